@@ -1,0 +1,129 @@
+package herb
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Ref names a dataset: the two path segments of its address.
+type Ref struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// String returns "namespace/name".
+func (r Ref) String() string { return r.Namespace + "/" + r.Name }
+
+// Compare orders refs by namespace, then by name.
+func (r Ref) Compare(o Ref) int {
+	if c := strings.Compare(r.Namespace, o.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(r.Name, o.Name)
+}
+
+// MaxName is the longest namespace or dataset name, in bytes.
+const MaxName = 100
+
+// ParseRef reads "namespace/name" and refuses names that could not stand in an address as they are.
+func ParseRef(s string) (Ref, error) {
+	ns, name, ok := strings.Cut(s, "/")
+	if !ok || !ValidName(ns) || !ValidName(name) {
+		return Ref{}, Invalidf("%q does not name a dataset; write namespace/dataset, each of up to %d "+
+			"lower-case letters, digits, '-', '_' and '.', starting with a letter or digit", s, MaxName)
+	}
+	return Ref{Namespace: ns, Name: name}, nil
+}
+
+// ValidName reports whether s can be a namespace or the name of a dataset.
+func ValidName(s string) bool {
+	if s == "" || len(s) > MaxName {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		case i > 0 && (c == '-' || c == '_' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Access says who may list a dataset.
+type Access string
+
+// A dataset is open unless it is said to need a key.
+const (
+	AccessOpen Access = "open"
+	AccessKey  Access = "key"
+)
+
+// ParseAccess reads an Access; an empty string is AccessOpen.
+func ParseAccess(s string) (Access, error) {
+	switch a := Access(s); a {
+	case "":
+		return AccessOpen, nil
+	case AccessOpen, AccessKey:
+		return a, nil
+	default:
+		return "", Invalidf("unknown access %q; choose open or key", s)
+	}
+}
+
+// Dataset describes one version of a dataset.
+type Dataset struct {
+	Ref
+	Title       string
+	Description string
+	Access      Access
+	Fields      []Field
+	Version     string    // changes whenever an answer may change
+	Records     int       // in this version
+	Published   time.Time // when this version was made
+	Source      string    // hash of what it was made from, settings included
+}
+
+// Type says how the values of a field compare. The values themselves are always strings, kept as they were written.
+type Type string
+
+// The types of fields.
+const (
+	TypeText   Type = "text"   // compares as people sort text
+	TypeNumber Type = "number" // plain decimal notation, of any precision
+	TypeDate   Type = "date"   // YYYY-MM-DD
+	TypeList   Type = "list"   // comma-separated elements in one string
+)
+
+// Types lists all types, for messages and schemas.
+func Types() []Type { return []Type{TypeText, TypeNumber, TypeDate, TypeList} }
+
+// ParseType reads a Type.
+func ParseType(s string) (Type, error) {
+	if t := Type(s); slices.Contains(Types(), t) {
+		return t, nil
+	}
+	return "", Invalidf("unknown type %q; choose text, number, date or list", s)
+}
+
+// Field is an exposed field of a dataset. The position of a field in Dataset.Fields is the position of its value in a
+// Record.
+type Field struct {
+	Name        string `json:"name"`
+	Type        Type   `json:"type"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Searchable  bool   `json:"searchable"`
+	Filterable  bool   `json:"filterable"`
+	Sortable    bool   `json:"sortable"`
+}
+
+// FieldIndex returns the position of the field with that name, -1 if there is none.
+func FieldIndex(fields []Field, name string) int {
+	return slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
+}
+
+// Record holds the values of one record in the order of the fields. A missing value is an empty string.
+type Record []string

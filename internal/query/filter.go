@@ -1,0 +1,183 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// Op is a comparison as engines see it.
+type Op string
+
+// The operators of conditions.
+const (
+	OpEq     Op = "eq"
+	OpNe     Op = "ne"
+	OpGt     Op = "gt"
+	OpGte    Op = "gte"
+	OpLt     Op = "lt"
+	OpLte    Op = "lte"
+	OpPrefix Op = "prefix"
+)
+
+// What users may write beyond those.
+const (
+	opIn    Op = "in"
+	opEmpty Op = "empty"
+)
+
+// Ops lists the operators that users may write.
+func Ops() []Op {
+	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, opIn, OpPrefix, opEmpty}
+}
+
+// Condition is what a field's value must meet. See the package comment for how values combine.
+type Condition struct {
+	Field  int // position of the field
+	Op     Op
+	Values []Operand // at least one; sorted, no two alike
+}
+
+// Operand is one value of a condition.
+type Operand struct {
+	Text string
+	// Key is the sort key of the value. It is set for OpGt to OpLte, and on number fields for OpEq and OpNe of
+	// something not empty.
+	Key string
+}
+
+// filterParser gathers the conditions of a request.
+type filterParser struct {
+	fields []herb.Field
+	groups []Condition
+	values int
+	empty  []int // fields that were given [empty]
+}
+
+func (fp *filterParser) add(p pair) error {
+	field, op, err := fp.resolve(p.name)
+	if err != nil {
+		return err
+	}
+	values := []string{p.value}
+	switch op {
+	case opIn:
+		op, values = OpEq, strings.Split(p.value, ",")
+	case opEmpty:
+		if slices.Contains(fp.empty, field) {
+			return herb.Invalidf("%q is given more than once; give it once", p.name)
+		}
+		fp.empty = append(fp.empty, field)
+		switch p.value {
+		case "true":
+			op = OpEq
+		case "false":
+			op = OpNe
+		default:
+			return herb.Invalidf("%s is %q; it must be true or false", p.name, clip(p.value))
+		}
+		values[0] = ""
+	}
+	if fp.values += len(values); fp.values > MaxFilterValues {
+		return herb.Invalidf("the filters have more than %d values; give at most %d", MaxFilterValues, MaxFilterValues)
+	}
+	i := slices.IndexFunc(fp.groups, func(c Condition) bool { return c.Field == field && c.Op == op })
+	if i < 0 {
+		i = len(fp.groups)
+		fp.groups = append(fp.groups, Condition{Field: field, Op: op})
+	}
+	for _, v := range values {
+		o, err := operand(fp.fields[field], op, v)
+		if err != nil {
+			return err
+		}
+		fp.groups[i].Values = append(fp.groups[i].Values, o)
+	}
+	return nil
+}
+
+// resolve finds the field and the operator that a parameter names. A name with a known operator is read that way first,
+// so that the canonical form, which always has one, is never ambiguous.
+func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
+	name, written := param, OpEq
+	if base, ok := strings.CutSuffix(param, "]"); ok {
+		if i := strings.LastIndexByte(base, '['); i >= 0 {
+			name, written = base[:i], Op(base[i+1:])
+		}
+	}
+	known := slices.Contains(Ops(), written)
+	if known {
+		field = herb.FieldIndex(fp.fields, name)
+	}
+	if !known || field < 0 {
+		if i := herb.FieldIndex(fp.fields, param); i >= 0 {
+			name, written, known, field = param, OpEq, true, i
+		}
+	}
+	filterable := func(f herb.Field) bool { return f.Filterable }
+	switch {
+	case !known && herb.FieldIndex(fp.fields, name) >= 0:
+		choices := make([]string, len(Ops()))
+		for i, o := range Ops() {
+			choices[i] = string(o)
+		}
+		return 0, "", herb.Invalidf("unknown operator %q in %q%s operators: %s", clip(string(written)), clip(param),
+			didYouMean(string(written), choices), strings.Join(choices, ", "))
+	case !known || field < 0:
+		choices := names(fp.fields, filterable)
+		return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
+			didYouMean(name, slices.Concat(choices, Reserved())), strings.Join(Reserved(), ", "), list(choices))
+	case !fp.fields[field].Filterable:
+		return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", name, list(names(fp.fields, filterable)))
+	}
+	return field, written, nil
+}
+
+// operand checks a value against the type of the field.
+func operand(f herb.Field, op Op, value string) (Operand, error) {
+	o := Operand{Text: value}
+	equality := op == OpEq || op == OpNe
+	switch {
+	case value == "" && !equality:
+		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
+	case op == OpPrefix && f.Type == herb.TypeNumber:
+		return o, herb.Invalidf("%s[prefix] does not apply: %q is a number field; use gte and lt for a range", f.Name, f.Name)
+	case value == "", op == OpPrefix, equality && (f.Type == herb.TypeText || f.Type == herb.TypeList):
+		return o, nil
+	}
+	key, ok := text.Key(f.Type, value)
+	switch {
+	case ok:
+		o.Key = key
+	case f.Type == herb.TypeNumber:
+		return o, herb.Invalidf("%s is a number field and %q is not a number; write it in plain decimal notation, such as -3, 25 or 12.50",
+			f.Name, clip(value))
+	default:
+		return o, herb.Invalidf("%s is a date field and %q is not a date; write it YYYY-MM-DD, such as 2024-02-29", f.Name, clip(value))
+	}
+	if f.Type == herb.TypeDate && equality {
+		o.Key = ""
+	}
+	return o, nil
+}
+
+// conditions returns what was gathered in canonical order.
+func (fp *filterParser) conditions() ([]Condition, error) {
+	rank := func(o Op) int { return slices.Index(Ops(), o) }
+	slices.SortFunc(fp.groups, func(a, b Condition) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(rank(a.Op), rank(b.Op)))
+	})
+	for i := range fp.groups {
+		c := &fp.groups[i]
+		slices.SortFunc(c.Values, func(a, b Operand) int {
+			return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
+		})
+		c.Values = slices.CompactFunc(c.Values, func(a, b Operand) bool {
+			return a.Text == b.Text || a.Key != "" && a.Key == b.Key
+		})
+	}
+	return fp.groups, nil
+}

@@ -1,0 +1,187 @@
+package query
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+const (
+	orderAsc  = "asc"
+	orderDesc = "desc"
+)
+
+// Reserved lists the parameters that every listing has.
+func Reserved() []string {
+	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey}
+}
+
+// Parse reads a request from the raw query of a URL. Every error is herb.CodeInvalid and says what would be right.
+func Parse(raw string, fields []herb.Field) (*Request, error) {
+	if len(raw) > MaxQueryBytes {
+		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
+	}
+	ps, err := parsePairs(raw)
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields}
+	filters := filterParser{fields: fields}
+	var seen []string
+	for _, p := range ps {
+		if !slices.Contains(Reserved(), p.name) {
+			if err := filters.add(p); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if p.name == ParamAPIKey {
+			continue
+		}
+		if slices.Contains(seen, p.name) {
+			return nil, herb.Invalidf("%q is given more than once; give it once", p.name)
+		}
+		seen = append(seen, p.name)
+		if p.value == "" {
+			continue
+		}
+		if err := r.setReserved(p); err != nil {
+			return nil, err
+		}
+	}
+	r.Conditions, err = filters.conditions()
+	if err != nil {
+		return nil, err
+	}
+	if r.Sort == NoSort {
+		r.Desc = false
+	}
+	return r, nil
+}
+
+func (r *Request) setReserved(p pair) (err error) {
+	switch p.name {
+	case ParamPage:
+		r.Page, err = parsePage(p.value)
+	case ParamPerPage:
+		r.PerPage, err = parsePerPage(p.value)
+	case ParamSort:
+		r.Sort, err = parseSort(p.value, r.fields)
+	case ParamOrder:
+		r.Desc = p.value == orderDesc
+		if !r.Desc && p.value != orderAsc {
+			err = herb.Invalidf("order is %q; it must be asc or desc", clip(p.value))
+		}
+	case ParamSearch:
+		r.Search, err = parseSearch(p.value)
+	}
+	return err
+}
+
+func parsePage(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > MaxPage || !onlyDigits(s) {
+		return 0, herb.Invalidf("page is %q; it must be a whole number from 1 to %d", clip(s), MaxPage)
+	}
+	return n, nil
+}
+
+func parsePerPage(s string) (int, error) {
+	trimmed := strings.TrimLeft(s, "0")
+	if !onlyDigits(s) || trimmed == "" {
+		return 0, herb.Invalidf("per_page is %q; it must be a whole number from 1 (over %d is served as %d)",
+			clip(s), MaxPerPage, MaxPerPage)
+	}
+	n, err := strconv.Atoi(trimmed)
+	if err != nil { // more digits than an int has
+		return MaxPerPage, nil
+	}
+	return min(n, MaxPerPage), nil
+}
+
+func onlyDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func parseSort(name string, fields []herb.Field) (int, error) {
+	sortable := func(f herb.Field) bool { return f.Sortable }
+	i := herb.FieldIndex(fields, name)
+	if i < 0 {
+		return 0, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
+			didYouMean(name, names(fields, sortable)), list(names(fields, sortable)))
+	}
+	if !fields[i].Sortable {
+		return 0, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
+	}
+	return i, nil
+}
+
+// pair is one parameter as it was given.
+type pair struct{ name, value string }
+
+// parsePairs splits a raw query, keeping the order.
+func parsePairs(raw string) ([]pair, error) {
+	var ps []pair
+	for piece := range strings.SplitSeq(raw, "&") {
+		if piece == "" {
+			continue
+		}
+		n, v, _ := strings.Cut(piece, "=")
+		name, err := url.QueryUnescape(n)
+		value, err2 := url.QueryUnescape(v)
+		if err != nil || err2 != nil {
+			return nil, herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
+		}
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return nil, herb.Invalidf("malformed query string: it is not UTF-8")
+		}
+		ps = append(ps, pair{name, value})
+	}
+	return ps, nil
+}
+
+// names returns the names of the fields that meet a condition, in alphabetical order.
+func names(fields []herb.Field, keep func(herb.Field) bool) []string {
+	var out []string
+	for _, f := range fields {
+		if keep(f) {
+			out = append(out, f.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// didYouMean returns the punctuation between an unknown name and the list of choices, with a guess where there is one.
+func didYouMean(name string, choices []string) string {
+	if c, ok := text.Closest(clip(name), choices); ok {
+		return "; did you mean " + strconv.Quote(c) + "?"
+	}
+	return ";"
+}
+
+// list joins names for a message, which a dataset of ten thousand columns must not blow up.
+func list(names []string) string {
+	const most = 40
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
+// clip shortens what a client sent to what is worth repeating in a message.
+func clip(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}

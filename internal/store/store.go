@@ -1,0 +1,37 @@
+// Package store holds what every database behind Herbarium has in common: the shape of what is written and read, and the
+// columns that are derived from a plant. The databases themselves are in its subpackages.
+package store
+
+import (
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Creation is a plant to be created.
+type Creation struct {
+	Plant herb.NewPlant
+	Retry *Retry // nil: a second attempt is not told from a second plant
+}
+
+// Retry tells a repeated request from a new one.
+type Retry struct {
+	Credential string // keys of different credentials never meet
+	Key        string
+	Body       [32]byte // SHA-256 of the request's body
+}
+
+// Outcome is what became of a Creation: a plant, or an error of herb.CodeInvalid.
+type Outcome struct {
+	Plant    herb.Plant
+	Replayed bool // created by an earlier request with the same Retry
+	Err      error
+}
+
+// Version is an entry of a dataset's history.
+type Version struct {
+	Version   string
+	Published time.Time
+	Records   int
+	Live      bool
+}

@@ -1,0 +1,99 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold returns s as search sees it, without differences of case, accent and compatibility form: "Straße", "STRASSE" and
+// "strasse" fold alike, and so do "Ångström" and "angstrom". Folding twice changes nothing more.
+//
+// Only marks that are accents are dropped. A vowel sign of Devanagari or the voicing mark of が makes another letter and
+// stays.
+func Fold(s string) string {
+	if lower, ok := foldASCII(s); ok {
+		return lower
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range norm.NFKD.String(s) {
+		if isIgnored(r) {
+			continue
+		}
+		if base, ok := baseLetter(r); ok {
+			b.WriteString(base)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return norm.NFKC.String(cases.Fold().String(b.String()))
+}
+
+// foldASCII is the short way for what most values are.
+func foldASCII(s string) (string, bool) {
+	upper := false
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return "", false
+		}
+		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
+	}
+	if upper {
+		s = strings.ToLower(s)
+	}
+	return s, true
+}
+
+// isIgnored reports whether a rune of decomposed text makes no difference to a search: an accent, or a character that is
+// not there to be seen (soft hyphen, joiner, direction mark, variation selector).
+func isIgnored(r rune) bool {
+	switch {
+	case r < 0x80 || r == zeroWidthSpace:
+		return false
+	case 0x0300 <= r && r <= 0x036F, // combining diacritical marks
+		0x1AB0 <= r && r <= 0x1AFF,
+		0x1DC0 <= r && r <= 0x1DFF,
+		0x20D0 <= r && r <= 0x20FF,
+		0xFE20 <= r && r <= 0xFE2F,
+		0x0483 <= r && r <= 0x0489, // Cyrillic titlo and the like
+		0x0591 <= r && r <= 0x05BD, r == 0x05BF, r == 0x05C1, r == 0x05C2, r == 0x05C4, r == 0x05C5, r == 0x05C7, // Hebrew points
+		0x064B <= r && r <= 0x065F, r == 0x0670, r == 0x0640, // Arabic vowel marks and tatweel
+		0xFE00 <= r && r <= 0xFE0F, 0xE0100 <= r && r <= 0xE01EF, // variation selectors
+		0x1F3FB <= r && r <= 0x1F3FF: // skin tones
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+const zeroWidthSpace = '\u200B'
+
+// baseLetter maps the letters that Unicode does not decompose although people type the plain one for them.
+func baseLetter(r rune) (string, bool) {
+	switch r {
+	case 'Ø', 'ø':
+		return "o", true
+	case 'Ł', 'ł':
+		return "l", true
+	case 'Đ', 'đ', 'Ð', 'ð':
+		return "d", true
+	case 'Ħ', 'ħ':
+		return "h", true
+	case 'Ŧ', 'ŧ':
+		return "t", true
+	case 'ı':
+		return "i", true
+	case 'Æ', 'æ':
+		return "ae", true
+	case 'Œ', 'œ':
+		return "oe", true
+	case '\u2018', '\u2019', '\u02BC': // apostrophes that type setters prefer
+		return "'", true
+	case zeroWidthSpace:
+		return " ", true
+	}
+	return "", false
+}
