@@ -35,3 +35,16 @@ type Version struct {
 	Records   int
 	Live      bool
 }
+
+// PlantsDataset describes the listing of the plants when there are so many.
+func PlantsDataset(version string, plants int) herb.Dataset {
+	return herb.Dataset{
+		Ref:         herb.PlantsRef,
+		Title:       "Plants",
+		Description: "The plants that were created, in the order of their creation",
+		Access:      herb.AccessOpen,
+		Fields:      herb.PlantFields(),
+		Version:     version,
+		Records:     plants,
+	}
+}

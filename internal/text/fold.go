@@ -20,13 +20,17 @@ func Fold(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	for _, r := range norm.NFKD.String(s) {
+	for _, r := range norm.NFKD.String(strings.ToValidUTF8(s, "\uFFFD")) {
 		if isIgnored(r) {
 			continue
 		}
 		if base, ok := baseLetter(r); ok {
 			b.WriteString(base)
 			continue
+		}
+		if unicode.Is(unicode.Cherokee, r) {
+			// The case folding below swaps the two cases of Cherokee instead of joining them.
+			r = unicode.ToLower(r)
 		}
 		b.WriteRune(r)
 	}
@@ -60,8 +64,10 @@ func isIgnored(r rune) bool {
 		0x20D0 <= r && r <= 0x20FF,
 		0xFE20 <= r && r <= 0xFE2F,
 		0x0483 <= r && r <= 0x0489, // Cyrillic titlo and the like
-		0x0591 <= r && r <= 0x05BD, r == 0x05BF, r == 0x05C1, r == 0x05C2, r == 0x05C4, r == 0x05C5, r == 0x05C7, // Hebrew points
-		0x064B <= r && r <= 0x065F, r == 0x0670, r == 0x0640, // Arabic vowel marks and tatweel
+		// Hebrew points.
+		0x0591 <= r && r <= 0x05BD, r == 0x05BF, r == 0x05C1, r == 0x05C2, r == 0x05C4, r == 0x05C5, r == 0x05C7,
+		// Arabic vowel marks and tatweel.
+		0x064B <= r && r <= 0x065F, r == 0x0670, r == 0x0640,
 		0xFE00 <= r && r <= 0xFE0F, 0xE0100 <= r && r <= 0xE01EF, // variation selectors
 		0x1F3FB <= r && r <= 0x1F3FF: // skin tones
 		return true

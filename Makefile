@@ -1,0 +1,37 @@
+# Herbarium. `make help` lists what can be made.
+GO    ?= go
+TOOLS := $(GO) tool -modfile=tools/go/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help build test check fmt fuzz parts
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build ./herbarium, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -o herbarium ./cmd/herbarium
+
+test: check parts ## check everything and run every test, with the parts they need
+	HERBARIUM_TEST_REQUIRE=all $(GO) test -race -shuffle=on ./...
+
+check: ## formatting, vet, staticcheck, tidiness, static build
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOLS) staticcheck ./...
+	$(GO) mod tidy -diff
+	CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/herbarium
+
+parts: tools/openapi/node_modules/.package-lock.json
+
+tools/openapi/node_modules/.package-lock.json: tools/openapi/package.json tools/openapi/package-lock.json
+	npm ci --prefix tools/openapi --no-progress
+
+fmt: ## format the code
+	gofmt -w $$(git ls-files '*.go')
+
+fuzz: ## run each fuzz target for a minute
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$pkg || exit 1; \
+		done; \
+	done

@@ -1,0 +1,19 @@
+// Command herbarium turns datasets into listing APIs and keeps a plant store beside them.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"herbarium/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	code := cli.Run(ctx, os.Args[1:], cli.Terminal{Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,153 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the README")
+
+const (
+	readme  = "../../README.md"
+	address = "127.0.0.1:8080" // as the README has it
+	marker  = "--- end of block ---"
+)
+
+// block is a piece of the README between two fences.
+type block struct{ language, text string }
+
+func readBlocks(t *testing.T) (content string, blocks []block) {
+	t.Helper()
+	b, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$").FindAllStringSubmatch(string(b), -1) {
+		blocks = append(blocks, block{m[1], m[2]})
+	}
+	return string(b), blocks
+}
+
+// TestReadme runs the commands of the README as they stand there, in one shell beside a server, and compares what they
+// print with what the README shows. Only the address differs, because the port may be taken, and the data folder.
+func TestReadme(t *testing.T) {
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("HERBARIUM_TEST_REQUIRE") != "" {
+				t.Fatalf("%s is needed to run the commands of the README", tool)
+			}
+			t.Skipf("%s is needed to run the commands of the README", tool)
+		}
+	}
+	content, blocks := readBlocks(t)
+	if len(blocks) < 8 || !strings.Contains(blocks[0].text, " serve ") {
+		t.Fatalf("the README does not begin with serving: %q", blocks)
+	}
+	env := append(os.Environ(), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"), "HERBARIUM_ADDR=127.0.0.1:0")
+	url := startServer(t, blocks[0].text, env)
+
+	var script strings.Builder
+	script.WriteString("set -e\n")
+	var commands []block
+	for _, b := range blocks[1:] {
+		if b.language == "sh" && !strings.HasPrefix(b.text, "make ") && !strings.HasPrefix(b.text, "CGO_ENABLED") {
+			commands = append(commands, b)
+			script.WriteString(strings.ReplaceAll(b.text, "http://"+address, url) + "echo\necho '" + marker + "'\n")
+		}
+	}
+	outputs := strings.Split(runShell(t, script.String(), env), "\n"+marker+"\n")
+	for i, c := range commands {
+		at := strings.Index(content, c.text)
+		shown := strings.Index(content[at:], "```json\n") + at + len("```json\n")
+		end := strings.Index(content[shown:], "\n```") + shown
+		if content[shown:end] == outputs[i] {
+			continue
+		}
+		if *update {
+			content = content[:shown] + outputs[i] + content[end:]
+			continue
+		}
+		t.Errorf("%s\nprints\n%s\nand the README shows\n%s", c.text, outputs[i], content[shown:end])
+	}
+	if *update {
+		if err := os.WriteFile(readme, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReadme_build runs the block that builds the binary and publishes with it.
+func TestReadme_build(t *testing.T) {
+	_, blocks := readBlocks(t)
+	for _, b := range blocks {
+		if !strings.HasPrefix(b.text, "CGO_ENABLED") {
+			continue
+		}
+		dir := t.TempDir()
+		script := strings.ReplaceAll(b.text, "go build", "go build -o "+dir+"/herbarium")
+		script = strings.ReplaceAll(script, "./herbarium ", dir+"/herbarium ")
+		out := runShell(t, "set -e\n"+script, append(os.Environ(), "HERBARIUM_DATA="+filepath.Join(dir, "data")))
+		if !strings.Contains(out, "nursery/stock") {
+			t.Errorf("the dataset is not there:\n%s", out)
+		}
+		return
+	}
+	t.Error("the README does not say how to build")
+}
+
+// startServer runs a command in the background and returns the address it prints.
+func startServer(t *testing.T, command string, env []string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd.Dir, cmd.Env = "../..", env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // `go run` starts the program as a child of its own
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 30 * time.Second
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has ended and stopped it
+	var banner []byte
+	buf := make([]byte, 1<<10)
+	listening := regexp.MustCompile(`listens on (http://\S+)\n`)
+	for {
+		n, err := out.Read(buf)
+		banner = append(banner, buf[:n]...)
+		if m := listening.FindSubmatch(banner); m != nil {
+			return string(m[1])
+		}
+		if err != nil {
+			t.Fatalf("%s\nsaid nothing of where it listens\n%s%s", command, banner, &log)
+		}
+	}
+}
+
+func runShell(t *testing.T, script string, env []string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Dir, cmd.Env = "../..", env
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s%s", err, script, out, &log)
+	}
+	return string(out)
+}

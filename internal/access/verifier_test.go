@@ -1,0 +1,227 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"herbarium/internal/access"
+	"herbarium/internal/herb"
+)
+
+// keyring keeps keys in memory and counts what is asked of it.
+type keyring struct {
+	mu      sync.Mutex
+	keys    map[string]herb.Key
+	touched map[string]time.Time
+	reads   int
+	err     error // of Key
+	touch   error // of TouchKeys
+}
+
+func (k *keyring) Key(_ context.Context, id string) (herb.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.reads++
+	if k.err != nil {
+		return herb.Key{}, k.err
+	}
+	key, ok := k.keys[id]
+	if !ok {
+		return herb.Key{}, herb.Errorf(herb.CodeNotFound, "no key %s", id)
+	}
+	return key, nil
+}
+
+func (k *keyring) TouchKeys(_ context.Context, used map[string]time.Time) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.touch != nil {
+		return k.touch
+	}
+	maps.Copy(k.touched, used)
+	return nil
+}
+
+func (k *keyring) add(key herb.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[key.ID] = key
+}
+
+func (k *keyring) failTouches(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.touch = err
+}
+
+func (k *keyring) lastUsed(id string) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.touched[id]
+}
+
+func newKeyring() *keyring {
+	return &keyring{keys: map[string]herb.Key{}, touched: map[string]time.Time{}}
+}
+
+func TestMint(t *testing.T) {
+	t.Parallel()
+	secret, key := access.Mint("ci", herb.AllScopes(), time.Now(), time.Time{})
+	if id, ok := access.ID(secret); !ok || id != key.ID {
+		t.Errorf("ID(%q) = %q, %v; want %q", secret, id, ok, key.ID)
+	}
+	if !strings.HasPrefix(secret, access.Prefix) {
+		t.Errorf("secret %q does not begin with %q", secret, access.Prefix)
+	}
+	if other, _ := access.Mint("ci", nil, time.Now(), time.Time{}); other == secret {
+		t.Error("two keys have the same secret")
+	}
+	if !key.Expires.IsZero() {
+		t.Errorf("a key without expiry expires %v", key.Expires)
+	}
+	for i := range len(secret) {
+		mistyped := []byte(secret)
+		mistyped[i] ^= 1
+		if _, ok := access.ID(string(mistyped)); ok {
+			t.Errorf("the mistyped secret %q passes", mistyped)
+		}
+	}
+	if _, ok := access.ID(secret[:len(secret)-1]); ok {
+		t.Error("a secret cut short passes")
+	}
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ring := newKeyring()
+	mint := func(change func(*herb.Key)) string {
+		secret, key := access.Mint("k", []herb.Scope{herb.ScopePlantsWrite}, now, time.Time{})
+		change(&key)
+		ring.add(key)
+		return secret
+	}
+	unknown, _ := access.Mint("k", nil, now, time.Time{})
+	const token = "a token from the environment"
+	cases := []struct {
+		name, secret, want string // want: part of the message, empty for success
+	}{
+		{"active", mint(func(*herb.Key) {}), ""},
+		{"expires later", mint(func(k *herb.Key) { k.Expires = now.Add(time.Second) }), ""},
+		{"token", token, ""},
+		{"expired", mint(func(k *herb.Key) { k.Expires = now }), "expired"},
+		{"revoked", mint(func(k *herb.Key) { k.Revoked = now }), "revoked"},
+		{"same id, other secret", mint(func(k *herb.Key) { k.Hash[0]++ }), "no such key"},
+		{"unknown", unknown, "no such key"},
+		{"mistyped", unknown + "x", "mistyped"},
+		{"token cut short", token[1:], "mistyped"},
+		{"empty", "", "mistyped"},
+	}
+	v := access.NewVerifier(ring, access.Options{Token: token, Now: func() time.Time { return now }})
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := v.Verify(t.Context(), c.secret)
+			if c.want == "" {
+				if err != nil || !p.May(herb.ScopePlantsWrite) || p.ID == "" {
+					t.Fatalf("got %v, %v; want a principal that may create plants", p, err)
+				}
+				return
+			}
+			if herb.CodeOf(err) != herb.CodeUnauthenticated || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v; want an error about %q", err, c.want)
+			}
+			if c.secret != "" && strings.Contains(err.Error(), c.secret) {
+				t.Error("the message repeats the secret")
+			}
+		})
+	}
+}
+
+func TestVerify_withoutToken(t *testing.T) {
+	t.Parallel()
+	v := access.NewVerifier(newKeyring(), access.Options{})
+	if _, err := v.Verify(t.Context(), ""); herb.CodeOf(err) != herb.CodeUnauthenticated {
+		t.Errorf("an empty secret gives %v where no token is set", err)
+	}
+}
+
+func TestVerify_storeAway(t *testing.T) {
+	t.Parallel()
+	ring := newKeyring()
+	secret, _ := access.Mint("k", nil, time.Now(), time.Time{})
+	ring.err = herb.Errorf(herb.CodeUnavailable, "away")
+	v := access.NewVerifier(ring, access.Options{})
+	if _, err := v.Verify(t.Context(), secret); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("got %v; want the store's error: a key that cannot be looked up is not a wrong one", err)
+	}
+}
+
+func TestVerifier_revocation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ring := newKeyring()
+		secret, key := access.Mint("k", nil, time.Now(), time.Time{})
+		v := access.NewVerifier(ring, access.Options{})
+		if _, err := v.Verify(t.Context(), secret); err == nil {
+			t.Fatal("a key that is not stored yet is valid")
+		}
+		ring.add(key)
+		for range 10 {
+			if _, err := v.Verify(t.Context(), secret); err != nil {
+				t.Fatalf("a new key does not work at once: %v", err)
+			}
+		}
+		if ring.reads != 2 {
+			t.Errorf("the store was asked %d times; want once for the miss and once for the key", ring.reads)
+		}
+		key.Revoked = time.Now()
+		ring.add(key)
+		time.Sleep(999 * time.Millisecond)
+		if _, err := v.Verify(t.Context(), secret); err == nil {
+			t.Error("a revoked key still works after a second")
+		}
+	})
+}
+
+func TestVerifier_lastUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ring := newKeyring()
+		secret, key := access.Mint("k", nil, time.Now(), time.Time{})
+		ring.add(key)
+		v := access.NewVerifier(ring, access.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- v.Run(ctx) }()
+
+		use := func() time.Time {
+			if _, err := v.Verify(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+			return time.Now()
+		}
+		first := use()
+		time.Sleep(time.Minute)
+		if got := ring.lastUsed(key.ID); !got.Equal(first) {
+			t.Errorf("last use is %v after a minute; want %v", got, first)
+		}
+		second := use()
+		ring.failTouches(errors.New("disk full"))
+		time.Sleep(time.Minute)
+		ring.failTouches(nil)
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if got := ring.lastUsed(key.ID); !got.Equal(second) {
+			t.Errorf("last use is %v at the end; want %v, kept through a failure", got, second)
+		}
+	})
+}

@@ -1,0 +1,287 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/telemetry"
+	"herbarium/internal/text"
+)
+
+// Config is everything that can be set from outside.
+type Config struct {
+	Data        string
+	Addr        string
+	LogLevel    slog.Level
+	LogFormat   string
+	MaxInFlight int
+	Keep        int
+	Shutdown    time.Duration
+	Token       Secret
+}
+
+// Secret is a string that does not show itself where it is printed or logged.
+type Secret string
+
+// String hides the secret.
+func (s Secret) String() string {
+	if s == "" {
+		return "(none)"
+	}
+	return "(hidden)"
+}
+
+// LogValue hides the secret in logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText hides the secret in JSON and YAML.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// The environment variables that are not settings of a file.
+const (
+	ConfigEnv = "HERBARIUM_CONFIG"
+	TokenEnv  = "HERBARIUM_TOKEN"
+)
+
+// DefaultConfigFile is read if it exists and no other file is named.
+const DefaultConfigFile = "herbarium.yaml"
+
+// Setting is one entry of Config, under the same name wherever it is set.
+type Setting struct {
+	Key   string // in the file; the flag is the same with '-' for '.' and '_'
+	Env   string
+	Usage string
+	get   func(*Config) string
+	set   func(*Config, string) error
+}
+
+// Flag is the name of the setting's flag.
+func (s Setting) Flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
+
+// Get returns the value that a setting has.
+func (c Config) Get(s Setting) string { return s.get(&c) }
+
+// Settings lists every setting that a file, the environment and flags can make.
+func Settings() []Setting {
+	return []Setting{
+		{
+			Key: "data", Env: "HERBARIUM_DATA", Usage: "`folder` that holds plants, keys and published datasets",
+			get: func(c *Config) string { return c.Data },
+			set: func(c *Config, s string) error { c.Data = s; return notEmpty(s) },
+		}, {
+			Key: "addr", Env: "HERBARIUM_ADDR", Usage: "`host:port` to listen on",
+			get: func(c *Config) string { return c.Addr },
+			set: func(c *Config, s string) error {
+				c.Addr = s
+				if _, _, err := net.SplitHostPort(s); err != nil {
+					return errors.New("write host:port, such as 127.0.0.1:8080 or :8080")
+				}
+				return nil
+			},
+		}, {
+			Key: "log.level", Env: "HERBARIUM_LOG_LEVEL", Usage: "least `level` to log: debug, info, warn or error",
+			get: func(c *Config) string { return strings.ToLower(c.LogLevel.String()) },
+			set: func(c *Config, s string) (err error) { c.LogLevel, err = telemetry.ParseLevel(s); return err },
+		}, {
+			Key: "log.format", Env: "HERBARIUM_LOG_FORMAT", Usage: "`format` of the log: human, json, or auto (human on a terminal)",
+			get: func(c *Config) string { return c.LogFormat },
+			set: func(c *Config, s string) error {
+				c.LogFormat = s
+				return oneOf(s, telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON)
+			},
+		}, {
+			Key: "max_in_flight", Env: "HERBARIUM_MAX_IN_FLIGHT", Usage: "`number` of requests worked on at once; more are answered 503",
+			get: func(c *Config) string { return strconv.Itoa(c.MaxInFlight) },
+			set: func(c *Config, s string) (err error) { c.MaxInFlight, err = positive(s); return err },
+		}, {
+			Key: "keep", Env: "HERBARIUM_KEEP", Usage: "`number` of versions kept of each dataset, the live one included",
+			get: func(c *Config) string { return strconv.Itoa(c.Keep) },
+			set: func(c *Config, s string) (err error) { c.Keep, err = positive(s); return err },
+		}, {
+			Key: "shutdown", Env: "HERBARIUM_SHUTDOWN", Usage: "`time` that accepted requests are given to finish when the server stops",
+			get: func(c *Config) string { return c.Shutdown.String() },
+			set: func(c *Config, s string) (err error) {
+				c.Shutdown, err = time.ParseDuration(s)
+				if err != nil || c.Shutdown <= 0 {
+					return errors.New("write a duration, such as 10s or 1m30s")
+				}
+				return nil
+			},
+		},
+	}
+}
+
+func notEmpty(s string) error {
+	if s == "" {
+		return errors.New("it must not be empty")
+	}
+	return nil
+}
+
+func oneOf(s string, choices ...string) error {
+	if !slices.Contains(choices, s) {
+		return fmt.Errorf("choose from %s", strings.Join(choices, ", "))
+	}
+	return nil
+}
+
+func positive(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("write a whole number from 1")
+	}
+	return n, nil
+}
+
+// DefaultConfig is what holds where nothing is set.
+func DefaultConfig() Config {
+	return Config{
+		Data:        "herbarium-data",
+		Addr:        "127.0.0.1:8080",
+		LogLevel:    slog.LevelInfo,
+		LogFormat:   telemetry.FormatAuto,
+		MaxInFlight: 1024,
+		Keep:        library.DefaultKeep,
+		Shutdown:    15 * time.Second,
+	}
+}
+
+// ConfigSources is where a configuration comes from, weakest first.
+type ConfigSources struct {
+	File  string // named by the user; empty: ConfigEnv, else DefaultConfigFile if that exists
+	Env   func(string) (string, bool)
+	Flags map[string]string // by flag name, only those that were given
+}
+
+// Origins says for each key of a setting what it was set by.
+type Origins map[string]string
+
+// LoadConfig puts a configuration together: flags over environment over file over defaults. It reports all that is wrong
+// at once.
+func LoadConfig(from ConfigSources) (Config, Origins, error) {
+	c, origins := DefaultConfig(), Origins{}
+	var errs []error
+	apply := func(s Setting, value, origin string) {
+		if err := s.set(&c, value); err != nil {
+			errs = append(errs, herb.Invalidf("%s: %s is %q: %v", origin, s.Key, value, err))
+		}
+		origins[s.Key] = origin
+	}
+	file, values, err := readConfigFile(from)
+	errs = append(errs, err)
+	for _, s := range Settings() {
+		origins[s.Key] = "default"
+		if v, ok := values[s.Key]; ok {
+			apply(s, v, file)
+		}
+		if v, ok := from.Env(s.Env); ok && v != "" {
+			apply(s, v, s.Env)
+		}
+		if v, ok := from.Flags[s.Flag()]; ok {
+			apply(s, v, "--"+s.Flag())
+		}
+	}
+	if v, ok := from.Env(TokenEnv); ok {
+		c.Token = Secret(v)
+	}
+	return c, origins, errors.Join(errs...)
+}
+
+// readConfigFile returns the file that was read, if any, and its settings by their keys.
+func readConfigFile(from ConfigSources) (name string, values map[string]string, err error) {
+	name = from.File
+	if name == "" {
+		name, _ = from.Env(ConfigEnv)
+	}
+	named := name != ""
+	if !named {
+		name = DefaultConfigFile
+	}
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return "", nil, nil
+	}
+	if err != nil {
+		return name, nil, herb.Wrap(herb.CodeInvalid, err, "the configuration file cannot be read")
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(content, &tree); err != nil {
+		return name, nil, herb.Wrap(herb.CodeInvalid, err, "%s is not a configuration file", name)
+	}
+	values = map[string]string{}
+	return name, values, flatten(tree, "", name, values)
+}
+
+// flatten turns nested maps into keys with dots, refusing keys that no setting has.
+func flatten(tree map[string]any, prefix, file string, into map[string]string) error {
+	var errs []error
+	for k, v := range tree {
+		key := prefix + k
+		if inner, ok := v.(map[string]any); ok {
+			errs = append(errs, flatten(inner, key+".", file, into))
+			continue
+		}
+		if !slices.ContainsFunc(Settings(), func(s Setting) bool { return s.Key == key }) {
+			errs = append(errs, unknownKey(key, file))
+			continue
+		}
+		into[key] = fmt.Sprint(v)
+	}
+	return errors.Join(errs...)
+}
+
+func unknownKey(key, file string) error {
+	var known []string
+	for _, s := range Settings() {
+		known = append(known, s.Key)
+	}
+	slices.Sort(known)
+	guess := ""
+	if c, ok := text.Closest(key, known); ok {
+		guess = fmt.Sprintf("; did you mean %q?", c)
+	}
+	return herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, cmp.Or(guess, ";"), strings.Join(known, ", "))
+}
+
+// YAML writes the configuration as a file would say it, with where each value comes from.
+func (c Config) YAML(origins Origins) string {
+	var b strings.Builder
+	group := ""
+	for _, s := range Settings() {
+		key := s.Key
+		if g, k, ok := strings.Cut(key, "."); ok {
+			if g != group {
+				fmt.Fprintf(&b, "%s:\n", g)
+			}
+			group, key = g, "  "+k
+		}
+		fmt.Fprintf(&b, "%-40s # %s\n", key+": "+scalar(c.Get(s)), origins[s.Key])
+	}
+	fmt.Fprintf(&b, "# token: %s, from the environment variable %s alone\n", c.Token, TokenEnv)
+	return b.String()
+}
+
+// scalar writes a value as YAML, without quotes where a number needs none.
+func scalar(s string) string {
+	if _, err := strconv.Atoi(s); err == nil {
+		return s
+	}
+	b, err := yaml.Marshal(s)
+	if err != nil { // a string can always be written
+		panic(err)
+	}
+	return strings.TrimSpace(string(b))
+}

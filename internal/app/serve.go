@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+
+	"herbarium/internal/access"
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/ingest"
+	"herbarium/internal/plants"
+	"herbarium/internal/web"
+)
+
+// ServeOptions of a server beside its configuration.
+type ServeOptions struct {
+	Sources []ingest.Source // to publish before serving
+	Log     *slog.Logger
+	Version string // of the program
+	// Ready is called once, when requests are answered. nil: nobody is told.
+	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset)
+}
+
+// Serve runs a server until ctx ends and then finishes what it has accepted.
+func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
+	// Bind first: a port that is taken should be known before a long publish, not after it.
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return herb.Wrap(herb.CodeUnavailable, err, "cannot listen on %s", c.Addr)
+	}
+	defer listener.Close()
+	data, err := OpenData(ctx, c, opts.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, data.Close()) }()
+	if err := data.prepare(ctx, opts); err != nil {
+		return err
+	}
+	return data.serve(ctx, listener, c, opts)
+}
+
+// prepare brings the data folder up to date. A source that cannot be published is reported and does not keep the rest
+// from being served.
+func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
+	if err := d.Library.Sweep(ctx); err != nil {
+		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
+	}
+	for _, s := range opts.Sources {
+		p, err := d.Publish(ctx, s)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			opts.Log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
+		case !p.Unchanged:
+			opts.Log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
+		}
+		for _, w := range p.Warnings {
+			opts.Log.Warn(w, "dataset", s.Ref.String(), "file", s.Path)
+		}
+	}
+	return d.Library.Refresh(ctx)
+}
+
+// serve answers requests on a listener until ctx ends. The parts that requests depend on are stopped only when the last
+// request is finished.
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions) error {
+	creator := plants.New(d.Store, plants.Options{})
+	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
+	home, err := web.Home(d.Library.Datasets)
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Options{
+		Library:     d.Library,
+		Plants:      creator,
+		Keys:        verifier,
+		Home:        home,
+		Ready:       d.Store.Ping,
+		MaxInFlight: c.MaxInFlight,
+		Version:     opts.Version,
+		Log:         opts.Log,
+	})
+	if err != nil {
+		return err
+	}
+	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	for name, run := range map[string]func(context.Context) error{
+		"plants": creator.Run, "keys": verifier.Run, "library": d.Library.Run,
+	} {
+		running.Go(func() {
+			if err := run(parts); err != nil {
+				opts.Log.Error("a part of the server failed", "part", name, "err", err)
+			}
+		})
+	}
+	defer running.Wait()
+	defer stopParts()
+
+	server := httpapi.NewServer(api, opts.Log)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(httpapi.ErrorBodies(listener, opts.Log)) }()
+	if opts.Ready != nil {
+		datasets, err := d.Library.Datasets(ctx)
+		if err != nil {
+			return err
+		}
+		opts.Ready(ctx, listener.Addr(), datasets)
+	}
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving: %w", err)
+	case <-ctx.Done():
+	}
+	opts.Log.Info("stopping; accepted requests are finished first", "cause", context.Cause(ctx))
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
+	defer cancel()
+	if err := server.Shutdown(limited); err != nil {
+		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", c.Shutdown, err), server.Close())
+	}
+	return nil
+}

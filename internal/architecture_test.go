@@ -1,0 +1,137 @@
+// Package internal_test holds the shape of the program against its description.
+package internal_test
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module         = "herbarium/internal/"
+	maxSourceLines = 600
+	maxTestLines   = 900
+)
+
+// TestImports compares the imports of every package with the table in docs/architecture.md.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	allowed := readTable(t)
+	testOnly := []string{"listtest", "storetest"}
+	seen := map[string]bool{}
+	eachFile(t, func(file string) {
+		pkg := path.Dir(file)
+		if pkg == "." {
+			return
+		}
+		seen[pkg] = true
+		for _, imported := range imports(t, file) {
+			isTest := strings.HasSuffix(file, "_test.go")
+			switch {
+			case isTest || imported == pkg:
+			case slices.Contains(testOnly, imported):
+				t.Errorf("%s imports %s, which is for tests alone", file, imported)
+			case !slices.Contains(allowed[pkg], imported):
+				t.Errorf("%s imports %s; docs/architecture.md allows %s only %q", file, imported, pkg, allowed[pkg])
+			}
+		}
+	})
+	for pkg := range allowed {
+		if !seen[pkg] {
+			t.Errorf("docs/architecture.md describes %s, which does not exist", pkg)
+		}
+	}
+	for pkg := range seen {
+		if _, ok := allowed[pkg]; !ok {
+			t.Errorf("docs/architecture.md does not describe %s", pkg)
+		}
+	}
+}
+
+// TestFileLengths keeps files readable in one sitting.
+func TestFileLengths(t *testing.T) {
+	t.Parallel()
+	eachFile(t, func(file string) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := maxSourceLines
+		if strings.HasSuffix(file, "_test.go") {
+			most = maxTestLines
+		}
+		if n := bytes.Count(content, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines; at most %d", file, n, most)
+		}
+	})
+}
+
+// readTable returns for each package what it may import.
+func readTable(t *testing.T) map[string][]string {
+	t.Helper()
+	doc, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|[^|]*\\|([^|]*)\\|$")
+	name := regexp.MustCompile("`([a-z/]+)`")
+	table := map[string][]string{}
+	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
+		table[m[1]] = nil
+		for _, n := range name.FindAllStringSubmatch(m[2], -1) {
+			table[m[1]] = append(table[m[1]], n[1])
+		}
+	}
+	all := slices.Sorted(maps.Keys(table))
+	for _, pkg := range []string{"app", "cli"} {
+		table[pkg] = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == pkg || pkg == "app" && s == "cli" })
+	}
+	if len(table) < 10 {
+		t.Fatalf("docs/architecture.md has no table of packages: %v", table)
+	}
+	return table
+}
+
+// imports returns what a file imports of this module, without its common path.
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, i := range f.Imports {
+		p, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest, ok := strings.CutPrefix(p, module); ok {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// eachFile calls f with every Go file below this folder.
+func eachFile(t *testing.T, f func(file string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(file) == ".go" {
+			f(filepath.ToSlash(file))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

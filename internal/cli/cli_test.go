@@ -1,0 +1,257 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"herbarium/internal/cli"
+)
+
+// garden is the sample dataset.
+const garden = "../../examples/garden"
+
+// buffer is written by one goroutine while another reads.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// environment is a data folder with the variables that point to it.
+type environment map[string]string
+
+func newEnvironment(t *testing.T) environment {
+	return environment{"HERBARIUM_DATA": filepath.Join(t.TempDir(), "data"), "HERBARIUM_ADDR": "127.0.0.1:0"}
+}
+
+func (e environment) lookup(name string) (string, bool) {
+	v, ok := e[name]
+	return v, ok
+}
+
+// run executes a command to its end.
+func (e environment) run(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, eo bytes.Buffer
+	code = cli.Run(t.Context(), args, cli.Terminal{Out: &o, Err: &eo, Env: e.lookup})
+	return code, o.String(), eo.String()
+}
+
+// must executes a command that succeeds and returns its output.
+func (e environment) must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errOut := e.run(t, args...)
+	if code != 0 {
+		t.Fatalf("herbarium %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errOut)
+	}
+	return out
+}
+
+// server is a running `herbarium serve`.
+type server struct {
+	url      string
+	out, log *buffer
+	stop     func()
+	exited   chan int
+}
+
+// serve starts a server and waits until it listens.
+func (e environment) serve(t *testing.T, args ...string) *server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &server{out: new(buffer), log: new(buffer), exited: make(chan int, 1)}
+	pr, pw := io.Pipe()
+	go func() {
+		code := cli.Run(ctx, append([]string{"serve"}, args...),
+			cli.Terminal{Out: io.MultiWriter(s.out, pw), Err: s.log, Env: e.lookup})
+		pw.Close()
+		s.exited <- code
+	}()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if code := <-s.exited; code != 0 {
+			t.Errorf("serve ended with exit code %d\n%s", code, s.log)
+		}
+	})
+	t.Cleanup(s.stop)
+	var banner []byte
+	buf := make([]byte, 1<<10)
+	address := regexp.MustCompile(`listens on (http://\S+)`)
+	for {
+		n, err := pr.Read(buf)
+		banner = append(banner, buf[:n]...)
+		if m := address.FindSubmatch(banner); m != nil {
+			s.url = string(m[1])
+			break
+		}
+		if err != nil {
+			t.Fatalf("serve said nothing of where it listens\n%s%s", banner, s.log)
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, pr) }()
+	return s
+}
+
+// do sends a request and returns status and body.
+func (s *server) do(t *testing.T, method, path, body string, headers ...string) (status int, answer string, h http.Header) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b), res.Header
+}
+
+func (s *server) get(t *testing.T, path string, headers ...string) (status int, answer string) {
+	t.Helper()
+	status, answer, _ = s.do(t, http.MethodGet, path, "", headers...)
+	return status, answer
+}
+
+func (s *server) create(t *testing.T, token, body string) (status int, answer string) {
+	t.Helper()
+	status, answer, _ = s.do(t, http.MethodPost, "/plants", body,
+		"Authorization", "Bearer "+token, "Content-Type", "application/json")
+	return status, answer
+}
+
+// write makes a file in a fresh folder.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	for _, args := range [][]string{
+		{}, {"serve"}, {"publish"}, {"datasets"}, {"datasets", "show"}, {"datasets", "history"},
+		{"datasets", "rollback"}, {"datasets", "remove"}, {"keys"}, {"keys", "create"}, {"keys", "list"},
+		{"keys", "revoke"}, {"config"}, {"version"},
+	} {
+		out := e.must(t, append(args, "--help")...)
+		if !strings.Contains(out, "Usage:") || !strings.Contains(out, "herbarium "+strings.Join(args, " ")) {
+			t.Errorf("herbarium %v --help says\n%s", args, out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := e.must(t, "completion", shell); !strings.Contains(out, "herbarium") {
+			t.Errorf("completion for %s is %q", shell, out)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, line, want string }{
+		{"unknown command", "publsh x.csv", "publish"},
+		{"unknown flag", "serve --adr :80", "--adr"},
+		{"nothing to publish", "publish", "at least one file"},
+		{"key without name", "keys create --scope data:read", "--name"},
+		{"key without scope", "keys create --name x", "--scope"},
+		{"unknown scope", "keys create --name x --scope plants:read", "plants:write"},
+		{"unknown lifetime", "keys create --name x --scope data:read --expires soon", "90d"},
+		{"no lifetime", "keys create --name x --scope data:read --expires 0d", "90d"},
+		{"revoke what", "keys revoke", "the id or the name"},
+		{"not a dataset", "datasets show catalog", "namespace/dataset"},
+		{"wrong address", "serve --addr 8080", "host:port"},
+		{"wrong level", "datasets --log-level loud", "debug"},
+		{"wrong number", "serve --keep 0", "from 1"},
+		{"no such configuration", "config --config nowhere.yaml", "nowhere.yaml"},
+		{"wrong access", "publish --access closed " + garden, "open or key"},
+		{"wrong name", "publish --as Catalog " + garden, "namespace/dataset"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errOut := newEnvironment(t).run(t, strings.Fields(c.line)...)
+			if code != 2 || !strings.Contains(errOut, c.want) || out != "" {
+				t.Errorf("herbarium %s: exit code %d, output %q, errors\n%s\nwant code 2 and %q", c.line, code, out, errOut, c.want)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	if out := newEnvironment(t).must(t, "version"); !strings.HasPrefix(out, "herbarium ") {
+		t.Errorf("got %q", out)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"] = "a secret that must stay one"
+	file := write(t, "herbarium.yaml", "addr: 127.0.0.1:7001\nkeep: 9\nlog:\n  level: warn\n")
+	out := e.must(t, "config", "--config", file, "--keep", "3")
+	for _, want := range []string{"keep: 3", "# --keep", "addr: 127.0.0.1:0", "# HERBARIUM_ADDR", "level: warn", file, "# default", "(hidden)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, e["HERBARIUM_TOKEN"]) {
+		t.Errorf("the token is shown in\n%s", out)
+	}
+	again := write(t, "herbarium.yaml", out)
+	delete(e, "HERBARIUM_ADDR")
+	if second := e.must(t, "config", "--config", again); !strings.Contains(second, "addr: 127.0.0.1:0") {
+		t.Errorf("what config prints does not read back as a configuration:\n%s", second)
+	}
+}
+
+func TestConfig_unknownKey(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"adr: :80\n":               `did you mean "addr"`,
+		"log:\n  levle: info\n":    "log.level",
+		"token: abc\nkep: 3\n":     "kep",
+		"- a list\n":               "not a configuration",
+		"max_in_flight: plenty\n":  "from 1",
+		"log:\n  format: fancy\n":  "human",
+		"shutdown: some seconds\n": "10s",
+	} {
+		code, _, errOut := newEnvironment(t).run(t, "config", "--config", write(t, "c.yaml", content))
+		if code != 2 || !strings.Contains(errOut, want) {
+			t.Errorf("%q: exit code %d, want 2 and %q in\n%s", content, code, want, errOut)
+		}
+	}
+}

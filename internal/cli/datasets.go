@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+)
+
+func newDatasets(r *runner) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "datasets",
+		Short: "List and manage what is published",
+		Example: `  herbarium datasets
+  herbarium datasets show garden/catalog
+  herbarium datasets rollback garden/catalog`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one dataset a line")
+	cmd.AddCommand(newDatasetsShow(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
+	return cmd
+}
+
+func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) error {
+	datasets, err := d.Library.Catalogued(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		enc := json.NewEncoder(r.Out)
+		for _, ds := range datasets {
+			if err := enc.Encode(describedDataset(ds)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION")
+	for _, ds := range datasets {
+		published := "living"
+		if !ds.Published.IsZero() {
+			published = ds.Published.Format("2006-01-02 15:04")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, thousands(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
+	}
+	return w.Flush()
+}
+
+// describedDataset is a dataset as --json prints it.
+func describedDataset(d herb.Dataset) any {
+	return struct {
+		herb.Ref
+		Title       string       `json:"title,omitempty"`
+		Description string       `json:"description,omitempty"`
+		Access      herb.Access  `json:"access"`
+		Records     int          `json:"records"`
+		Version     string       `json:"version"`
+		Published   time.Time    `json:"published_at,omitzero"`
+		Fields      []herb.Field `json:"fields"`
+	}{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published, d.Fields}
+}
+
+// datasetCommand makes a command that takes one dataset.
+func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
+	cmd.Args = exactly(1, "one dataset as namespace/dataset; 'herbarium datasets' lists them")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ref, err := herb.ParseRef(args[0])
+		if err != nil {
+			return &usageError{err}
+		}
+		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return run(ctx, d, ref) })
+	}
+	return cmd
+}
+
+func newDatasetsShow(r *runner) *cobra.Command {
+	var asJSON bool
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:     "show NAMESPACE/DATASET",
+		Short:   "Show a dataset with its fields",
+		Example: "  herbarium datasets show garden/catalog",
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		ds, err := d.Library.Describe(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return json.NewEncoder(r.Out).Encode(describedDataset(ds))
+		}
+		return r.showDataset(ds)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (r *runner) showDataset(ds herb.Dataset) error {
+	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, thousands(ds.Records), ds.Access, ds.Version)
+	for _, line := range []string{ds.Title, ds.Description} {
+		if line != "" {
+			fmt.Fprintln(r.Out, line)
+		}
+	}
+	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nFIELD\tTYPE\tSEARCH\tFILTER\tSORT\tDESCRIPTION")
+	yes := map[bool]string{true: "yes", false: "-"}
+	for _, f := range ds.Fields {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description)
+	}
+	return w.Flush()
+}
+
+func newDatasetsHistory(r *runner) *cobra.Command {
+	return datasetCommand(r, &cobra.Command{
+		Use:     "history NAMESPACE/DATASET",
+		Short:   "List the versions that are kept of a dataset, the newest first",
+		Example: "  herbarium datasets history garden/catalog",
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		versions, err := d.Library.History(ctx, ref)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "VERSION\tPUBLISHED\tRECORDS\tLIVE")
+		for _, v := range versions {
+			live := ""
+			if v.Live {
+				live = "live"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), thousands(v.Records), live)
+		}
+		return w.Flush()
+	})
+}
+
+func newDatasetsRollback(r *runner) *cobra.Command {
+	var to string
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "rollback NAMESPACE/DATASET",
+		Short: "Bring an earlier version of a dataset back",
+		Example: `  herbarium datasets rollback garden/catalog
+  herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		version, err := d.Library.Rollback(ctx, ref, to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
+		return nil
+	})
+	cmd.Flags().StringVar(&to, "to", "", "the `version` to bring back (default: the one before the live one)")
+	return cmd
+}
+
+func newDatasetsRemove(r *runner) *cobra.Command {
+	return datasetCommand(r, &cobra.Command{
+		Use:     "remove NAMESPACE/DATASET",
+		Short:   "Take a dataset down, with all its versions",
+		Example: "  herbarium datasets remove garden/catalog",
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		if err := d.Library.Remove(ctx, ref); err != nil {
+			return err
+		}
+		fmt.Fprintf(r.Out, "removed %s\n", ref)
+		return nil
+	})
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/telemetry"
+)
+
+// serverSettings are the settings that only a server has.
+func serverSettings() []string { return []string{"addr", "max_in_flight", "keep", "shutdown"} }
+
+func newServe(r *runner) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve [PATH…]",
+		Short: "Publish files and serve them, with the plant store",
+		Long: `Publishes the given files and folders and serves everything in the data folder. A file X/Y.csv becomes dataset x/y; a
+folder publishes what is in it, each of its subfolders under its own name. Files that have not changed since they were
+published are left as they are. A file that cannot be read is reported and the rest is served.
+
+The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
+		Example: `  herbarium serve examples/garden
+  herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			c, _, err := r.config(cmd)
+			if err != nil {
+				return err
+			}
+			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
+			if err != nil {
+				return err
+			}
+			sources, err := ingest.Discover(paths)
+			if err != nil {
+				if len(sources) == 0 {
+					return err
+				}
+				log.Error("not everything can be published", "err", err)
+			}
+			return app.Serve(cmd.Context(), c, app.ServeOptions{
+				Sources: sources,
+				Log:     log,
+				Version: Version(),
+				Ready:   func(_ context.Context, addr net.Addr, datasets []herb.Dataset) { r.banner(addr, datasets) },
+			})
+		},
+	}
+	addSettings(cmd.Flags(), serverSettings()...)
+	return cmd
+}
+
+// banner tells where the server is and what can be tried on it.
+func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
+	base := "http://" + reachable(addr)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Herbarium listens on %s\n\n", base)
+	for _, d := range datasets {
+		key := ""
+		if d.Access == herb.AccessKey {
+			key = "-H 'X-API-Key: …' "
+		}
+		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, thousands(d.Records), key, base, d.Ref)
+	}
+	fmt.Fprintf(&b, "  new plants\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	fmt.Fprintf(&b, "  the whole interface\n    curl %s/openapi.json\n\n", base)
+	fmt.Fprint(r.Out, b.String())
+}
+
+// reachable is an address that can be put into a URL: a server on all interfaces is reached on this machine.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

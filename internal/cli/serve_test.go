@@ -1,0 +1,255 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// total returns the number of records that a listing tells.
+func (s *server) total(t *testing.T, path string, headers ...string) int {
+	t.Helper()
+	status, body := s.get(t, path, headers...)
+	var listing struct{ Meta struct{ Total int } }
+	if err := json.Unmarshal([]byte(body), &listing); status != http.StatusOK || err != nil {
+		t.Fatalf("GET %s: %d %s (%v)", path, status, body, err)
+	}
+	return listing.Meta.Total
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve(t, garden)
+	if n := s.total(t, "/api/v1/garden/catalog/data?status=published&search=lavender"); n == 0 {
+		t.Error("no lavender in the garden")
+	}
+	for _, want := range []string{"/api/v1/garden/catalog/data", "/api/v1/store/plants/data", "/openapi.json"} {
+		if !strings.Contains(s.out.String(), "curl") || !strings.Contains(s.out.String(), want) {
+			t.Errorf("the banner does not tell of %s:\n%s", want, s.out)
+		}
+	}
+	for _, path := range []string{"/", "/healthz", "/readyz", "/api/v1", "/api/v1/garden/catalog", "/openapi.json"} {
+		if status, body := s.get(t, path); status != http.StatusOK {
+			t.Errorf("GET %s: %d %s", path, status, body)
+		}
+	}
+}
+
+func TestServe_unchangedFilesAreNotPublishedAgain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.serve(t, garden).stop()
+	first := e.must(t, "datasets", "history", "garden/catalog")
+	e.serve(t, garden).stop()
+	if second := e.must(t, "datasets", "history", "garden/catalog"); second != first {
+		t.Errorf("history was\n%s\nand is\n%s", first, second)
+	}
+}
+
+func TestServe_oneBadFile(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	bad := write(t, "shop/bad.csv", "a,b\n1,2,3\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(bad), "good.csv"), []byte("a,b\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := e.serve(t, filepath.Dir(bad))
+	if n := s.total(t, "/api/v1/shop/good/data"); n != 1 {
+		t.Errorf("the good file has %d records; want 1", n)
+	}
+	if status, _ := s.get(t, "/api/v1/shop/bad/data"); status != http.StatusNotFound {
+		t.Errorf("the bad file is answered with %d; want 404", status)
+	}
+	if !strings.Contains(s.log.String(), "line 2") {
+		t.Errorf("the log does not name the line:\n%s", s.log)
+	}
+}
+
+func TestServe_addressTaken(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve(t)
+	code, _, errOut := newEnvironment(t).run(t, "serve", "--addr", strings.TrimPrefix(s.url, "http://"))
+	if code != 1 || !strings.Contains(errOut, "cannot listen on") {
+		t.Errorf("exit code %d, want 1 and a word about the address:\n%s", code, errOut)
+	}
+}
+
+func TestKeys_onRunningServer(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve(t)
+	code, out, told := e.run(t, "keys", "create", "--name", "nursery", "--scope", "plants:write", "--expires", "90d")
+	token := strings.TrimSuffix(out, "\n")
+	if code != 0 || strings.ContainsAny(token, " \n") || strings.Contains(told, token) {
+		t.Fatalf("exit code %d; standard output %q must be the secret alone, and standard error must not have it:\n%s", code, out, told)
+	}
+	if status, body := s.create(t, token, `{"id":1,"name":"Rose"}`); status != http.StatusOK {
+		t.Fatalf("a new key does not work at once: %d %s", status, body)
+	}
+	if list := e.must(t, "keys", "list"); !strings.Contains(list, "nursery") || !strings.Contains(list, "active") || strings.Contains(list, token) {
+		t.Errorf("keys list says\n%s", list)
+	}
+	e.must(t, "keys", "revoke", "nursery")
+	deadline := time.Now().Add(time.Second)
+	for {
+		status, _ := s.create(t, token, `{"id":1,"name":"Rose"}`)
+		if status == http.StatusUnauthorized {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a revoked key works for more than a second")
+		}
+	}
+	if list := e.must(t, "keys", "list", "--json"); !strings.Contains(list, `"status":"revoked"`) {
+		t.Errorf("keys list --json says\n%s", list)
+	}
+	if code, _, told := e.run(t, "keys", "revoke", "nobody"); code != 1 || !strings.Contains(told, "keys list") {
+		t.Errorf("revoking an unknown key: exit code %d\n%s", code, told)
+	}
+}
+
+func TestPublish_onRunningServer(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve(t)
+	file := write(t, "prices.csv", "code,price\n007,1.50\n008,2\n")
+	const path = "/api/v1/shop/prices/data"
+	if out := e.must(t, "publish", file, "--as", "shop/prices"); !strings.Contains(out, "2 records") || !strings.Contains(out, "code text") {
+		t.Errorf("publish says\n%s", out)
+	}
+	if status, body := s.get(t, path+"?code=007"); status != http.StatusOK || !strings.Contains(body, `{"code":"007","price":"1.50"}`) {
+		t.Fatalf("not listed at once, or not byte for byte: %d %s", status, body)
+	}
+	if out := e.must(t, "publish", file, "--as", "shop/prices"); !strings.Contains(out, "unchanged") {
+		t.Errorf("publishing the same again says\n%s", out)
+	}
+	if err := os.WriteFile(file, []byte("code,price\n007,1.75\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.must(t, "publish", file, "--as", "shop/prices")
+	if n := s.total(t, path); n != 1 {
+		t.Errorf("%d records right after the second publish; want 1", n)
+	}
+	e.must(t, "datasets", "rollback", "shop/prices")
+	if n := s.total(t, path); n != 2 {
+		t.Errorf("%d records after the rollback; want 2", n)
+	}
+	if err := os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, told := e.run(t, "publish", file, "--as", "shop/prices"); code != 1 || !strings.Contains(told, "line 2") {
+		t.Errorf("a ragged file: exit code %d\n%s", code, told)
+	}
+	if n := s.total(t, path); n != 2 {
+		t.Errorf("%d records after a publish that failed; want 2", n)
+	}
+	if out := e.must(t, "datasets"); !strings.Contains(out, "shop/prices") || !strings.Contains(out, "store/plants") {
+		t.Errorf("datasets says\n%s", out)
+	}
+	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "number") {
+		t.Errorf("datasets show says\n%s", out)
+	}
+	e.must(t, "datasets", "remove", "shop/prices")
+	if status, _ := s.get(t, path); status != http.StatusNotFound {
+		t.Errorf("a dataset that was removed is answered with %d; want 404", status)
+	}
+	if code, _, told := e.run(t, "publish", file, "--as", "store/plants"); code == 0 || !strings.Contains(told, "store/plants") {
+		t.Errorf("publishing over the plants: exit code %d\n%s", code, told)
+	}
+}
+
+func TestAccessKey(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	s := e.serve(t)
+	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/secret", "--access", "key")
+	key := strings.TrimSpace(e.must(t, "keys", "create", "--name", "reader", "--scope", "data:read:shop/*"))
+	other := strings.TrimSpace(e.must(t, "keys", "create", "--name", "other", "--scope", "data:read:shop/prices"))
+	const path = "/api/v1/shop/secret/data"
+	cases := []struct {
+		name, path, header, value string
+		want                      int
+	}{
+		{"no key", path, "Accept", "*/*", 401},
+		{"X-API-Key", path, "X-API-Key", key, 200},
+		{"Authorization", path, "Authorization", "Bearer " + key, 200},
+		{"api_key", path + "?api_key=" + key, "Accept", "*/*", 200},
+		{"token of the environment", path, "X-API-Key", e["HERBARIUM_TOKEN"], 200},
+		{"another scope", path, "X-API-Key", other, 403},
+		{"mistyped", path, "X-API-Key", key[:len(key)-1] + "x", 401},
+		{"header before address", path + "?api_key=" + key, "X-API-Key", "wrong", 401},
+		{"open dataset, wrong key", "/api/v1/store/plants/data", "X-API-Key", "wrong", 200},
+	}
+	for _, c := range cases {
+		if status, body := s.get(t, c.path, c.header, c.value); status != c.want {
+			t.Errorf("%s: %d %s; want %d", c.name, status, body, c.want)
+		}
+	}
+}
+
+// TestRestart creates plants, restarts, and looks for the secrets in everything that was written.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	s := e.serve(t, garden)
+	token := strings.TrimSpace(e.must(t, "keys", "create", "--name", "writer", "--scope", "plants:write"))
+	send := func(s *server, token, body string) (int, string, string) {
+		status, answer, h := s.do(t, http.MethodPost, "/plants", body, "Authorization", "Bearer "+token,
+			"Content-Type", "application/json", "Idempotency-Key", "once")
+		return status, answer, h.Get("Idempotency-Replayed")
+	}
+	const rose = `{"id":9007199254740993,"name":"Röse","tag":"a"}`
+	for _, secret := range []string{token, e["HERBARIUM_TOKEN"]} {
+		s.get(t, "/api/v1/garden/catalog/data?api_key="+secret)
+		s.get(t, "/api/v1/garden/catalog/data?api%5Fkey="+secret+"&apikey="+secret)
+		s.get(t, "/nowhere", "Authorization", "Bearer "+secret, "X-API-Key", secret)
+	}
+	s.get(t, "/"+token)
+	if status, body, replayed := send(s, token, rose); status != http.StatusOK || body != `{"name":"Röse","tag":"a"}` || replayed != "" {
+		t.Fatalf("creating: %d %s, replayed %q", status, body, replayed)
+	}
+	s.stop()
+	again := e.serve(t)
+	if status, body, replayed := send(again, token, rose); status != http.StatusOK || replayed != "true" {
+		t.Errorf("the same request after a restart: %d %s, replayed %q", status, body, replayed)
+	}
+	if status, body, _ := send(again, token, `{"id":2,"name":"other"}`); status != http.StatusBadRequest {
+		t.Errorf("the same key with another body: %d %s", status, body)
+	}
+	if status, body := again.get(t, "/api/v1/store/plants/data?id=9007199254740993"); status != http.StatusOK ||
+		!strings.Contains(body, `{"id":"9007199254740993","name":"Röse","tag":"a"}`) {
+		t.Errorf("the plant after a restart: %d %s", status, body)
+	}
+	if n := again.total(t, "/api/v1/garden/catalog/data"); n < 490 {
+		t.Errorf("%d records in the garden after a restart", n)
+	}
+	again.stop()
+	written := map[string]string{"log": s.log.String() + again.log.String(), "output": s.out.String() + again.out.String()}
+	err := filepath.WalkDir(e["HERBARIUM_DATA"], func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		written[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, content := range written {
+		for _, secret := range []string{token, token[16:], e["HERBARIUM_TOKEN"]} {
+			if strings.Contains(content, secret) {
+				t.Errorf("a secret stands in %s", where)
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package herb_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"herbarium/internal/herb"
+)
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		err            error
+		text, shown    string
+		code           herb.Code
+		isEOF, isError bool
+	}{
+		{"plain", io.EOF, "EOF", "internal error", herb.CodeInternal, true, false},
+		{"invalid", herb.Invalidf("page is %q", "x"), `page is "x"`, `page is "x"`, herb.CodeInvalid, false, true},
+		{"other code", herb.Errorf(herb.CodeNotFound, "no %s", "rose"), "no rose", "no rose", herb.CodeNotFound, false, true},
+		{
+			"with a cause", herb.Wrap(herb.CodeUnavailable, io.EOF, "try again in %d s", 5),
+			"try again in 5 s: EOF", "try again in 5 s", herb.CodeUnavailable, true, true,
+		},
+		{
+			"wrapped", fmt.Errorf("listing: %w", herb.Wrap(herb.CodeInvalid, io.EOF, "a body is needed")),
+			"listing: a body is needed: EOF", "a body is needed", herb.CodeInvalid, true, true,
+		},
+		{
+			"the outermost counts", herb.Wrap(herb.CodeForbidden, herb.Invalidf("inner"), "outer"),
+			"outer: inner", "outer", herb.CodeForbidden, false, true,
+		},
+		{
+			"internal is not shown", herb.Wrap(herb.CodeInternal, io.EOF, "/var/lib/secret"),
+			"/var/lib/secret: EOF", "internal error", herb.CodeInternal, true, true,
+		},
+		{
+			"internal hides what it wraps", herb.Wrap(herb.CodeInternal, herb.Invalidf("inner"), "outer"),
+			"outer: inner", "internal error", herb.CodeInternal, false, true,
+		},
+		{"joined", errors.Join(io.EOF, herb.Invalidf("wrong")), "EOF\nwrong", "wrong", herb.CodeInvalid, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.err.Error(); got != c.text {
+				t.Errorf("Error() = %q, want %q", got, c.text)
+			}
+			if got := herb.CodeOf(c.err); got != c.code {
+				t.Errorf("CodeOf = %q, want %q", got, c.code)
+			}
+			if got := herb.MessageOf(c.err); got != c.shown {
+				t.Errorf("MessageOf = %q, want %q", got, c.shown)
+			}
+			if got := errors.Is(c.err, io.EOF); got != c.isEOF {
+				t.Errorf("the cause is found: %t, want %t", got, c.isEOF)
+			}
+			if _, got := errors.AsType[*herb.Error](c.err); got != c.isError {
+				t.Errorf("it is an Error: %t, want %t", got, c.isError)
+			}
+		})
+	}
+}

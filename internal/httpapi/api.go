@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// Library is where datasets are found: the published ones and the living one.
+type Library interface {
+	// Acquire returns a dataset as it is now, herb.CodeNotFound if there is none. The snapshot must be released.
+	Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error)
+	// Datasets describes what there is, ordered by ref. The version and the count of the plants may be out of date.
+	Datasets(ctx context.Context) ([]herb.Dataset, error)
+}
+
+// Snapshot is a dataset to be listed for as long as it is held.
+type Snapshot interface {
+	Dataset() herb.Dataset
+	// Version changes whenever an answer may change.
+	Version(ctx context.Context) (string, error)
+	List(ctx context.Context, r *query.Request) (query.Page, error)
+	Release()
+}
+
+// Plants is where plants are created.
+type Plants interface {
+	Create(ctx context.Context, c store.Creation) (store.Outcome, error)
+}
+
+// Keys finds out who a secret belongs to.
+type Keys interface {
+	// Verify fails with herb.CodeUnauthenticated, in words that do not repeat the secret, if it is of no use.
+	Verify(ctx context.Context, secret string) (herb.Principal, error)
+}
+
+// Options of an API. Library, Plants and Keys are required.
+type Options struct {
+	Library Library
+	Plants  Plants
+	Keys    Keys
+
+	Home        func(w http.ResponseWriter, r *http.Request) error // the page at "/"; nil: none
+	Ready       func(ctx context.Context) error                    // why requests should go elsewhere; nil: always ready
+	MaxInFlight int                                                // requests at once, the rest get 503; 0: DefaultMaxInFlight
+	Version     string                                             // of the program; entity tags change with it
+	Now         func() time.Time                                   // nil: time.Now
+	Log         *slog.Logger                                       // nil: no log
+	Observe     func(Observation)                                  // called at the end of each request; nil: nobody looks
+}
+
+// DefaultMaxInFlight is how many requests are answered at once unless told otherwise.
+const DefaultMaxInFlight = 1024
+
+// Observation is what a metric may know of a request: nothing that a client chose freely.
+type Observation struct {
+	Method string // "OTHER" for one that no route has
+	Route  string // pattern of the route, empty without one
+	Status int    // 0: the connection was cut
+	Bytes  int64  // of the body
+	Took   time.Duration
+}
+
+// API answers requests. It is an http.Handler, safe for use by any number of goroutines.
+type API struct {
+	opts       Options
+	routes     []route
+	mux        *http.ServeMux
+	inFlight   atomic.Int64
+	buffers    *buffers
+	compressor *compressor
+	document   atomic.Pointer[document]
+}
+
+// New returns an API over its parts.
+func New(opts Options) (*API, error) {
+	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil {
+		return nil, errors.New("httpapi: Library, Plants and Keys are required")
+	}
+	if opts.MaxInFlight == 0 {
+		opts.MaxInFlight = DefaultMaxInFlight
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	c, err := newCompressor()
+	if err != nil {
+		return nil, err
+	}
+	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
+	a.routes = a.table()
+	a.mux = a.newMux(a.routes)
+	return a, nil
+}
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w := &response{ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now()}
+	w.id = requestID(r.Header)
+	h := w.Header()
+	w.set("X-Request-Id", w.id)
+	h["X-Content-Type-Options"] = noSniff
+	if sharesWithOrigins(r.URL.Path) {
+		h["Access-Control-Allow-Origin"] = allOrigins
+		h["Access-Control-Expose-Headers"] = exposedHeaders
+	}
+	defer a.finish(w, r)
+	switch {
+	case r.URL.Path == "*" && r.Method == http.MethodOptions:
+		w.options(allMethods)
+	case !isCanonical(r.URL):
+		a.fail(w, r, a.nothingAt(r))
+	default:
+		a.mux.ServeHTTP(w, r)
+	}
+}
+
+var noSniff = []string{"nosniff"}
+
+// finish ends a request, whether its handler returned or panicked: the client gets an answer or a cut connection, and
+// the log gets its line.
+func (a *API) finish(w *response, r *http.Request) {
+	p := recover()
+	if p != nil && p != http.ErrAbortHandler {
+		a.logPanic(w, r, p)
+		if w.status == 0 {
+			a.fail(w, r, errPanic)
+		} else {
+			p = http.ErrAbortHandler // half an answer must not look like a whole one
+		}
+	}
+	a.logRequest(w, r)
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+}
+
+var errPanic = errors.New("a handler panicked")

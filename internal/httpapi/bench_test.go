@@ -1,0 +1,99 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
+)
+
+// preparedLibrary answers at no cost, so that what is measured is ours.
+type preparedLibrary struct {
+	dataset herb.Dataset
+	page    query.Page
+}
+
+func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (httpapi.Snapshot, error) { return l, nil }
+func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error)            { return nil, nil }
+func (l *preparedLibrary) Dataset() herb.Dataset                                       { return l.dataset }
+func (l *preparedLibrary) Version(context.Context) (string, error)                     { return "v1", nil }
+func (l *preparedLibrary) Release()                                                    {}
+func (l *preparedLibrary) List(context.Context, *query.Request) (query.Page, error) {
+	return l.page, nil
+}
+
+// nullWriter takes everything.
+type nullWriter struct{ header http.Header }
+
+func (w *nullWriter) Header() http.Header         { return w.header }
+func (w *nullWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (w *nullWriter) WriteHeader(int)             {}
+
+// prepared returns a function that lists one page of 25 records, from the handler to the write.
+func prepared(t testing.TB, log *slog.Logger, target string, headers ...string) func() {
+	t.Helper()
+	d, records := catalog()
+	s := newService(t, nil)
+	req, err := query.Parse("", d.Fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.library.put(d, records)
+	snap, err := s.library.Acquire(t.Context(), d.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Release()
+	page, err := snap.List(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := httpapi.New(httpapi.Options{Library: &preparedLibrary{d, page}, Plants: s.plants, Keys: s.keys, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request("GET", target, "", headers...)
+	w := &nullWriter{http.Header{}}
+	return func() {
+		clear(w.header)
+		api.ServeHTTP(w, r)
+	}
+}
+
+// toNowhere is a log that is written as in production and kept nowhere.
+func toNowhere() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
+
+func TestListingAllocations(t *testing.T) {
+	const budget = 25
+	for _, query := range []string{"", "?page=2&per_page=25"} {
+		list := prepared(t, toNowhere(), "/api/v1/garden/catalog/data"+query)
+		if n := testing.AllocsPerRun(200, list); n > budget {
+			t.Errorf("a listing with %q allocates %v times, the budget is %d", query, n, budget)
+		}
+	}
+}
+
+func BenchmarkListing(b *testing.B) {
+	const path = "/api/v1/garden/catalog/data"
+	for _, bm := range []struct{ name, target, header string }{
+		{"plain", path, ""},
+		{"page", path + "?page=2&per_page=25", ""},
+		{"filter and sort", path + "?category=fern&sort=price&order=desc", ""},
+		{"gzip", path, "Accept-Encoding: gzip"},
+		{"zstd", path, "Accept-Encoding: zstd"},
+		{"not modified", path, "If-None-Match: *"},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			list := prepared(b, toNowhere(), bm.target, bm.header)
+			b.ReportAllocs()
+			for b.Loop() {
+				list()
+			}
+		})
+	}
+}

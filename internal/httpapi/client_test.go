@@ -1,0 +1,244 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+
+	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
+)
+
+// logBuffer keeps a log for reading.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logBuffer) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// answer is a response that was found to be as the OpenAPI document says.
+type answer struct {
+	status int
+	header http.Header
+	body   string // decompressed
+}
+
+// message returns what an Error body says.
+func (a answer) message(t *testing.T) string {
+	t.Helper()
+	var e struct{ Message string }
+	if err := json.Unmarshal([]byte(a.body), &e); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	return e.Message
+}
+
+// listing reads the body of a listing.
+func (a answer) listing(t *testing.T) (data []map[string]string, meta query.Meta) {
+	t.Helper()
+	var l struct {
+		Data []map[string]string
+		Meta query.Meta
+	}
+	if err := json.Unmarshal([]byte(a.body), &l); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	return l.Data, l.Meta
+}
+
+// request makes a request; a header is written "Name: value".
+func request(method, target, body string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	if body == "" {
+		r.Body, r.ContentLength = http.NoBody, 0
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+// get sends a GET.
+func (s *service) get(t *testing.T, target string, headers ...string) answer {
+	t.Helper()
+	return s.do(t, request("GET", target, "", headers...))
+}
+
+// do sends a request and holds the answer against the OpenAPI document that the service itself serves.
+func (s *service) do(t *testing.T, r *http.Request) answer {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	a := answer{w.Code, w.Header(), unpack(t, w)}
+	s.check(t, r, a)
+	return a
+}
+
+func unpack(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var from io.Reader = w.Body
+	var err error
+	switch w.Header().Get("Content-Encoding") {
+	case "gzip":
+		if w.Body.Len() > 0 {
+			from, err = gzip.NewReader(w.Body)
+		}
+	case "zstd":
+		from, err = zstd.NewReader(w.Body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// check holds what every response must be.
+func (s *service) check(t *testing.T, r *http.Request, a answer) {
+	t.Helper()
+	if a.header.Get("X-Request-Id") == "" {
+		t.Error("a response without X-Request-Id")
+	}
+	shared := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/openapi.json"
+	if got := a.header.Get("Access-Control-Allow-Origin"); (got == "*") != shared || got != "*" && got != "" {
+		t.Errorf("Access-Control-Allow-Origin of %s is %q", r.URL.Path, got)
+	}
+	if r.Method == "HEAD" || a.status == 304 || a.status == 204 {
+		if a.body != "" {
+			t.Errorf("%d to %s has a body: %q", a.status, r.Method, a.body)
+		}
+	}
+	if a.status >= 400 && r.Method != "HEAD" {
+		checkError(t, a)
+	}
+	if a.status >= 300 && a.status != 304 && a.status < 400 {
+		t.Errorf("a redirect to %q", a.header.Get("Location"))
+	}
+	if r.Method != "HEAD" && r.Method != "OPTIONS" && s.documented(t, r) {
+		s.validate(t, r, a)
+	}
+}
+
+// checkError holds an Error body against its schema and its status.
+func checkError(t *testing.T, a answer) {
+	t.Helper()
+	var e map[string]any
+	if err := json.Unmarshal([]byte(a.body), &e); err != nil {
+		t.Errorf("the body of %d is not JSON: %q", a.status, a.body)
+		return
+	}
+	message, _ := e["message"].(string)
+	if len(e) != 2 || e["error"] != float64(a.status) || message == "" {
+		t.Errorf("the body of %d is %s", a.status, a.body)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("Content-Type of %d is %q", a.status, got)
+	}
+}
+
+// documents are the validators of the OpenAPI documents that services have served.
+var documents struct {
+	sync.Mutex
+	validators map[string]validator.Validator
+}
+
+// openAPI returns the OpenAPI document of the service as it would be without faults.
+func (s *service) openAPI(t testing.TB) string {
+	t.Helper()
+	s.library.mu.Lock()
+	defer s.library.mu.Unlock()
+	if s.documentPuts == s.library.puts {
+		return s.document
+	}
+	healthy := newService(t, func(o *httpapi.Options) {
+		if slices.Contains(s.Operations(), "GET /") {
+			o.Home = homePage
+		}
+	})
+	healthy.library.sets = s.library.sets
+	w := httptest.NewRecorder()
+	healthy.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	if w.Code != 200 {
+		t.Fatalf("the OpenAPI document answers %d", w.Code)
+	}
+	s.document, s.documentPuts = w.Body.String(), s.library.puts
+	return s.document
+}
+
+// documented reports whether a request leads to an operation: the rest of the answers are errors of no operation.
+func (s *service) documented(t *testing.T, r *http.Request) bool {
+	mux := http.NewServeMux()
+	for _, op := range s.Operations() {
+		if strings.HasSuffix(op, " /") {
+			op += "{$}"
+		}
+		mux.HandleFunc(op, func(http.ResponseWriter, *http.Request) {})
+	}
+	_, pattern := mux.Handler(r)
+	return strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path
+}
+
+// validate holds a response against the OpenAPI document.
+func (s *service) validate(t *testing.T, r *http.Request, a answer) {
+	t.Helper()
+	doc := s.openAPI(t)
+	documents.Lock()
+	defer documents.Unlock()
+	v, ok := documents.validators[doc]
+	if !ok {
+		parsed, err := libopenapi.NewDocument([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs []error
+		if v, errs = validator.NewValidator(parsed, config.WithFormatAssertions()); errs != nil {
+			t.Fatal(errs)
+		}
+		if documents.validators == nil {
+			documents.validators = map[string]validator.Validator{}
+		}
+		documents.validators[doc] = v
+	}
+	header := a.header.Clone()
+	header.Del("Content-Encoding")
+	res := &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(a.body))}
+	if ok, errs := v.ValidateHttpResponse(r, res); !ok {
+		for _, e := range errs {
+			t.Errorf("%s %s %d is not as the OpenAPI document says: %s: %s %v",
+				r.Method, r.URL, a.status, e.Message, e.Reason, e.SchemaValidationErrors)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// minCompress is the size from which compressing a body pays.
+const minCompress = 128
+
+// coding is a content coding, the better ones later.
+type coding int
+
+const (
+	identity coding = iota
+	codingGzip
+	codingZstd
+	codings // how many there are
+)
+
+var (
+	headerGzip = []string{"gzip"}
+	headerZstd = []string{"zstd"}
+)
+
+// header returns the value of Content-Encoding.
+func (c coding) header() []string {
+	if c == codingZstd {
+		return headerZstd
+	}
+	return headerGzip
+}
+
+// chooseCoding reads Accept-Encoding: the coding with the highest weight, zstd before gzip where they weigh the same.
+// Without a word about it, an uncompressed body is always welcome but never preferred.
+func chooseCoding(headers []string) coding {
+	if len(headers) == 0 {
+		return identity
+	}
+	const unsaid = -1
+	weights := [codings]int{unsaid, unsaid, unsaid}
+	rest := unsaid // the weight of *
+	for _, header := range headers {
+		for header != "" {
+			var item string
+			item, header, _ = strings.Cut(header, ",")
+			name, params, _ := strings.Cut(item, ";")
+			weight := parseWeight(params)
+			switch strings.ToLower(strings.Trim(name, " \t")) {
+			case "zstd":
+				weights[codingZstd] = weight
+			case "gzip", "x-gzip":
+				weights[codingGzip] = weight
+			case "identity":
+				weights[identity] = weight
+			case "*":
+				rest = weight
+			}
+		}
+	}
+	best, highest := identity, weights[identity]
+	if highest == unsaid {
+		highest = max(rest, 0)
+	}
+	for c := codingGzip; c < codings; c++ {
+		w := weights[c]
+		if w == unsaid {
+			w = rest
+		}
+		if w > 0 && w >= highest {
+			best, highest = c, w
+		}
+	}
+	return best
+}
+
+// parseWeight reads the parameters behind a coding: its weight in thousandths, 1000 if none is given and 0 if it cannot
+// be read.
+func parseWeight(params string) int {
+	name, value, ok := strings.Cut(strings.Trim(params, " \t"), "=")
+	if !ok || !strings.EqualFold(name, "q") {
+		return 1000
+	}
+	q, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(q >= 0 && q <= 1) {
+		return 0
+	}
+	return int(q * 1000)
+}
+
+// compressor holds encoders, which are costly to make, for reuse.
+type compressor struct {
+	zstd *zstd.Encoder // its EncodeAll is safe for concurrent use
+	gzip sync.Pool
+}
+
+func newCompressor() (*compressor, error) {
+	// A small window keeps the memory of the encoders small; bodies rarely are larger.
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(256<<10))
+	if err != nil {
+		return nil, err
+	}
+	return &compressor{zstd: z}, nil
+}
+
+// gzipEncoder is a reusable encoder with what it writes to.
+type gzipEncoder struct {
+	out bytes.Buffer
+	gz  *gzip.Writer
+}
+
+// append appends body to dst, compressed. Writing to memory cannot fail.
+func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
+	if to == codingZstd {
+		return c.zstd.EncodeAll(body, dst)
+	}
+	e, ok := c.gzip.Get().(*gzipEncoder)
+	if !ok {
+		e = &gzipEncoder{}
+		e.gz, _ = gzip.NewWriterLevel(&e.out, gzip.BestSpeed)
+	}
+	e.out.Reset()
+	e.gz.Reset(&e.out)
+	_, _ = e.gz.Write(body)
+	_ = e.gz.Close()
+	dst = append(dst, e.out.Bytes()...)
+	if e.out.Cap() <= maxKeptBuffer {
+		c.gzip.Put(e)
+	}
+	return dst
+}

@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// summary is a dataset in the catalogue.
+type summary struct {
+	Namespace   string      `json:"namespace"`
+	Name        string      `json:"name"`
+	Title       string      `json:"title,omitempty"`
+	Description string      `json:"description,omitempty"`
+	Access      herb.Access `json:"access"`
+	Records     int         `json:"records"`
+	FieldNames  []string    `json:"field_names"`
+	Version     string      `json:"version"`
+	PublishedAt time.Time   `json:"published_at,omitzero"`
+	Links       links       `json:"links"`
+}
+
+type links struct {
+	Self    string `json:"self"`
+	Data    string `json:"data"`
+	OpenAPI string `json:"openapi"`
+}
+
+// descriptor is a dataset on its own: the summary, and all about its fields.
+type descriptor struct {
+	summary
+	Fields []field `json:"fields"`
+}
+
+type field struct {
+	herb.Field
+	Operators []query.Op `json:"operators"`
+}
+
+// catalogue answers with all datasets.
+func (a *API) catalogue(w *response, r *http.Request) error {
+	datasets, err := Current(r.Context(), a.opts.Library)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Datasets []summary `json:"datasets"`
+	}{make([]summary, len(datasets))}
+	for i, d := range datasets {
+		body.Datasets[i] = summarise(d)
+	}
+	return a.sendDescription(w, r, body)
+}
+
+// describe answers with one dataset.
+func (a *API) describe(w *response, r *http.Request) error {
+	snap, err := a.acquire(r)
+	if err != nil {
+		return err
+	}
+	defer snap.Release()
+	d, err := current(r.Context(), snap)
+	if err != nil {
+		return err
+	}
+	body := descriptor{summary: summarise(d), Fields: make([]field, len(d.Fields))}
+	for i, f := range d.Fields {
+		body.Fields[i] = field{f, operators(f)}
+	}
+	return a.sendDescription(w, r, body)
+}
+
+// sendDescription sends JSON with an entity tag of its content.
+func (a *API) sendDescription(w *response, r *http.Request, v any) error {
+	body, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	setCaching(w.Header(), r, herb.AccessOpen)
+	if !w.notModified(r, a.entityTag(string(body))) {
+		w.send(r, http.StatusOK, contentJSON, body)
+	}
+	return nil
+}
+
+func summarise(d herb.Dataset) summary {
+	self := "/api/v1/" + d.Ref.String()
+	s := summary{
+		Namespace: d.Namespace, Name: d.Name, Title: d.Title, Description: d.Description,
+		Access: accessOf(d), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
+		PublishedAt: d.Published.UTC(),
+		Links:       links{Self: self, Data: self + "/data", OpenAPI: "/openapi.json"},
+	}
+	for i, f := range d.Fields {
+		s.FieldNames[i] = f.Name
+	}
+	return s
+}
+
+// accessOf returns who may list a dataset, in words.
+func accessOf(d herb.Dataset) herb.Access {
+	if d.Access == herb.AccessKey {
+		return herb.AccessKey
+	}
+	return herb.AccessOpen
+}
+
+// operators returns what may be asked of a field.
+func operators(f herb.Field) []query.Op {
+	ops := []query.Op{}
+	if f.Filterable {
+		ops = query.Ops()
+	}
+	if f.Type == herb.TypeNumber {
+		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
+	}
+	return ops
+}
+
+// Current describes all datasets as they are now, the plants with those of this moment.
+func Current(ctx context.Context, lib Library) ([]herb.Dataset, error) {
+	datasets, err := lib.Datasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(datasets, func(d herb.Dataset) bool { return d.Ref == herb.PlantsRef })
+	if i < 0 {
+		return datasets, nil
+	}
+	snap, err := lib.Acquire(ctx, herb.PlantsRef)
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Release()
+	datasets = slices.Clone(datasets)
+	datasets[i], err = current(ctx, snap)
+	return datasets, err
+}
+
+// current describes the dataset of a snapshot as it is now. Published data is as it was described; the plants are
+// counted. Their version is read first: if a plant comes between, the next look finds a newer version.
+func current(ctx context.Context, snap Snapshot) (herb.Dataset, error) {
+	d := snap.Dataset()
+	if d.Ref != herb.PlantsRef {
+		return d, nil
+	}
+	version, err := snap.Version(ctx)
+	if err != nil {
+		return d, err
+	}
+	page, err := snap.List(ctx, &query.Request{Page: 1, PerPage: 1, Sort: query.NoSort})
+	if err != nil {
+		return d, err
+	}
+	d.Version, d.Records = version, page.Total
+	return d, nil
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"herbarium/internal/herb"
+)
+
+// statuses says which status each kind of failure has. What is not in it is 500.
+var statuses = map[herb.Code]int{
+	herb.CodeInvalid:         http.StatusBadRequest,
+	herb.CodeUnauthenticated: http.StatusUnauthorized,
+	herb.CodeForbidden:       http.StatusForbidden,
+	herb.CodeNotFound:        http.StatusNotFound,
+	herb.CodeMethod:          http.StatusMethodNotAllowed,
+	herb.CodeUnavailable:     http.StatusServiceUnavailable,
+	herb.CodeInternal:        http.StatusInternalServerError,
+}
+
+// errorBody is the Error of the specification.
+type errorBody struct {
+	Error   int32  `json:"error"`
+	Message string `json:"message"`
+}
+
+// retryAfter is how many seconds a client should wait after a 503.
+const retryAfter = "1"
+
+// fail answers with an Error body. Headers that say how a failure can be mended, such as Allow, are set before.
+func (a *API) fail(w *response, r *http.Request, err error) {
+	w.err = err
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	status, message := verdict(err)
+	if status == http.StatusInternalServerError {
+		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
+	}
+	h := w.Header()
+	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
+		delete(h, name)
+	}
+	h.Set("Cache-Control", "no-store")
+	if status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", retryAfter)
+	}
+	w.send(r, status, contentJSON, mustJSON(errorBody{Error: int32(status), Message: message}))
+}
+
+// verdict finds the status of an error and the words a client may see.
+func verdict(err error) (status int, message string) {
+	code := herb.CodeOf(err)
+	if code == herb.CodeInternal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return http.StatusServiceUnavailable, "the answer was not ready in time; try again"
+	}
+	status, ok := statuses[code]
+	if !ok {
+		status = http.StatusInternalServerError
+	}
+	if status == http.StatusInternalServerError {
+		return status, "internal error"
+	}
+	return status, herb.MessageOf(err)
+}
+
+// encodeJSON writes JSON for people, too: < and > stay as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// mustJSON encodes what cannot fail to be encoded: strings and numbers.
+func mustJSON(v any) []byte {
+	b, err := encodeJSON(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

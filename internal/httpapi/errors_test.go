@@ -1,0 +1,325 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+)
+
+func homePage(w http.ResponseWriter, _ *http.Request) error {
+	_, err := w.Write([]byte("<!DOCTYPE html><title>Home</title>" + strings.Repeat("<p>page</p>", 20)))
+	return err
+}
+
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	tests := []struct{ path, message string }{
+		{"/", "there is: GET /api/v1"},
+		{"/nothing", `there is nothing at "/nothing"; there is: GET /api/v1, GET /api/v1/{namespace}/{dataset}`},
+		{"/plants/", `did you mean "/plants"?`},
+		{"/plants/1", "POST /plants"},
+		{"/api", "GET /api/v1,"},
+		{"/api/v1/", `did you mean "/api/v1"?`},
+		{"/api/v1/garden", "GET /openapi.json"},
+		{"/api/v1/garden/catalog/", `did you mean "/api/v1/garden/catalog"?`},
+		{"/api/v1/garden/catalog/data/", `did you mean "/api/v1/garden/catalog/data"?`},
+		{"/api/v1/garden/catalog/data/1", "there is nothing"},
+		{"/api/v1//garden/catalog/data", `did you mean "/api/v1/garden/catalog/data"?`},
+		{"//plants", `did you mean "/plants"?`},
+		{"//", "there is nothing"},
+		{"/api/v1/./garden/catalog", `did you mean "/api/v1/garden/catalog"?`},
+		{"/api/../plants", `did you mean "/plants"?`},
+		{"/api/v2/garden/catalog/data", "there is nothing"},
+		{"/" + writer, `there is nothing at "/REDACTED"`},
+		{"/%ff%00", `nothing at "/\xff\x00"`},
+		{"/" + strings.Repeat("x", 5000), "xxx…"},
+	}
+	for _, tt := range tests {
+		for _, method := range []string{"GET", "POST", "OPTIONS"} {
+			a := s.do(t, request(method, "http://example.com"+tt.path, ""))
+			if a.status != 404 || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("%s %.100s gives %d %.300s", method, tt.path, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	for path, allow := range map[string]string{
+		"/":                           "GET, HEAD, OPTIONS",
+		"/plants":                     "POST, OPTIONS",
+		"/api/v1":                     "GET, HEAD, OPTIONS",
+		"/api/v1/garden/catalog":      "GET, HEAD, OPTIONS",
+		"/api/v1/garden/catalog/data": "GET, HEAD, OPTIONS",
+		"/openapi.json":               "GET, HEAD, OPTIONS",
+		"/healthz":                    "GET, HEAD, OPTIONS",
+		"/readyz":                     "GET, HEAD, OPTIONS",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY", "CONNECT"} {
+			a := s.do(t, request(method, path, ""))
+			if strings.Contains(allow+",", method+",") {
+				if a.status == 405 {
+					t.Errorf("%s %s is refused", method, path)
+				}
+				continue
+			}
+			if a.status != 405 || a.header.Get("Allow") != allow {
+				t.Errorf("%s %s gives %d, Allow %q", method, path, a.status, a.header.Get("Allow"))
+			}
+			if method != "HEAD" && !strings.Contains(a.message(t), allow) {
+				t.Errorf("%s %s does not say what is allowed: %s", method, path, a.body)
+			}
+		}
+		a := s.do(t, request("OPTIONS", path, ""))
+		if a.status != 204 || a.header.Get("Allow") != allow {
+			t.Errorf("OPTIONS %s gives %d, Allow %q", path, a.status, a.header.Get("Allow"))
+		}
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	want := map[herb.Code]int{
+		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeNotFound: 404,
+		herb.CodeMethod: 405, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
+	}
+	for code, status := range want {
+		if got := httpapi.Statuses[code]; got != status {
+			t.Errorf("%s is %d, want %d", code, got, status)
+		}
+	}
+	if len(httpapi.Statuses) != len(want) {
+		t.Errorf("the table has %d codes, want %d", len(httpapi.Statuses), len(want))
+	}
+}
+
+// TestFaults makes each part fail in each way and looks at what a client gets.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	const inside = "disk at /var/secret is broken"
+	errs := []struct {
+		name    string
+		err     error
+		status  int
+		message string
+	}{
+		{"plain", errors.New(inside), 500, "internal error; it was written down"},
+		{"internal", herb.Wrap(herb.CodeInternal, errors.New(inside), "%s", inside), 500, "internal error"},
+		{"unknown code", &herb.Error{Code: "odd", Message: inside}, 500, "internal error"},
+		{"unavailable", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "the store is away"), 503, "the store is away"},
+		{"wrapped", fmt.Errorf("listing: %w", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "away")), 503, "away"},
+		{"cancelled", fmt.Errorf("%s: %w", inside, context.Canceled), 503, "try again"},
+		{"too late", fmt.Errorf("%s: %w", inside, context.DeadlineExceeded), 503, "try again"},
+	}
+	list := func() *http.Request { return request("GET", "/api/v1/locked/staff/data", "", "X-API-Key: "+reader) }
+	places := []struct {
+		name    string
+		spoil   func(*service, error)
+		request func() *http.Request
+	}{
+		{"verifier of a listing", func(s *service, err error) { s.keys.err = err }, list},
+		{"verifier of a creation", func(s *service, err error) { s.keys.err = err },
+			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
+		{"acquire", func(s *service, err error) { s.library.acquireErr = err }, list},
+		{"version", func(s *service, err error) { s.library.versionErr = err }, list},
+		{"list", func(s *service, err error) { s.library.listErr = err }, list},
+		{"create", func(s *service, err error) { s.plants.err = err },
+			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
+		{"outcome", func(s *service, err error) { s.plants.outcomeErr = err },
+			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
+		{"datasets of the catalogue", func(s *service, err error) { s.library.datasetsErr = err },
+			func() *http.Request { return request("GET", "/api/v1", "") }},
+		{"datasets of the document", func(s *service, err error) { s.library.datasetsErr = err },
+			func() *http.Request { return request("GET", "/openapi.json", "") }},
+		{"plants of the catalogue", func(s *service, err error) { s.library.acquireErr = err },
+			func() *http.Request { return request("GET", "/api/v1", "") }},
+		{"version of the plants", func(s *service, err error) { s.library.versionErr = err },
+			func() *http.Request { return request("GET", "/api/v1/store/plants", "") }},
+		{"count of the plants", func(s *service, err error) { s.library.listErr = err },
+			func() *http.Request { return request("GET", "/api/v1/store/plants", "") }},
+	}
+	for _, p := range places {
+		for _, e := range errs {
+			t.Run(p.name+" "+e.name, func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, nil)
+				p.spoil(s, e.err)
+				a := s.do(t, p.request())
+				if a.status != e.status || !strings.Contains(a.message(t), e.message) || strings.Contains(a.body, "/var") {
+					t.Errorf("got %d %s", a.status, a.body)
+				}
+				if (a.header.Get("Retry-After") == "1") != (e.status == 503) {
+					t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
+				}
+				for _, name := range []string{"Etag", "Link"} {
+					if a.header.Get(name) != "" {
+						t.Errorf("a failure has %s", name)
+					}
+				}
+				if log := s.log.String(); !strings.Contains(log, a.header.Get("X-Request-Id")) || !strings.Contains(log, e.err.Error()) {
+					t.Errorf("the log does not tell the cause:\n%s", log)
+				}
+			})
+		}
+	}
+}
+
+func TestUnknownDatasetWhenTheCatalogueIsAway(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.library.datasetsErr = errors.New("away")
+	if a := s.get(t, "/api/v1/no/thing/data"); a.status != 404 || !strings.Contains(a.message(t), "GET /api/v1 lists") {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
+func TestDuplicatePlant(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.plants.outcomeErr = herb.Invalidf("there is a plant with id 1 already; choose another id")
+	if a := s.create(t, `{"id":1,"name":"Rose"}`); a.status != 400 || !strings.Contains(a.message(t), "choose another") {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.library.listPanic = "nil map with " + reader
+	a := s.get(t, "/api/v1/garden/catalog/data")
+	if a.status != 500 || strings.Contains(a.body, "nil map") || a.header.Get("Etag") != "" {
+		t.Errorf("got %d %s %v", a.status, a.body, a.header)
+	}
+	log := s.log.String()
+	for _, want := range []string{"nil map with REDACTED", "fakeSnapshot", a.header.Get("X-Request-Id"), `"status":500`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+	s.library.listPanic = nil
+	if a := s.get(t, "/api/v1/garden/catalog/data"); a.status != 200 {
+		t.Errorf("after a panic: %d", a.status)
+	}
+}
+
+func TestPanicThatCutsTheConnection(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		handler http.Handler
+	}{
+		{"asked for", newService(t, func(o *httpapi.Options) {
+			o.Home = func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }
+		})},
+		{"half an answer", brokenWriter{newService(t, nil)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(tt.handler)
+			defer server.Close()
+			res, err := http.Get(server.URL)
+			if err == nil {
+				res.Body.Close()
+				t.Errorf("got an answer: %d", res.StatusCode)
+			}
+		})
+	}
+}
+
+// brokenWriter lets the first write of a body panic.
+type brokenWriter struct{ next http.Handler }
+
+func (b brokenWriter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.next.ServeHTTP(panicWriter{w}, r)
+}
+
+type panicWriter struct{ http.ResponseWriter }
+
+func (panicWriter) Write([]byte) (int, error) { panic("broken") }
+
+func TestTooManyRequests(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.MaxInFlight = 2 })
+	entered, leave := make(chan struct{}), make(chan struct{})
+	s.library.listing = func() { entered <- struct{}{}; <-leave }
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data", ""))
+			if w.Code != 200 {
+				t.Errorf("a request within the limit gets %d", w.Code)
+			}
+		})
+		<-entered
+	}
+	a := s.get(t, "/api/v1/garden/catalog/data")
+	if a.status != 503 || a.header.Get("Retry-After") != "1" {
+		t.Errorf("a request over the limit gets %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if a := s.get(t, path); a.status != 200 {
+			t.Errorf("%s gives %d under load", path, a.status)
+		}
+	}
+	close(leave)
+	wg.Wait()
+	s.library.listing = nil
+	if a := s.get(t, "/api/v1/garden/catalog/data"); a.status != 200 {
+		t.Errorf("after the load: %d", a.status)
+	}
+}
+
+func TestService(t *testing.T) {
+	t.Parallel()
+	var notReady error
+	s := newService(t, func(o *httpapi.Options) {
+		o.Ready = func(context.Context) error { return notReady }
+		o.Home = homePage
+	})
+	if a := s.get(t, "/healthz"); a.status != 200 || a.body != `{"status":"ok"}` {
+		t.Errorf("/healthz gives %d %s", a.status, a.body)
+	}
+	if a := s.get(t, "/readyz"); a.status != 200 || a.body != `{"status":"ready"}` {
+		t.Errorf("/readyz gives %d %s", a.status, a.body)
+	}
+	notReady = errors.New("the disk at /var is full")
+	if a := s.get(t, "/readyz"); a.status != 503 || strings.Contains(a.body, "/var") {
+		t.Errorf("/readyz gives %d %s", a.status, a.body)
+	}
+	if a := s.get(t, "/"); a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "<title>") {
+		t.Errorf("/ gives %d %v", a.status, a.header)
+	}
+}
+
+func TestHomeFails(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) {
+		o.Home = func(w http.ResponseWriter, _ *http.Request) error {
+			_, _ = w.Write([]byte("half a page"))
+			return errors.New("broken")
+		}
+	})
+	if a := s.get(t, "/"); a.status != 500 || strings.Contains(a.body, "half") {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
+func TestNewNeedsItsParts(t *testing.T) {
+	t.Parallel()
+	if _, err := httpapi.New(httpapi.Options{}); err == nil {
+		t.Error("an API without parts was made")
+	}
+}

@@ -1,0 +1,271 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/listtest"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// The secrets of the fixture. They look like keys, so that the log must hide them wherever they turn up.
+const (
+	writer     = "herb_writer0000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	reader     = "herb_reader0000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	oneReader  = "herb_onereader0_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	herdReader = "herb_herdreader_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	elsewhere  = "herb_elsewhere0_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	unknown    = "herb_unknown000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+)
+
+// fakeKeys knows the secrets above.
+type fakeKeys struct {
+	err   error // instead of an answer
+	asked atomic.Int64
+}
+
+func (k *fakeKeys) Verify(_ context.Context, secret string) (herb.Principal, error) {
+	k.asked.Add(1)
+	if k.err != nil {
+		return herb.Principal{}, k.err
+	}
+	scopes, ok := map[string][]herb.Scope{
+		writer:     {herb.ScopePlantsWrite},
+		reader:     {herb.ScopeDataRead},
+		oneReader:  {"data:read:locked/staff"},
+		herdReader: {"data:read:locked/*"},
+		elsewhere:  {"data:read:garden/catalog"},
+	}[secret]
+	if !ok {
+		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, `there is no such key; "keys create" makes one`)
+	}
+	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil
+}
+
+// fakePlants keeps plants in memory.
+type fakePlants struct {
+	err, outcomeErr error // instead of an answer
+
+	mu      sync.Mutex
+	records []herb.Record
+	retries map[store.Retry]herb.Plant
+	last    store.Creation
+}
+
+func (p *fakePlants) Create(_ context.Context, c store.Creation) (store.Outcome, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil || p.outcomeErr != nil {
+		return store.Outcome{Err: p.outcomeErr}, p.err
+	}
+	p.last = c
+	if c.Retry != nil {
+		if plant, ok := p.retries[*c.Retry]; ok {
+			return store.Outcome{Plant: plant, Replayed: true}, nil
+		}
+		p.retries[*c.Retry] = c.Plant.Plant
+	}
+	tag := ""
+	if c.Plant.Tag != nil {
+		tag = *c.Plant.Tag
+	}
+	p.records = append(p.records, herb.Record{strconv.FormatInt(c.Plant.ID, 10), c.Plant.Name, tag})
+	return store.Outcome{Plant: c.Plant.Plant}, nil
+}
+
+func (p *fakePlants) lastCreation() store.Creation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// fakeLibrary serves datasets from memory through the oracle.
+type fakeLibrary struct {
+	acquireErr, datasetsErr, versionErr, listErr error // instead of an answer
+	listPanic                                    any
+	listing                                      func() // called when a listing begins
+
+	plants *fakePlants
+	mu     sync.Mutex
+	sets   map[herb.Ref]fakeDataset
+	puts   int
+	held   atomic.Int64
+	listed atomic.Int64
+}
+
+type fakeDataset struct {
+	herb.Dataset
+	oracle *listtest.Oracle
+}
+
+func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d.Records = len(records)
+	l.puts++
+	l.sets[d.Ref] = fakeDataset{d, listtest.NewOracle(d.Fields, records)}
+}
+
+func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.datasetsErr != nil {
+		return nil, l.datasetsErr
+	}
+	all := []herb.Dataset{{Ref: herb.PlantsRef, Fields: herb.PlantFields()}} // neither count nor version
+	for _, d := range l.sets {
+		all = append(all, d.Dataset)
+	}
+	slices.SortFunc(all, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
+	return all, nil
+}
+
+func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (httpapi.Snapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.acquireErr != nil {
+		return nil, l.acquireErr
+	}
+	d, ok := l.sets[ref]
+	if ref == herb.PlantsRef {
+		ok = true
+		l.plants.mu.Lock()
+		records := slices.Clone(l.plants.records)
+		l.plants.mu.Unlock()
+		d = fakeDataset{
+			herb.Dataset{Ref: ref, Fields: herb.PlantFields(), Version: "plants-" + strconv.Itoa(len(records))},
+			listtest.NewOracle(herb.PlantFields(), records),
+		}
+	}
+	if !ok {
+		return nil, herb.Errorf(herb.CodeNotFound, "not here")
+	}
+	l.held.Add(1)
+	return &fakeSnapshot{d, l}, nil
+}
+
+type fakeSnapshot struct {
+	d fakeDataset
+	l *fakeLibrary
+}
+
+func (s *fakeSnapshot) Dataset() herb.Dataset { return s.d.Dataset }
+func (s *fakeSnapshot) Release()              { s.l.held.Add(-1) }
+
+func (s *fakeSnapshot) Version(context.Context) (string, error) {
+	return s.d.Dataset.Version, s.l.versionErr
+}
+
+func (s *fakeSnapshot) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	s.l.listed.Add(1)
+	if s.l.listing != nil {
+		s.l.listing()
+	}
+	if s.l.listPanic != nil {
+		panic(s.l.listPanic)
+	}
+	if s.l.listErr != nil {
+		return query.Page{}, s.l.listErr
+	}
+	return s.d.oracle.List(ctx, r)
+}
+
+// service is an API over fakes, with its log.
+type service struct {
+	*httpapi.API
+	library *fakeLibrary
+	plants  *fakePlants
+	keys    *fakeKeys
+	log     *logBuffer
+
+	document     string // what openAPI returned
+	documentPuts int    // and when
+}
+
+// newService makes one; change may replace options.
+func newService(t testing.TB, change func(*httpapi.Options)) *service {
+	t.Helper()
+	plants := &fakePlants{retries: map[store.Retry]herb.Plant{}}
+	s := &service{
+		library: &fakeLibrary{plants: plants, sets: map[herb.Ref]fakeDataset{}},
+		plants:  plants, keys: &fakeKeys{}, log: &logBuffer{},
+	}
+	s.library.put(catalog())
+	s.library.put(staff())
+	s.library.put(oddities())
+	opts := httpapi.Options{Library: s.library, Plants: s.plants, Keys: s.keys, Log: s.log.logger(), Version: "test"}
+	if change != nil {
+		change(&opts)
+	}
+	api, err := httpapi.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.API = api
+	t.Cleanup(func() {
+		if n := s.library.held.Load(); n != 0 {
+			t.Errorf("%d snapshots were not released", n)
+		}
+	})
+	return s
+}
+
+func published() time.Time { return time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC) }
+
+// catalog has the eleven fields of the specification, and 60 records.
+func catalog() (herb.Dataset, []herb.Record) {
+	var fields []herb.Field
+	types := map[string]herb.Type{"id": herb.TypeNumber, "price": herb.TypeNumber, "date": herb.TypeDate, "tags": herb.TypeList}
+	for _, name := range []string{"id", "title", "description", "category", "status", "date", "url", "image", "price", "author", "tags"} {
+		f := herb.Field{Name: name, Type: herb.TypeText, Filterable: true, Sortable: true}
+		if t, ok := types[name]; ok {
+			f.Type = t
+		}
+		f.Searchable = f.Type == herb.TypeList || f.Type == herb.TypeText && name != "url" && name != "image"
+		fields = append(fields, f)
+	}
+	fields[8].Title, fields[8].Description = "Price", "In euros"
+	var records []herb.Record
+	for i := range 60 {
+		records = append(records, herb.Record{
+			strconv.Itoa(i + 1), fmt.Sprintf("Plant <%d>", i+1), "Grows \"well\" & éverywhere", []string{"tree", "fern", "moss"}[i%3],
+			"published", fmt.Sprintf("2026-01-%02d", i%28+1), "https://example.com/" + strconv.Itoa(i), "",
+			strconv.Itoa(i%7) + ".50", "Ana", "green,small",
+		})
+	}
+	return herb.Dataset{
+		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows here.",
+		Access: herb.AccessOpen, Fields: fields, Version: "v1", Published: published(),
+	}, records
+}
+
+// staff needs a key.
+func staff() (herb.Dataset, []herb.Record) {
+	return herb.Dataset{
+			Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey, Version: "v1", Published: published(),
+			Fields: []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true}},
+		}, []herb.Record{
+			{"Ana"}, {"Bo"}, {"Çelik"},
+		}
+}
+
+// oddities has fields that are not what one would expect, and no records.
+func oddities() (herb.Dataset, []herb.Record) {
+	return herb.Dataset{
+		Ref: herb.Ref{Namespace: "odd", Name: "a-b.c"}, Version: "v1", Published: published(),
+		Fields: []herb.Field{
+			{Name: "page", Type: herb.TypeNumber, Filterable: true},
+			{Name: "a b&c", Type: herb.TypeText, Filterable: true},
+			{Name: `quo"te<`, Type: herb.TypeText, Searchable: true},
+		},
+	}, nil
+}

@@ -1,0 +1,164 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"herbarium/internal/httpapi"
+)
+
+// listen serves a service on a real port and returns the address.
+func (s *service) listen(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpapi.NewServer(s, s.log.logger())
+	done := make(chan error)
+	go func() { done <- server.Serve(httpapi.Listener(l, s.log.logger())) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-done; err != http.ErrServerClosed {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// raw sends bytes and reads the response.
+func raw(t *testing.T, addr, method, text string) answer {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	// The server may answer and hang up before it has read all.
+	go func() { _, _ = io.WriteString(c, text) }()
+	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(body)}
+}
+
+func TestRefusalsOfNetHTTP(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	addr := s.listen(t)
+	tests := []struct {
+		name, text string
+		status     int
+		message    string
+	}{
+		{"no HTTP", "hello\r\n\r\n", 400, "malformed request"},
+		{"no host", "GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
+		{"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "malformed request"},
+		{"wrong header", "GET / HTTP/1.1\r\nHost: a\r\nA b: c\r\n\r\n", 400, "malformed request"},
+		{"wrong escape in the path", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed request"},
+		{"wrong length", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400, "malformed request"},
+		{"version 3", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "send HTTP/1.1"},
+		{"transfer encoding", "POST /plants HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer encoding"},
+		{"large header", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 431, "more than 65536 bytes"},
+		{"expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n\r\n", 417, "Expect"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := raw(t, addr, "GET", tt.text)
+			checkError(t, a)
+			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("got %d %s", a.status, a.body)
+			}
+			id := a.header.Get("X-Request-Id")
+			if id == "" || !strings.Contains(s.log.String(), id) {
+				t.Errorf("request id %q is not in the log", id)
+			}
+		})
+	}
+}
+
+func TestOddRequests(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	addr := s.listen(t)
+	tests := []struct {
+		name, text string
+		status     int
+	}{
+		{"long query", "GET /api/v1/garden/catalog/data?title=" + strings.Repeat("x", 20<<10) + " HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+		{"proxy request", "GET http://other.example/healthz HTTP/1.1\r\nHost: a\r\n\r\n", 200},
+		{"proxy request without a path", "GET http://other.example HTTP/1.1\r\nHost: a\r\n\r\n", 404},
+		{"tunnel", "CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n", 404},
+		{"asterisk", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 404},
+		{"options of everything", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 204},
+		{"HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", 200},
+		{"double slash", "GET //healthz HTTP/1.1\r\nHost: a\r\n\r\n", 404},
+		{"not UTF-8", "GET /\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404},
+		{"body of a refused creation", "POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n", 401},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := raw(t, addr, "GET", tt.text)
+			if a.status != tt.status || a.header.Get("X-Request-Id") == "" {
+				t.Errorf("got %d %v", a.status, a.header)
+			}
+			if a.status >= 400 {
+				checkError(t, a)
+			}
+		})
+	}
+}
+
+// TestHandlersMayAnswerInPlainText makes sure that only net/http's own words are replaced.
+func TestHandlersMayAnswerInPlainText(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "400 Bad Request", http.StatusBadRequest)
+	}), nil)
+	go server.Serve(httpapi.Listener(l, nil))
+	defer server.Close()
+	if a := raw(t, l.Addr().String(), "GET", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); a.body != "400 Bad Request\n" {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
+func TestServerRoundTrip(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	base := "http://" + s.listen(t)
+	res, err := http.Get(base + "/api/v1/garden/catalog/data?per_page=100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var body struct{ Data []map[string]string }
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil || len(body.Data) != 60 {
+		t.Errorf("got %d records, %v", len(body.Data), err)
+	}
+	head, err := http.Head(base + "/api/v1/garden/catalog/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head.Body.Close()
+	if head.StatusCode != 200 || head.ContentLength <= 0 {
+		t.Errorf("HEAD gives %d with length %d", head.StatusCode, head.ContentLength)
+	}
+}

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// list answers with a page of records.
+func (a *API) list(w *response, r *http.Request) error {
+	buf := a.buffers.get()
+	defer a.buffers.put(buf)
+	done, err := a.prepareListing(w, r, buf)
+	if done || err != nil {
+		return err
+	}
+	w.send(r, http.StatusOK, contentJSON, *buf)
+	return nil
+}
+
+// prepareListing judges a request in the order dataset, key, query, and writes the answer into buf. The dataset is given
+// back before a slow client takes its time. done means that 304 was the whole answer.
+func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
+	ctx := r.Context()
+	snap, err := a.acquire(r)
+	if err != nil {
+		return false, err
+	}
+	defer snap.Release()
+	d := snap.Dataset()
+	if d.Access == herb.AccessKey {
+		w.Header()["Vary"] = varyKey
+		if _, err := a.authorise(w, r, apiKey(r), needsKey(d.Ref), d.ReadScopes()...); err != nil {
+			return false, err
+		}
+	}
+	req, err := query.Parse(r.URL.RawQuery, d.Fields)
+	if err != nil {
+		return false, err
+	}
+	version, err := snap.Version(ctx)
+	if err != nil {
+		return false, err
+	}
+	setCaching(w.Header(), r, d.Access)
+	if w.notModified(r, a.entityTag(version, req.String())) {
+		return true, nil
+	}
+	page, err := snap.List(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	meta := req.Meta(page.Total)
+	*buf = appendListing(*buf, page.Records, meta)
+	return false, a.setLinks(w, r.URL.RawQuery, meta)
+}
+
+func needsKey(ref herb.Ref) string {
+	return "dataset " + ref.String() + " needs a key; send it as X-API-Key: <key>, " +
+		"as Authorization: Bearer <key>, or as the parameter api_key"
+}
+
+// acquire finds the dataset that a path names.
+func (a *API) acquire(r *http.Request) (Snapshot, error) {
+	ref := herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
+	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+		return nil, a.noDataset(r, ref)
+	}
+	snap, err := a.opts.Library.Acquire(r.Context(), ref)
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		return nil, a.noDataset(r, ref)
+	}
+	return snap, err
+}
+
+// noDataset is the error for a dataset that is not there.
+func (a *API) noDataset(r *http.Request, ref herb.Ref) error {
+	shown := clip(redactText(ref.String()))
+	const where = "GET /api/v1 lists the datasets"
+	datasets, err := a.opts.Library.Datasets(r.Context())
+	if err != nil {
+		return herb.Wrap(herb.CodeNotFound, err, "there is no dataset %q; %s", shown, where)
+	}
+	names := make([]string, len(datasets))
+	for i, d := range datasets {
+		names[i] = d.Ref.String()
+	}
+	if name, ok := text.Closest(shown, names); ok {
+		return herb.Errorf(herb.CodeNotFound, "there is no dataset %q; did you mean %q? %s", shown, name, where)
+	}
+	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q; %s", shown, where)
+}
+
+// appendListing appends the body of a listing. Records are copied as they are.
+func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
+	b = append(b, `{"data":[`...)
+	for i, rec := range records {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, rec...)
+	}
+	b = append(b, `],"meta":{"total":`...)
+	b = strconv.AppendInt(b, int64(m.Total), 10)
+	b = append(b, `,"page":`...)
+	b = strconv.AppendInt(b, int64(m.Page), 10)
+	b = append(b, `,"per_page":`...)
+	b = strconv.AppendInt(b, int64(m.PerPage), 10)
+	b = append(b, `,"total_pages":`...)
+	b = strconv.AppendInt(b, int64(m.TotalPages), 10)
+	b = append(b, `,"has_next":`...)
+	b = strconv.AppendBool(b, m.HasNext)
+	b = append(b, `,"has_prev":`...)
+	b = strconv.AppendBool(b, m.HasPrev)
+	return append(b, "}}"...)
+}
+
+// setLinks sets the Link header. The references hold a query alone, so that they are right behind any proxy.
+func (a *API) setLinks(w *response, raw string, m query.Meta) error {
+	first, err := query.WithPage(raw, 1)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(first, "1") // the page comes last
+	buf := a.buffers.get()
+	defer a.buffers.put(buf)
+	b := *buf
+	add := func(rel string, page int) {
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, "<?"...)
+		b = append(b, base...)
+		b = strconv.AppendInt(b, int64(page), 10)
+		b = append(b, `>; rel="`...)
+		b = append(b, rel...)
+		b = append(b, '"')
+	}
+	add("first", 1)
+	if m.HasPrev {
+		add("prev", min(m.Page-1, m.TotalPages))
+	}
+	if m.HasNext {
+		add("next", m.Page+1)
+	}
+	add("last", max(m.TotalPages, 1))
+	w.set("Link", string(b))
+	*buf = b
+	return nil
+}

@@ -1,0 +1,165 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/httpapi"
+)
+
+func TestLogLine(t *testing.T) {
+	t.Parallel()
+	now := published()
+	var seen []httpapi.Observation
+	s := newService(t, func(o *httpapi.Options) {
+		o.Now = func() time.Time { now = now.Add(3 * time.Millisecond); return now }
+		o.Observe = func(x httpapi.Observation) { seen = append(seen, x) }
+	})
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data?sort=title&api_key="+reader, "", "X-Request-Id: abc.DEF~1_2-3"))
+	var line map[string]any
+	if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
+		t.Fatalf("%v in %s", err, s.log)
+	}
+	delete(line, "time")
+	want := map[string]any{
+		"level": "INFO", "msg": "request", "method": "GET", "path": "/api/v1/garden/catalog/data",
+		"query": "sort=title&api_key=REDACTED", "status": 200.0, "bytes": float64(w.Body.Len()), "duration": 3e6,
+		"request_id": "abc.DEF~1_2-3", "route": "/api/v1/{namespace}/{dataset}/data",
+	}
+	if diff := cmp.Diff(want, line); diff != "" {
+		t.Errorf("log line (-want +got):\n%s", diff)
+	}
+	s.ServeHTTP(httptest.NewRecorder(), request("BREW", "/nothing", ""))
+	wantSeen := []httpapi.Observation{
+		{Method: "GET", Route: "/api/v1/{namespace}/{dataset}/data", Status: 200, Bytes: int64(w.Body.Len()), Took: 3 * time.Millisecond},
+		{Method: "OTHER", Status: 404, Bytes: seen[1].Bytes, Took: 3 * time.Millisecond},
+	}
+	if diff := cmp.Diff(wantSeen, seen); diff != "" {
+		t.Errorf("observations (-want +got):\n%s", diff)
+	}
+}
+
+func TestLogLevels(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.library.datasetsErr = errors.New("broken")
+	for path, level := range map[string]string{
+		"/healthz": "DEBUG", "/api/v1/garden/catalog/data": "INFO", "/nothing": "INFO", "/api/v1": "ERROR",
+	} {
+		s.get(t, path)
+		if !strings.Contains(s.log.String(), `"level":"`+level+`","msg":"request","method":"GET","path":"`+path+`"`) {
+			t.Errorf("%s is not logged at level %s:\n%s", path, level, s.log)
+		}
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	long := strings.Repeat("x", 128)
+	for _, id := range []string{"a", "A-b_c.d~9", long} {
+		if got := s.get(t, "/healthz", "X-Request-Id: "+id).header.Get("X-Request-Id"); got != id {
+			t.Errorf("%q became %q", id, got)
+		}
+	}
+	fresh := map[string]bool{}
+	for _, id := range []string{"", "a b", "é", long + "x", `a"b`, "a/b", reader, "x" + reader} {
+		got := s.get(t, "/healthz", "X-Request-Id: "+id).header.Get("X-Request-Id")
+		if got == id || got == "" || fresh[got] {
+			t.Errorf("%q became %q", id, got)
+		}
+		fresh[got] = true
+		if !strings.Contains(s.log.String(), got) {
+			t.Errorf("%q is not in the log", got)
+		}
+	}
+	if got := s.get(t, "/healthz", "X-Request-Id: a", "X-Request-Id: b").header["X-Request-Id"]; len(got) != 1 || got[0] == "a" {
+		t.Errorf("two ids became %q", got)
+	}
+}
+
+// TestNoSecretIsLogged puts secrets wherever a careless client might and looks for them in the log and in the answers.
+func TestNoSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	const plain = "correct-horse-battery" // a token of the operator's own choice looks like nothing special
+	const list = "/api/v1/locked/staff/data"
+	s := newService(t, nil)
+	s.library.listErr = errors.New("cannot list for " + reader)
+	for _, tt := range []struct {
+		target  string
+		headers []string
+	}{
+		{list, []string{"X-API-Key: " + reader}},
+		{list, []string{"Authorization: Bearer " + plain, "Cookie: session=" + plain}},
+		{list, []string{"Authorization: Basic " + plain, "Proxy-Authorization: " + plain, "Referer: https://x/?api_key=" + plain}},
+		{list + "?api_key=" + reader, nil},
+		{list + "?api_key=" + plain, nil},
+		{list + "?api%5Fkey=" + plain, nil},
+		{list + "?%61pi_key=" + plain + "&page=2", nil},
+		{list + "?API_KEY=" + plain, nil},
+		{list + "?apikey=" + plain, nil},
+		{list + "?apikye=" + plain, nil},
+		{list + "?api_ky=" + plain, nil},
+		{list + "?api%255Fkey=" + plain, nil},
+		{list + "?access_token=" + plain + "&Password=" + plain + "&client_secret=" + plain + "&auth=" + plain, nil},
+		{list + "?title=" + reader, nil},
+		{list + "?title=%68erb_reader0000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", nil},
+		{list + "?title=Bearer+" + reader, nil},
+		{list + "?" + reader, nil},
+		{list + "?" + reader + "=1", nil},
+		{list + "?x=%zz&api_key=" + plain, nil},
+		{list + "?api_key=" + plain + "%zz", nil},
+		{"/nothing?api_key=" + plain, nil},
+		{"/plants?api_key=" + plain, nil},
+		{"/" + reader, nil},
+		{"/api/v1/locked/" + reader + "/data", nil},
+		{"/healthz", []string{"X-Request-Id: " + reader}},
+	} {
+		s.get(t, tt.target, tt.headers...)
+	}
+	s.do(t, request(reader, "/healthz", ""))
+	s.do(t, creation(`{"id":1,"name":"x"}`, "Content-Type: "+reader))
+	log := s.log.String()
+	for _, secret := range []string{plain, reader[10:], writer[10:], "ABCDEFGHIJ"} {
+		if i := strings.Index(log, secret); i >= 0 {
+			t.Errorf("%q is in the log: %s", secret, log[max(i-200, 0):i+len(secret)])
+		}
+	}
+	for _, want := range []string{
+		`"query":"api_key=REDACTED"`, `"query":"api%5Fkey=REDACTED"`, `"query":"MALFORMED"`, `"path":"/REDACTED"`,
+		"cannot list for REDACTED",
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s", want)
+		}
+	}
+}
+
+func TestLogKeepsWhatIsNoSecret(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.get(t, "/api/v1/garden/catalog/data?title=a%26b&category=fern&page=2&sort=price")
+	s.get(t, "/api/v1/garden/herb_garden/data")
+	for _, want := range []string{`"query":"title=a%26b&category=fern&page=2&sort=price"`, `"path":"/api/v1/garden/herb_garden/data"`} {
+		// The log is JSON, which writes & in its own way.
+		if !strings.Contains(strings.ReplaceAll(s.log.String(), `\u0026`, "&"), want) {
+			t.Errorf("the log lacks %s:\n%s", want, s.log)
+		}
+	}
+}
+
+func TestLogIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	s.get(t, "/"+strings.Repeat("p", 30000)+"?title="+strings.Repeat("q", 30000))
+	if n := len(s.log.String()); n > 6000 {
+		t.Errorf("a log line has %d bytes", n)
+	}
+}

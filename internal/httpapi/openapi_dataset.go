@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// distinct gives names that no other has.
+type distinct map[string]bool
+
+// identifier returns a name for a dataset that every generator of clients takes: letters, digits and underscores.
+func (d distinct) identifier(r herb.Ref) string {
+	base := strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace + "_" + r.Name)
+	name := base
+	for n := 2; d[name]; n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	d[name] = true
+	return name
+}
+
+func recordSchema(name string) string { return "Record_" + name }
+
+// describeRecord returns the schema of the records of a dataset.
+func describeRecord(d herb.Dataset) object {
+	names := make([]string, len(d.Fields))
+	properties := make(object, len(d.Fields))
+	for i, f := range d.Fields {
+		names[i] = f.Name
+		p := object{{"type", "string"}}
+		if f.Title != "" {
+			p = append(p, member{"title", f.Title})
+		}
+		properties[i] = member{f.Name, append(p, member{"description", describeField(f)})}
+	}
+	return record("A record of "+d.Ref.String()+". A missing value is an empty string.", names, properties).
+		with(member{"additionalProperties", false})
+}
+
+// describeField says what a field holds.
+func describeField(f herb.Field) string {
+	kinds := map[herb.Type]string{
+		herb.TypeText:   "Text.",
+		herb.TypeNumber: "A number in plain decimal notation, as the source wrote it.",
+		herb.TypeDate:   "A date, YYYY-MM-DD.",
+		herb.TypeList:   "A list, its elements separated by commas.",
+	}
+	if f.Description == "" {
+		return kinds[f.Type]
+	}
+	return strings.TrimRight(f.Description, ". ") + ". " + kinds[f.Type]
+}
+
+// describeListing returns the listing of one dataset as an operation object.
+func describeListing(d herb.Dataset, name string) object {
+	kind, title := authOptional, d.Title
+	if d.Access == herb.AccessKey {
+		kind = authKey
+	}
+	if title == "" {
+		title = d.Ref.String()
+	}
+	about := listDescription
+	if d.Description != "" {
+		about = d.Description + "\n\n" + about
+	}
+	page := record("A page of records.", []string{"data", "meta"}, object{
+		{"data", array(schema(recordSchema(name)))},
+		{"meta", schema("Meta")},
+	})
+	return object{
+		{"operationId", "list_" + name},
+		{"tags", []string{tagData}},
+		{"summary", "List " + title},
+		{"description", about},
+		{"security", kind.security()},
+		{"parameters", datasetParameters(d)},
+		{"responses", withFaults(listResponses(page))},
+	}
+}
+
+// datasetParameters returns everything that can be asked of a dataset.
+func datasetParameters(d herb.Dataset) []any {
+	var sortable []string
+	for _, f := range d.Fields {
+		if f.Sortable {
+			sortable = append(sortable, f.Name)
+		}
+	}
+	params := []any{ref("parameters", "page"), ref("parameters", "per_page")}
+	if len(sortable) > 0 {
+		params = append(params, inQuery(query.ParamSort, "Field to sort by. Empty values come last in both orders.",
+			object{{"type", "string"}, {"enum", sortable}}))
+	}
+	params = append(params, ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
+		ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"))
+	for _, f := range d.Fields {
+		params = append(params, filterParameters(f)...)
+	}
+	return params
+}
+
+// filterParameters returns the parameters that filter by a field.
+func filterParameters(f herb.Field) []any {
+	var params []any
+	values := array(object{{"type", "string"}})
+	if f.Filterable && !slices.Contains(query.Reserved(), f.Name) {
+		const about = "Records whose %s is this value; repeated: one of these values. Empty: records without a value."
+		params = append(params, inQuery(f.Name, fmt.Sprintf(about, f.Name), values))
+	}
+	for _, op := range operators(f) {
+		s := values
+		if op == "empty" {
+			s = object{{"type", "string"}, {"enum", []string{"true", "false"}}}
+		}
+		params = append(params, inQuery(fmt.Sprintf("%s[%s]", f.Name, op), fmt.Sprintf(operatorText[op], f.Name), s))
+	}
+	return params
+}
+
+// operatorText says of each operator what records it finds.
+var operatorText = map[query.Op]string{
+	query.OpEq:     "Records whose %s is this value; repeated: one of these values.",
+	query.OpNe:     "Records whose %s is not this value; repeated: none of these values.",
+	query.OpGt:     "Records whose %s is greater than this value.",
+	query.OpGte:    "Records whose %s is this value or greater.",
+	query.OpLt:     "Records whose %s is less than this value.",
+	query.OpLte:    "Records whose %s is this value or less.",
+	query.OpPrefix: "Records whose %s begins with this value.",
+	"in":           "Records whose %s is one of these values, separated by commas.",
+	"empty":        "true: records without a value for %s; false: those that have one.",
+}
+
+// inQuery returns a query parameter. A list is given by repeating it.
+func inQuery(name, description string, schema any) object {
+	return object{
+		{"name", name}, {"in", "query"}, {"description", description},
+		{"style", "form"}, {"explode", true}, {"schema", schema},
+	}
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"herbarium/internal/query"
+)
+
+const listDescription = "Records come in the order of the source, best matches first when searched, unless `sort` says otherwise. " +
+	"A filter is `field=value`, which matches the whole value (an element of a list), or `field[operator]=value`; different " +
+	"fields must all match, a repeated one must match once. A parameter that is not known is refused, never ignored. " +
+	"A page past the end is empty."
+
+func listDoc() operation {
+	return operation{
+		description: listDescription + " This is the general form; each dataset is described with its own parameters, too.",
+		parameters: []any{
+			ref("parameters", "namespace"), ref("parameters", "dataset"),
+			ref("parameters", "page"), ref("parameters", "per_page"),
+			inQuery(query.ParamSort, "Field to sort by. Empty values come last in both orders.", object{{"type", "string"}}),
+			ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
+			inQuery("filters", "Any filterable field, as `field=value` or `field[operator]=value`, each as often as needed.", object{
+				{"type", "object"},
+				{"additionalProperties", array(object{{"type", "string"}})},
+			}),
+			ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"),
+		},
+		responses: listResponses(schema("Listing")),
+	}
+}
+
+// listResponses returns the responses of a listing whose success has the given schema.
+func listResponses(success object) object {
+	return object{
+		{"200", answer("A page of records.", success, "ETag", "Cache-Control", "Vary", "Link")},
+		{"304", ref("responses", "NotModified")},
+		{"400", ref("responses", "BadRequest")},
+		{"401", ref("responses", "Unauthorized")},
+		{"403", ref("responses", "Forbidden")},
+		{"404", ref("responses", "NotFound")},
+	}
+}
+
+func createPlantDoc() operation {
+	return operation{
+		description: "200 means that the plant is on disk. It is listed as a record of `store/plants` at once. Unknown members are ignored.",
+		parameters: []any{
+			ref("parameters", "X-Request-Id"),
+			object{
+				{"name", "Idempotency-Key"}, {"in", "header"},
+				{"description", "Makes it safe to try again: the same key and body get the first answer again, for at least 24 hours. " +
+					"The same key with another body is refused. Bare or in double quotes."},
+				{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 512}}},
+			},
+		},
+		body: object{
+			{"required", true},
+			{"content", object{{"application/json", object{
+				{"schema", schema("NewPlant")},
+				{"example", object{{"id", 1}, {"name", "Monstera deliciosa"}, {"tag", "aroid"}}},
+			}}}},
+		},
+		responses: object{
+			{"200", answer("The plant was created, now or by an earlier attempt.", schema("Plant"), "Cache-Control", "Idempotency-Replayed")},
+			{"400", ref("responses", "BadRequest")},
+			{"401", ref("responses", "Unauthorized")},
+			{"403", ref("responses", "Forbidden")},
+		},
+	}
+}
+
+func catalogueDoc() operation {
+	return operation{
+		description: "All datasets, those included whose records take a key: `access: key` protects records, not descriptions.",
+		parameters:  conditionalParameters(),
+		responses:   described("The datasets.", schema("Catalogue")),
+	}
+}
+
+func describeDoc() operation {
+	return operation{
+		description: "The fields of a dataset, what each can be used for, its version and its number of records. " +
+			"`access: key` protects the records, not this description.",
+		parameters: append([]any{ref("parameters", "namespace"), ref("parameters", "dataset")}, conditionalParameters()...),
+		responses:  described("The dataset.", schema("Dataset")).with(member{"404", ref("responses", "NotFound")}),
+	}
+}
+
+func openAPIDoc() operation {
+	return operation{
+		description: "The OpenAPI description of everything here, with the parameters and records of every dataset.",
+		parameters:  conditionalParameters(),
+		responses: described("This document.", record("An OpenAPI document.", []string{"openapi", "info", "paths"}, object{
+			{"openapi", str("Version of the format.")},
+			{"info", object{{"type", "object"}}},
+			{"paths", object{{"type", "object"}}},
+		}).with(member{"additionalProperties", true})),
+	}
+}
+
+func healthDoc() operation {
+	return operation{
+		description: "Answers as long as the process can answer anything.",
+		responses:   object{{"200", answer("It is.", schema("Status"), "Cache-Control")}},
+	}
+}
+
+func readyDoc() operation {
+	return operation{
+		description: "503 while the service starts, stops, or misses a part it needs.",
+		responses:   object{{"200", answer("It should.", schema("Status"), "Cache-Control")}},
+	}
+}
+
+func homeDoc() operation {
+	return operation{
+		description: "The datasets as a web page.",
+		responses: object{{"200", object{
+			{"description", "The page."},
+			{"headers", headers()},
+			{"content", object{{"text/html", object{{"schema", object{{"type", "string"}}}}}}},
+		}}},
+	}
+}
+
+// conditionalParameters are those of whatever has an entity tag.
+func conditionalParameters() []any {
+	return []any{ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id")}
+}
+
+// described returns the responses of a description.
+func described(description string, s object) object {
+	return object{
+		{"200", answer(description, s, "ETag", "Cache-Control", "Vary")},
+		{"304", ref("responses", "NotModified")},
+	}
+}
+
+// answer returns a response with a JSON body.
+func answer(description string, s object, headerNames ...string) object {
+	return object{
+		{"description", description},
+		{"headers", headers(headerNames...)},
+		{"content", object{{"application/json", object{{"schema", s}}}}},
+	}
+}
+
+// headers returns references to headers of responses; all have a request id.
+func headers(names ...string) object {
+	o := object{{"X-Request-Id", ref("headers", "X-Request-Id")}}
+	for _, n := range names {
+		o = append(o, member{n, ref("headers", n)})
+	}
+	return o
+}

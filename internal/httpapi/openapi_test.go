@@ -1,0 +1,257 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// spec is what the tests look at in the document.
+type spec struct {
+	OpenAPI string
+	Info    struct{ Version string }
+	Paths   map[string]map[string]struct {
+		OperationID string
+		Parameters  []struct {
+			Ref    string `json:"$ref"`
+			Name   string
+			Schema struct{ Enum []string }
+		}
+		Security  []map[string][]string
+		Responses map[string]any
+	}
+	Components struct {
+		Schemas map[string]struct {
+			Required   []string
+			Properties map[string]struct{ Type string }
+		}
+		SecuritySchemes map[string]any
+	}
+}
+
+func readSpec(t *testing.T, s *service) spec {
+	t.Helper()
+	var d spec
+	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json").body), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDocumentAndRoutesAgree(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	want := map[string]bool{}
+	for _, op := range s.Operations() {
+		want[op] = true
+	}
+	for _, ref := range []string{"garden/catalog", "locked/staff", "odd/a-b.c", "store/plants"} {
+		want["GET /api/v1/"+ref+"/data"] = true
+	}
+	got := map[string]bool{}
+	ids := map[string]bool{}
+	d := readSpec(t, s)
+	for path, ops := range d.Paths {
+		for method, op := range ops {
+			got[strings.ToUpper(method)+" "+path] = true
+			if ids[op.OperationID] {
+				t.Errorf("two operations are called %s", op.OperationID)
+			}
+			ids[op.OperationID] = true
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("operations (-routes +document):\n%s", diff)
+	}
+	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.0.0" {
+		t.Errorf("it is OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
+	}
+	for _, name := range []string{"Plant", "NewPlant", "Error", "Record", "Meta", "Listing", "Dataset", "Catalogue"} {
+		if _, ok := d.Components.Schemas[name]; !ok {
+			t.Errorf("there is no schema %s", name)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got, []string{"apiKeyHeader", "apiKeyQuery", "bearer"}) {
+		t.Errorf("security schemes are %v", got)
+	}
+}
+
+func TestDocumentOfADataset(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d := readSpec(t, s)
+	names := func(path string) (names []string) {
+		for _, p := range d.Paths[path]["get"].Parameters {
+			names = append(names, p.Name+strings.TrimPrefix(p.Ref, "#/components/parameters/"))
+		}
+		return names
+	}
+	wantOdd := []string{
+		"page", "per_page", "order", "search", "api_key", "If-None-Match", "X-Request-Id",
+		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[empty]",
+		"a b&c", "a b&c[eq]", "a b&c[ne]", "a b&c[gt]", "a b&c[gte]", "a b&c[lt]", "a b&c[lte]", "a b&c[in]", "a b&c[prefix]", "a b&c[empty]",
+	}
+	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+	dataset, _ := catalog()
+	for _, f := range dataset.Fields {
+		if got := names("/api/v1/garden/catalog/data"); !slices.Contains(got, f.Name) || !slices.Contains(got, f.Name+"[eq]") {
+			t.Errorf("there is no parameter for %s", f.Name)
+		}
+		if got := d.Components.Schemas["Record_garden_catalog"]; got.Properties[f.Name].Type != "string" || !slices.Contains(got.Required, f.Name) {
+			t.Errorf("records have no member %s", f.Name)
+		}
+	}
+	locked, open := d.Paths["/api/v1/locked/staff/data"]["get"], d.Paths["/api/v1/garden/catalog/data"]["get"]
+	if len(locked.Security) != 3 || len(open.Security) != 4 || len(open.Security[0]) != 0 {
+		t.Errorf("security of a locked dataset is %v, of an open one %v", locked.Security, open.Security)
+	}
+	for _, p := range open.Parameters {
+		if p.Name == "sort" && len(p.Schema.Enum) != 11 {
+			t.Errorf("sort takes %v", p.Schema.Enum)
+		}
+	}
+	for _, status := range []string{"200", "304", "400", "401", "403", "404", "500", "503"} {
+		if _, ok := open.Responses[status]; !ok {
+			t.Errorf("a listing has no response %s", status)
+		}
+	}
+}
+
+func TestDocumentFollowsTheDatasets(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	before := s.get(t, "/openapi.json")
+	if again := s.get(t, "/openapi.json"); again.header.Get("Etag") != before.header.Get("Etag") || again.body != before.body {
+		t.Error("the same datasets give another document")
+	}
+	// The second of these has the identifier of the first.
+	for _, name := range []string{"a-b", "a_b"} {
+		s.library.put(herb.Dataset{
+			Ref: herb.Ref{Namespace: "new", Name: name}, Version: "v1", Fields: []herb.Field{{Name: name, Type: herb.TypeText}},
+		}, nil)
+	}
+	after := s.get(t, "/openapi.json")
+	if after.header.Get("Etag") == before.header.Get("Etag") {
+		t.Error("another dataset gives the same tag")
+	}
+	d := readSpec(t, s)
+	a, b := d.Paths["/api/v1/new/a-b/data"]["get"].OperationID, d.Paths["/api/v1/new/a_b/data"]["get"].OperationID
+	if a != "list_new_a_b" || b != "list_new_a_b_2" {
+		t.Errorf("operations are called %q and %q", a, b)
+	}
+	if _, ok := d.Components.Schemas["Record_new_a_b_2"].Properties["a_b"]; !ok {
+		t.Error("the schemas were mixed up")
+	}
+}
+
+func TestDocumentIsValid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	doc, err := libopenapi.NewDocument([]byte(s.get(t, "/openapi.json").body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, errs := validator.NewValidator(doc)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	if ok, errs := v.ValidateDocument(); !ok {
+		for _, e := range errs {
+			t.Errorf("%s: %s %v", e.Message, e.Reason, e.SchemaValidationErrors)
+		}
+	}
+	// Requests of all kinds are as the document says requests are.
+	for _, target := range []string{
+		"/api/v1", "/api/v1/garden/catalog", "/openapi.json", "/api/v1/garden/catalog/data",
+		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
+		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green",
+		"/api/v1/garden/catalog/data?api_key=" + reader,
+	} {
+		if ok, errs := v.ValidateHttpRequest(request("GET", target, "")); !ok {
+			for _, e := range errs {
+				t.Errorf("%s: %s: %s", target, e.Message, e.Reason)
+			}
+		}
+	}
+	if ok, errs := v.ValidateHttpRequest(creation(`{"id":1,"name":"Rose","tag":"shrub","more":1}`)); !ok {
+		t.Errorf("creation: %v", errs)
+	}
+	for _, target := range []string{"/api/v1/garden/catalog/data?sort=prize", "/api/v1/garden/catalog/data?page=0"} {
+		if ok, _ := v.ValidateHttpRequest(request("GET", target, "")); ok {
+			t.Errorf("%s is said to be right", target)
+		}
+	}
+}
+
+func TestDocumentGolden(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	var got bytes.Buffer
+	if err := json.Indent(&got, []byte(s.get(t, "/openapi.json").body), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+	path := filepath.Join("testdata", "golden", "openapi.json")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("the document has changed; if that is meant, go test -update (-want +got):\n%s", diff)
+	}
+}
+
+// TestDocumentByRedocly has the document judged by a validator that we have not written, on another platform.
+func TestDocumentByRedocly(t *testing.T) {
+	t.Parallel()
+	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
+	_, noNode := exec.LookPath("node")
+	if _, err := os.Stat(redocly); err != nil || noNode != nil {
+		const missing = "redocly is not installed; npm ci --prefix tools/openapi installs it (it needs Node.js)"
+		if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, "redocly") {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(file, []byte(s.get(t, "/openapi.json").body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), redocly, "lint", "--config", filepath.Join(tools, "redocly.yaml"), "--format", "stylish", file)
+	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("redocly: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/plants"
+	"herbarium/internal/store"
+)
+
+const needsToken = "creating a plant needs a token with the scope plants:write; send it as Authorization: Bearer <token>"
+
+// createPlant creates a plant. Who sent it is judged before the body is read.
+func (a *API) createPlant(w *response, r *http.Request) error {
+	principal, err := a.authorise(w, r, bearerToken(r.Header), needsToken, herb.ScopePlantsWrite)
+	if err != nil {
+		return err
+	}
+	if err := checkPlantHeaders(r.Header); err != nil {
+		return err
+	}
+	retry, err := idempotencyKey(r.Header)
+	if err != nil {
+		return err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	plant, err := plants.Decode(body)
+	if err != nil {
+		return err
+	}
+	c := store.Creation{Plant: plant}
+	if retry != "" {
+		c.Retry = &store.Retry{Credential: principal.ID, Key: retry, Body: sha256.Sum256(body)}
+	}
+	out, err := a.opts.Plants.Create(r.Context(), c)
+	if err := errors.Join(err, out.Err); err != nil {
+		return err
+	}
+	answer, err := encodeJSON(out.Plant)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if out.Replayed {
+		h.Set("Idempotency-Replayed", "true")
+	}
+	w.send(r, http.StatusOK, contentJSON, answer)
+	return nil
+}
+
+// checkPlantHeaders refuses bodies that are not plain JSON.
+func checkPlantHeaders(h http.Header) error {
+	const right = "send Content-Type: application/json"
+	types := h["Content-Type"]
+	if len(types) != 1 {
+		return herb.Invalidf("there must be one Content-Type and there are %d; %s", len(types), right)
+	}
+	media, params, err := mime.ParseMediaType(types[0])
+	if err != nil || media != "application/json" {
+		return herb.Invalidf("the Content-Type is %q; %s", clip(redactText(types[0])), right)
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", clip(redactText(charset)), right)
+	}
+	for _, encoding := range h["Content-Encoding"] {
+		if !strings.EqualFold(encoding, "identity") && encoding != "" {
+			return herb.Invalidf("the Content-Encoding is %q; send the body as it is", clip(redactText(encoding)))
+		}
+	}
+	return nil
+}
+
+// readBody reads the body of a request up to the limit.
+func readBody(w *response, r *http.Request) ([]byte, error) {
+	tooLarge := func() error {
+		w.Header().Set("Connection", "close") // the rest of it is not waited for
+		return herb.Invalidf("the body has more than %d bytes; a plant needs far fewer", plants.MaxBody)
+	}
+	if r.ContentLength > plants.MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, plants.MaxBody+1))
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return nil, herb.Wrap(herb.CodeInvalid, err, "the body could not be read to its end; send it again")
+	}
+	if len(body) > plants.MaxBody {
+		return nil, tooLarge()
+	}
+	return body, nil
+}
+
+// idempotencyKey reads the Idempotency-Key header, bare or as a quoted string; empty if there is none.
+func idempotencyKey(h http.Header) (string, error) {
+	const most = 255
+	keys := h["Idempotency-Key"]
+	if len(keys) == 0 {
+		return "", nil
+	}
+	if len(keys) > 1 {
+		return "", herb.Invalidf("Idempotency-Key is given %d times; give it once", len(keys))
+	}
+	key, ok := unquote(strings.Trim(keys[0], " \t"))
+	visible := func(c rune) bool { return '!' <= c && c <= '~' }
+	if !ok || key == "" || len(key) > most || strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) >= 0 {
+		return "", herb.Invalidf("Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes", most)
+	}
+	return key, nil
+}
+
+// unquote reads a string of RFC 8941; what is not in quotes is taken as it is.
+func unquote(s string) (string, bool) {
+	quoted, ok := strings.CutPrefix(s, `"`)
+	if !ok {
+		return s, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(quoted); i++ {
+		switch c := quoted[i]; c {
+		case '"':
+			return b.String(), i == len(quoted)-1
+		case '\\':
+			if i++; i == len(quoted) || quoted[i] != '"' && quoted[i] != '\\' {
+				return "", false
+			}
+			b.WriteByte(quoted[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,168 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/plants"
+	"herbarium/internal/store"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// create sends a plant with everything that it takes.
+func (s *service) create(t *testing.T, body string, headers ...string) answer {
+	t.Helper()
+	return s.do(t, creation(body, headers...))
+}
+
+func creation(body string, headers ...string) *http.Request {
+	r := request("POST", "/plants", body, "Authorization: Bearer "+writer)
+	if !strings.HasPrefix(strings.Join(headers, ""), "Content-Type") {
+		headers = append(headers, "Content-Type: application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+func TestCreatePlant(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, body, want string }{
+		{"with a tag", `{"id":1,"name":"Rose","tag":"shrub"}`, `{"name":"Rose","tag":"shrub"}`},
+		{"without a tag", `{"id":2,"name":"Rose"}`, `{"name":"Rose"}`},
+		{"with an empty tag", `{"id":3,"name":"Rose","tag":""}`, `{"name":"Rose","tag":""}`},
+		{"not escaped for HTML", `{"id":4,"name":"<b>&amp;</b>"}`, `{"name":"<b>&amp;</b>"}`},
+		{"beyond ASCII", `{"id":5,"name":"Çiçek 🌱"}`, `{"name":"Çiçek 🌱"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, nil)
+			a := s.create(t, tt.body)
+			if a.status != 200 || a.body != tt.want {
+				t.Errorf("got %d %s", a.status, a.body)
+			}
+			if got := a.header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("Cache-Control is %q", got)
+			}
+			if _, ok := a.header["Idempotency-Replayed"]; ok {
+				t.Error("a first answer is called a replay")
+			}
+			if _, meta := s.get(t, "/api/v1/store/plants/data").listing(t); meta.Total != 1 {
+				t.Errorf("%d plants are listed", meta.Total)
+			}
+		})
+	}
+}
+
+func TestCreatePlantRefusals(t *testing.T) {
+	t.Parallel()
+	const plant = `{"id":1,"name":"Rose"}`
+	tests := []struct {
+		name, body, header, message string
+	}{
+		{"no content type", plant, "Content-Type-Options: x", "there are 0; send Content-Type: application/json"},
+		{"another content type", plant, "Content-Type: text/plain", "text/plain"},
+		{"a form", plant, "Content-Type: application/x-www-form-urlencoded", "application/json"},
+		{"another charset", plant, "Content-Type: application/json; charset=latin1", "latin1"},
+		{"malformed content type", plant, "Content-Type: application/json; charset", "application/json"},
+		{"compressed", plant, "Content-Encoding: gzip", "gzip"},
+		{"not JSON", `{"id":1`, "X-A: b", ""},
+		{"empty", "", "X-A: b", ""},
+		{"incomplete", `{"name":"Rose"}`, "X-A: b", ""},
+		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "more than 1048576 bytes"},
+		{"empty retry key", plant, "Idempotency-Key: ", "1 to 255"},
+		{"empty quoted retry key", plant, `Idempotency-Key: ""`, "1 to 255"},
+		{"long retry key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
+		{"retry key with a space", plant, "Idempotency-Key: a b", "1 to 255"},
+		{"retry key beyond ASCII", plant, "Idempotency-Key: é", "1 to 255"},
+		{"unfinished retry key", plant, `Idempotency-Key: "a`, "1 to 255"},
+		{"more behind the retry key", plant, `Idempotency-Key: "a"b`, "1 to 255"},
+		{"wrong escape in the retry key", plant, `Idempotency-Key: "a\b"`, "1 to 255"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, nil)
+			a := s.create(t, tt.body, tt.header)
+			if a.status != 400 || !strings.Contains(a.message(t), tt.message) {
+				t.Errorf("got %d %.300s", a.status, a.body)
+			}
+			if len(s.plants.records) != 0 {
+				t.Error("a plant was created")
+			}
+		})
+	}
+	t.Run("too large without saying so", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, nil)
+		r := creation(`{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`)
+		r.ContentLength = -1
+		if a := s.do(t, r); a.status != 400 || a.header.Get("Connection") != "close" {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+	})
+	t.Run("too large and not read", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, nil)
+		r, body := creation("{}"), &countingBody{}
+		r.Body, r.ContentLength = body, plants.MaxBody+1
+		if a := s.do(t, r); a.status != 400 || body.reads > 0 {
+			t.Errorf("got %d after %d reads", a.status, body.reads)
+		}
+	})
+	t.Run("two retry keys", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, nil)
+		if a := s.create(t, plant, "Content-Type: application/json", "Idempotency-Key: a", "Idempotency-Key: a"); a.status != 400 {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+	})
+	t.Run("two content types", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, nil)
+		if a := s.create(t, plant, "Content-Type: application/json", "Content-Type: application/json"); a.status != 400 {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+	})
+}
+
+func TestCreatePlantAccepts(t *testing.T) {
+	t.Parallel()
+	for _, header := range []string{
+		"Content-Type: application/json; charset=utf-8", `Content-Type: Application/JSON;charset="UTF-8"`,
+		"Content-Type: application/json; profile=x", "Content-Encoding: identity",
+	} {
+		s := newService(t, nil)
+		if a := s.create(t, `{"id":1,"name":"Rose"}`, header); a.status != 200 {
+			t.Errorf("%s gives %d %s", header, a.status, a.body)
+		}
+	}
+}
+
+func TestCreatePlantAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	const body = `{"id":1,"name":"Rose"}`
+	first := s.create(t, body, `Idempotency-Key: "a\"\\b"`)
+	second := s.create(t, body, `Idempotency-Key: a"\b`)
+	if first.status != 200 || second.status != 200 || first.body != second.body {
+		t.Errorf("got %d %s and %d %s", first.status, first.body, second.status, second.body)
+	}
+	if got := second.header.Get("Idempotency-Replayed"); got != "true" {
+		t.Errorf("Idempotency-Replayed is %q", got)
+	}
+	want := store.Creation{
+		Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
+		Retry: &store.Retry{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
+	}
+	if diff := cmp.Diff(want, s.plants.lastCreation()); diff != "" {
+		t.Errorf("creation (-want +got):\n%s", diff)
+	}
+}

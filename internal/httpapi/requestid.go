@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+
+	"herbarium/internal/access"
+)
+
+const maxRequestID = 128
+
+// requestID returns the id of a request: the one it came with, if that is harmless, or a fresh one.
+func requestID(h http.Header) string {
+	if ids := h["X-Request-Id"]; len(ids) == 1 && isRequestID(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// isRequestID reports whether s may stand in a header and in a log as it is. A key that was put there by mistake may not.
+func isRequestID(s string) bool {
+	if s == "" || len(s) > maxRequestID || strings.Contains(s, access.Prefix) {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && !('0' <= c && c <= '9') && !strings.ContainsRune("._~-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// route is one operation: how it is reached, who may, what answers, and how the OpenAPI document tells of it.
+type route struct {
+	method  string
+	pattern string // of http.ServeMux
+	id      string // operationId
+	tag     string
+	summary string
+	auth    auth
+	probe   bool // asked by machines all the time: answered under overload, too, and logged at debug level
+	handle  func(*response, *http.Request) error
+	doc     operation
+}
+
+// path returns the pattern as the OpenAPI document writes it.
+func (rt *route) path() string { return strings.TrimSuffix(rt.pattern, "{$}") }
+
+// table lists every operation.
+func (a *API) table() []route {
+	routes := []route{
+		{
+			method: http.MethodPost, pattern: "/plants", id: "createPlant", tag: tagPlants,
+			summary: "Create a plant", auth: authBearer, handle: a.createPlant, doc: createPlantDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: listPattern, id: "listRecords", tag: tagData,
+			summary: "List the records of a dataset", auth: authOptional, handle: a.list, doc: listDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: "/api/v1", id: "listDatasets", tag: tagData,
+			summary: "List the datasets", handle: a.catalogue, doc: catalogueDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", id: "describeDataset", tag: tagData,
+			summary: "Describe a dataset", handle: a.describe, doc: describeDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: "/openapi.json", id: "getOpenAPI", tag: tagService,
+			summary: "This document", handle: a.openAPI, doc: openAPIDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: "/healthz", id: "getHealth", tag: tagService,
+			summary: "Is the process alive?", probe: true, handle: a.health, doc: healthDoc(),
+		},
+		{
+			method: http.MethodGet, pattern: "/readyz", id: "getReadiness", tag: tagService,
+			summary: "Should it get requests?", probe: true, handle: a.ready, doc: readyDoc(),
+		},
+	}
+	if a.opts.Home != nil {
+		routes = append(routes, route{
+			method: http.MethodGet, pattern: "/{$}", id: "getHome", tag: tagService,
+			summary: "The page for people", handle: a.home, doc: homeDoc(),
+		})
+	}
+	return routes
+}
+
+const listPattern = "/api/v1/{namespace}/{dataset}/data"
+
+// allMethods is what any resource allows.
+const allMethods = "GET, HEAD, POST, OPTIONS"
+
+// newMux puts the routes into a mux that has an answer of ours to everything: each path also answers OPTIONS and refuses
+// other methods, and the rest is not found.
+func (a *API) newMux(routes []route) *http.ServeMux {
+	mux := http.NewServeMux()
+	methods := map[string][]string{}
+	for i := range routes {
+		rt := &routes[i]
+		mux.Handle(rt.method+" "+rt.pattern, a.serve(rt))
+		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
+		if rt.method == http.MethodGet {
+			methods[rt.pattern] = append(methods[rt.pattern], http.MethodHead)
+		}
+	}
+	for pattern, allowed := range methods {
+		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodOptions {
+				preflight(w.Header(), r)
+				w.(*response).options(allow)
+				return
+			}
+			w.Header().Set("Allow", allow)
+			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
+				knownMethod(r.Method), clip(redactText(r.URL.Path)), allow))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a.fail(w.(*response), r, a.nothingAt(r))
+	})
+	return mux
+}
+
+// serve runs the handler of a route, unless there is too much to do already.
+func (a *API) serve(rt *route) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*response)
+		w.route = rt
+		if !rt.probe {
+			defer a.inFlight.Add(-1)
+			if a.inFlight.Add(1) > int64(a.opts.MaxInFlight) {
+				a.fail(w, r, herb.Errorf(herb.CodeUnavailable,
+					"too many requests at once; try again in %s second", retryAfter))
+				return
+			}
+		}
+		if err := rt.handle(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	})
+}
+
+// isCanonical reports whether a path is one that the mux does not want to redirect to a cleaner one.
+func isCanonical(u *url.URL) bool {
+	p := u.EscapedPath()
+	c := path.Clean(p)
+	if strings.HasSuffix(p, "/") && c != "/" {
+		return p[:len(p)-1] == c
+	}
+	return p == c && c[0] == '/'
+}
+
+// nothingAt is the error for a path without a route. It knows the way to one that was only written oddly.
+func (a *API) nothingAt(r *http.Request) error {
+	shown := clip(redactText(r.URL.Path))
+	clean := path.Clean("/" + r.URL.Path)
+	if clean != r.URL.Path && a.hasRoute(clean) {
+		return herb.Errorf(herb.CodeNotFound, "there is nothing at %q; did you mean %q?", shown, clip(redactText(clean)))
+	}
+	var known []string
+	for _, rt := range a.routes {
+		known = append(known, rt.method+" "+rt.path())
+	}
+	slices.SortFunc(known, strings.Compare)
+	return herb.Errorf(herb.CodeNotFound, "there is nothing at %q; there is: %s", shown, strings.Join(known, ", "))
+}
+
+// hasRoute reports whether a path leads to a route, whatever the method.
+func (a *API) hasRoute(p string) bool {
+	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: p}})
+	return pattern != "/"
+}
+
+// clip shortens what a client sent to what is worth repeating in a message.
+func clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

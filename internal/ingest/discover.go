@@ -1,0 +1,238 @@
+package ingest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// Discover finds the datasets in files, folders and descriptors, in the order of their names.
+//
+//   - A file X/Y.csv becomes the dataset x/y.
+//   - A folder stands for the files in it, and each of its subfolders is a namespace too. What cannot be published
+//     (other extensions, hidden files, leftovers of editors) is passed over there, while it is an error to name it.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor alone.
+//
+// The error joins all that is wrong (its Unwrap() []error gives one for each). It does not hide what is right: the
+// sources beside it can be published. Of two sources with the same name neither can.
+func Discover(paths []string) ([]Source, error) {
+	var f finder
+	for _, p := range paths {
+		if p == "" {
+			f.problem(herb.Invalidf("a path is empty; name a file or a folder"))
+			continue
+		}
+		f.path(filepath.Clean(p))
+	}
+	sources := f.distinct()
+	return sources, errors.Join(f.problems...)
+}
+
+// As finds the one dataset in a file, a folder or a descriptor, and gives it a name chosen by the user.
+func As(path string, ref herb.Ref) (Source, error) {
+	path = filepath.Clean(path)
+	if err := checkReserved(path, ref); err != nil {
+		return Source{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Source{}, cannotRead(path, err)
+	}
+	if !info.IsDir() && !isDescriptor(path) {
+		if err := publishable(path, info); err != nil {
+			return Source{}, err
+		}
+		return Source{Ref: ref, Path: path}, nil
+	}
+	sources, err := Discover([]string{path})
+	switch {
+	case err != nil:
+		return Source{}, err
+	case len(sources) != 1:
+		return Source{}, herb.Invalidf("%s holds %d datasets and only one can be called %s; name a single file",
+			path, len(sources), ref)
+	}
+	sources[0].Ref = ref
+	return sources[0], nil
+}
+
+// finder gathers sources and what is wrong with others.
+type finder struct {
+	sources  []Source
+	problems []error
+	visited  map[visit]bool
+}
+
+// visit is a folder under one of its names: a link can give it several. Each is visited once.
+type visit struct{ real, namespace string }
+
+func (f *finder) problem(err error) { f.problems = append(f.problems, err) }
+
+// path takes up a path that the user named.
+func (f *finder) path(path string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		f.problem(cannotRead(path, err))
+	case info.IsDir():
+		f.folder(path, nil)
+	case isDescriptor(path):
+		f.descriptor(path)
+	default:
+		if err := publishable(path, info); err != nil {
+			f.problem(err)
+			return
+		}
+		f.file(path)
+	}
+}
+
+func (f *finder) file(path string) {
+	ref, err := refOfFile(path)
+	if err != nil {
+		f.problem(err)
+		return
+	}
+	f.sources = append(f.sources, Source{Ref: ref, Path: path})
+}
+
+func (f *finder) descriptor(path string) {
+	sources, problems := readDescriptor(path)
+	f.sources = append(f.sources, sources...)
+	for _, err := range problems {
+		f.problem(located(path, err))
+	}
+}
+
+// folder takes up what is in a folder. above are the real paths of the folders it was reached through.
+func (f *finder) folder(path string, above []string) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		f.problem(cannotRead(path, err))
+		return
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		f.problem(cannotRead(path, err))
+		return
+	}
+	v := visit{real, filepath.Base(abs)}
+	if f.visited[v] || slices.Contains(above, real) {
+		return // a link that leads back
+	}
+	if f.visited == nil {
+		f.visited = map[visit]bool{}
+	}
+	f.visited[v] = true
+
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		f.problem(cannotRead(path, err))
+		return
+	}
+	var descriptors []string
+	for _, e := range entries {
+		if isDescriptor(e.Name()) {
+			descriptors = append(descriptors, e.Name())
+		}
+	}
+	switch len(descriptors) {
+	case 0:
+		above = append(slices.Clip(above), real)
+		for _, e := range entries {
+			f.entry(filepath.Join(path, e.Name()), above)
+		}
+	case 1:
+		f.descriptor(filepath.Join(path, descriptors[0]))
+	default:
+		f.problem(herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", ")))
+	}
+}
+
+// entry takes up something found in a folder, and passes over what is not meant to be published.
+func (f *finder) entry(path string, above []string) {
+	if isLeftover(path) {
+		return
+	}
+	_, known := formatOf(path)
+	info, err := os.Stat(path) // of what a link leads to
+	switch {
+	case err != nil && known:
+		f.problem(cannotRead(path, err))
+	case err != nil: // a link to nowhere that would not have been published either
+	case info.IsDir():
+		f.folder(path, above)
+	case known && info.Mode().IsRegular():
+		f.file(path)
+	}
+}
+
+// distinct returns the sources in order, without those that were found twice and those whose name is not theirs alone.
+func (f *finder) distinct() []Source {
+	slices.SortStableFunc(f.sources, func(a, b Source) int { return a.Ref.Compare(b.Ref) })
+	sources := slices.CompactFunc(f.sources, same)
+	var out []Source
+	for i := 0; i < len(sources); {
+		n := i + 1
+		for n < len(sources) && sources[n].Ref == sources[i].Ref {
+			f.problem(herb.Invalidf("%s and %s would both be published as %s; rename one, or publish it with --as namespace/dataset",
+				sources[i].Path, sources[n].Path, sources[i].Ref))
+			n++
+		}
+		if n == i+1 {
+			out = append(out, sources[i])
+		}
+		i = n
+	}
+	return out
+}
+
+// same reports whether two sources are one that was reached in two ways.
+func same(a, b Source) bool {
+	infoA, errA := os.Stat(a.Path)
+	infoB, errB := os.Stat(b.Path)
+	b.Path = a.Path
+	return reflect.DeepEqual(a, b) && errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
+}
+
+// publishable says why a file that the user named cannot be published.
+func publishable(path string, info fs.FileInfo) error {
+	switch {
+	case isLeftover(path):
+		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
+	case !info.Mode().IsRegular():
+		return cannotRead(path, errNotRegular)
+	}
+	if _, ok := formatOf(path); !ok {
+		return located(path, errUnknownExtension())
+	}
+	return nil
+}
+
+func errUnknownExtension() error {
+	return herb.Invalidf("the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson "+
+		"and .jsonl, and %s for a descriptor", strings.Join(descriptorNames(), ", "))
+}
+
+// isLeftover tells hidden files and what editors leave behind.
+func isLeftover(path string) bool {
+	base := filepath.Base(path)
+	switch filepath.Ext(base) {
+	case ".tmp", ".swp":
+		return true
+	}
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~") || strings.HasSuffix(base, "~")
+}
+
+// descriptorNames are the names by which a descriptor is known.
+func descriptorNames() []string {
+	return []string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}
+}
+
+func isDescriptor(path string) bool { return slices.Contains(descriptorNames(), filepath.Base(path)) }

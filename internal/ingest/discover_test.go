@@ -1,0 +1,282 @@
+package ingest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// layout writes files, each with a line that can be published, and returns the folder they are in.
+func layout(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "root")
+	for _, f := range files {
+		content := "a\n1\n"
+		if name, given, ok := strings.Cut(f, "="); ok {
+			f, content = name, given
+		}
+		writeFile(t, dir, f, content)
+	}
+	return dir
+}
+
+// found renders sources as "ref path", with paths relative to dir.
+func found(dir string, sources []ingest.Source) []string {
+	var out []string
+	for _, s := range sources {
+		out = append(out, s.Ref.String()+" "+strings.TrimPrefix(s.Path, dir+"/"))
+	}
+	return out
+}
+
+// complaints lists the messages that are joined in err, with paths relative to dir.
+func complaints(dir string, err error) []string {
+	var out []string
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			out = append(out, strings.ReplaceAll(e.Error(), dir+"/", ""))
+		}
+	} else if err != nil {
+		out = append(out, err.Error())
+	}
+	return out
+}
+
+func TestDiscover(t *testing.T) {
+	t.Parallel()
+	const extensions = ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+		"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"
+	const unnamed = `, because a name needs 1 to 100 letters a-z and digits; publish it under a name of your own with --as namespace/dataset`
+	long := strings.Repeat("x", 101)
+	tests := []struct {
+		name     string
+		files    []string
+		paths    []string // in the folder; none: the folder itself
+		want     []string
+		problems []string
+	}{
+		{
+			name:  "a file",
+			files: []string{"Garden/Catalog.csv"}, paths: []string{"Garden/Catalog.csv"},
+			want: []string{"garden/catalog Garden/Catalog.csv"},
+		}, {
+			name:  "names are made fit for addresses",
+			files: []string{"Été à Paris/Plantes & Fleurs (2024).tsv", "x/a_b.c-d.v2.json", "x/--Straße__.jsonl", "x/Ærø.ndjson"},
+			want: []string{
+				"ete-a-paris/plantes-fleurs-2024 Été à Paris/Plantes & Fleurs (2024).tsv", "x/a_b.c-d.v2 x/a_b.c-d.v2.json",
+				"x/aero x/Ærø.ndjson", "x/strasse x/--Straße__.jsonl",
+			},
+		}, {
+			name:  "a folder and its subfolders",
+			files: []string{"b.csv", "a.json", "sub/c.csv", "sub/deep/d.csv", "other/e.CSV"},
+			want:  []string{"deep/d sub/deep/d.csv", "other/e other/e.CSV", "root/a a.json", "root/b b.csv", "sub/c sub/c.csv"},
+		}, {
+			name: "what is not meant is passed over in a folder",
+			files: []string{
+				"a.csv", "readme.md", ".hidden.csv", ".git/x.csv", "b.csv~", "~b.csv", "c.csv.tmp", ".a.csv.swp", "noextension", "x.tmp/y.csv",
+			},
+			want: []string{"root/a a.csv"},
+		}, {
+			name:  "and refused when it is named",
+			files: []string{"a.csv", "readme.md", ".hidden.csv", "~b.csv", "c.csv.tmp"},
+			paths: []string{"readme.md", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
+			want:  []string{"root/a a.csv"},
+			problems: []string{
+				"readme.md" + extensions,
+				".hidden.csv is a hidden or temporary file; rename it to publish it",
+				"~b.csv is a hidden or temporary file; rename it to publish it",
+				"c.csv.tmp is a hidden or temporary file; rename it to publish it",
+				"there is no file or folder none.csv",
+			},
+		}, {
+			name:  "names that leave nothing, or too much",
+			files: []string{"植物.csv", "植物園/a.csv", long + ".csv", "ok.csv"},
+			want:  []string{"root/ok ok.csv"},
+			problems: []string{
+				long + `.csv: no dataset can be named after "` + long + `"` + unnamed,
+				`植物.csv: no dataset can be named after "植物"` + unnamed,
+				`植物園/a.csv: no dataset can be named after "植物園"` + unnamed,
+			},
+		}, {
+			name:  "two of the same name",
+			files: []string{"a.csv", "A.json", "b.csv", "x/sub/c.csv", "y/sub/c.csv"},
+			want:  []string{"root/b b.csv"},
+			problems: []string{
+				"A.json and a.csv would both be published as root/a; rename one, or publish it with --as namespace/dataset",
+				"x/sub/c.csv and y/sub/c.csv would both be published as sub/c; rename one, or publish it with --as namespace/dataset",
+			},
+		}, {
+			name:  "the same file twice",
+			files: []string{"sub/a.csv"}, paths: []string{"sub/a.csv", "sub", "sub/../sub/a.csv"},
+			want: []string{"sub/a sub/a.csv"},
+		}, {
+			name:  "the name of the plants is taken",
+			files: []string{"store/plants.csv", "store/pots.csv"},
+			want:  []string{"store/pots store/pots.csv"},
+			problems: []string{"store/plants.csv: store/plants is where the plants that were created are listed; " +
+				"publish it under another name with --as namespace/dataset"},
+		}, {
+			name: "a descriptor speaks for its folder",
+			files: []string{
+				`pkg/datapackage.json={"name":"garden","resources":[{"name":"beds","path":"data/b.csv"}]}`, "pkg/data/b.csv", "pkg/other.csv", "a.csv",
+			},
+			want: []string{"garden/beds pkg/data/b.csv", "root/a a.csv"},
+		}, {
+			name: "a descriptor that is named",
+			files: []string{
+				"pkg/datapackage.yml=resources: [{path: b.csv}]", "pkg/b.csv", "pkg/other.csv",
+			},
+			paths: []string{"pkg/datapackage.yml"},
+			want:  []string{"pkg/b pkg/b.csv"},
+		}, {
+			name:     "two descriptors",
+			files:    []string{`datapackage.json={}`, "datapackage.yaml={}"},
+			problems: []string{"ROOT has more than one descriptor (datapackage.json, datapackage.yaml); keep one"},
+		}, {
+			name: "an empty folder", files: []string{"sub/readme.md"}, paths: []string{"sub"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := layout(t, tt.files...)
+			var paths []string
+			for _, p := range tt.paths {
+				paths = append(paths, dir+"/"+p)
+			}
+			if paths == nil {
+				paths = []string{dir}
+			}
+			sources, err := ingest.Discover(paths)
+			if diff := cmp.Diff(tt.want, found(dir, sources)); diff != "" {
+				t.Errorf("sources (-want +got):\n%s", diff)
+			}
+			got := complaints(dir, err)
+			for i := range got {
+				got[i] = strings.ReplaceAll(got[i], dir, "ROOT")
+			}
+			if diff := cmp.Diff(tt.problems, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDiscover_RelativePaths(t *testing.T) {
+	dir := layout(t, "My Garden/catalog.csv", "My Garden/sub/b.csv")
+	t.Chdir(filepath.Join(dir, "My Garden"))
+	for _, tt := range []struct {
+		path string
+		want []string
+	}{
+		{"catalog.csv", []string{"my-garden/catalog catalog.csv"}},
+		{"./catalog.csv", []string{"my-garden/catalog catalog.csv"}},
+		{".", []string{"my-garden/catalog catalog.csv", "sub/b sub/b.csv"}},
+		{"sub", []string{"sub/b sub/b.csv"}},
+		{"../My Garden/sub/", []string{"sub/b ../My Garden/sub/b.csv"}},
+	} {
+		sources, err := ingest.Discover([]string{tt.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, found(dir, sources)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.path, diff)
+		}
+	}
+	if _, err := ingest.Discover([]string{""}); err == nil {
+		t.Error("an empty path is accepted")
+	}
+}
+
+func TestDiscover_Links(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "a/x.csv", "b/y.csv", "b/real.data")
+	for _, link := range [][2]string{
+		{"..", "a/up"}, {".", "a/self"}, {"../b", "a/b2"}, {"../a", "b/a2"}, {"real.data", "b/linked.csv"}, {"nowhere.csv", "b/gone.csv"},
+		{"nowhere", "b/gone"},
+	} {
+		if err := os.Symlink(link[0], filepath.Join(dir, link[1])); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+	}
+	sources, err := ingest.Discover([]string{dir})
+	want := []string{
+		"a/x a/x.csv", "a2/x b/a2/x.csv", "b/linked b/linked.csv", "b/y b/y.csv", "b2/linked a/b2/linked.csv", "b2/y a/b2/y.csv",
+	}
+	if diff := cmp.Diff(want, found(dir, sources)); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"there is no file or folder a/b2/gone.csv", "there is no file or folder b/gone.csv"}, complaints(dir, err)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+func TestDiscover_Device(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "a.csv")
+	device := filepath.Join(dir, "null.csv")
+	if err := os.Symlink(os.DevNull, device); err != nil {
+		t.Skipf("this system makes no links: %v", err)
+	}
+	if sources, err := ingest.Discover([]string{dir}); err != nil || len(sources) != 1 {
+		t.Errorf("a device in a folder: got %d sources and error %v", len(sources), err)
+	}
+	for _, err := range []error{
+		func() error { _, err := ingest.Discover([]string{device}); return err }(),
+		func() error {
+			_, err := ingest.Inspect(t.Context(), ingest.Source{Path: device}, ingest.Options{})
+			return err
+		}(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("a device that is named: got error %v", err)
+		}
+	}
+}
+
+func TestAs(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "植物.csv", "x.txt",
+		`one/datapackage.json={"resources":[{"path":"a.csv","title":"A"}]}`, "one/a.csv", "two/a.csv", "two/b.csv")
+	ref := herb.Ref{Namespace: "my", Name: "own"}
+	tests := []struct {
+		path, want, problem string
+		ref                 herb.Ref
+	}{
+		{path: "植物.csv", ref: ref, want: "my/own 植物.csv"},
+		{path: "one", ref: ref, want: "my/own one/a.csv"},
+		{path: "one/datapackage.json", ref: ref, want: "my/own one/a.csv"},
+		{path: "two", ref: ref, problem: "two holds 2 datasets and only one can be called my/own; name a single file"},
+		{path: "none.csv", ref: ref, problem: "there is no file or folder none.csv"},
+		{path: "x.txt", ref: ref, problem: "x.txt: the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+			"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"},
+		{path: "植物.csv", ref: herb.PlantsRef, problem: "植物.csv: store/plants is where the plants that were created are listed; " +
+			"publish it under another name with --as namespace/dataset"},
+	}
+	for _, tt := range tests {
+		s, err := ingest.As(dir+"/"+tt.path, tt.ref)
+		if tt.problem != "" {
+			if err == nil || strings.ReplaceAll(err.Error(), dir+"/", "") != tt.problem {
+				t.Errorf("%s: got error %v, want %s", tt.path, err, tt.problem)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.path, err)
+			continue
+		}
+		if got := found(dir, []ingest.Source{s}); got[0] != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.path, got[0], tt.want)
+		}
+	}
+	if _, err := ingest.As(dir+"/none", ref); herb.CodeOf(err) != herb.CodeNotFound || errors.Unwrap(err) != nil {
+		t.Errorf("a path that does not exist: got %#v", err)
+	}
+}

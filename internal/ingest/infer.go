@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// The limits of the search for lists.
+const (
+	maxElement  = 40        // characters of an element; what is longer is a sentence
+	maxDistinct = 100_000   // elements of one column that are kept to see whether they recur
+	maxElements = 1_000_000 // elements that are kept for all columns together
+)
+
+// profile gathers over all values of a column what its type depends on. Its memory is bounded: it keeps no values but
+// the elements of what may be a list.
+type profile struct {
+	filled  bool // some value is not empty
+	address bool // all values so far are addresses
+	list    elements
+	// The first value that rules a type out; nil while there is none.
+	notNumber, notDate *misfit
+}
+
+// misfit is a value that does not fit a type, and where it stands.
+type misfit struct{ value, where string }
+
+func newProfile() *profile { return &profile{address: true} }
+
+// observe takes a value into account. budget is what all columns together may still keep, where tells the place of the
+// value.
+func (p *profile) observe(value []byte, budget *int, where func() string) {
+	if len(value) == 0 {
+		return
+	}
+	p.filled = true
+	if p.notNumber == nil && !isNumber(value) {
+		p.notNumber = &misfit{clip(string(value[:min(len(value), 400)])), where()}
+	}
+	if p.notDate == nil && !(len(value) == len("2006-01-02") && text.IsDate(string(value))) {
+		p.notDate = &misfit{clip(string(value[:min(len(value), 400)])), where()}
+	}
+	if p.address {
+		p.address = isAddress(value)
+	}
+	if !p.list.ruledOut {
+		p.list.observe(value, budget)
+	}
+}
+
+// infer returns the type of the column called name, and whether it holds addresses, which nobody searches for words.
+func (p *profile) infer(name string) (t herb.Type, address bool) {
+	switch {
+	case !p.filled:
+		return herb.TypeText, false
+	case p.notNumber == nil:
+		return herb.TypeNumber, false
+	case p.notDate == nil:
+		return herb.TypeDate, false
+	case isListName(name):
+		return herb.TypeList, false
+	case p.address:
+		return herb.TypeText, true
+	case p.list.holds():
+		return herb.TypeList, false
+	default:
+		return herb.TypeText, false
+	}
+}
+
+// isListName reports whether columns of this name hold lists by custom.
+func isListName(name string) bool {
+	switch strings.ToLower(name) {
+	case "tags", "tag_list", "keywords", "labels", "topics":
+		return true
+	}
+	return false
+}
+
+// isNumber asks for the rule itself only where the answer may be yes.
+func isNumber(value []byte) bool {
+	if c := value[0]; c != '-' && (c < '0' || c > '9') {
+		return false
+	}
+	_, ok := text.NumberKey(string(value))
+	return ok
+}
+
+// isAddress reports whether a value is an address: with a scheme, without one but with a host, or a path from the root.
+func isAddress(value []byte) bool {
+	rest, ok := bytes.CutPrefix(value, []byte("/"))
+	if ok {
+		rest = bytes.TrimPrefix(rest, []byte("/"))
+	} else {
+		var scheme []byte
+		scheme, rest, ok = bytes.Cut(value, []byte("://"))
+		ok = ok && isScheme(scheme)
+	}
+	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
+}
+
+func isScheme(b []byte) bool {
+	for i, c := range b {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// elements tells a column of lists (shade,hardy) from one of text with commas in it (Smith, John). In a list no blank
+// stands beside a comma, elements are short, they are no numbers (1,234), and they recur.
+type elements struct {
+	ruledOut bool
+	lists    int // values with more than one element
+	total    int
+	distinct map[string]struct{}
+}
+
+func (e *elements) observe(value []byte, budget *int) {
+	if bytes.IndexByte(value, ',') >= 0 {
+		e.lists++
+	}
+	for rest, first, more := value, true, true; more; first = false {
+		var element []byte
+		element, rest, more = bytes.Cut(rest, []byte{','})
+		beside := !first && startsBlank(element) || more && endsBlank(element)
+		element = bytes.TrimSpace(element) // as text.Elements does
+		if beside || !isElement(element) {
+			e.ruleOut(budget)
+			return
+		}
+		e.total++
+		if _, known := e.distinct[string(element)]; known {
+			continue
+		}
+		if len(e.distinct) >= maxDistinct || *budget == 0 {
+			e.ruleOut(budget)
+			return
+		}
+		if e.distinct == nil {
+			e.distinct = map[string]struct{}{}
+		}
+		e.distinct[string(element)] = struct{}{}
+		*budget--
+	}
+}
+
+// ruleOut ends the search and gives back what it kept.
+func (e *elements) ruleOut(budget *int) {
+	*budget += len(e.distinct)
+	*e = elements{ruledOut: true}
+}
+
+func (e *elements) holds() bool {
+	return !e.ruledOut && e.lists >= 2 && 2*len(e.distinct) <= e.total
+}
+
+// isElement reports whether b can be an element of a list: something short that is not digits alone.
+func isElement(b []byte) bool {
+	if len(b) > maxElement*utf8.UTFMax || utf8.RuneCount(b) > maxElement {
+		return false
+	}
+	return bytes.ContainsFunc(b, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+func startsBlank(b []byte) bool {
+	r, _ := utf8.DecodeRune(b)
+	return unicode.IsSpace(r)
+}
+
+func endsBlank(b []byte) bool {
+	r, _ := utf8.DecodeLastRune(b)
+	return unicode.IsSpace(r)
+}

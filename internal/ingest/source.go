@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// The limits of a file. What is over one is refused by name.
+const (
+	MaxRecord  = 256 << 20 // bytes of one record, as written
+	MaxColumns = 10_000
+)
+
+// Source is one dataset to be published from a file, with the settings that a descriptor or flags give it.
+type Source struct {
+	Ref         herb.Ref
+	Path        string
+	Title       string
+	Description string
+	Access      herb.Access    // empty: open
+	Fields      []FieldSetting // empty: every column is exposed, its type inferred
+	Format      Format         // empty: by the file's extension
+	Delimiter   byte           // between the values of FormatCSV and FormatTSV; 0: found in the header, a tab in TSV
+}
+
+// FieldSetting configures one exposed field.
+type FieldSetting struct {
+	Name        string
+	From        string    // the column; empty: the one called Name
+	Type        herb.Type // empty: inferred
+	Title       string
+	Description string
+	Searchable  *bool // nil: as for a field that is not configured; so are the next two
+	Filterable  *bool
+	Sortable    *bool
+}
+
+// column is the name of the column that the field shows.
+func (f FieldSetting) column() string {
+	if f.From != "" {
+		return f.From
+	}
+	return f.Name
+}
+
+// Format is how a file is written.
+type Format string
+
+// The formats. A JSON file holds an array of objects or one object per line; its first character tells which.
+const (
+	FormatCSV  Format = "csv"
+	FormatTSV  Format = "tsv"
+	FormatJSON Format = "json"
+)
+
+// knownFormats is what messages offer.
+const knownFormats = "csv, tsv, json, ndjson, jsonl"
+
+// ParseFormat reads the name of a format, which is also the extension of its files.
+func ParseFormat(s string) (Format, error) {
+	switch strings.ToLower(s) {
+	case "csv":
+		return FormatCSV, nil
+	case "tsv":
+		return FormatTSV, nil
+	case "json", "ndjson", "jsonl":
+		return FormatJSON, nil
+	}
+	return "", herb.Invalidf("unknown format %q; choose from %s", s, knownFormats)
+}
+
+// formatOf tells the format of a file by its extension.
+func formatOf(path string) (Format, bool) {
+	f, err := ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
+	return f, err == nil
+}
+
+// settled returns the source with every default filled in, or says which setting is wrong.
+func (s Source) settled() (Source, error) {
+	if s.Format == "" {
+		f, ok := formatOf(s.Path)
+		if !ok {
+			return s, errUnknownExtension()
+		}
+		s.Format = f
+	} else if _, err := ParseFormat(string(s.Format)); err != nil {
+		return s, err
+	}
+	switch {
+	case s.Format == FormatJSON:
+		s.Delimiter = 0
+	case s.Format == FormatTSV && s.Delimiter == 0:
+		s.Delimiter = '\t'
+	case s.Delimiter != 0 && !validDelimiter(s.Delimiter):
+		return s, herb.Invalidf("%q cannot separate values; choose one ASCII character that is no quote and no line end",
+			string(rune(s.Delimiter)))
+	}
+	var err error
+	if s.Access, err = herb.ParseAccess(string(s.Access)); err != nil {
+		return s, err
+	}
+	s.Fields = append([]FieldSetting(nil), s.Fields...) // empty becomes nil: both mean every column, and hash alike
+	seen := make(map[string]bool, len(s.Fields))
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		switch {
+		case f.Name == "":
+			return s, herb.Invalidf("field %d has no name; give each field a name", i+1)
+		case seen[f.Name]:
+			return s, herb.Invalidf("field %q is configured twice; give each field a name of its own", f.Name)
+		case f.Type != "":
+			if _, err := herb.ParseType(string(f.Type)); err != nil {
+				return s, err
+			}
+		}
+		seen[f.Name] = true
+		f.From = f.column()
+	}
+	return s, nil
+}
+
+func validDelimiter(c byte) bool {
+	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
+}
+
+// hashFormat is part of every source hash. It changes when the same file with the same settings would be read in
+// another way than before.
+const hashFormat = "herbarium source 1"
+
+// hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
+// The name of the dataset and the place of the file do not count.
+func (s Source) hash(content [sha256.Size]byte) (string, error) {
+	b, err := json.Marshal(struct {
+		Format  string
+		Content []byte
+		Source  Source
+	}{
+		hashFormat, content[:],
+		Source{
+			Title: s.Title, Description: s.Description, Access: s.Access,
+			Fields: s.Fields, Format: s.Format, Delimiter: s.Delimiter,
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}

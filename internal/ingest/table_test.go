@@ -1,0 +1,381 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden reads the files in testdata/odd and compares fields and records with the golden file of each.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	sources, err := ingest.Discover([]string{"testdata/odd"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sources) < 12 {
+		t.Fatalf("found %d files", len(sources))
+	}
+	for _, src := range sources {
+		t.Run(filepath.Base(src.Path), func(t *testing.T) {
+			t.Parallel()
+			table := inspect(t, src)
+			d := table.Dataset()
+			var b bytes.Buffer
+			for _, f := range d.Fields {
+				fmt.Fprintf(&b, "%s: %s", f.Name, f.Type)
+				if f.Searchable {
+					b.WriteString(" searchable")
+				}
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%d records\n", d.Records)
+			n := 0
+			for r, err := range table.Records(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+				line, err := json.Marshal(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Write(append(line, '\n'))
+			}
+			if n != d.Records {
+				t.Errorf("got %d records, counted %d", n, d.Records)
+			}
+			golden := filepath.Join("testdata", "golden", filepath.Base(src.Path)+".txt")
+			if *update {
+				writeFile(t, filepath.Dir(golden), filepath.Base(golden), b.String())
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), b.String()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+func TestInspect_NamesTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, want := range map[string]string{
+		"a.csv": ": line 2: there are 2 values but the header names 1 columns; put quotes around a value that contains \",\"",
+		"a.txt": ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+			"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor",
+		"a.json": ": line 1: the file starts with 'a'; write an array of objects ([…]), or one object per line ({…})",
+	} {
+		path := writeFile(t, dir, name, "a\n1,2\n")
+		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Delimiter: ','}, ingest.Options{})
+		if err == nil || err.Error() != path+want || herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("got error  %v\nwant error %s", err, path+want)
+		}
+	}
+	_, err := ingest.Inspect(t.Context(), ingest.Source{Path: filepath.Join(dir, "none.csv")}, ingest.Options{})
+	if herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("a file that does not exist: got %v", err)
+	}
+}
+
+func TestHash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const content = "a,b\n1,2\n"
+	base := ingest.Source{Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: writeFile(t, dir, "a.csv", content)}
+	hash := func(s ingest.Source) string {
+		t.Helper()
+		h, err := ingest.Hash(t.Context(), s, ingest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inspected := inspect(t, s).Dataset().Source; h != inspected {
+			t.Errorf("Hash gives %s, Inspect %s", h, inspected)
+		}
+		return h
+	}
+	want := hash(base)
+	for name, change := range map[string]func(s *ingest.Source){
+		"another place":    func(s *ingest.Source) { s.Path = writeFile(t, dir, "b/c.csv", content) },
+		"another name":     func(s *ingest.Source) { s.Ref.Name = "other" },
+		"said to be open":  func(s *ingest.Source) { s.Access = herb.AccessOpen },
+		"said to be CSV":   func(s *ingest.Source) { s.Format = ingest.FormatCSV },
+		"no fields at all": func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{} },
+	} {
+		s := base
+		if change(&s); hash(s) != want {
+			t.Errorf("%s: the hash differs", name)
+		}
+	}
+	seen := map[string]string{want: "unchanged"}
+	for name, change := range map[string]func(s *ingest.Source){
+		"content":     func(s *ingest.Source) { s.Path = writeFile(t, dir, "d.csv", content+"\n") },
+		"title":       func(s *ingest.Source) { s.Title = "x" },
+		"description": func(s *ingest.Source) { s.Description = "x" },
+		"access":      func(s *ingest.Source) { s.Access = herb.AccessKey },
+		"format":      func(s *ingest.Source) { s.Path = writeFile(t, dir, "a.tsv", content) },
+		"delimiter":   func(s *ingest.Source) { s.Delimiter = ';' },
+		"fields":      func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a"}} },
+		"type":        func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", Type: herb.TypeText}} },
+		"flag":        func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", Sortable: new(false)}} },
+		"column":      func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", From: "b"}} },
+	} {
+		s := base
+		change(&s)
+		h := hash(s)
+		if other, ok := seen[h]; ok {
+			t.Errorf("%s: the hash is that of %s", name, other)
+		}
+		seen[h] = name
+	}
+}
+
+func TestRecords_ChangedFile(t *testing.T) {
+	t.Parallel()
+	const content = "a,b\n1,2\n3,4\n"
+	past := time.Now().Add(-time.Hour).Truncate(time.Second)
+	tests := []struct {
+		name   string
+		change func(path string) error
+	}{
+		{"longer", func(p string) error { return os.WriteFile(p, []byte(content+"5,6\n"), 0o600) }},
+		{"other content, same size and time", func(p string) error {
+			return errors.Join(os.WriteFile(p, []byte(strings.Replace(content, "4", "5", 1)), 0o600), os.Chtimes(p, past, past))
+		}},
+		{"a fault, same size and time", func(p string) error {
+			return errors.Join(os.WriteFile(p, []byte("a,b\n1,2\n3\"4\xFF"), 0o600), os.Chtimes(p, past, past))
+		}},
+		{"another time", func(p string) error { return os.Chtimes(p, past, past.Add(time.Second)) }},
+		{"gone", os.Remove},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeFile(t, t.TempDir(), "x.csv", content)
+			if err := os.Chtimes(path, past, past); err != nil {
+				t.Fatal(err)
+			}
+			table := inspect(t, ingest.Source{Path: path})
+			if err := tt.change(path); err != nil {
+				t.Fatal(err)
+			}
+			var last error
+			for _, err := range table.Records(t.Context()) {
+				if last != nil {
+					t.Fatal("something follows an error")
+				}
+				last = err
+			}
+			if herb.CodeOf(last) != herb.CodeUnavailable || !strings.Contains(last.Error(), path+" changed while it was being read") {
+				t.Errorf("got error %v", last)
+			}
+		})
+	}
+}
+
+// TestRecords_ChangedMidway truncates the file when the second pass has begun.
+func TestRecords_ChangedMidway(t *testing.T) {
+	t.Parallel()
+	path := writeFile(t, t.TempDir(), "x.csv", "a\n"+strings.Repeat("0123456789\n", 200_000))
+	table := inspect(t, ingest.Source{Path: path})
+	n := 0
+	for _, err := range table.Records(t.Context()) {
+		if n++; n == 1 {
+			if err := os.Truncate(path, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil {
+			if herb.CodeOf(err) != herb.CodeUnavailable {
+				t.Errorf("got error %v", err)
+			}
+			return
+		}
+	}
+	t.Error("a file cut short in the middle was accepted")
+}
+
+func TestRecords_Again(t *testing.T) {
+	t.Parallel()
+	table := inspect(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\n1,2\n3,4\n5,6\n")})
+	for _, stop := range []int{1, 2, 9} {
+		var got []herb.Record
+		for r, err := range table.Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, r); len(got) == stop {
+				break
+			}
+		}
+		want := []herb.Record{{"1", "2"}, {"3", "4"}, {"5", "6"}}
+		if diff := cmp.Diff(want[:min(stop, 3)], got); diff != "" {
+			t.Errorf("records that were kept (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"x.csv":    "a\n" + strings.Repeat("0123456789\n", 200_000),
+		"x.ndjson": strings.Repeat("{\"a\":1}\n", 200_000),
+	} {
+		src := ingest.Source{Path: writeFile(t, dir, name, content)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var reached int64
+		_, err := ingest.Inspect(ctx, src, ingest.Options{Progress: func(read, _ int64) {
+			reached = read
+			if read > 500_000 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) || reached > 1_000_000 {
+			t.Errorf("%s: Inspect read %d bytes and returned %v", name, reached, err)
+		}
+		if _, err := ingest.Hash(ctx, src, ingest.Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: Hash returned %v", name, err)
+		}
+
+		ctx, cancel = context.WithCancel(t.Context())
+		n := 0
+		for _, err = range inspect(t, src).Records(ctx) {
+			if n++; n == 1000 {
+				cancel()
+			}
+		}
+		if !errors.Is(err, context.Canceled) || n != 1001 {
+			t.Errorf("%s: Records yielded %d times and ended with %v", name, n, err)
+		}
+		cancel()
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	content := "a\n" + strings.Repeat("0123456789\n", 100_000)
+	var steps, last int64
+	opts := ingest.Options{Progress: func(read, size int64) {
+		if read <= last || size != int64(len(content)) {
+			t.Errorf("%d of %d bytes after %d of %d", read, size, last, len(content))
+		}
+		steps, last = steps+1, read
+	}}
+	table, err := ingest.Inspect(t.Context(), ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", content)}, opts)
+	if err != nil || last != int64(len(content)) || steps < 3 {
+		t.Errorf("first pass: %d steps up to %d, error %v", steps, last, err)
+	}
+	steps, last = 0, 0
+	for _, err := range table.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last != int64(len(content)) || steps < 3 {
+		t.Errorf("second pass: %d steps up to %d", steps, last)
+	}
+}
+
+// TestMemory reads a file of 12 MB whose records are small. What is allocated at any time must not grow with the file.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "x.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := strings.Repeat("1,fern,2024-05-01,\"shade,hardy\",some text that is there to fill the file\n", 14_000)
+	if _, err := f.WriteString("id,name,day,tags,note\n" + strings.Repeat(block, 12)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var most uint64
+	watch := ingest.Options{Progress: func(read, _ int64) {
+		if read%(2<<20) < 256<<10 {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+	}}
+	table, err := ingest.Inspect(t.Context(), ingest.Source{Path: f.Name()}, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range table.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 12*14_000 {
+		t.Errorf("got %d records", n)
+	}
+	if most == 0 || most > before.HeapAlloc+4<<20 {
+		t.Errorf("reading held %d KiB, and %d KiB before it began", most>>10, before.HeapAlloc>>10)
+	}
+}
+
+func TestLongValue(t *testing.T) {
+	dir := t.TempDir()
+	for name, file := range map[string]struct {
+		size       int
+		head, tail string
+	}{
+		"x.csv":  {32 << 20, "a,b\n1,\"", "\"\n2,x\n"},
+		"x.json": {8 << 20, `[{"a":1,"b":"`, `"},{"a":2,"b":"x"}]`},
+	} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := strings.Repeat("0123456789abcdef", 1<<16)
+		f.WriteString(file.head)
+		for range file.size / len(block) {
+			f.WriteString(block)
+		}
+		f.WriteString(file.tail)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var lengths []int
+		for r, err := range inspect(t, ingest.Source{Path: f.Name()}).Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			lengths = append(lengths, len(r[1]))
+		}
+		if diff := cmp.Diff([]int{file.size, 1}, lengths); diff != "" {
+			t.Errorf("%s: lengths of values (-want +got):\n%s", name, diff)
+		}
+		if _, err := ingest.Inspect(t.Context(), ingest.Source{Path: f.Name()}, ingest.Options{MaxRecord: 1 << 20}); err == nil ||
+			!strings.Contains(err.Error(), "the record is longer than 1048576 bytes") {
+			t.Errorf("%s: over the limit: got error %v", name, err)
+		}
+		os.Remove(f.Name())
+	}
+}

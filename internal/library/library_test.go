@@ -1,0 +1,345 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/store/sqlite"
+)
+
+var (
+	ref    = herb.Ref{Namespace: "shop", Name: "prices"}
+	fields = []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
+)
+
+// shelf is a data folder that any number of libraries can be opened on, as several processes would.
+type shelf struct {
+	dir string
+	db  *sqlite.Store
+	now func() time.Time
+}
+
+func newShelf(t *testing.T) *shelf {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &shelf{dir: dir, db: db, now: time.Now}
+}
+
+func (s *shelf) open(t *testing.T) *library.Library {
+	t.Helper()
+	l, err := library.Open(s.db, library.Options{
+		Dir:    s.dir,
+		Living: map[herb.Ref]library.Living{herb.PlantsRef: living{}},
+		Now:    func() time.Time { return s.now() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// files returns the version files and leftovers there are.
+func (s *shelf) files(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".records") || strings.HasSuffix(e.Name(), ".part") {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// living is a dataset of one record that is not published.
+type living struct{}
+
+func (living) Describe(context.Context) (herb.Dataset, error) {
+	return herb.Dataset{Ref: herb.PlantsRef, Version: "1", Records: 1}, nil
+}
+
+func (living) List(context.Context, *query.Request) (query.Page, error) {
+	return query.Page{Total: 1, Records: [][]byte{[]byte(`{"id":"1"}`)}}, nil
+}
+
+// numbers yields the records 1 to n, and then err if it is one.
+func numbers(n int, err error) iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for i := range n {
+			if !yield(herb.Record{fmt.Sprint(i + 1)}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
+	t.Helper()
+	d, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, numbers(n, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// total lists a snapshot and returns the number of records.
+func total(t *testing.T, s library.Snapshot) int {
+	t.Helper()
+	r, err := query.Parse("per_page=1", s.Fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.List(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Total
+}
+
+func acquire(t *testing.T, l *library.Library) library.Snapshot {
+	t.Helper()
+	s, err := l.Acquire(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPublish_seenByOthersAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	publisher, reader := s.open(t), s.open(t)
+	if _, err := reader.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Fatalf("before the first publish: %v; want not found", err)
+	}
+	for n := 1; n <= 3; n++ {
+		d := publish(t, publisher, n)
+		got := acquire(t, reader)
+		if got.Version != d.Version || got.Records != n || total(t, got) != n {
+			t.Errorf("after publishing %d records: version %s with %d; want %s", n, got.Version, got.Records, d.Version)
+		}
+	}
+}
+
+func TestAcquire_keepsItsVersion(t *testing.T) {
+	t.Parallel()
+	l := newShelf(t).open(t)
+	publish(t, l, 1)
+	old := acquire(t, l)
+	for n := 2; n < 2+2*library.DefaultKeep; n++ { // until the file of the old version is gone
+		publish(t, l, n)
+	}
+	if n := total(t, old); n != 1 {
+		t.Errorf("a snapshot of 1 record lists %d after newer versions", n)
+	}
+	if n := total(t, acquire(t, l)); n != 1+2*library.DefaultKeep {
+		t.Errorf("the newest version lists %d", n)
+	}
+}
+
+func TestPublish_failureChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	before := publish(t, l, 3)
+	left := s.files(t)
+	broken := errors.New("the file broke off")
+	if _, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Fields: fields}, numbers(9, broken)); !errors.Is(err, broken) {
+		t.Errorf("got %v; want the error of the source", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Publish(ctx, herb.Dataset{Ref: ref, Fields: fields}, numbers(9, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v; want context.Canceled", err)
+	}
+	if got := acquire(t, l); got.Version != before.Version || total(t, got) != 3 {
+		t.Errorf("version %s is live; want %s", got.Version, before.Version)
+	}
+	if now := s.files(t); len(now) != len(left) {
+		t.Errorf("files %v; want %v", now, left)
+	}
+}
+
+func TestPublish_notOverThePlants(t *testing.T) {
+	t.Parallel()
+	l := newShelf(t).open(t)
+	_, err := l.Publish(t.Context(), herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, numbers(1, nil))
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("Publish: %v; want a refusal", err)
+	}
+	if err := l.Remove(t.Context(), herb.PlantsRef); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("Remove: %v; want a refusal", err)
+	}
+}
+
+func TestDatasets(t *testing.T) {
+	t.Parallel()
+	l := newShelf(t).open(t)
+	publish(t, l, 1)
+	for what, list := range map[string]func(context.Context) ([]herb.Dataset, error){
+		"Datasets": l.Datasets, "Catalogued": l.Catalogued,
+	} {
+		ds, err := list(t.Context())
+		if err != nil || len(ds) != 2 || ds[0].Ref != ref || ds[1].Ref != herb.PlantsRef {
+			t.Errorf("%s: %v, %v", what, ds, err)
+		}
+	}
+	_, err := l.Describe(t.Context(), herb.Ref{Namespace: "shop", Name: "price"})
+	if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), `did you mean "shop/prices"`) {
+		t.Errorf("got %v; want a guess", err)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	const published = library.DefaultKeep + 3
+	var versions []string
+	for n := 1; n <= published; n++ {
+		versions = append(versions, publish(t, l, n).Version)
+	}
+	history, err := l.History(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(history) != library.DefaultKeep || len(s.files(t)) != library.DefaultKeep {
+		t.Fatalf("%d versions and the files %v are kept; want %d", len(history), s.files(t), library.DefaultKeep)
+	}
+	for i, v := range history {
+		if v.Version != versions[published-1-i] || v.Records != published-i || v.Live != (i == 0) {
+			t.Errorf("entry %d of the history is %+v", i, v)
+		}
+	}
+	for step := 1; step < library.DefaultKeep; step++ {
+		back, err := l.Rollback(t.Context(), ref, "")
+		if err != nil || back != versions[published-1-step] || total(t, acquire(t, l)) != published-step {
+			t.Fatalf("step %d back: %s, %v", step, back, err)
+		}
+	}
+	if _, err := l.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("rolling back past the oldest: %v", err)
+	}
+	if _, err := l.Rollback(t.Context(), ref, versions[published-1]); err != nil || total(t, acquire(t, l)) != published {
+		t.Errorf("rolling forward: %v", err)
+	}
+	if _, err := l.Rollback(t.Context(), ref, "nonesuch"); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("an unknown version: %v", err)
+	}
+	if err := l.Remove(t.Context(), ref); err != nil || len(s.files(t)) != 0 {
+		t.Errorf("Remove: %v; left %v", err, s.files(t))
+	}
+}
+
+func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l, publisher := s.open(t), s.open(t)
+	publish(t, publisher, 1)
+	total(t, acquire(t, l))
+	d := publish(t, publisher, 2)
+	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".records"), []byte("not what was written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Errorf("%d records listed; want those of the version that can be read", n)
+	}
+	if _, err := s.open(t).Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("a library that never had a good version: %v; want unavailable", err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	d := publish(t, l, 1)
+	for _, name := range []string{".1.records.part", "20200101T000000Z-leftover.records", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 3 {
+		t.Errorf("young files: %v; left %v, want all", err, s.files(t))
+	}
+	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	if err := l.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left := s.files(t); len(left) != 1 || left[0] != d.Version+".records" {
+		t.Errorf("left %v; want the live version alone", left)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "notes.txt")); err != nil {
+		t.Errorf("a file that is none of ours is gone: %v", err)
+	}
+}
+
+// TestConcurrency lists all the time while versions come, go back and go.
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l, publisher := s.open(t), s.open(t)
+	publish(t, publisher, 1)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				snap, err := l.Acquire(t.Context(), ref)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := total(t, snap); n != snap.Records {
+					t.Errorf("version %s lists %d records; it has %d", snap.Version, n, snap.Records)
+				}
+			}
+		})
+	}
+	for n := 2; n < 20; n++ {
+		publish(t, publisher, n)
+		if n%5 == 0 {
+			if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	close(done)
+	readers.Wait()
+}

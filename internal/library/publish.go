@@ -1,0 +1,123 @@
+package library
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/memory"
+	"herbarium/internal/store"
+)
+
+// Publish makes a version of a dataset out of records and puts it live. What d says of version, count and time is filled
+// in. Until the end of it nothing has changed; after an error nothing has either.
+func (l *Library) Publish(ctx context.Context, d herb.Dataset, records iter.Seq2[herb.Record, error]) (herb.Dataset, error) {
+	if _, ok := l.opts.Living[d.Ref]; ok {
+		return d, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+	}
+	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
+	d.Version = newVersion(d.Published)
+	n, err := memory.Create(l.file(d.Version), d.Fields, withContext(ctx, records))
+	if err != nil {
+		return d, err
+	}
+	d.Records = n
+	if err := l.catalogue.AddVersion(ctx, d); err != nil {
+		return d, errors.Join(err, os.Remove(l.file(d.Version)))
+	}
+	l.bell.ring()
+	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep)
+	if err == nil {
+		err = l.removeFiles(dropped)
+	}
+	if err != nil { // the new version is live all the same; the files are swept later
+		l.opts.Log.Warn("old versions were not removed", "dataset", d.Ref.String(), "err", err)
+	}
+	return d, nil
+}
+
+// newVersion makes a name that sorts by time and is never used twice.
+func newVersion(now time.Time) string {
+	return now.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+// withContext ends a sequence of records when ctx ends.
+func withContext(ctx context.Context, records iter.Seq2[herb.Record, error]) iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for r, err := range records {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// History lists the versions of a dataset, the newest first.
+func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, error) {
+	return l.catalogue.History(ctx, ref)
+}
+
+// Rollback puts an earlier version live. An empty version means the one before the live one.
+func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
+	if version == "" {
+		history, err := l.catalogue.History(ctx, ref)
+		if err != nil {
+			return "", err
+		}
+		if version = beforeLive(history); version == "" {
+			return "", herb.Invalidf("%s has no version before the live one", ref)
+		}
+	}
+	if err := l.catalogue.SetLive(ctx, ref, version); err != nil {
+		return "", err
+	}
+	l.bell.ring()
+	return version, nil
+}
+
+func beforeLive(history []store.Version) string {
+	for i, v := range history {
+		if v.Live && i+1 < len(history) {
+			return history[i+1].Version
+		}
+	}
+	return ""
+}
+
+// Remove takes a dataset out of the library, with all its versions.
+func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
+	if _, ok := l.opts.Living[ref]; ok {
+		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
+	}
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if err := l.catalogue.RemoveDataset(ctx, ref); err != nil {
+		return err
+	}
+	l.bell.ring()
+	versions := make([]string, len(history))
+	for i, v := range history {
+		versions[i] = v.Version
+	}
+	return l.removeFiles(versions)
+}
+
+func (l *Library) removeFiles(versions []string) error {
+	var errs []error
+	for _, v := range versions {
+		if err := os.Remove(l.file(v)); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,296 @@
+package listtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// broken is an engine with one fault. It is the oracle, asked another question or misquoted.
+type broken func(o *Oracle, r *query.Request) (query.Page, error)
+
+type brokenLister struct {
+	*Oracle
+	fault broken
+}
+
+func (b brokenLister) List(_ context.Context, r *query.Request) (query.Page, error) {
+	return b.fault(b.Oracle, r)
+}
+
+// asked is an engine that misunderstands requests.
+func asked(change func(*query.Request)) broken {
+	return func(o *Oracle, r *query.Request) (query.Page, error) {
+		changed := *r
+		if r.Search != nil {
+			changed.Search = &query.Search{Clauses: slices.Clone(r.Search.Clauses)}
+		}
+		changed.Conditions = slices.Clone(r.Conditions)
+		change(&changed)
+		return o.List(context.Background(), &changed)
+	}
+}
+
+// typed is an engine that takes the values of one type for those of another.
+func typed(from, to herb.Type) broken {
+	return func(o *Oracle, r *query.Request) (query.Page, error) {
+		fields := slices.Clone(o.fields)
+		for i := range fields {
+			if fields[i].Type == from {
+				fields[i].Type = to
+			}
+		}
+		return NewOracle(fields, o.records).List(context.Background(), r)
+	}
+}
+
+// ordered is an engine that puts what it found in another order.
+func ordered(change func(o *Oracle, r *query.Request, found []int)) broken {
+	return func(o *Oracle, r *query.Request) (query.Page, error) {
+		found := o.findAll(r)
+		change(o, r, found)
+		page := query.Page{Total: len(found)}
+		for i, n := range found {
+			if i/r.PerPage == r.Page-1 {
+				b, err := render(o.fields, o.records[n])
+				if err != nil {
+					return query.Page{}, err
+				}
+				page.Records = append(page.Records, b)
+			}
+		}
+		return page, nil
+	}
+}
+
+// quoted is an engine that spoils the answer.
+func quoted(change func(r *query.Request, p *query.Page)) broken {
+	return func(o *Oracle, r *query.Request) (query.Page, error) {
+		p, err := o.List(context.Background(), r)
+		change(r, &p)
+		return p, err
+	}
+}
+
+func faults() map[string]broken {
+	eachClause := func(change func(*query.Clause)) broken {
+		return asked(func(r *query.Request) {
+			if r.Search != nil {
+				for i := range r.Search.Clauses {
+					change(&r.Search.Clauses[i])
+				}
+			}
+		})
+	}
+	operator := func(from, to query.Op) broken {
+		return asked(func(r *query.Request) {
+			for i, c := range r.Conditions {
+				if c.Op == from {
+					r.Conditions[i].Op = to
+				}
+			}
+		})
+	}
+	place := func(o *Oracle, r *query.Request, n int) placed {
+		return place(o.fields[r.Sort].Type, o.records[n][r.Sort])
+	}
+	return map[string]broken{
+		"ties reversed in descending order": ordered(func(o *Oracle, r *query.Request, found []int) {
+			if r.Sort != query.NoSort && r.Desc {
+				slices.Reverse(found)
+				slices.SortStableFunc(found, func(a, b int) int { return compareForSort(place(o, r, a), place(o, r, b), true) })
+			}
+		}),
+		"empty values first in descending order": ordered(func(o *Oracle, r *query.Request, found []int) {
+			if r.Sort != query.NoSort && r.Desc {
+				slices.SortStableFunc(found, func(a, b int) int { return -compareForSort(place(o, r, a), place(o, r, b), false) })
+			}
+		}),
+		"text sorted by its bytes": ordered(func(o *Oracle, r *query.Request, found []int) {
+			if r.Sort != query.NoSort && o.fields[r.Sort].Type == herb.TypeText && !r.Desc {
+				slices.SortStableFunc(found, func(a, b int) int {
+					x, y := o.records[a][r.Sort], o.records[b][r.Sort]
+					return compareForSort(placed{empty: x == "", text: x}, placed{empty: y == "", text: y}, false)
+				})
+			}
+		}),
+		"best matches in dataset order": ordered(func(_ *Oracle, r *query.Request, found []int) {
+			if r.ByRelevance() {
+				slices.Sort(found)
+			}
+		}),
+		"worst matches first": ordered(func(_ *Oracle, r *query.Request, found []int) {
+			if r.ByRelevance() {
+				slices.Reverse(found)
+			}
+		}),
+		"order without sort": ordered(func(_ *Oracle, r *query.Request, found []int) {
+			if r.Sort == query.NoSort && r.Search == nil {
+				slices.Reverse(found)
+			}
+		}),
+		"prefix ignored":     eachClause(func(c *query.Clause) { c.Prefix = false }),
+		"prefix everywhere":  eachClause(func(c *query.Clause) { c.Prefix = true }),
+		"exclusion ignored":  eachClause(func(c *query.Clause) { c.Exclude = false }),
+		"phrase cut short":   eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
+		"phrase backwards":   eachClause(func(c *query.Clause) { c.Words = slices.Clone(c.Words); slices.Reverse(c.Words) }),
+		"search ignored":     asked(func(r *query.Request) { r.Search = nil }),
+		"filters ignored":    asked(func(r *query.Request) { r.Conditions = nil }),
+		"one filter only":    asked(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
+		"sort ignored":       asked(func(r *query.Request) { r.Sort = query.NoSort }),
+		"descending ignored": asked(func(r *query.Request) { r.Desc = false }),
+		"page ignored":       asked(func(r *query.Request) { r.Page = 1 }),
+		"one value only": asked(func(r *query.Request) {
+			for i := range r.Conditions {
+				r.Conditions[i].Values = r.Conditions[i].Values[:1]
+			}
+		}),
+		"a search without words finds all": asked(func(r *query.Request) {
+			if r.Search != nil && len(r.Search.Clauses) == 0 {
+				r.Search = nil
+			}
+		}),
+		"not equal is equal": operator(query.OpNe, query.OpEq),
+		"greater or equal":   operator(query.OpGt, query.OpGte),
+		"greater, not equal": operator(query.OpGte, query.OpGt),
+		"less or equal":      operator(query.OpLt, query.OpLte),
+		"less, not equal":    operator(query.OpLte, query.OpLt),
+		"prefix finds nothing": asked(func(r *query.Request) {
+			for i, c := range r.Conditions {
+				if c.Op == query.OpPrefix {
+					r.Conditions[i].Values = []query.Operand{{Text: "\uFFFF"}}
+				}
+			}
+		}),
+		"numbers as text":     typed(herb.TypeNumber, herb.TypeText),
+		"lists as text":       typed(herb.TypeList, herb.TypeText),
+		"text as lists":       typed(herb.TypeText, herb.TypeList),
+		"rarity after filter": rarityAfterFilter,
+		"every field searchable": func(o *Oracle, r *query.Request) (query.Page, error) {
+			fields := slices.Clone(o.fields)
+			for i := range fields {
+				fields[i].Searchable = true
+			}
+			return NewOracle(fields, o.records).List(context.Background(), r)
+		},
+		"total of the page": quoted(func(_ *query.Request, p *query.Page) { p.Total = len(p.Records) }),
+		"no total past the end": quoted(func(_ *query.Request, p *query.Page) {
+			if len(p.Records) == 0 {
+				p.Total = 0
+			}
+		}),
+		"one record too many": quoted(func(_ *query.Request, p *query.Page) {
+			if len(p.Records) > 0 {
+				p.Records = append(p.Records, p.Records[0])
+			}
+		}),
+		"values trimmed":  quoted(func(_ *query.Request, p *query.Page) { replace(p, `.0"`, `"`) }),
+		"numbers as JSON": quoted(func(_ *query.Request, p *query.Page) { replace(p, `:"1"`, `:1`); replace(p, `:"2"`, `:2`) }),
+		"null for empty":  quoted(func(_ *query.Request, p *query.Page) { replace(p, `:""`, `:null`) }),
+		"data behind":     quoted(func(_ *query.Request, p *query.Page) { replace(p, "}", "},") }),
+		"an error": func(*Oracle, *query.Request) (query.Page, error) {
+			return query.Page{}, herb.Errorf(herb.CodeInternal, "out of order")
+		},
+	}
+}
+
+func replace(p *query.Page, before, after string) {
+	for i, rec := range p.Records {
+		p.Records[i] = bytes.ReplaceAll(rec, []byte(before), []byte(after))
+	}
+}
+
+// rarityAfterFilter counts how rare a word is among the records that the filters leave, not in the whole dataset.
+func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
+	var left []herb.Record
+	for _, rec := range o.records {
+		if meetsAll(o.fields, rec, r.Conditions) {
+			left = append(left, rec)
+		}
+	}
+	return NewOracle(o.fields, left).List(context.Background(), r)
+}
+
+// TestFaults sees that the suite can fail: the named scenes and the random datasets each find every fault.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, fault := range faults() {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+			return brokenLister{NewOracle(fields, records), fault}
+		}}
+		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
+			t.Parallel()
+			if !slices.ContainsFunc(scenes(), func(s scene) bool {
+				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
+			}) {
+				t.Error("no named scene finds it")
+			}
+			const most = 1000
+			seed := uint64(0)
+			for ; seed < most && checkRandom(t, e, seed) == nil; seed++ {
+			}
+			if seed == most {
+				t.Errorf("%d random datasets do not find it", most)
+			}
+			t.Logf("found by dataset %d", seed)
+		})
+	}
+}
+
+// TestFaultsInWalks sees the same of walks, of concurrent listings and of plants.
+func TestFaultsInWalks(t *testing.T) {
+	t.Parallel()
+	engine := func(fault string) Engine {
+		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+			return brokenLister{NewOracle(fields, records), faults()[fault]}
+		}}
+	}
+	for _, name := range []string{
+		"page ignored", "one record too many", "ties reversed in descending order", "total of the page",
+	} {
+		if checkWalks(t, engine(name)) == nil {
+			t.Errorf("walks do not find %q", name)
+		}
+	}
+	if checkConcurrent(t, engine("search ignored")) == nil {
+		t.Error("concurrent listings do not find a fault")
+	}
+	e := engine("empty values first in descending order")
+	seed := uint64(0)
+	for ; seed < 100 && checkRandom(t, e, seed) == nil; seed++ {
+	}
+	if seed == 100 {
+		t.Error("random plants do not find a fault")
+	}
+}
+
+// TestGenerator sees that the random plants are plants and that every query is right.
+func TestGenerator(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		g := newGenerator(seed, true)
+		seen := map[string]bool{}
+		for _, rec := range g.records(g.fields()) {
+			if _, ok := text.NumberKey(rec[0]); !ok || seen[rec[0]] {
+				t.Fatalf("seed %d: id %q", seed, rec[0])
+			}
+			seen[rec[0]] = true
+			for _, s := range rec[1:] {
+				if len([]rune(s)) > 255 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7F }) {
+					t.Fatalf("seed %d: %q is no text of a plant", seed, s)
+				}
+			}
+		}
+		one, two := newGenerator(seed, false), newGenerator(seed, false)
+		if a, b := fmt.Sprint(one.records(one.fields())), fmt.Sprint(two.records(two.fields())); a != b {
+			t.Fatalf("seed %d does not repeat", seed)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package listtest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// Oracle lists a slice of records by looking at every one of them. It is written straight from the rules, for clarity
+// alone, and shares no matching code with any engine: where an engine disagrees with it, the engine is wrong, or the
+// rules need another sentence.
+type Oracle struct {
+	fields  []herb.Field
+	records []herb.Record
+	words   [][][]string // of each record, of each searchable field
+	average float64      // words in the searchable fields of a record
+}
+
+// NewOracle returns the oracle of a dataset. Only the words of the records are split in advance.
+func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
+	o := &Oracle{fields: fields, records: records}
+	total := 0
+	for _, rec := range records {
+		var words [][]string
+		for i, f := range fields {
+			if f.Searchable {
+				words = append(words, text.AppendWords(nil, rec[i]))
+			}
+		}
+		o.words = append(o.words, words)
+		total += count(words)
+	}
+	if len(records) > 0 {
+		o.average = float64(total) / float64(len(records))
+	}
+	return o
+}
+
+// Find returns the records of the requested page, and how many there are on all pages.
+func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
+	found := o.findAll(r)
+	for i, n := range found {
+		if i/r.PerPage == r.Page-1 {
+			page = append(page, o.records[n])
+		}
+	}
+	return page, len(found)
+}
+
+// List answers as an engine does.
+func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
+	records, total := o.Find(r)
+	page := query.Page{Total: total}
+	for _, rec := range records {
+		b, err := render(o.fields, rec)
+		if err != nil {
+			return query.Page{}, err
+		}
+		page.Records = append(page.Records, b)
+	}
+	return page, nil
+}
+
+// findAll returns the numbers of all records that meet the request, in its order.
+func (o *Oracle) findAll(r *query.Request) []int {
+	var found []int
+	for n, rec := range o.records {
+		if meetsAll(o.fields, rec, r.Conditions) && (r.Search == nil || contains(o.words[n], r.Search)) {
+			found = append(found, n)
+		}
+	}
+	switch {
+	case r.Sort != query.NoSort:
+		places := make([]placed, len(o.records))
+		for _, n := range found {
+			places[n] = place(o.fields[r.Sort].Type, o.records[n][r.Sort])
+		}
+		slices.SortStableFunc(found, func(a, b int) int { return compareForSort(places[a], places[b], r.Desc) })
+	case r.Search != nil:
+		scores := o.scores(r.Search)
+		slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	}
+	return found
+}
+
+// scores returns the BM25 score of every record. How rare a clause is counts over the whole dataset, whatever the
+// filters leave of it.
+func (o *Oracle) scores(s *query.Search) []float64 {
+	scores := make([]float64, len(o.records))
+	for _, c := range s.Clauses {
+		if c.Exclude {
+			continue
+		}
+		matching := 0
+		for n := range o.records {
+			if occurrences(o.words[n], c) > 0 {
+				matching++
+			}
+		}
+		idf := text.IDF(len(o.records), matching)
+		for n := range o.records {
+			if times := occurrences(o.words[n], c); times > 0 {
+				scores[n] += text.Score(idf, times, count(o.words[n]), o.average)
+			}
+		}
+	}
+	return scores
+}
+
+// count returns the number of words in all fields.
+func count(fields [][]string) int {
+	n := 0
+	for _, words := range fields {
+		n += len(words)
+	}
+	return n
+}
+
+// render writes a record as a JSON object with the fields in their order.
+func render(fields []herb.Field, rec herb.Record) ([]byte, error) {
+	b := []byte{'{'}
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, err := json.Marshal(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(rec[i])
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// metaOf returns the metadata of an answer, counting pages as a person would.
+func metaOf(r *query.Request, total int) query.Meta {
+	pages := 0
+	for n := 0; n < total; n += r.PerPage {
+		pages++
+	}
+	return query.Meta{
+		Total:      total,
+		Page:       r.Page,
+		PerPage:    r.PerPage,
+		TotalPages: pages,
+		HasNext:    r.Page < pages,
+		HasPrev:    r.Page > 1 && total > 0,
+	}
+}

@@ -1,0 +1,223 @@
+package listtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// generator makes datasets and queries. All it makes follows from its seed. Its vocabulary is small, so that values meet.
+type generator struct {
+	*rand.Rand
+	plants bool
+	words  []string // for texts and searches
+}
+
+// newGenerator returns a generator. In every second dataset there are but a few words, so that most searches find
+// something and texts differ in how often they say it.
+func newGenerator(seed uint64, plants bool) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary}
+	if g.chance(50) {
+		g.words = nil
+		for range 2 + g.IntN(5) {
+			g.words = append(g.words, pick(g, vocabulary))
+		}
+	}
+	return g
+}
+
+// chance is true n times out of a hundred.
+func (g *generator) chance(n int) bool { return g.IntN(100) < n }
+
+func pick[T any](g *generator, choices []T) T { return choices[g.IntN(len(choices))] }
+
+// vocabulary has the words of texts and searches. Each is near another that it must, or must not, be taken for.
+var vocabulary = []string{
+	"rose", "Rose", "ROSES", "rosé", "rosemary", "rosemary's", "fern", "Ferns", "a", "b", "ab",
+	"Ångström", "angstrom", "A\u030angstro\u0308m", "Straße", "STRASSE", "strasse", "İstanbul", "ISTANBUL", "ısırgan",
+	"Çelik", "naïve", "nai\u0308ve", "Øre", "Łódź", "ΣΊΣΥΦΟΣ", "σίσυφος", "ёлка", "елка",
+	"植物園", "植物", "園", "バラ", "ﾊﾞﾗ", "ハラ", "か\u3099", "が", "か", "हिन्दी", "ไทย", "한국어", "שלום", `צה"ל`,
+	"🌹", "👩‍🌾", "👩", "👍🏽", "🇹🇷", "❤️", "AB-12/7", "AB", "12", "7", "12.7", "3,14", "00042", "1e5", "don't", "don’t",
+	"x_y", "_",
+	"so\u00ADft", "ﬁg", "№5", "*", "\"", "-",
+}
+
+// The separators are commoner than odd: most texts are words between spaces.
+var separators = []string{" ", " ", " ", " ", " ", " ", "  ", "-", ", ", ",", "/", ". ", "", "\u00A0", "\u200B", " & "}
+
+// phrase returns up to most words with something between them.
+func (g *generator) phrase(most int) string {
+	var b strings.Builder
+	for i := range g.IntN(most + 1) {
+		if i > 0 {
+			b.WriteString(pick(g, separators))
+		}
+		b.WriteString(pick(g, g.words))
+	}
+	return b.String()
+}
+
+var numbers = []string{
+	"0", "-0", "0.0", "1", "1.0", "-1", "1.5", "1.50", "-1.5", "-1.05", "2", "10", "9", "25", "25.0", "99", "100",
+	"0.1", "0.10", "-0.1", "0.01",
+	"9007199254740992", "9007199254740993", "9007199254740993.0", "-9007199254740993", "9223372036854775807",
+	"9223372036854775808",
+	"123456789012345678901234567890", "123456789012345678901234567891", "123456789012345678901234567890.5",
+	"0.000000000000000000000000000001", "0.000000000000000000000000000002", "-123456789012345678901234567890",
+}
+
+func (g *generator) number() string {
+	switch g.IntN(4) {
+	case 0:
+		return strconv.Itoa(g.IntN(40) - 20)
+	case 1:
+		return fmt.Sprintf("%d.%d", g.IntN(5)-2, g.IntN(30))
+	default:
+		return pick(g, numbers)
+	}
+}
+
+func (g *generator) date() string {
+	if g.chance(10) {
+		return pick(g, []string{"0000-02-29", "0001-01-01", "9999-12-31", "1900-02-28", "2000-02-29"})
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", 2023+g.IntN(2), 1+g.IntN(12), 1+g.IntN(28))
+}
+
+func (g *generator) list() string {
+	var b strings.Builder
+	for i := range g.IntN(5) {
+		if i > 0 {
+			b.WriteString(pick(g, []string{",", ", ", ", ", " ,", ",,"}))
+		}
+		b.WriteString(pick(g, g.words))
+	}
+	if b.Len() > 0 && g.chance(3) {
+		return ", " + b.String() + " ,"
+	}
+	return b.String()
+}
+
+// value returns a value that fits the type; blank says how often, out of a hundred, it is empty.
+func (g *generator) value(t herb.Type, blank int) string {
+	if g.chance(blank) {
+		return ""
+	}
+	switch t {
+	case herb.TypeNumber:
+		return g.number()
+	case herb.TypeDate:
+		return g.date()
+	case herb.TypeList:
+		return g.list()
+	}
+	switch {
+	case g.chance(40): // one of few values, so that there are ties
+		return pick(g, g.words)
+	case g.chance(1):
+		return strings.Repeat(g.phrase(20)+" ", 200)
+	case g.chance(5):
+		return g.phrase(4) + pick(g, []string{"\n", "\t", "\x00", "\x1f", " "}) + g.phrase(4)
+	default:
+		return g.phrase(6)
+	}
+}
+
+// The names include some that a query must write with an operator.
+var names = []string{
+	"id", "title", "price", "tags", "a", "a[b]", "a[eq]", "page", "search", "x y", "été", "名前", "n=1&m", "<b>", `q"\`,
+}
+
+func (g *generator) fields() []herb.Field {
+	if g.plants {
+		return herb.PlantFields()
+	}
+	fields := make([]herb.Field, 1+g.IntN(6))
+	order := g.Perm(len(names))
+	for i := range fields {
+		t := pick(g, herb.Types())
+		fields[i] = herb.Field{
+			Name:       names[order[i]],
+			Type:       t,
+			Searchable: g.chance(60),
+			Filterable: g.chance(90),
+			Sortable:   g.chance(90),
+		}
+	}
+	return fields
+}
+
+// size returns a number of records: mostly few, sometimes hundreds.
+func (g *generator) size() int {
+	switch {
+	case g.chance(1):
+		return 500 + g.IntN(300)
+	case g.chance(15):
+		return g.IntN(3)
+	default:
+		return g.IntN(61)
+	}
+}
+
+func (g *generator) records(fields []herb.Field) []herb.Record {
+	if g.plants {
+		return g.plantRecords(g.size())
+	}
+	blank := make([]int, len(fields))
+	for i := range blank {
+		blank[i] = pick(g, []int{0, 10, 10, 50, 100})
+	}
+	records := make([]herb.Record, g.size())
+	for n := range records {
+		if n > 0 && g.chance(10) { // a duplicate
+			records[n] = records[g.IntN(n)]
+			continue
+		}
+		rec := make(herb.Record, len(fields))
+		for i, f := range fields {
+			rec[i] = g.value(f.Type, blank[i])
+		}
+		records[n] = rec
+	}
+	return records
+}
+
+// plantRecords returns n plants: ids that differ, names with something to see, no control characters, at most 255 of them.
+func (g *generator) plantRecords(n int) []herb.Record {
+	records := make([]herb.Record, n)
+	seen := map[int64]bool{}
+	for n := range records {
+		id := g.Int64N(200) - 50
+		switch {
+		case g.chance(10):
+			id = pick(g, []int64{1<<63 - 1, -1 << 63, 1 << 53, 1<<53 + 1, -1<<53 - 1})
+		case len(records) > 100 || g.chance(20):
+			id = int64(g.Uint64())
+		}
+		for seen[id] {
+			id++
+		}
+		seen[id] = true
+		name := pick(g, []string{"rose", "Fern", "Ana", "植物", "7"})
+		if !g.chance(30) {
+			name += pick(g, separators) + g.phrase(6)
+		}
+		tag := ""
+		if g.chance(70) {
+			tag = pick(g, []string{"tree", "Tree", "rose", "fern", "植物", "a b", "Çelik", " ", ","})
+		} else if g.chance(50) {
+			tag = g.phrase(3)
+		}
+		records[n] = herb.Record{strconv.FormatInt(id, 10), clip(name), clip(tag)}
+	}
+	return records
+}
+
+// clip cuts a text to the length that plants have.
+func clip(s string) string {
+	r := []rune(s)
+	return string(r[:min(len(r), 255)])
+}

@@ -1,0 +1,171 @@
+package listtest
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// query returns a raw query that is right for the fields. Its values are mostly taken from the records.
+func (g *generator) query(fields []herb.Field, records []herb.Record) string {
+	for {
+		if raw := g.anyQuery(fields, records); len(raw) <= query.MaxQueryBytes {
+			return raw
+		}
+	}
+}
+
+func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string {
+	var params []string
+	add := func(name, value string) {
+		params = append(params, url.QueryEscape(name)+"="+url.QueryEscape(value))
+	}
+	var filterable, sortable []int
+	for i, f := range fields {
+		if f.Filterable {
+			filterable = append(filterable, i)
+		}
+		if f.Sortable {
+			sortable = append(sortable, i)
+		}
+	}
+	if len(filterable) > 0 {
+		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
+			i := pick(g, filterable)
+			name, value := g.condition(fields[i], func() string { return g.sample(fields[i].Type, i, records) })
+			if !strings.HasSuffix(name, "[empty]") || !slices.ContainsFunc(params, func(p string) bool {
+				return strings.HasPrefix(p, url.QueryEscape(name)+"=") // it may be given but once
+			}) {
+				add(name, value)
+			}
+		}
+	}
+	if g.chance(45) {
+		add(query.ParamSearch, g.search(fields, records))
+	}
+	if len(sortable) > 0 && g.chance(50) {
+		add(query.ParamSort, fields[pick(g, sortable)].Name)
+	}
+	if g.chance(50) {
+		add(query.ParamOrder, pick(g, []string{"asc", "desc", "desc", ""}))
+	}
+	if g.chance(60) {
+		add(query.ParamPerPage, strconv.Itoa(pick(g, []int{1, 2, 3, 5, 7, 10, 100, 1000})))
+	}
+	if g.chance(50) {
+		add(query.ParamPage, strconv.Itoa(pick(g, []int{1, 2, 2, 3, 4, 20, query.MaxPage})))
+	}
+	g.Shuffle(len(params), func(i, j int) { params[i], params[j] = params[j], params[i] })
+	return strings.Join(params, "&")
+}
+
+// sample returns a value to compare with: one of a record's, or any other that fits the type. It may be empty.
+func (g *generator) sample(t herb.Type, field int, records []herb.Record) string {
+	if len(records) == 0 || g.chance(15) {
+		return g.value(t, 10)
+	}
+	value := pick(g, records)[field]
+	if t == herb.TypeList && !g.chance(10) {
+		if elements := text.Elements(value); len(elements) > 0 {
+			value = pick(g, elements)
+		}
+	}
+	if t == herb.TypeNumber && value != "" && g.chance(20) {
+		if strings.Contains(value, ".") { // the same number, written in another way
+			return value + "0"
+		}
+		return value + ".0"
+	}
+	return short(value)
+}
+
+// short keeps a value from filling the query string.
+func short(s string) string {
+	r := []rune(s)
+	return string(r[:min(len(r), 100)])
+}
+
+// condition returns a parameter that filters by a field.
+func (g *generator) condition(f herb.Field, sample func() string) (name, value string) {
+	op := pick(g, query.Ops())
+	if g.chance(30) {
+		op = query.OpEq
+	}
+	value = sample()
+	switch op {
+	case "empty":
+		value = pick(g, []string{"true", "false"})
+	case "in":
+		values := []string{value}
+		for range g.IntN(4) {
+			values = append(values, sample())
+		}
+		value = strings.Join(values, ",")
+	case query.OpPrefix:
+		if f.Type == herb.TypeNumber {
+			op = query.OpGte
+			break
+		}
+		value = value[:g.IntN(len(value)+1)]
+		for !utf8.ValidString(value) {
+			value = value[:len(value)-1]
+		}
+	}
+	if value == "" && op != query.OpEq && op != query.OpNe && op != "in" {
+		op = query.OpNe // the others need a value
+	}
+	plain := !slices.Contains(query.Reserved(), f.Name) && !strings.HasSuffix(f.Name, "]")
+	if op == query.OpEq && plain && g.chance(70) {
+		return f.Name, value
+	}
+	return f.Name + "[" + string(op) + "]", value
+}
+
+// search returns a full-text query, mostly of words that are there.
+func (g *generator) search(fields []herb.Field, records []herb.Record) string {
+	var words []string
+	for range pick(g, []int{1, 1, 1, 3}) {
+		if len(records) == 0 {
+			break
+		}
+		rec := pick(g, records)
+		for i, f := range fields {
+			if f.Searchable {
+				words = text.AppendWords(words, short(rec[i]))
+			}
+		}
+	}
+	if len(words) == 0 || g.chance(10) {
+		words = g.words
+	}
+	var b strings.Builder
+	for range pick(g, []int{0, 1, 1, 1, 1, 2, 2, 3}) {
+		if g.chance(15) {
+			b.WriteByte('-')
+		}
+		start := g.IntN(len(words))
+		word := words[start]
+		switch g.IntN(6) {
+		case 0: // a phrase, which may stand in a record
+			end := min(start+1+g.IntN(3), len(words))
+			b.WriteString(`"` + strings.Join(words[start:end], " ") + `"`)
+		case 1: // the beginning of a word
+			r := []rune(word)
+			b.WriteString(string(r[:1+g.IntN(len(r))]) + "*")
+		case 2:
+			b.WriteString(strings.ToUpper(word))
+		case 3:
+			b.WriteString(pick(g, g.words))
+		default:
+			b.WriteString(word)
+		}
+		b.WriteString(pick(g, []string{" ", " ", " ", "*", "-", `"`, "  "}))
+	}
+	return b.String()
+}

@@ -1,0 +1,197 @@
+package listtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Engine is what the suite tests.
+type Engine struct {
+	// Open puts records into a new engine, in dataset order, and has it closed by t.Cleanup.
+	Open func(t testing.TB, fields []herb.Field, records []herb.Record) Lister
+	// Plants says that the engine holds plants alone: its fields are herb.PlantFields, no two ids are equal, and names
+	// and tags are as the plant store takes them.
+	Plants bool
+	// Datasets is the number of random datasets, each of which is asked queriesEach questions. Zero means 2000, or 200
+	// in short mode.
+	Datasets int
+}
+
+// queriesEach is the number of random queries to a random dataset.
+const queriesEach = 12
+
+// SeedVariable names the environment variable that makes Run repeat the one random dataset of a seed.
+const SeedVariable = "LISTTEST_SEED"
+
+// Run is the conformance suite of listings.
+func Run(t *testing.T, e Engine) {
+	t.Run("named", func(t *testing.T) {
+		t.Parallel()
+		for _, s := range scenes() {
+			if e.Plants && !s.plants {
+				continue
+			}
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				if err := s.check(t.Context(), e.Open(t, s.fields, s.records)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+	t.Run("random", func(t *testing.T) {
+		t.Parallel()
+		for _, seed := range seeds(t, e) {
+			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+				if err := checkRandom(t, e, seed); err != nil {
+					t.Fatalf("%v\nto repeat it: %s=%d", err, SeedVariable, seed)
+				}
+			})
+		}
+	})
+	t.Run("walk", func(t *testing.T) {
+		t.Parallel()
+		if err := checkWalks(t, e); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("concurrent", func(t *testing.T) {
+		t.Parallel()
+		if err := checkConcurrent(t, e); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// seeds returns the seeds of the random datasets: others in every run, unless one is asked for.
+func seeds(t *testing.T, e Engine) []uint64 {
+	if s := os.Getenv(SeedVariable); s != "" {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", SeedVariable, err)
+		}
+		return []uint64{seed}
+	}
+	n := e.Datasets
+	switch {
+	case n > 0:
+	case testing.Short():
+		n = 200
+	default:
+		n = 2000
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(rand.Uint32()) // short enough to be typed
+	}
+	return out
+}
+
+// checkRandom asks one random dataset random questions.
+func checkRandom(t testing.TB, e Engine, seed uint64) error {
+	g := newGenerator(seed, e.Plants)
+	fields := g.fields()
+	records := g.records(fields)
+	o, l := NewOracle(fields, records), e.Open(t, fields, records)
+	for range queriesEach {
+		raw := g.query(fields, records)
+		r, err := query.Parse(raw, fields)
+		if err == nil {
+			err = agree(t.Context(), l, o, r)
+		}
+		if err != nil {
+			return fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
+		}
+	}
+	return nil
+}
+
+// walkQueries are walked through from the first page to the last. They hold for plants and for anything else that has
+// their fields.
+var walkQueries = []string{
+	"", "sort=id", "sort=id&order=desc", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc",
+	"tag=", "tag[ne]=tree", "tag[ne]=tree&sort=tag&order=desc", "id[gte]=0&sort=name", "search=rose",
+	"search=ro*&sort=tag",
+	"search=-fern&sort=tag&order=desc",
+}
+
+// checkWalks reads all pages, one after the other, and expects every record once.
+func checkWalks(t testing.TB, e Engine) error {
+	fields := herb.PlantFields()
+	records := newGenerator(1, true).plantRecords(150)
+	o, l := NewOracle(fields, records), e.Open(t, fields, records)
+	var errs []error
+	for _, raw := range walkQueries {
+		for _, perPage := range []int{7, 100} {
+			if err := checkWalk(t.Context(), l, o, fmt.Sprintf("%s&per_page=%d", raw, perPage)); err != nil {
+				errs = append(errs, fmt.Errorf("walking %q: %w", raw, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
+	var walked []herb.Record
+	for page := 1; ; page++ {
+		r, err := query.Parse(fmt.Sprintf("%s&page=%d", raw, page), o.fields)
+		if err != nil {
+			return err
+		}
+		a, err := ask(ctx, l, o.fields, r)
+		if err != nil {
+			return err
+		}
+		walked = append(walked, a.Records...)
+		if len(walked) > len(o.records) {
+			return fmt.Errorf("the walk has not ended after %d records", len(walked))
+		}
+		if a.Meta.HasNext {
+			continue
+		}
+		want := answer{Meta: a.Meta}
+		for _, n := range o.findAll(r) {
+			want.Records = append(want.Records, o.records[n])
+		}
+		return want.differs(answer{Meta: a.Meta, Records: walked})
+	}
+}
+
+// checkConcurrent has several goroutines ask at once.
+func checkConcurrent(t testing.TB, e Engine) error {
+	fields := herb.PlantFields()
+	g := newGenerator(2, true)
+	records := g.plantRecords(150)
+	o, l := NewOracle(fields, records), e.Open(t, fields, records)
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		var raws []string
+		for range 25 {
+			raws = append(raws, g.query(fields, records))
+		}
+		wg.Go(func() {
+			for _, raw := range raws {
+				r, err := query.Parse(raw, fields)
+				if err == nil {
+					err = agree(t.Context(), l, o, r)
+				}
+				if err != nil {
+					errs[i] = fmt.Errorf("query: %s\n%w", raw, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

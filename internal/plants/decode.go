@@ -1,0 +1,128 @@
+// Package plants is the write path of the plant store: it reads and checks what a client sent, and commits many
+// creations together.
+package plants
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// The limits of a new plant.
+const (
+	MaxBody = 1 << 20 // bytes
+	MaxName = 255     // characters, which are Unicode code points
+	MaxTag  = 255
+)
+
+// rightID ends every message about an id.
+const rightID = "it must be an integer from -9223372036854775808 to 9223372036854775807"
+
+// example is shown where a body is so wrong that no member can be named.
+const example = `a JSON object such as {"id":1,"name":"Fern","tag":"shade"}`
+
+// Decode reads a new plant from the body of a request. It is strict about JSON: one object and nothing behind it, no
+// member twice at any depth, valid Unicode. Members that are not ours are ignored. Every error is herb.CodeInvalid and
+// names what would be right.
+func Decode(body []byte) (herb.NewPlant, error) {
+	members, err := decodeObject(body)
+	if err != nil {
+		return herb.NewPlant{}, err
+	}
+	var p herb.NewPlant
+	if p.ID, err = decodeID(members); err != nil {
+		return herb.NewPlant{}, err
+	}
+	name, ok := members["name"]
+	if !ok {
+		return herb.NewPlant{}, herb.Invalidf(`"name" is missing; it must be a string of 1 to %d characters`, MaxName)
+	}
+	if p.Name, err = decodeText("name", name, MaxName); err != nil {
+		return herb.NewPlant{}, err
+	}
+	if !strings.ContainsFunc(p.Name, isVisible) {
+		return herb.NewPlant{}, herb.Invalidf(`"name" shows nothing; it must have at least one visible character`)
+	}
+	if tag, ok := members["tag"]; ok {
+		text, err := decodeText("tag", tag, MaxTag)
+		if err != nil {
+			return herb.NewPlant{}, err
+		}
+		p.Tag = &text
+	}
+	return p, nil
+}
+
+func decodeID(members map[string]any) (int64, error) {
+	value, ok := members["id"]
+	if !ok {
+		return 0, herb.Invalidf(`"id" is missing; %s`, rightID)
+	}
+	number, ok := value.(json.Number)
+	if !ok {
+		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), rightID)
+	}
+	id, whole, fits := parseInteger(string(number))
+	switch {
+	case !whole:
+		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, clip(string(number)), rightID)
+	case !fits:
+		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, clip(string(number)), rightID)
+	}
+	return id, nil
+}
+
+func decodeText(member string, value any, limit int) (string, error) {
+	s, ok := value.(string)
+	if !ok {
+		return "", herb.Invalidf("%q is %s; it must be a string of up to %d characters", member, kind(value), limit)
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		return "", herb.Invalidf("%q has %d characters; it must have at most %d", member, n, limit)
+	}
+	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		return "", herb.Invalidf("%q contains the control character %U; leave out line breaks, tabs and the like", member, r)
+	}
+	return s, nil
+}
+
+// isVisible reports whether a character can be seen: not a blank, nor one of those that are there to say how others look.
+func isVisible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return unicode.IsPrint(r) && r != ' ' && r != brailleBlank &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// kind names the type of a value that is of the wrong one.
+func kind(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case json.Delim:
+		if value == json.Delim('{') {
+			return "an object"
+		}
+		return "an array"
+	default:
+		return "of another type"
+	}
+}
+
+// clip shortens what a client sent to what is worth repeating in a message.
+func clip(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}

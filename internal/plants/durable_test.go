@@ -1,0 +1,119 @@
+package plants_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/plants"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
+)
+
+// victimVariable holds the path of the database in the environment of a process that is there to be killed.
+const victimVariable = "HERBARIUM_TEST_VICTIM"
+
+// TestVictim is that process: it creates plants until it is killed, and says of each that it was created.
+func TestVictim(t *testing.T) {
+	path := os.Getenv(victimVariable)
+	if path == "" {
+		t.Skip("runs only as a process that TestService_survivesKill starts")
+	}
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := plants.New(db, plants.Options{})
+	go func() { _ = s.Run(context.Background()) }()
+	var wg sync.WaitGroup
+	for caller := range int64(16) {
+		wg.Go(func() {
+			for id := caller; ; id += 16 {
+				o, err := s.Create(context.Background(), store.Creation{Plant: plant(id, "Fern "+strconv.FormatInt(id, 10))})
+				if err != nil || o.Err != nil {
+					t.Errorf("plant %d: %v, %v", id, err, o.Err)
+					return
+				}
+				fmt.Printf("created %d\n", id)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A process is killed while it creates plants. Every one that it has acknowledged must be there.
+func TestService_survivesKill(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	victim := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$", "-test.count=1")
+	victim.Env = append(os.Environ(), victimVariable+"="+path)
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim.Stderr = os.Stderr
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged := map[string]bool{}
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			break // it is dead, and what stands in an unfinished line was not said
+		}
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "created "); ok {
+			acknowledged[id] = true
+		}
+		if len(acknowledged) == 300 {
+			if err := victim.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := victim.Wait(); err == nil {
+		t.Error("the process ended by itself")
+	}
+	if len(acknowledged) < 300 {
+		t.Fatalf("only %d plants were created", len(acknowledged))
+	}
+
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for id := range acknowledged {
+		r, err := query.Parse("id="+id, herb.PlantFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := db.ListPlants(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Total != 1 {
+			t.Errorf("plant %s was acknowledged and is lost", id)
+		}
+	}
+	r, err := query.Parse("", herb.PlantFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := db.ListPlants(t.Context(), r); err != nil || page.Total < len(acknowledged) {
+		t.Errorf("total is %d, %v; %d were acknowledged", page.Total, err, len(acknowledged))
+	}
+}

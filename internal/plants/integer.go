@@ -1,0 +1,52 @@
+package plants
+
+import (
+	"strconv"
+	"strings"
+)
+
+// parseInteger reads a JSON number exactly. whole says whether its value is an integer, however it is written (1.0, 1e3,
+// 12300e-2), and fits whether that is one of 64 bits. An exponent costs nothing, whatever its size.
+func parseInteger(s string) (n int64, whole, fits bool) {
+	mantissa, exponent := s, int64(0)
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		mantissa, exponent = s[:i], parseExponent(s[i+1:])
+	}
+	digits, negative := strings.CutPrefix(mantissa, "-")
+	digits, fraction, _ := strings.Cut(digits, ".")
+	exponent -= int64(len(fraction))
+	digits = strings.TrimLeft(digits+fraction, "0")
+	if digits == "" {
+		return 0, true, true
+	}
+	significant := strings.TrimRight(digits, "0")
+	exponent += int64(len(digits) - len(significant))
+	// The value is significant × 10^exponent, and significant does not end in 0.
+	if exponent < 0 {
+		return 0, false, false
+	}
+	const most = 19 // digits of an integer of 64 bits
+	if int64(len(significant))+exponent > most {
+		return 0, true, false
+	}
+	if negative {
+		significant = "-" + significant
+	}
+	n, err := strconv.ParseInt(significant+strings.Repeat("0", int(exponent)), 10, 64)
+	return n, true, err == nil
+}
+
+// parseExponent reads the exponent of a JSON number. One that is too long to read becomes one that is larger than any
+// number of digits a body can have.
+func parseExponent(s string) int64 {
+	const huge = 1 << 40
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case err == nil:
+		return min(max(n, -huge), huge)
+	case strings.HasPrefix(s, "-"):
+		return -huge
+	default:
+		return huge
+	}
+}

@@ -1,0 +1,157 @@
+package plants
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// Store creates plants, all in one commit. When it fails, none was created.
+type Store interface {
+	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
+}
+
+// Options adjust a Service.
+type Options struct {
+	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
+	MaxBatch int
+	// Queue is the number of creations that may wait for a commit; more are refused. Zero means 10,000.
+	Queue int
+}
+
+// Service creates plants. Creations that come while a commit is under way share the next one, so that the cost of
+// syncing to disk is shared too. Nobody waits for company: whatever is there when a commit ends is the next batch.
+type Service struct {
+	store    Store
+	maxBatch int
+	queue    chan *request
+
+	// closed is set when nothing is queued any more. It is read-locked around every send, so that Run can see the
+	// last of them.
+	mu     sync.RWMutex
+	closed bool
+}
+
+// request is a creation that waits for its commit.
+type request struct {
+	creation store.Creation
+	answer   chan answer // has room for the one answer, so that a caller who left holds up nobody
+}
+
+type answer struct {
+	outcome store.Outcome
+	err     error
+}
+
+// New returns a service that creates plants while its Run is running.
+func New(s Store, o Options) *Service {
+	if o.MaxBatch == 0 {
+		o.MaxBatch = 1000
+	}
+	if o.Queue == 0 {
+		o.Queue = 10_000
+	}
+	return &Service{store: s, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
+}
+
+// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but a creation that was
+// accepted is carried out nevertheless.
+func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
+	}
+	r := &request{creation: c, answer: make(chan answer, 1)}
+	if err := s.enqueue(r); err != nil {
+		return store.Outcome{}, err
+	}
+	select {
+	case a := <-r.answer:
+		return a.outcome, a.err
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-r.answer: // both were ready
+		return a.outcome, a.err
+	default:
+		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
+			"the request ended while the plant was being created; it may exist, so repeat the request with its Idempotency-Key")
+	}
+}
+
+func (s *Service) enqueue(r *request) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return herb.Errorf(herb.CodeUnavailable, "the server is shutting down; try again")
+	}
+	select {
+	case s.queue <- r:
+		return nil
+	default:
+		return herb.Errorf(herb.CodeUnavailable, "too many plants are being created; try again")
+	}
+}
+
+// Run commits what is created until ctx ends. Then it refuses new creations, finishes those that were accepted, and
+// returns. It is called once.
+func (s *Service) Run(ctx context.Context) error {
+	work := context.WithoutCancel(ctx) // what was accepted is finished
+	for {
+		select {
+		case r := <-s.queue:
+			s.commit(work, s.gather(r))
+		case <-ctx.Done():
+			s.mu.Lock()
+			s.closed = true
+			s.mu.Unlock()
+			for {
+				select {
+				case r := <-s.queue:
+					s.commit(work, s.gather(r))
+				default:
+					return nil
+				}
+			}
+		}
+	}
+}
+
+// gather returns a request with all those that wait behind it, up to the size of a batch.
+func (s *Service) gather(first *request) []*request {
+	batch := []*request{first}
+	for len(batch) < s.maxBatch {
+		select {
+		case r := <-s.queue:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit creates the plants of a batch and answers its requests.
+func (s *Service) commit(ctx context.Context, batch []*request) {
+	creations := make([]store.Creation, len(batch))
+	for i, r := range batch {
+		creations[i] = r.creation
+	}
+	outcomes, err := s.store.CreatePlants(ctx, creations)
+	if err == nil && len(outcomes) != len(batch) {
+		err = fmt.Errorf("the store answered %d of %d creations", len(outcomes), len(batch))
+	}
+	if err != nil && herb.CodeOf(err) != herb.CodeUnavailable {
+		// Whatever else went wrong is not the fault of any of these requests.
+		err = herb.Wrap(herb.CodeInternal, err, "creating plants")
+	}
+	for i, r := range batch {
+		if err != nil {
+			r.answer <- answer{err: err}
+			continue
+		}
+		r.answer <- answer{outcome: outcomes[i]}
+	}
+}

@@ -1,0 +1,265 @@
+package plants_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/plants"
+	"herbarium/internal/store"
+)
+
+// fakeStore commits a batch whenever it is given a word, and remembers what it was asked to commit.
+type fakeStore struct {
+	next chan error // one for each batch: nil commits it
+
+	mu      sync.Mutex
+	batches [][]int64
+}
+
+func newFakeStore() *fakeStore { return &fakeStore{next: make(chan error)} }
+
+// CreatePlants refuses plants with an id of 13 alone.
+func (s *fakeStore) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
+	var ids []int64
+	outcomes := make([]store.Outcome, len(creations))
+	for i, c := range creations {
+		ids = append(ids, c.Plant.ID)
+		outcomes[i].Plant = c.Plant.Plant
+		if c.Plant.ID == 13 {
+			outcomes[i] = store.Outcome{Err: herb.Invalidf("13 is taken")}
+		}
+	}
+	s.mu.Lock()
+	slices.Sort(ids)
+	s.batches = append(s.batches, ids)
+	s.mu.Unlock()
+	// An error comes with outcomes that must not be believed.
+	return outcomes, cmp.Or(<-s.next, ctx.Err())
+}
+
+// result is what a call of Create came to.
+type result struct {
+	outcome store.Outcome
+	err     error
+}
+
+// create calls Create on its own.
+func create(ctx context.Context, s *plants.Service, id int64) <-chan result {
+	done := make(chan result, 1)
+	go func() {
+		o, err := s.Create(ctx, store.Creation{Plant: plant(id, "Fern")})
+		done <- result{o, err}
+	}()
+	return done
+}
+
+// run starts Run; the returned function ends it and waits for it.
+func run(t *testing.T, s *plants.Service) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+func wantCreated(t *testing.T, r result) {
+	t.Helper()
+	if r.err != nil || r.outcome.Err != nil || r.outcome.Plant.Name != "Fern" {
+		t.Errorf("not created: %+v", r)
+	}
+}
+
+func wantCode(t *testing.T, r result, code herb.Code, message string) {
+	t.Helper()
+	if r.err == nil || herb.CodeOf(r.err) != code || herb.MessageOf(r.err) != message || r.outcome.Plant.Name != "" {
+		t.Errorf("got %+v; want %s: %s", r, code, message)
+	}
+}
+
+func TestService_sharesCommits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeStore()
+		s := plants.New(db, plants.Options{})
+		stop := run(t, s)
+		first := create(t.Context(), s, 1)
+		synctest.Wait() // it is being committed
+		var rest []<-chan result
+		for id := range int64(5) {
+			rest = append(rest, create(t.Context(), s, 11+id))
+		}
+		synctest.Wait() // they wait
+		select {
+		case r := <-first:
+			t.Errorf("answered before the commit: %+v", r)
+		default:
+		}
+		db.next <- nil
+		wantCreated(t, <-first)
+		synctest.Wait()
+		db.next <- nil
+		for i, c := range rest {
+			r := <-c
+			if i == 2 { // one bad plant among good ones
+				if r.err != nil || herb.CodeOf(r.outcome.Err) != herb.CodeInvalid {
+					t.Errorf("plant 13: %+v", r)
+				}
+				continue
+			}
+			wantCreated(t, r)
+		}
+		stop()
+		if diff := gocmp.Diff([][]int64{{1}, {11, 12, 13, 14, 15}}, db.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestService_limitsBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeStore()
+		s := plants.New(db, plants.Options{MaxBatch: 2})
+		var all []<-chan result
+		for id := range int64(5) {
+			all = append(all, create(t.Context(), s, id))
+			synctest.Wait()
+		}
+		stop := run(t, s)
+		for range 3 {
+			db.next <- nil
+		}
+		for _, c := range all {
+			wantCreated(t, <-c)
+		}
+		stop()
+		if diff := gocmp.Diff([][]int64{{0, 1}, {2, 3}, {4}}, db.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestService_refusesWhenFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeStore()
+		s := plants.New(db, plants.Options{Queue: 2})
+		a, b := create(t.Context(), s, 1), create(t.Context(), s, 2)
+		synctest.Wait()
+		wantCode(t, <-create(t.Context(), s, 3), herb.CodeUnavailable, "too many plants are being created; try again")
+		stop := run(t, s)
+		db.next <- nil
+		wantCreated(t, <-a)
+		wantCreated(t, <-b)
+		stop()
+	})
+}
+
+func TestService_failsTheBatch(t *testing.T) {
+	t.Parallel()
+	busy := herb.Errorf(herb.CodeUnavailable, "the database is busy; try again")
+	tests := []struct {
+		name    string
+		err     error
+		code    herb.Code
+		message string
+	}{
+		{"away", busy, herb.CodeUnavailable, "the database is busy; try again"},
+		{"broken", errors.New("disk on fire"), herb.CodeInternal, "internal error"},
+		{"confused", herb.Invalidf("no such table"), herb.CodeInternal, "internal error"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := newFakeStore()
+				s := plants.New(db, plants.Options{})
+				a, b := create(t.Context(), s, 1), create(t.Context(), s, 13)
+				synctest.Wait()
+				stop := run(t, s)
+				db.next <- tt.err
+				for _, r := range []result{<-a, <-b} {
+					wantCode(t, r, tt.code, tt.message)
+					if !errors.Is(r.err, tt.err) {
+						t.Errorf("the cause is lost: %v", r.err)
+					}
+				}
+				next := create(t.Context(), s, 2)
+				db.next <- nil
+				wantCreated(t, <-next)
+				stop()
+			})
+		})
+	}
+}
+
+func TestService_callerLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeStore()
+		s := plants.New(db, plants.Options{})
+		stop := run(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		leaver := create(ctx, s, 1)
+		synctest.Wait() // it is being committed
+		stayer := create(t.Context(), s, 2)
+		synctest.Wait()
+		cancel()
+		r := <-leaver
+		if herb.CodeOf(r.err) != herb.CodeUnavailable || !errors.Is(r.err, context.Canceled) {
+			t.Errorf("got %+v", r)
+		}
+		db.next <- nil
+		db.next <- nil
+		wantCreated(t, <-stayer)
+		stop()
+		if diff := gocmp.Diff([][]int64{{1}, {2}}, db.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+		if r := <-create(ctx, s, 3); herb.CodeOf(r.err) != herb.CodeUnavailable {
+			t.Errorf("a request that had ended: %+v", r)
+		}
+	})
+}
+
+func TestService_shutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeStore()
+		s := plants.New(db, plants.Options{MaxBatch: 2})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		var accepted []<-chan result
+		for id := range int64(6) {
+			accepted = append(accepted, create(t.Context(), s, id))
+			synctest.Wait()
+		}
+		cancel()
+		for range 4 { // the first alone, two, two, and the last
+			db.next <- nil
+		}
+		for _, c := range accepted {
+			wantCreated(t, <-c)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		wantCode(t, <-create(t.Context(), s, 9), herb.CodeUnavailable, "the server is shutting down; try again")
+		if diff := gocmp.Diff([][]int64{{0}, {1, 2}, {3, 4}, {5}}, db.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+package query_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// catalog has a field of every type, one that can do nothing, and names that need care.
+func catalog() []herb.Field {
+	all := func(name string, t herb.Type) herb.Field {
+		return herb.Field{Name: name, Type: t, Searchable: true, Filterable: true, Sortable: true}
+	}
+	return []herb.Field{
+		all("id", herb.TypeNumber), all("title", herb.TypeText), all("date", herb.TypeDate), all("price", herb.TypeNumber),
+		all("tags", herb.TypeList),
+		{Name: "notes", Type: herb.TypeText},
+		all("page", herb.TypeNumber), all("x y", herb.TypeText), all("a[b]", herb.TypeText), all("été", herb.TypeText),
+	}
+}
+
+// What ends many messages.
+const (
+	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
+	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, empty"
+	parameters      = "parameters: page, per_page, sort, order, search, api_key; fields to filter by: " + filterableNames
+	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
+	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
+	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
+	dateRule        = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
+	percentRule     = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"
+)
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 61)
+	clipped := strings.Repeat("é", 60) + "…"
+	for _, c := range []struct{ name, raw, want string }{
+		{"page zero", "page=0", `page is "0"` + pageRule},
+		{"page negative", "page=-1", `page is "-1"` + pageRule},
+		{"page signed", "page=%2B1", `page is "+1"` + pageRule},
+		{"page with a fraction", "page=1.5", `page is "1.5"` + pageRule},
+		{"page a word", "page=two", `page is "two"` + pageRule},
+		{"page blank", "page=+", `page is " "` + pageRule},
+		{"page with an underscore", "page=1_0", `page is "1_0"` + pageRule},
+		{"page in other digits", "page=%D9%A1", `page is "١"` + pageRule},
+		{"page too large", "page=9007199254740992", `page is "9007199254740992"` + pageRule},
+		{"page beyond int", "page=99999999999999999999", `page is "99999999999999999999"` + pageRule},
+		{"per_page zero", "per_page=0", `per_page is "0"` + perPageRule},
+		{"per_page negative", "per_page=-5", `per_page is "-5"` + perPageRule},
+		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
+		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
+		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
+		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},
+		{"sort mistyped", "sort=prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort in capitals", "sort=Price", `unknown sort field "Price"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort forbidden", "sort=notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
+		{"sort long", "sort=" + long, `unknown sort field "` + clipped + `"; sortable fields: ` + filterableNames},
+		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
+		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
+		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
+		{"sort twice", "sort=id&sort=id", `"sort" is given more than once; give it once`},
+		{"order twice", "order=asc&order=asc", `"order" is given more than once; give it once`},
+		{"search twice", "search=a&search=a", `"search" is given more than once; give it once`},
+		{"unknown parameter", "colour=red", `unknown parameter "colour"; ` + parameters},
+		{"unknown parameter without a value", "colour", `unknown parameter "colour"; ` + parameters},
+		{"parameter without a name", "=red", `unknown parameter ""; ` + parameters},
+		{"mistyped field", "prise=1", `unknown parameter "prise"; did you mean "price"? ` + parameters},
+		{"mistyped parameter", "perpage=1", `unknown parameter "perpage"; did you mean "per_page"? ` + parameters},
+		{"mistyped field with an operator", "prise[gt]=1", `unknown parameter "prise[gt]"; did you mean "price"? ` + parameters},
+		{"field in capitals", "Title=a", `unknown parameter "Title"; did you mean "title"? ` + parameters},
+		{"forbidden field", "notes=a", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"forbidden field with an operator", "notes[ne]=a", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"unknown operator", "price[around]=1", `unknown operator "around" in "price[around]"; ` + operators},
+		{"mistyped operator", "price[get]=1", `unknown operator "get" in "price[get]"; did you mean "gt"? ` + operators},
+		{"operator in capitals", "price[GT]=1", `unknown operator "GT" in "price[GT]"; did you mean "gt"? ` + operators},
+		{"no operator", "price[]=1", `unknown operator "" in "price[]"; ` + operators},
+		{"not a number", "price=cheap", `price is a number field and "cheap"` + numberRule},
+		{"leading zeros", "price[gt]=007", `price is a number field and "007"` + numberRule},
+		{"exponent", "price[in]=1,1e5", `price is a number field and "1e5"` + numberRule},
+		{"not a date", "date=yesterday", `date is a date field and "yesterday"` + dateRule},
+		{"no such day", "date[gte]=2023-02-29", `date is a date field and "2023-02-29"` + dateRule},
+		{"prefix of a number", "price[prefix]=1", `price[prefix] does not apply: "price" is a number field; use gte and lt for a range`},
+		{"greater than nothing", "price[gt]=", `price[gt] needs a value; use price[empty]=true to find empty values`},
+		{"prefix nothing", "title[prefix]=", `title[prefix] needs a value; use title[empty]=true to find empty values`},
+		{"empty maybe", "title[empty]=maybe", `title[empty] is "maybe"; it must be true or false`},
+		{"empty without a value", "title[empty]", `title[empty] is ""; it must be true or false`},
+		{"empty twice", "title[empty]=true&title[empty]=false", `"title[empty]" is given more than once; give it once`},
+		{"percent", "title=100%", percentRule},
+		{"percent in a name", "%zz=1", percentRule},
+		{"percent in a key", "api_key=%", percentRule},
+		{"not UTF-8", "title=%FF", `malformed query string: it is not UTF-8`},
+		{"name not UTF-8", "%FF=1", `malformed query string: it is not UTF-8`},
+		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8198 bytes; at most 8192 are read`},
+		{"filters", strings.Repeat("id=1&", 101), `the filters have more than 100 values; give at most 100`},
+		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100), `the filters have more than 100 values; give at most 100`},
+		{"words", "search=" + strings.Repeat("a+", 33), `the search has more than 32 words; give at most 32`},
+		{"words in one", "search=" + strings.Repeat("植", 33), `the search has more than 32 words; give at most 32`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := query.Parse(c.raw, catalog())
+			if err == nil {
+				t.Fatalf("it was taken for %q", r)
+			}
+			if herb.CodeOf(err) != herb.CodeInvalid {
+				t.Errorf("the code is %q", herb.CodeOf(err))
+			}
+			if diff := cmp.Diff(c.want, herb.MessageOf(err)); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestParseRefusesBriefly sees that neither ten thousand columns nor a query of 8 KiB make a long message.
+func TestParseRefusesBriefly(t *testing.T) {
+	t.Parallel()
+	fields := make([]herb.Field, 10_000)
+	for i := range fields {
+		fields[i] = herb.Field{Name: fmt.Sprintf("field%04d", i), Type: herb.TypeNumber, Filterable: true, Sortable: true}
+	}
+	junk := strings.Repeat("x", 8000)
+	for _, raw := range []string{
+		"sort=zzz", "zzz=1", "sort=" + junk, junk + "=1", "field0001[" + junk + "]=1", "field0001=" + junk,
+		"page=" + junk,
+		"order=" + junk, "per_page=" + junk, "field0001[empty]=" + junk,
+	} {
+		_, err := query.Parse(raw, fields)
+		if err == nil {
+			t.Errorf("%.40q is taken", raw)
+		} else if n := len(err.Error()); n > 1000 {
+			t.Errorf("%.40q is refused in %d bytes", raw, n)
+		}
+	}
+	if _, err := query.Parse("sort=a", nil); herb.MessageOf(err) != `unknown sort field "a"; sortable fields: none` {
+		t.Errorf("without fields: %v", err)
+	}
+}
+
+func TestParseReserved(t *testing.T) {
+	t.Parallel()
+	standard := query.Request{Page: 1, PerPage: 25, Sort: query.NoSort}
+	with := func(change func(*query.Request)) query.Request {
+		r := standard
+		change(&r)
+		return r
+	}
+	for _, c := range []struct {
+		raw  string
+		want query.Request
+	}{
+		{"", standard},
+		{"&&", standard},
+		{"page=&per_page=&sort=&order=&search=", standard},
+		{"page&per_page&sort&order&search&api_key", standard},
+		{"search=+%09%C2%A0", standard}, // blank is no search
+		{"api_key=a&api_key=b", standard},
+		{"order=desc", standard}, // it qualifies a sort, and there is none
+		{"page=2", with(func(r *query.Request) { r.Page = 2 })},
+		{"page=0002", with(func(r *query.Request) { r.Page = 2 })},
+		{"page=9007199254740991", with(func(r *query.Request) { r.Page = 9007199254740991 })},
+		{"per_page=1", with(func(r *query.Request) { r.PerPage = 1 })},
+		{"per_page=100", with(func(r *query.Request) { r.PerPage = 100 })},
+		{"per_page=101", with(func(r *query.Request) { r.PerPage = 100 })},
+		{"per_page=" + strings.Repeat("9", 100), with(func(r *query.Request) { r.PerPage = 100 })},
+		{"per_page=00000000000000000000000000007", with(func(r *query.Request) { r.PerPage = 7 })},
+		{"sort=price", with(func(r *query.Request) { r.Sort = 3 })},
+		{"sort=page", with(func(r *query.Request) { r.Sort = 6 })},
+		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = 9 })},
+		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+	} {
+		got, err := query.Parse(c.raw, catalog())
+		if err != nil {
+			t.Errorf("%q: %v", c.raw, err)
+			continue
+		}
+		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(query.Request{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.raw, diff)
+		}
+	}
+}
+
+func TestParseConditions(t *testing.T) {
+	t.Parallel()
+	number := func(s string) query.Operand {
+		key, _ := text.NumberKey(s)
+		return query.Operand{Text: s, Key: key}
+	}
+	plain := func(values ...string) []query.Operand {
+		var out []query.Operand
+		for _, v := range values {
+			out = append(out, query.Operand{Text: v})
+		}
+		return out
+	}
+	type cs = []query.Condition
+	for _, c := range []struct {
+		raw  string
+		want cs
+	}{
+		{"title=Rose", cs{{1, query.OpEq, plain("Rose")}}},
+		{"title=", cs{{1, query.OpEq, plain("")}}},
+		{"title", cs{{1, query.OpEq, plain("")}}},
+		{"title[eq]=a", cs{{1, query.OpEq, plain("a")}}},
+		{"title=b&title=a&title[eq]=b", cs{{1, query.OpEq, plain("a", "b")}}},
+		{"title[in]=b,a,&title=c", cs{{1, query.OpEq, plain("", "a", "b", "c")}}},
+		{"title[in]=", cs{{1, query.OpEq, plain("")}}},
+		{"title[empty]=true", cs{{1, query.OpEq, plain("")}}},
+		{"title[empty]=false&title[ne]=a", cs{{1, query.OpNe, plain("", "a")}}},
+		{"title[prefix]=Ro", cs{{1, query.OpPrefix, plain("Ro")}}},
+		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: text.CollationKey("a")}}}}},
+		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
+		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // one number is one value
+		{"price[ne]=", cs{{3, query.OpNe, plain("")}}},
+		{"price[lte]=10&price[lte]=9", cs{{3, query.OpLte, []query.Operand{number("9"), number("10")}}}},
+		{"date=2024-02-29", cs{{2, query.OpEq, plain("2024-02-29")}}},
+		{"date[lt]=2024-02-29", cs{{2, query.OpLt, []query.Operand{{Text: "2024-02-29", Key: "2024-02-29"}}}}},
+		{"date[prefix]=2024-", cs{{2, query.OpPrefix, plain("2024-")}}},
+		{"tags=a,b", cs{{4, query.OpEq, plain("a,b")}}},
+		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}}, // a field named as a parameter
+		{"x+y=1", cs{{7, query.OpEq, plain("1")}}},
+		{"x%20y[ne]=1", cs{{7, query.OpNe, plain("1")}}},
+		{"a[b]=1", cs{{8, query.OpEq, plain("1")}}},
+		{"a%5Bb%5D%5Bne%5D=1", cs{{8, query.OpNe, plain("1")}}},
+		{"%C3%A9t%C3%A9=1", cs{{9, query.OpEq, plain("1")}}},
+		{"title=a=b", cs{{1, query.OpEq, plain("a=b")}}},
+		{"title=a;b", cs{{1, query.OpEq, plain("a;b")}}},
+		{"title=a%26b%00", cs{{1, query.OpEq, plain("a&b\x00")}}},
+		// In the order of the fields, then of the operators.
+		{"price[lt]=9&title=x&price[gt]=1&id=1", cs{
+			{0, query.OpEq, []query.Operand{number("1")}},
+			{1, query.OpEq, plain("x")},
+			{3, query.OpGt, []query.Operand{number("1")}},
+			{3, query.OpLt, []query.Operand{number("9")}},
+		}},
+	} {
+		got, err := query.Parse(c.raw, catalog())
+		if err != nil {
+			t.Errorf("%q: %v", c.raw, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, got.Conditions); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.raw, diff)
+		}
+	}
+}
+
+// TestParseAmbiguousNames has fields whose names look like another field with an operator.
+func TestParseAmbiguousNames(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{
+		{Name: "a", Type: herb.TypeText, Filterable: true},
+		{Name: "a[eq]", Type: herb.TypeText, Filterable: true},
+		{Name: "b[ne]", Type: herb.TypeText, Filterable: true},
+		{Name: "[eq]", Type: herb.TypeText, Filterable: true},
+		{Name: "c]", Type: herb.TypeText, Filterable: true},
+	}
+	for raw, want := range map[string]query.Condition{
+		"a[eq]=1":     {Field: 0, Op: query.OpEq}, // the operator goes first
+		"a[eq][eq]=1": {Field: 1, Op: query.OpEq},
+		"a[eq][ne]=1": {Field: 1, Op: query.OpNe},
+		"b[ne]=1":     {Field: 2, Op: query.OpEq},
+		"b[ne][gt]=1": {Field: 2, Op: query.OpGt},
+		"[eq]=1":      {Field: 3, Op: query.OpEq},
+		"[eq][lt]=1":  {Field: 3, Op: query.OpLt},
+		"c]=1":        {Field: 4, Op: query.OpEq},
+	} {
+		r, err := query.Parse(raw, fields)
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		if got := r.Conditions[0]; got.Field != want.Field || got.Op != want.Op {
+			t.Errorf("%q is field %d, %s; want field %d, %s", raw, got.Field, got.Op, want.Field, want.Op)
+		}
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string]string{
+		"query":        "title=" + strings.Repeat("a", 8<<10-len("title=")),
+		"filters":      strings.Repeat("id=1&", 100),
+		"list":         "id[in]=1" + strings.Repeat(",1", 99),
+		"words":        "search=" + strings.Repeat("a+", 32),
+		"words in one": "search=" + strings.Repeat("植", 32),
+	} {
+		if _, err := query.Parse(raw, catalog()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

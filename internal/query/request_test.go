@@ -1,0 +1,154 @@
+package query_test
+
+import (
+	"math"
+	"net/url"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+func TestString(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, want string
+		raws       []string
+	}{
+		{"nothing", "page=1&per_page=25", []string{"", "&", "page=1", "per_page=25&page=", "order=desc", "api_key=secret", "search=+"}},
+		{"cap", "page=1&per_page=100", []string{"per_page=100", "per_page=101", "per_page=0999"}},
+		{"sort", "sort=id&page=1&per_page=25", []string{"sort=id", "order=asc&sort=id", "sort=id&order="}},
+		{"desc", "sort=id&order=desc&page=2&per_page=25", []string{"page=2&order=desc&sort=id", "sort=id&order=desc&page=02"}},
+		{"filters", "title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25", []string{
+			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
+			"%74itle=b&title[in]=a,b,a",
+		}},
+		{"empty", "title%5Beq%5D=&page=1&per_page=25", []string{"title=", "title", "title[empty]=true", "title[in]="}},
+		{"not empty", "title%5Bne%5D=&page=1&per_page=25", []string{"title[ne]=", "title[empty]=false"}},
+		{"fields in order", "id%5Beq%5D=1&x+y%5Beq%5D=2&page=1&per_page=25", []string{"x+y=2&id=1", "id=1&x%20y=2"}},
+		{"search", "search=%22old+rose%22+lily&page=1&per_page=25", []string{
+			"search=lily+%22Old+Rose%22", "search=%22old++rose%22+LILY", "search=old-rose+lily+lily",
+		}},
+	} {
+		for _, raw := range c.raws {
+			r, err := query.Parse(raw, catalog())
+			if err != nil {
+				t.Errorf("%s: %q: %v", c.name, raw, err)
+			} else if got := r.String(); got != c.want {
+				t.Errorf("%s: %q is %q, want %q", c.name, raw, got, c.want)
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, raw := range []string{
+		"", "page=2&per_page=1000&sort=price&order=desc", "title=a&title=b&title[in]=c,,d",
+		"price[gt]=1.50&price[lte]=-0", "date[prefix]=20&date=2024-02-29",
+		"a[b]=1&a[eq]=2&a[eq][eq]=3&[eq]=4", "search=AB-12/7+%22old+ro%22*+-x+植物*", "search=%E2%80%9Cx&tags[ne]=",
+		"page[eq]=1&%C3%A9t%C3%A9[empty]=true",
+		"search=%D7%A6%D7%94%22%D7%9C+%22", "id[in]=1,1.0,2&x+y[gt]=%00",
+		"search=a%CC%81*+%F0%9F%91%A9%E2%80%8D%F0%9F%8C%BE",
+	} {
+		f.Add(raw)
+	}
+	fields := append(catalog(),
+		herb.Field{Name: "a", Type: herb.TypeText, Filterable: true, Sortable: true},
+		herb.Field{Name: "a[eq]", Type: herb.TypeList, Filterable: true, Sortable: true},
+		herb.Field{Name: "[eq]", Type: herb.TypeText, Filterable: true},
+		herb.Field{Name: "search", Type: herb.TypeDate, Filterable: true, Sortable: true},
+		herb.Field{Name: "q\"&=%\x00", Type: herb.TypeText, Filterable: true},
+	)
+	f.Fuzz(func(t *testing.T, raw string) {
+		r, err := query.Parse(raw, fields)
+		if err != nil {
+			if herb.CodeOf(err) != herb.CodeInvalid || err.Error() == "" {
+				t.Errorf("%q: %#v", raw, err)
+			}
+			return
+		}
+		canonical := r.String()
+		if len(canonical) > query.MaxQueryBytes {
+			return // escaping can make a query longer than one may be
+		}
+		again, err := query.Parse(canonical, fields)
+		if err != nil {
+			t.Fatalf("%q is %q, which is refused: %v", raw, canonical, err)
+		}
+		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(query.Request{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q is %q, which reads back as another request:\n%s", raw, canonical, diff)
+		}
+		if got := again.String(); got != canonical {
+			t.Errorf("%q is %q, and that %q", raw, canonical, got)
+		}
+	})
+}
+
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ page, perPage, total, pages int }{
+		{1, 25, 0, 0}, {2, 25, 0, 0}, {1, 25, 1, 1}, {1, 25, 25, 1}, {1, 25, 26, 2}, {2, 25, 26, 2}, {3, 25, 26, 2},
+		{query.MaxPage, 100, 7, 1}, {1, 1, 3, 3}, {1, 100, math.MaxInt32, 21474837},
+	} {
+		r := &query.Request{Page: c.page, PerPage: c.perPage, Sort: query.NoSort}
+		want := query.Meta{
+			Total: c.total, Page: c.page, PerPage: c.perPage, TotalPages: c.pages,
+			HasNext: c.page < c.pages,
+			HasPrev: c.page > 1 && c.total > 0,
+		}
+		if diff := cmp.Diff(want, r.Meta(c.total)); diff != "" {
+			t.Errorf("page %d of %d (-want +got):\n%s", c.page, c.total, diff)
+		}
+	}
+}
+
+// TestOffset sees that pages do not overlap, leave nothing out and never wrap around.
+func TestOffset(t *testing.T) {
+	t.Parallel()
+	for perPage := 1; perPage <= query.MaxPerPage; perPage++ {
+		for page := 1; page < 50; page++ {
+			r := query.Request{Page: page, PerPage: perPage}
+			next := query.Request{Page: page + 1, PerPage: perPage}
+			if next.Offset() != r.Offset()+perPage {
+				t.Fatalf("page %d of %d begins at %d, the next at %d", page, perPage, r.Offset(), next.Offset())
+			}
+		}
+		if first := (&query.Request{Page: 1, PerPage: perPage}).Offset(); first != 0 {
+			t.Fatalf("the first page begins at %d", first)
+		}
+		for _, page := range []int{query.MaxPage, math.MaxInt} {
+			if last := (&query.Request{Page: page, PerPage: perPage}).Offset(); last < page-1 {
+				t.Fatalf("page %d of %d begins at %d", page, perPage, last)
+			}
+		}
+	}
+}
+
+func TestWithPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ raw, want string }{
+		{"", "page=3"},
+		{"page=1", "page=3"},
+		{"page=1&page=2", "page=3"},
+		{"title=a&page=1&title=b", "title=a&title=b&page=3"},
+		{"api_key=secret&sort=id", "sort=id&page=3"},
+		{"%61pi_key=secret", "page=3"},
+		{"x%20y=%C3%A9&&a[b]=%26", "x+y=%C3%A9&a%5Bb%5D=%26&page=3"},
+		{"page[eq]=1", "page%5Beq%5D=1&page=3"},
+		{"search", "search=&page=3"},
+	} {
+		got, err := query.WithPage(c.raw, 3)
+		if err != nil || got != c.want {
+			t.Errorf("WithPage(%q) = %q, %v, want %q", c.raw, got, err, c.want)
+		}
+		if _, err := url.ParseQuery(got); err != nil {
+			t.Errorf("WithPage(%q) = %q: %v", c.raw, got, err)
+		}
+	}
+	if _, err := query.WithPage("%", 1); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("a malformed query gives %v", err)
+	}
+}

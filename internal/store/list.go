@@ -1,0 +1,278 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// Querier runs a SELECT with ? for its values. All of one listing must see one state of the database.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// ListPlants answers a listing of the plants with portable SQL over these tables, which every database must have:
+//
+//	plants      (seq, id, name, name_key, tag, tag_key): seq counts from 1 without a gap, in the order of creation
+//	plant_words (word, seq, field, pos, words): words is the number of words of the plant, repeated in each
+//	plant_tags  (tag, plants): how many plants have the tag
+//	totals      (plants, words): one row
+//
+// First the numbers of the page's plants are found, from indexes where there is one; only those plants are then read.
+func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, error) {
+	if r.Search != nil && len(r.Search.Clauses) == 0 {
+		return query.Page{}, nil
+	}
+	l := &lister{q: q, r: r, sort: r.Sort, filter: filter(r.Conditions)}
+	if err := l.readTotals(ctx); err != nil {
+		return query.Page{}, err
+	}
+	// Among plants that all have one value, the order of that field is the order of creation.
+	if r.Sort != query.NoSort && slices.ContainsFunc(r.Conditions, func(c query.Condition) bool {
+		return c.Field == r.Sort && c.Op == query.OpEq && len(c.Values) == 1
+	}) {
+		l.sort = query.NoSort
+	}
+	total, seqs, err := l.find(ctx)
+	if err != nil {
+		return query.Page{}, err
+	}
+	records, err := l.read(ctx, seqs)
+	if err != nil {
+		return query.Page{}, err
+	}
+	return query.Page{Total: total, Records: records}, nil
+}
+
+// lister finds the page of one request.
+type lister struct {
+	q      Querier
+	r      *query.Request
+	sort   int
+	filter fragment // of the conditions
+
+	plants, words int // totals
+}
+
+func (l *lister) readTotals(ctx context.Context) error {
+	return l.row(ctx, fragment{sql: "SELECT plants, words FROM totals"}, &l.plants, &l.words)
+}
+
+// find returns how many plants meet the request and the numbers of those on the page, in order.
+func (l *lister) find(ctx context.Context) (total int, seqs []int64, err error) {
+	if l.r.Search != nil {
+		return l.search(ctx)
+	}
+	if total, err = l.total(ctx); err != nil {
+		return 0, nil, err
+	}
+	from, to := l.bounds(total)
+	if from == to {
+		return total, nil, nil
+	}
+	all := part{where: l.filter, n: total}
+	switch l.sort {
+	case query.NoSort:
+		if l.filter.sql == always.sql {
+			for seq := from; seq < to; seq++ {
+				seqs = append(seqs, int64(seq)+1)
+			}
+			break
+		}
+		seqs, err = l.creationOrder(ctx, all, from, to)
+	case fieldID:
+		all.key, all.unique = "id", true
+		seqs, err = l.keyOrder(ctx, all, from, to)
+	case fieldName:
+		all.key = "name_key"
+		seqs, err = l.keyOrder(ctx, all, from, to)
+	default:
+		seqs, err = l.tagOrder(ctx, all, from, to)
+	}
+	return total, seqs, err
+}
+
+// bounds returns the places of the page within all that was found.
+func (l *lister) bounds(total int) (from, to int) {
+	from = min(l.r.Offset(), total)
+	return from, min(from+l.r.PerPage, total)
+}
+
+// total counts the plants that meet the conditions.
+func (l *lister) total(ctx context.Context) (int, error) {
+	if l.filter.sql == always.sql {
+		return l.plants, nil
+	}
+	if len(l.r.Conditions) == 1 && l.r.Conditions[0].Field == fieldTag {
+		c := l.r.Conditions[0]
+		if c.Op == query.OpEq || c.Op == query.OpNe {
+			n, err := l.tagged(ctx, texts(c.Values))
+			if c.Op == query.OpNe {
+				n = l.plants - n
+			}
+			return n, err
+		}
+	}
+	return l.count(ctx, l.filter)
+}
+
+// tagged returns how many plants have one of the tags, without counting them.
+func (l *lister) tagged(ctx context.Context, tags []any) (n int, err error) {
+	where := oneOf("tag", tags)
+	err = l.row(ctx, fragment{"SELECT coalesce(sum(plants), 0) FROM plant_tags WHERE " + where.sql, where.args}, &n)
+	return n, err
+}
+
+func (l *lister) count(ctx context.Context, where fragment) (n int, err error) {
+	err = l.row(ctx, fragment{"SELECT count(*) FROM plants WHERE " + where.sql, where.args}, &n)
+	return n, err
+}
+
+// search finds the page of a request with a search. What it finds has no order in any index, so the database sorts it.
+func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
+	search, idf, total, err := l.lookUp(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	where := and(l.filter, search.contains())
+	if total < 0 {
+		if total, err = l.count(ctx, where); err != nil {
+			return 0, nil, err
+		}
+	}
+	from, to := l.bounds(total)
+	if from == to {
+		return total, nil, nil
+	}
+	page := fragment{"SELECT seq FROM plants WHERE " + where.sql + " ORDER BY " + l.orderBy(), where.args}
+	if l.r.ByRelevance() && len(search.include) > 0 {
+		page = search.ranked(idf, float64(l.words)/float64(l.plants), l.filter)
+	}
+	page.sql += " LIMIT ? OFFSET ?"
+	page.args = append(page.args, to-from, from)
+	err = l.rows(ctx, page, func(rows *sql.Rows) error {
+		var seq int64
+		err := rows.Scan(&seq)
+		seqs = append(seqs, seq)
+		return err
+	})
+	return total, seqs, err
+}
+
+// lookUp prepares a search: it finds the weights of the clauses included, where the order needs them, and the clause to
+// lead. total is -1 where it does not follow from the same counts.
+func (l *lister) lookUp(ctx context.Context) (s searched, idf []float64, total int, err error) {
+	fewest := math.MaxInt
+	for _, c := range l.r.Search.Clauses {
+		if c.Exclude {
+			s.exclude = append(s.exclude, c)
+			continue
+		}
+		matching := math.MaxInt // counting all that a prefix matches may take long
+		if !c.Prefix || l.r.ByRelevance() {
+			found := occurrences(c, "")
+			if err := l.row(ctx, fragment{"SELECT count(DISTINCT w0.seq)" + found.sql, found.args}, &matching); err != nil {
+				return searched{}, nil, 0, err
+			}
+			idf = append(idf, text.IDF(l.plants, matching))
+		}
+		if matching < fewest {
+			s.leader, fewest = len(s.include), matching
+		}
+		s.include = append(s.include, c)
+	}
+	switch {
+	case fewest == 0:
+		return s, idf, 0, nil
+	case len(l.r.Search.Clauses) == 1 && fewest < math.MaxInt && l.filter.sql == always.sql:
+		return s, idf, fewest, nil
+	default:
+		return s, idf, -1, nil
+	}
+}
+
+// orderBy returns the order of the request for a statement that sorts by itself.
+func (l *lister) orderBy() string {
+	direction := ""
+	if l.r.Desc {
+		direction = " DESC"
+	}
+	switch l.sort {
+	case query.NoSort:
+		return "seq"
+	case fieldID:
+		return "id" + direction
+	case fieldName:
+		return "name_key" + direction + ", seq"
+	default:
+		return "CASE WHEN tag = '' THEN 1 ELSE 0 END, tag_key" + direction + ", seq"
+	}
+}
+
+// read returns the plants with those numbers, rendered, in that order.
+func (l *lister) read(ctx context.Context, seqs []int64) ([][]byte, error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	places := make(map[int64]int, len(seqs))
+	args := make([]any, len(seqs))
+	for i, seq := range seqs {
+		places[seq], args[i] = i, seq
+	}
+	where := oneOf("seq", args)
+	fields, records := herb.PlantFields(), make([][]byte, len(seqs))
+	read := 0
+	err := l.rows(ctx, fragment{"SELECT seq, id, name, tag FROM plants WHERE " + where.sql, where.args}, func(rows *sql.Rows) error {
+		var seq, id int64
+		var name, tag string
+		if err := rows.Scan(&seq, &id, &name, &tag); err != nil {
+			return err
+		}
+		record := herb.Record{fieldID: strconv.FormatInt(id, 10), fieldName: name, fieldTag: tag}
+		records[places[seq]] = record.AppendJSON(nil, fields)
+		read++
+		return nil
+	})
+	if err == nil && read != len(seqs) {
+		err = fmt.Errorf("%d of %d plants are missing from the database", len(seqs)-read, len(seqs))
+	}
+	return records, err
+}
+
+// row runs a query that has one row.
+func (l *lister) row(ctx context.Context, f fragment, dest ...any) error {
+	found := false
+	err := l.rows(ctx, f, func(rows *sql.Rows) error {
+		found = true
+		return rows.Scan(dest...)
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("listing %s: no row from %q", herb.PlantsRef, f.sql)
+	}
+	return err
+}
+
+// rows runs a query and calls each for every row.
+func (l *lister) rows(ctx context.Context, f fragment, each func(*sql.Rows) error) error {
+	rows, err := l.q.QueryContext(ctx, f.sql, f.args...)
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what matters
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
+	}
+	return nil
+}

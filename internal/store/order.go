@@ -1,0 +1,158 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+)
+
+// part is a set of plants that an index holds in order: by a key, then by number.
+type part struct {
+	where  fragment
+	key    string // column; empty: by number alone
+	unique bool   // no two plants have one key
+	n      int    // plants in it
+}
+
+// entry is a plant's place in an order.
+type entry struct {
+	seq int64
+	key []byte // unset where the part has no key or a unique one
+}
+
+// span returns the entries from one place up to another in ascending order, read from the nearer end.
+func (l *lister) span(ctx context.Context, p part, from, to int) ([]entry, error) {
+	columns, forward, backward := "seq", "seq", "seq DESC"
+	if p.key != "" {
+		forward, backward = p.key+", seq", p.key+" DESC, seq DESC"
+	}
+	ties := p.key != "" && !p.unique
+	if ties {
+		columns = "seq, " + p.key
+	}
+	if p.unique {
+		forward, backward = p.key, p.key+" DESC"
+	}
+	reverse := p.n-to < from
+	order, skip := forward, from
+	if reverse {
+		order, skip = backward, p.n-to
+	}
+	f := fragment{
+		"SELECT " + columns + " FROM plants WHERE " + p.where.sql + " ORDER BY " + order + " LIMIT ? OFFSET ?",
+		slices.Concat(p.where.args, []any{to - from, skip}),
+	}
+	entries := make([]entry, 0, to-from)
+	err := l.rows(ctx, f, func(rows *sql.Rows) error {
+		var e entry
+		dest := []any{&e.seq}
+		if ties {
+			dest = append(dest, &e.key)
+		}
+		err := rows.Scan(dest...)
+		entries = append(entries, e)
+		return err
+	})
+	if reverse {
+		slices.Reverse(entries)
+	}
+	return entries, err
+}
+
+// creationOrder returns the numbers of the plants in those places, in the order of creation.
+func (l *lister) creationOrder(ctx context.Context, p part, from, to int) ([]int64, error) {
+	p.key = ""
+	entries, err := l.span(ctx, p, from, to)
+	return seqsOf(entries), err
+}
+
+// keyOrder returns the numbers of the plants in those places of the part, in the order that the request asks for.
+func (l *lister) keyOrder(ctx context.Context, p part, from, to int) ([]int64, error) {
+	if !l.r.Desc {
+		entries, err := l.span(ctx, p, from, to)
+		return seqsOf(entries), err
+	}
+	entries, err := l.span(ctx, p, p.n-to, p.n-from)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(entries)
+	seqs := seqsOf(entries)
+	if p.unique {
+		return seqs, nil
+	}
+	// The keys now stand where they must, but within a run of one key the plants stand backwards. Runs that lie
+	// wholly on the page are turned round; of the first and the last, the plants that belong here are read anew.
+	for start := 0; start < len(entries); {
+		key := entries[start].key
+		end := start + 1
+		for end < len(entries) && bytes.Equal(entries[end].key, key) {
+			end++
+		}
+		if start > 0 && end < len(entries) {
+			slices.Reverse(seqs[start:end])
+		} else {
+			ties, err := l.ties(ctx, p, entries[start], start == 0, end-start)
+			if err != nil {
+				return nil, err
+			}
+			copy(seqs[start:end], ties)
+		}
+		start = end
+	}
+	return seqs, nil
+}
+
+// ties returns n plants of one run in the order of creation. Read backwards, first is the first of the run on the page;
+// if the run may have begun on an earlier page, the plants that are shown there are skipped.
+func (l *lister) ties(ctx context.Context, p part, first entry, begun bool, n int) ([]int64, error) {
+	run := and(p.where, fragment{p.key + " = ?", []any{first.key}})
+	skip := 0
+	if begun {
+		var err error
+		if skip, err = l.count(ctx, and(run, fragment{"seq > ?", []any{first.seq}})); err != nil {
+			return nil, err
+		}
+	}
+	// How long the run is would cost another count, so it is read from its start.
+	return l.creationOrder(ctx, part{where: run, n: math.MaxInt}, skip, skip+n)
+}
+
+// tagOrder is keyOrder by tag, where the plants without one come last whichever way the order runs.
+func (l *lister) tagOrder(ctx context.Context, all part, from, to int) ([]int64, error) {
+	empty := part{where: and(all.where, fragment{sql: "tag = ''"})}
+	var err error
+	if all.where.sql == always.sql {
+		empty.n, err = l.tagged(ctx, []any{""})
+	} else {
+		empty.n, err = l.count(ctx, empty.where)
+	}
+	if err != nil {
+		return nil, err
+	}
+	given := part{where: and(all.where, fragment{sql: "tag_key IS NOT NULL"}), key: "tag_key", n: all.n - empty.n}
+	var seqs []int64
+	if from < given.n {
+		if seqs, err = l.keyOrder(ctx, given, from, min(to, given.n)); err != nil {
+			return nil, err
+		}
+	}
+	if to > given.n {
+		rest, err := l.creationOrder(ctx, empty, max(from-given.n, 0), to-given.n)
+		if err != nil {
+			return nil, err
+		}
+		seqs = append(seqs, rest...)
+	}
+	return seqs, nil
+}
+
+func seqsOf(entries []entry) []int64 {
+	seqs := make([]int64, len(entries))
+	for i, e := range entries {
+		seqs[i] = e.seq
+	}
+	return seqs
+}

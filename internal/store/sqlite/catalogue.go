@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// Datasets returns the live version of every dataset, ordered by ref.
+func (s *Store) Datasets(ctx context.Context) (datasets []herb.Dataset, err error) {
+	err = s.read(ctx, "reading the catalogue", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT v.namespace, v.name, v.version, v.title, v.description, v.access, v.fields, "+
+			"v.records, v.published, v.source FROM datasets d JOIN versions v "+
+			"ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live ORDER BY d.namespace, d.name")
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			d, err := scanDataset(rows)
+			datasets = append(datasets, d)
+			return err
+		})
+	})
+	return datasets, err
+}
+
+func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
+	var fields []byte
+	var published sql.Null[int64]
+	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
+		&d.Records, &published, &d.Source); err != nil {
+		return herb.Dataset{}, err
+	}
+	if err := json.Unmarshal(fields, &d.Fields); err != nil {
+		return herb.Dataset{}, fmt.Errorf("the fields of version %s of dataset %s: %w", d.Version, d.Ref, err)
+	}
+	d.Published = timeOf(published)
+	return d, nil
+}
+
+// Generation returns a number that goes up with every change of the catalogue.
+func (s *Store) Generation(ctx context.Context) (n int64, err error) {
+	err = s.reader.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&n)
+	return n, failed("reading the catalogue's generation", err)
+}
+
+// AddVersion stores a version of a dataset and makes it live. A version that is there already is stored anew and becomes
+// the newest.
+func (s *Store) AddVersion(ctx context.Context, d herb.Dataset) error {
+	fields, err := json.Marshal(d.Fields)
+	if err != nil {
+		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
+	}
+	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(tx *sql.Tx) error {
+		generation, err := nextGeneration(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO datasets (namespace, name, live) VALUES (?, ?, ?) "+
+			"ON CONFLICT (namespace, name) DO UPDATE SET live = excluded.live", d.Namespace, d.Name, d.Version); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?",
+			d.Namespace, d.Name, d.Version); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
+			"records, published, source, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
+			d.Records, d.Published.UnixMicro(), d.Source, generation)
+		return err
+	})
+}
+
+// nextGeneration counts a change of the catalogue.
+func nextGeneration(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, "UPDATE catalogue SET generation = generation + 1 RETURNING generation").Scan(&n)
+	return n, err
+}
+
+// History returns the versions of a dataset, the newest first.
+func (s *Store) History(ctx context.Context, ref herb.Ref) (versions []store.Version, err error) {
+	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(tx *sql.Tx) error {
+		versions, err = history(ctx, tx, ref)
+		return err
+	})
+	return versions, err
+}
+
+func history(ctx context.Context, tx *sql.Tx, ref herb.Ref) (versions []store.Version, err error) {
+	live, err := liveVersion(ctx, tx, ref)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT version, published, records FROM versions "+
+		"WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var v store.Version
+		var published sql.Null[int64]
+		err := rows.Scan(&v.Version, &published, &v.Records)
+		v.Published, v.Live = timeOf(published), v.Version == live
+		versions = append(versions, v)
+		return err
+	})
+	return versions, err
+}
+
+// liveVersion returns the name of a dataset's live version.
+func liveVersion(ctx context.Context, tx *sql.Tx, ref herb.Ref) (live string, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noDataset(ref)
+	}
+	return live, err
+}
+
+func noDataset(ref herb.Ref) error {
+	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q", ref)
+}
+
+// SetLive makes another version of a dataset the live one: an older one, or a newer one again.
+func (s *Store) SetLive(ctx context.Context, ref herb.Ref, version string) error {
+	return s.write(ctx, "switching dataset "+ref.String(), func(tx *sql.Tx) error {
+		versions, err := history(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, v := range versions {
+			switch {
+			case v.Version != version:
+				names = append(names, v.Version)
+				continue
+			case v.Live:
+				return nil
+			}
+			if _, err := nextGeneration(ctx, tx); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, "UPDATE datasets SET live = ? WHERE namespace = ? AND name = ?",
+				version, ref.Namespace, ref.Name)
+			return err
+		}
+		return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+	})
+}
+
+// RemoveDataset removes a dataset with all its versions.
+func (s *Store) RemoveDataset(ctx context.Context, ref herb.Ref) error {
+	return s.write(ctx, "removing dataset "+ref.String(), func(tx *sql.Tx) error {
+		if _, err := liveVersion(ctx, tx, ref); err != nil {
+			return err
+		}
+		if _, err := nextGeneration(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
+		return err
+	})
+}
+
+// PruneVersions drops all but the newest versions of a dataset, never the live one, and returns the names of those it
+// dropped.
+func (s *Store) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
+	err = s.write(ctx, "pruning dataset "+ref.String(), func(tx *sql.Tx) error {
+		versions, err := history(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		for i, v := range versions {
+			if i < keep || v.Live {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?",
+				ref.Namespace, ref.Name, v.Version); err != nil {
+				return err
+			}
+			dropped = append(dropped, v.Version)
+		}
+		if len(dropped) > 0 {
+			_, err = nextGeneration(ctx, tx)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dropped, nil
+}
+
+// Versions returns the names of all versions of all datasets.
+func (s *Store) Versions(ctx context.Context) (names []string, err error) {
+	err = s.read(ctx, "reading versions", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT DISTINCT version FROM versions ORDER BY version")
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var name string
+			err := rows.Scan(&name)
+			names = append(names, name)
+			return err
+		})
+	})
+	return names, err
+}

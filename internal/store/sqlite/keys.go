@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used"
+
+// AddKey stores a new key.
+func (s *Store) AddKey(ctx context.Context, k herb.Key) error {
+	scopes := make([]string, len(k.Scopes))
+	for i, scope := range k.Scopes {
+		scopes[i] = string(scope)
+	}
+	return s.write(ctx, "adding a key", func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
+			"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, strings.Join(scopes, " "), k.Hash[:],
+			k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
+	})
+}
+
+// Key returns the key with that id.
+func (s *Store) Key(ctx context.Context, id string) (herb.Key, error) {
+	keys, err := s.selectKeys(ctx, "WHERE id = ?", id)
+	if err == nil && len(keys) == 0 {
+		err = noKey(id)
+	}
+	if err != nil {
+		return herb.Key{}, err
+	}
+	return keys[0], nil
+}
+
+// Keys returns all keys in the order of their creation.
+func (s *Store) Keys(ctx context.Context) ([]herb.Key, error) {
+	return s.selectKeys(ctx, "ORDER BY created, id")
+}
+
+func (s *Store) selectKeys(ctx context.Context, rest string, args ...any) (keys []herb.Key, err error) {
+	err = s.read(ctx, "reading keys", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT "+keyColumns+" FROM keys "+rest, args...)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			k, err := scanKey(rows)
+			keys = append(keys, k)
+			return err
+		})
+	})
+	return keys, err
+}
+
+func scanKey(rows *sql.Rows) (k herb.Key, err error) {
+	var scopes string
+	var hash []byte
+	var created, expires, revoked, lastUsed sql.Null[int64]
+	if err := rows.Scan(&k.ID, &k.Name, &scopes, &hash, &created, &expires, &revoked, &lastUsed); err != nil {
+		return herb.Key{}, err
+	}
+	if copy(k.Hash[:], hash) != len(k.Hash) {
+		return herb.Key{}, fmt.Errorf("the hash of key %q has %d bytes in place of %d", k.ID, len(hash), len(k.Hash))
+	}
+	for scope := range strings.FieldsSeq(scopes) {
+		k.Scopes = append(k.Scopes, herb.Scope(scope))
+	}
+	k.Created, k.Expires, k.Revoked, k.LastUsed = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(lastUsed)
+	return k, nil
+}
+
+// RevokeKey ends the use of a key. One that is revoked keeps the time when that was done first.
+func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
+	return s.write(ctx, "revoking a key", func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", at.UnixMicro(), id)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return noKey(id)
+	})
+}
+
+// TouchKeys notes when keys were used. A time never moves back, whichever process comes last, and a key that is not
+// there is passed over.
+func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
+	if len(used) == 0 {
+		return nil
+	}
+	return s.write(ctx, "noting the use of keys", func(tx *sql.Tx) error {
+		for id, at := range used {
+			if _, err := tx.ExecContext(ctx, "UPDATE keys SET last_used = ? WHERE id = ? AND coalesce(last_used < ?, TRUE)",
+				at.UnixMicro(), id, at.UnixMicro()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func noKey(id string) error {
+	return herb.Errorf(herb.CodeNotFound, "there is no key with id %q", id)
+}
+
+// each calls do for every row and closes the rows.
+func each(rows *sql.Rows, do func() error) error {
+	defer func() { _ = rows.Close() }() // rows.Err tells what matters
+	for rows.Next() {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

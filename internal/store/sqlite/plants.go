@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and leaves
+// the others alone; when CreatePlants itself fails, nothing was created.
+func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
+	rows := make([]store.Row, len(creations))
+	for i, c := range creations {
+		rows[i] = store.NewRow(c.Plant)
+	}
+	outcomes := make([]store.Outcome, len(creations))
+	err := s.write(ctx, "creating plants", func(tx *sql.Tx) error {
+		b, err := s.newBatch(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for i, c := range creations {
+			if outcomes[i], err = b.create(ctx, c, rows[i]); err != nil {
+				return err
+			}
+		}
+		return b.finish(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, nil
+}
+
+// PlantsVersion names the state of the plants: another one after each creation, none of them twice.
+func (s *Store) PlantsVersion(ctx context.Context) (string, error) {
+	version, _, err := s.plantsVersion(ctx)
+	return version, err
+}
+
+func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, err error) {
+	var epoch string
+	err = s.reader.QueryRowContext(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
+	if err != nil {
+		return "", 0, failed("reading the version of the plants", err)
+	}
+	return epoch + "-" + strconv.Itoa(plants), plants, nil
+}
+
+// ListPlants answers a request to list the plants, whose fields are herb.PlantFields.
+func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
+	err = s.read(ctx, "reading plants", func(tx *sql.Tx) error {
+		page, err = store.ListPlants(ctx, tx, r)
+		return err
+	})
+	return page, err
+}
+
+// Plants is the listing of a store's plants as a dataset.
+type Plants struct{ store *Store }
+
+// Plants returns the listing of the plants as a dataset.
+func (s *Store) Plants() Plants { return Plants{s} }
+
+// List answers a request.
+func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	return p.store.ListPlants(ctx, r)
+}
+
+// Describe returns the dataset as it is now.
+func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
+	version, plants, err := p.store.plantsVersion(ctx)
+	if err != nil {
+		return herb.Dataset{}, err
+	}
+	return store.PlantsDataset(version, plants), nil
+}

@@ -1,0 +1,53 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// keepRetries is how long a retry key is remembered. A day is promised.
+const keepRetries = 48 * time.Hour
+
+// forgetAtOnce limits what one batch spends on forgetting.
+const forgetAtOnce = 1000
+
+// findRetry returns the outcome of a creation whose retry key was used before.
+func (b *batch) findRetry(ctx context.Context, r store.Retry) (o store.Outcome, found bool, err error) {
+	var body []byte
+	var tag string
+	var tagGiven bool
+	err = b.tx.StmtContext(ctx, b.st.findRetry).QueryRowContext(ctx, r.Credential, r.Key).
+		Scan(&body, &o.Plant.Name, &tag, &tagGiven)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return store.Outcome{}, false, nil
+	case err != nil:
+		return store.Outcome{}, false, err
+	case !bytes.Equal(body, r.Body[:]):
+		return store.Outcome{Err: herb.Invalidf("the idempotency key %q was used before with another body; "+
+			"repeat the body exactly, or use a new key for a new plant", r.Key)}, true, nil
+	}
+	if tagGiven {
+		o.Plant.Tag = &tag
+	}
+	o.Replayed = true
+	return o, true, nil
+}
+
+// rememberRetry notes what was created under a retry key.
+func (b *batch) rememberRetry(ctx context.Context, r store.Retry, seq int64) error {
+	_, err := b.exec(ctx, b.st.rememberRetry, r.Credential, r.Key, r.Body[:], seq, b.now.UnixMicro())
+	return err
+}
+
+// forgetRetries drops some of the retry keys that are too old. Mostly there are none, which one look at an index tells.
+func (b *batch) forgetRetries(ctx context.Context) error {
+	_, err := b.exec(ctx, b.st.forgetRetries, b.now.Add(-keepRetries).UnixMicro(), forgetAtOnce)
+	return err
+}

@@ -1,0 +1,203 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
+	"herbarium/internal/storetest"
+)
+
+// database is a file.
+type database struct{ path string }
+
+func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
+	t.Helper()
+	s, err := sqlite.Open(context.Background(), d.path, sqlite.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t testing.TB) storetest.Database {
+		return database{filepath.Join(t.TempDir(), "herbarium.db")}
+	})
+}
+
+// raw opens the file of a database without the store.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// fern is a plant to be created.
+func fern(id int64) []store.Creation {
+	return []store.Creation{{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Fern"}}}}
+}
+
+func TestOpen_files(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "50% off?#&.db") // what means something in a URL
+	s := openFile(t, path)
+	if _, err := s.CreatePlants(t.Context(), fern(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{path, path + "-wal"} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+			t.Errorf("%s has the mode %o; others must not read hashes of keys", filepath.Base(file), mode)
+		}
+	}
+}
+
+func TestOpen_noFolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "none", "herbarium.db")
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpen_notADatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("These are not the bytes of a database. ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v; want an error that names the file", err)
+	}
+}
+
+// TestOpen_together has many stores open a new database at once: one of them makes the tables, all can use them.
+func TestOpen_together(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	var wg sync.WaitGroup
+	for i := range int64(8) {
+		wg.Go(func() {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{BusyTimeout: time.Minute})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := s.CreatePlants(t.Context(), fern(i)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	var plants int
+	if err := raw(t, path).QueryRowContext(t.Context(), "SELECT plants FROM totals").Scan(&plants); err != nil || plants != 8 {
+		t.Errorf("%d plants, %v", plants, err)
+	}
+}
+
+func TestOpen_newer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	if err := openAndClose(t, path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw(t, path).ExecContext(t.Context(), "PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	err := openAndClose(t, path)
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 1") {
+		t.Errorf("got %v; want both versions named", err)
+	}
+}
+
+func openAndClose(t *testing.T, path string) error {
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// TestBusy holds the write lock from outside: writing fails in time and says that it may be tried again, reading goes on.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{BusyTimeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	other, err := raw(t, path).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	if outcomes, err := s.CreatePlants(t.Context(), fern(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
+		t.Errorf("got %v, %v", outcomes, err)
+	}
+	if err := s.AddKey(t.Context(), herb.Key{ID: "ann"}); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("reading waits for writing: %v", err)
+	}
+	if err := openAndClose(t, path); err != nil {
+		t.Errorf("opening waits for writing: %v", err)
+	}
+	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreatePlants(t.Context(), fern(1)); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestPing_closed(t *testing.T) {
+	t.Parallel()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "herbarium.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a closed store answers")
+	}
+}

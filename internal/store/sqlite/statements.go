@@ -1,0 +1,44 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+)
+
+// statements are those that run for every batch of plants, prepared once.
+type statements struct {
+	readTotal     *sql.Stmt
+	insertPlant   *sql.Stmt
+	insertWord    *sql.Stmt
+	countTag      *sql.Stmt
+	writeTotals   *sql.Stmt
+	findRetry     *sql.Stmt
+	rememberRetry *sql.Stmt
+	forgetRetries *sql.Stmt
+}
+
+// prepare prepares the statements; they end with the connections of db.
+func prepare(ctx context.Context, db *sql.DB) (st statements, err error) {
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		sql  string
+	}{
+		{&st.readTotal, "SELECT plants FROM totals"},
+		{&st.insertPlant, "INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key) " +
+			"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"},
+		{&st.insertWord, "INSERT INTO plant_words (word, seq, field, pos, words) VALUES (?, ?, ?, ?, ?)"},
+		{&st.countTag, "INSERT INTO plant_tags (tag, plants) VALUES (?, ?) " +
+			"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants"},
+		{&st.writeTotals, "UPDATE totals SET plants = ?, words = words + ?"},
+		{&st.findRetry, "SELECT r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq " +
+			"WHERE r.credential = ? AND r.key = ?"},
+		{&st.rememberRetry, "INSERT INTO retries (credential, key, body, seq, created) VALUES (?, ?, ?, ?, ?)"},
+		{&st.forgetRetries, "DELETE FROM retries WHERE (credential, key) IN " +
+			"(SELECT credential, key FROM retries WHERE created < ? ORDER BY created LIMIT ?)"},
+	} {
+		if *p.stmt, err = db.PrepareContext(ctx, p.sql); err != nil {
+			return statements{}, err
+		}
+	}
+	return st, nil
+}

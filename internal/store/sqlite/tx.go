@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"herbarium/internal/herb"
+)
+
+// write runs do in a transaction that holds the write lock from its start. When it returns nil, what do has written is
+// committed and synced.
+func (s *Store) write(ctx context.Context, what string, do func(*sql.Tx) error) error {
+	return failed(what, inTx(ctx, s.writer, do))
+}
+
+// read runs do in a transaction that sees one state of the database.
+func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) error {
+	return failed(what, inTx(ctx, s.reader, do))
+}
+
+func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			err = errors.Join(err, undo)
+		}
+		return err
+	}
+	return tx.Commit()
+}
+
+// failed gives an error of the database its place among ours: a database that is busy is away for now, an error that
+// has a code keeps it, and anything else is a fault.
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*herb.Error](err); ok {
+		return e
+	}
+	err = fmt.Errorf("%s: %w", what, err)
+	if isBusy(err) {
+		return herb.Wrap(herb.CodeUnavailable, err, "the database is busy; try again")
+	}
+	return err
+}
+
+// isBusy reports whether another connection held a lock for too long.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	primary := e.Code() & 0xff
+	return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
+}
+
+// micros is how a time is stored; the zero time is NULL.
+func micros(t time.Time) sql.Null[int64] {
+	if t.IsZero() {
+		return sql.Null[int64]{}
+	}
+	return sql.Null[int64]{V: t.UnixMicro(), Valid: true}
+}
+
+// timeOf reads what micros has stored.
+func timeOf(n sql.Null[int64]) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.V).UTC()
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/query"
+)
+
+// fragment is a piece of SQL with the values of its placeholders.
+type fragment struct {
+	sql  string
+	args []any
+}
+
+// Conditions that hold for all rows and for none.
+var (
+	always = fragment{sql: "1 = 1"}
+	never  = fragment{sql: "1 = 0"}
+)
+
+// and joins conditions. Those that always hold are left out; none at all is always.
+func and(conditions ...fragment) fragment { return join(" AND ", conditions) }
+
+func join(with string, conditions []fragment) fragment {
+	var sql []string
+	var args []any
+	for _, c := range conditions {
+		if c.sql == always.sql {
+			continue
+		}
+		sql = append(sql, c.sql)
+		args = append(args, c.args...)
+	}
+	if len(sql) == 0 {
+		return always
+	}
+	return fragment{strings.Join(sql, with), args}
+}
+
+// filter returns what the conditions of a request ask of a plant.
+func filter(conditions []query.Condition) fragment {
+	parts := make([]fragment, len(conditions))
+	for i, c := range conditions {
+		switch c.Field {
+		case fieldID:
+			parts[i] = idCondition(c)
+		case fieldName:
+			parts[i] = textCondition("name", c)
+		default:
+			parts[i] = textCondition("tag", c)
+		}
+	}
+	return and(parts...)
+}
+
+// textCondition returns what a condition on a text asks of its columns. The key of an empty text is NULL, which no
+// comparison reaches.
+func textCondition(column string, c query.Condition) fragment {
+	// Values are sorted and any of them may hold, so of several bounds the one that demands least decides.
+	least, most := c.Values[0], c.Values[len(c.Values)-1]
+	switch c.Op {
+	case query.OpEq:
+		return oneOf(column, texts(c.Values))
+	case query.OpNe:
+		return noneOf(column, texts(c.Values))
+	case query.OpGt:
+		return fragment{column + "_key > ?", []any{[]byte(least.Key)}}
+	case query.OpGte:
+		return fragment{column + "_key >= ?", []any{[]byte(least.Key)}}
+	case query.OpLt:
+		return fragment{column + "_key < ?", []any{[]byte(most.Key)}}
+	case query.OpLte:
+		return fragment{column + "_key <= ?", []any{[]byte(most.Key)}}
+	default: // OpPrefix
+		ranges := make([]fragment, len(c.Values))
+		for i, v := range c.Values {
+			ranges[i] = startsWith(column, v.Text)
+		}
+		either := join(" OR ", ranges)
+		return fragment{"(" + either.sql + ")", either.args}
+	}
+}
+
+func texts(values []query.Operand) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v.Text
+	}
+	return out
+}
+
+func oneOf(column string, values []any) fragment {
+	switch len(values) {
+	case 0:
+		return never
+	case 1:
+		return fragment{column + " = ?", values}
+	default:
+		return fragment{column + " IN (" + placeholders(len(values)) + ")", values}
+	}
+}
+
+func noneOf(column string, values []any) fragment {
+	switch len(values) {
+	case 0:
+		return always
+	case 1:
+		return fragment{column + " <> ?", values}
+	default:
+		return fragment{column + " NOT IN (" + placeholders(len(values)) + ")", values}
+	}
+}
+
+// placeholders returns "?,?,…".
+func placeholders(n int) string {
+	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
+}
+
+// startsWith returns the condition that a text column, compared byte by byte, begins with a prefix that is not empty.
+// Unlike LIKE it takes every character literally and can always use an index.
+func startsWith(column, prefix string) fragment {
+	if end, ok := after(prefix); ok {
+		return fragment{column + " >= ? AND " + column + " < ?", []any{prefix, end}}
+	}
+	return fragment{column + " >= ?", []any{prefix}}
+}
+
+// after returns the least text that is greater than all those that begin with the prefix; ok is false when there is
+// none. It counts in characters, because some databases take nothing but valid UTF-8; bytes compare in the same order.
+func after(prefix string) (end string, ok bool) {
+	runes := []rune(prefix)
+	for i, r := range slices.Backward(runes) {
+		if r < utf8.MaxRune {
+			if r++; r == surrogateMin {
+				r = surrogateMax + 1
+			}
+			runes[i] = r
+			return string(runes[:i+1]), true
+		}
+	}
+	return "", false
+}
+
+// The code points that are not characters.
+const (
+	surrogateMin = 0xD800
+	surrogateMax = 0xDFFF
+)

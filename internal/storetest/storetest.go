@@ -1,0 +1,128 @@
+// Package storetest is the conformance suite of stores: whatever keeps plants, keys and the catalogue must pass it.
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// Store is all that a store can do.
+type Store interface {
+	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
+	PlantsVersion(ctx context.Context) (string, error)
+	ListPlants(ctx context.Context, r *query.Request) (query.Page, error)
+
+	AddKey(ctx context.Context, k herb.Key) error
+	Key(ctx context.Context, id string) (herb.Key, error)
+	Keys(ctx context.Context) ([]herb.Key, error)
+	RevokeKey(ctx context.Context, id string, at time.Time) error
+	TouchKeys(ctx context.Context, used map[string]time.Time) error
+
+	Datasets(ctx context.Context) ([]herb.Dataset, error)
+	Generation(ctx context.Context) (int64, error)
+	AddVersion(ctx context.Context, d herb.Dataset) error
+	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
+	SetLive(ctx context.Context, ref herb.Ref, version string) error
+	RemoveDataset(ctx context.Context, ref herb.Ref) error
+	PruneVersions(ctx context.Context, ref herb.Ref, keep int) ([]string, error)
+	Versions(ctx context.Context) ([]string, error)
+
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Database is a place where data stay while stores come and go. Every call of Open opens another store on the same data,
+// also while others are open; the suite closes it. A nil clock is that of the machine.
+type Database interface {
+	Open(t testing.TB, now func() time.Time) Store
+}
+
+// Run is the suite. Each of its tests asks for a new, empty database.
+func Run(t *testing.T, create func(t testing.TB) Database) {
+	tests := []struct {
+		name string
+		test func(t *testing.T, db Database)
+	}{
+		{"ping", testPing},
+		{"plants/create", testCreate},
+		{"plants/duplicates", testDuplicates},
+		{"plants/exact values", testExactValues},
+		{"plants/version", testPlantsVersion},
+		{"plants/cancelled", testCancelled},
+		{"plants/reopen", testReopenPlants},
+		{"plants/concurrent", testConcurrentCreation},
+		{"plants/one state", testOneState},
+		{"retries/replay", testReplay},
+		{"retries/another body", testAnotherBody},
+		{"retries/private", testPrivateRetries},
+		{"retries/failures", testFailuresNotRemembered},
+		{"retries/kept", testRetriesKept},
+		{"retries/forgotten", testRetriesForgotten},
+		{"retries/concurrent", testConcurrentRetries},
+		{"keys/add", testAddKey},
+		{"keys/revoke", testRevokeKey},
+		{"keys/touch", testTouchKeys},
+		{"keys/reopen", testReopenKeys},
+		{"catalogue/add", testAddVersion},
+		{"catalogue/again", testAddVersionAgain},
+		{"catalogue/live", testSetLive},
+		{"catalogue/remove", testRemoveDataset},
+		{"catalogue/prune", testPruneVersions},
+		{"catalogue/unknown", testUnknownDataset},
+		{"catalogue/reopen", testReopenCatalogue},
+		{"catalogue/concurrent", testConcurrentVersions},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.test(t, create(t))
+		})
+	}
+}
+
+// open opens a store that is closed when the test ends.
+func open(t *testing.T, db Database) Store {
+	t.Helper()
+	s := db.Open(t, nil)
+	t.Cleanup(func() { closeStore(t, s) })
+	return s
+}
+
+func closeStore(t *testing.T, s Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+func testPing(t *testing.T, db Database) {
+	if err := open(t, db).Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// wantCode checks the code of an error and returns its message.
+func wantCode(t *testing.T, err error, code herb.Code) string {
+	t.Helper()
+	if err == nil || herb.CodeOf(err) != code {
+		t.Errorf("got the error %v; want one of code %q", err, code)
+		return ""
+	}
+	return herb.MessageOf(err)
+}
+
+// noError ends the test if there is an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// day is when things happen in the suite. Stores keep microseconds.
+var day = time.Date(2024, 5, 17, 9, 30, 0, 123456000, time.UTC)

@@ -1,0 +1,71 @@
+// Package telemetry is how the program tells of itself: its log.
+package telemetry
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"herbarium/internal/herb"
+)
+
+// The formats of a log.
+const (
+	FormatAuto  = "auto" // human on a terminal, JSON otherwise
+	FormatHuman = "human"
+	FormatJSON  = "json"
+)
+
+// LogOptions of a log.
+type LogOptions struct {
+	Level  slog.Level
+	Format string // empty: FormatAuto
+}
+
+// NewLog returns a log that writes to w.
+func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
+	terminal := IsTerminal(w)
+	switch opts.Format {
+	case FormatHuman:
+	case FormatJSON:
+		terminal = false
+	case FormatAuto, "":
+		if !terminal {
+			opts.Format = FormatJSON
+		}
+	default:
+		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
+	}
+	if opts.Format == FormatJSON {
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: opts.Level})), nil
+	}
+	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
+}
+
+// ParseLevel reads the name of a level.
+func ParseLevel(s string) (slog.Level, error) {
+	var l slog.Level
+	switch strings.ToLower(s) {
+	case "debug", "info", "warn", "error":
+		return l, l.UnmarshalText([]byte(s))
+	}
+	return l, herb.Invalidf("unknown log level %q; choose debug, info, warn or error", s)
+}
+
+// IsTerminal reports whether a person is probably reading w.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// quote makes a value fit on a line of its own.
+func quote(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || r == 0x7F }) {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"herbarium/internal/telemetry"
+)
+
+func TestNewLog_human(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Format: telemetry.FormatHuman})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Debug("not to be seen")
+	log.With("request", "r 1").WithGroup("http").Warn("slow", "status", 200, slog.Group("in", "ms", 7), "note", "")
+	line := buf.String()
+	_, rest, _ := strings.Cut(line, " ") // the time
+	if want := "warning slow request=\"r 1\" http.status=200 http.in.ms=7 http.note=\"\"\n"; rest != want {
+		t.Errorf("got  %q\nwant %q", rest, want)
+	}
+}
+
+func TestNewLog_jsonWhereNobodyReads(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Level: slog.LevelDebug})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Debug("hello", "n", 1)
+	var got map[string]any
+	if err := json.Unmarshal(buf.Bytes(), &got); err != nil || got["msg"] != "hello" || got["n"] != 1.0 {
+		t.Errorf("got %s (%v); want one JSON object", buf.Bytes(), err)
+	}
+}
+
+func TestNewLog_unknownFormat(t *testing.T) {
+	t.Parallel()
+	if _, err := telemetry.NewLog(&bytes.Buffer{}, telemetry.LogOptions{Format: "xml"}); err == nil || !strings.Contains(err.Error(), "human") {
+		t.Errorf("got %v; want an error that names the choices", err)
+	}
+}
+
+func TestParseLevel(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"debug", "INFO", "warn", "error"} {
+		if _, err := telemetry.ParseLevel(s); err != nil {
+			t.Errorf("ParseLevel(%q): %v", s, err)
+		}
+	}
+	for _, s := range []string{"", "loud", "info+3"} {
+		if _, err := telemetry.ParseLevel(s); err == nil {
+			t.Errorf("ParseLevel(%q) succeeded", s)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package text_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+func TestCollationKey(t *testing.T) {
+	t.Parallel()
+	for _, sorted := range [][]string{
+		{"Ana", "Ångström", "bo", "Çelik", "zed"},
+		{"-", "42", "a", "植"},
+		{"", "\u00a0", "0"},
+		{"a", "A", "á", "Á", "b", "B"},
+		{"resume", "Resume", "résumé", "Résumé", "resumes"},
+		{"an a", "ana", "anb"},
+		{"1", "10", "2"},
+		{"Strase", "Straße", "Strasz"},
+		{"ab", "æ", "b"},
+		{"a", "α", "а", "ا", "あ", "ア", "漢"},
+	} {
+		for i := 1; i < len(sorted); i++ {
+			if a, b := sorted[i-1], sorted[i]; text.CollationKey(a) >= text.CollationKey(b) {
+				t.Errorf("%q does not sort before %q", a, b)
+			}
+		}
+	}
+	for _, alike := range [][2]string{
+		{"Ångström", "A\u030angstro\u0308m"},
+		{"한", "\u1112\u1161\u11ab"},
+	} {
+		if text.CollationKey(alike[0]) != text.CollationKey(alike[1]) {
+			t.Errorf("%q and %q, two spellings of one text, sort apart", alike[0], alike[1])
+		}
+	}
+}
+
+func TestCollationKeyConcurrently(t *testing.T) {
+	t.Parallel()
+	values := []string{"Ana", "Ångström", strings.Repeat("bo", 10_000), "Çelik", "zed", ""}
+	want := make([]string, len(values))
+	for i, v := range values {
+		want[i] = text.CollationKey(v)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				for i, v := range values {
+					if text.CollationKey(v) != want[i] {
+						t.Errorf("the key of %.20q changed", v)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestNumberKey(t *testing.T) {
+	t.Parallel()
+	// Each line holds ways to write one number; the lines rise.
+	lines := [][]string{
+		{"-123456789012345678901234567891"},
+		{"-123456789012345678901234567890.5", "-123456789012345678901234567890.50"},
+		{"-123456789012345678901234567890"},
+		{"-9007199254740993"}, {"-9007199254740992", "-9007199254740992.0"},
+		{"-100"}, {"-99.9"}, {"-20"}, {"-19"}, {"-10"}, {"-9.99"}, {"-9"}, {"-1.5", "-1.50"}, {"-1.05"},
+		{"-1", "-1.0", "-1.000"},
+		{"-0.9"}, {"-0.10", "-0.1"}, {"-0.05"}, {"-0.0000000000000000000000001"},
+		{"0", "-0", "0.0", "-0.00"},
+		{"0.0000000000000000000000001"}, {"0.00001"}, {"0.05"}, {"0.1", "0.10", "0.100"}, {"0.11"}, {"0.9"},
+		{"1", "1.0"}, {"1.05"}, {"1.5"}, {"2"}, {"9", "9.0"}, {"9.99"}, {"10", "10.0"}, {"19"}, {"20"},
+		{"25", "25.0"}, {"99.9"}, {"100"},
+		{"9007199254740992"}, {"9007199254740993", "9007199254740993.0"},
+		{"123456789012345678901234567890"}, {"123456789012345678901234567890.5"}, {"1" + strings.Repeat("0", 1000)},
+	}
+	last := ""
+	for _, line := range lines {
+		for i, s := range line {
+			key, ok := text.NumberKey(s)
+			switch {
+			case !ok:
+				t.Errorf("%q is not taken for a number", s)
+			case i == 0 && key <= last:
+				t.Errorf("%q does not sort behind what is less", s)
+			case i > 0 && key != last:
+				t.Errorf("%q and %q have different keys", line[0], s)
+			}
+			last = key
+		}
+	}
+	for _, s := range []string{
+		"", " ", "-", ".", "-.", "+1", "1.", ".5", "-.5", "00", "01", "00042", "-01", "00.5", "1e5", "1E5", "0x10",
+		"1_000", "1,000", "1 ", " 1",
+		"--1", "1-", "1.2.3", "NaN", "Inf", "-Inf", "١", "１", "1/2", "½", "1\x00",
+	} {
+		if _, ok := text.NumberKey(s); ok {
+			t.Errorf("%q is taken for a number", s)
+		}
+	}
+}
+
+// TestNumberKeyRandom compares the order of keys with that of exact rational numbers.
+func TestNumberKeyRandom(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 20_000 {
+		a, b := decimal(r), decimal(r)
+		if r.IntN(4) == 0 { // a near one
+			b = a + string(rune('0'+r.IntN(10)))
+		}
+		compareNumbers(t, a, b)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// decimal returns a number in plain decimal notation.
+func decimal(r *rand.Rand) string {
+	digits := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "0000123459"[r.IntN(10)]
+		}
+		return string(b)
+	}
+	s := strings.TrimLeft(digits(r.IntN(25)), "0")
+	if s == "" {
+		s = "0"
+	}
+	if r.IntN(2) == 0 {
+		s += "." + digits(1+r.IntN(25))
+	}
+	if r.IntN(2) == 0 {
+		s = "-" + s
+	}
+	return s
+}
+
+// compareNumbers compares the keys of two numbers with their values, if numbers they are.
+func compareNumbers(t *testing.T, a, b string) {
+	t.Helper()
+	ka, oka := text.NumberKey(a)
+	kb, okb := text.NumberKey(b)
+	if !oka || !okb {
+		return
+	}
+	ra, oka := new(big.Rat).SetString(a)
+	rb, okb := new(big.Rat).SetString(b)
+	if !oka || !okb {
+		t.Errorf("%q or %q is no number and has a key", a, b)
+		return
+	}
+	if got, want := strings.Compare(ka, kb), ra.Cmp(rb); got != want {
+		t.Errorf("the keys of %q and %q compare as %d, the numbers as %d", a, b, got, want)
+	}
+}
+
+func FuzzNumberKey(f *testing.F) {
+	for _, p := range [][2]string{
+		{"0", "-0.0"}, {"25", "25.0"}, {"-1.5", "-1"}, {"0.001", "0.01"}, {"9007199254740993", "9007199254740992"}, {"00", "1e5"},
+	} {
+		f.Add(p[0], p[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b string) { compareNumbers(t, a, b) })
+}
+
+func TestIsDate(t *testing.T) {
+	t.Parallel()
+	for year := range 10_000 {
+		if year > 2100 && year < 9990 {
+			continue
+		}
+		for month := range 14 {
+			for _, day := range []int{0, 1, 28, 29, 30, 31, 32} {
+				s := fmt.Sprintf("%04d-%02d-%02d", year, month, day)
+				_, err := time.Parse(time.DateOnly, s)
+				if got := text.IsDate(s); got != (err == nil) {
+					t.Errorf("IsDate(%q) = %t, time.Parse says %v", s, got, err)
+				}
+			}
+		}
+	}
+	for _, s := range []string{
+		"", "2024", "2024-1-1", "2024-01-1", "24-01-01", "2024/01/01", "2024-01-01T00:00:00Z", " 2024-01-01",
+		"2024-01-01 ", "+024-01-01", "-024-01-01",
+		"2024-0a-01", "12024-01-01", "２０２４-01-01", "2024-01-0\x00",
+	} {
+		if text.IsDate(s) {
+			t.Errorf("%q is taken for a date", s)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	key := func(typ herb.Type, value string) string {
+		k, ok := text.Key(typ, value)
+		if !ok {
+			t.Errorf("%q is not taken for a %s", value, typ)
+		}
+		return k
+	}
+	for typ, values := range map[herb.Type][]string{
+		herb.TypeText:   {"zed", "Ana", "bo", "10", "9"},
+		herb.TypeList:   {"zed, a", "Ana", "bo"},
+		herb.TypeNumber: {"10", "9", "-1"},
+		herb.TypeDate:   {"2024-02-29", "2023-12-31", "0001-01-01"},
+	} {
+		want := map[herb.Type][]string{
+			herb.TypeText:   {"10", "9", "Ana", "bo", "zed"},
+			herb.TypeList:   {"Ana", "bo", "zed, a"},
+			herb.TypeNumber: {"-1", "9", "10"},
+			herb.TypeDate:   {"0001-01-01", "2023-12-31", "2024-02-29"},
+		}[typ]
+		slices.SortFunc(values, func(a, b string) int { return strings.Compare(key(typ, a), key(typ, b)) })
+		if diff := cmp.Diff(want, values); diff != "" {
+			t.Errorf("%s sorts wrongly (-want +got):\n%s", typ, diff)
+		}
+	}
+	for _, typ := range []herb.Type{herb.TypeNumber, herb.TypeDate} {
+		if _, ok := text.Key(typ, "rose"); ok {
+			t.Errorf("rose is taken for a %s", typ)
+		}
+	}
+}
