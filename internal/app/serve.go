@@ -72,15 +72,11 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions) error {
 	creator := plants.New(d.Store, plants.Options{})
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
-	home, err := web.Home(d.Library.Datasets)
-	if err != nil {
-		return err
-	}
 	api, err := httpapi.New(httpapi.Options{
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
-		Home:        home,
+		Home:        web.Home(d.Library.Datasets),
 		Ready:       d.Store.Ping,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,
@@ -105,7 +101,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 
 	server := httpapi.NewServer(api, opts.Log)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(httpapi.ErrorBodies(listener, opts.Log)) }()
+	go func() { failed <- server.Serve(httpapi.Listener(listener, opts.Log)) }()
 	if opts.Ready != nil {
 		datasets, err := d.Library.Datasets(ctx)
 		if err != nil {

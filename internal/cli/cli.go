@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/telemetry"
+	"herbarium/internal/text"
 )
 
 // The exit codes.
@@ -41,7 +42,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(t.Err, "herbarium: %s\n", strings.TrimRight(line, "\n"))
 	}
-	if _, ok := errors.AsType[*usageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") {
+	if _, ok := errors.AsType[*usageError](err); ok {
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
@@ -76,7 +77,7 @@ totals, and keeps a plant store beside it. Everything it keeps is in one folder.
   TOKEN=$(herbarium keys create --name ci --scope plants:write)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(t.Out)
@@ -138,6 +139,32 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return f(cmd.Context(), d)
+}
+
+// noCommand refuses the arguments of a command that only has commands below it.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	guess := ""
+	if name, ok := text.Closest(args[0], names); ok {
+		guess = fmt.Sprintf(" did you mean %q?", name)
+	}
+	return usagef("unknown command %q;%s commands: %s", args[0], guess, strings.Join(names, ", "))
+}
+
+// noArgs is cobra.NoArgs with words of our own.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%q is not expected here", args[0])
+	}
+	return nil
 }
 
 // exactly is cobra.ExactArgs with words of our own.

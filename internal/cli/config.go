@@ -14,7 +14,7 @@ func newConfig(r *runner) *cobra.Command {
 file or the default, in this order of precedence. Secrets are not shown.`,
 		Example: `  herbarium config
   HERBARIUM_ADDR=:9000 herbarium config > herbarium.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, origins, err := r.config(cmd)
 			if err != nil {

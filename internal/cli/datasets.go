@@ -21,7 +21,7 @@ func newDatasets(r *runner) *cobra.Command {
 		Example: `  herbarium datasets
   herbarium datasets show garden/catalog
   herbarium datasets rollback garden/catalog`,
-		Args: cobra.NoArgs,
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
 		},

@@ -23,7 +23,7 @@ func newKeys(r *runner) *cobra.Command {
 		Short: "Create, list and revoke keys",
 		Long: `A key is sent as bearer token with POST /plants, and as API key with datasets that need one. It works as soon as it is
 created and stops within a second of being revoked, also on servers that are running. Its secret is shown once.`,
-		Args: cobra.NoArgs,
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeysCreate(r), newKeysList(r), newKeysRevoke(r))
@@ -46,7 +46,7 @@ Scopes:
   data:read:<namespace>/*            list those of a namespace`,
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.createKey(cmd, name, scopes, expires)
 		},
@@ -139,7 +139,7 @@ func newKeysList(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the keys there are",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				keys, err := d.Store.Keys(ctx)

@@ -9,25 +9,16 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
+	"herbarium/internal/library"
 	"herbarium/internal/store"
 )
 
 // Library is where datasets are found: the published ones and the living one.
 type Library interface {
-	// Acquire returns a dataset as it is now, herb.CodeNotFound if there is none. The snapshot must be released.
-	Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error)
-	// Datasets describes what there is, ordered by ref. The version and the count of the plants may be out of date.
+	// Acquire returns a dataset as it is now, herb.CodeNotFound if there is none.
+	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
+	// Datasets describes what there is now, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-}
-
-// Snapshot is a dataset to be listed for as long as it is held.
-type Snapshot interface {
-	Dataset() herb.Dataset
-	// Version changes whenever an answer may change.
-	Version(ctx context.Context) (string, error)
-	List(ctx context.Context, r *query.Request) (query.Page, error)
-	Release()
 }
 
 // Plants is where plants are created.

@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -18,11 +19,12 @@ type preparedLibrary struct {
 	page    query.Page
 }
 
-func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (httpapi.Snapshot, error) { return l, nil }
-func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error)            { return nil, nil }
-func (l *preparedLibrary) Dataset() herb.Dataset                                       { return l.dataset }
-func (l *preparedLibrary) Version(context.Context) (string, error)                     { return "v1", nil }
-func (l *preparedLibrary) Release()                                                    {}
+func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.Snapshot, error) {
+	return library.Snapshot{Dataset: l.dataset, Source: l}, nil
+}
+
+func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return nil, nil }
+
 func (l *preparedLibrary) List(context.Context, *query.Request) (query.Page, error) {
 	return l.page, nil
 }
@@ -48,7 +50,6 @@ func prepared(t testing.TB, log *slog.Logger, target string, headers ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer snap.Release()
 	page, err := snap.List(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -43,7 +42,7 @@ type field struct {
 
 // catalogue answers with all datasets.
 func (a *API) catalogue(w *response, r *http.Request) error {
-	datasets, err := Current(r.Context(), a.opts.Library)
+	datasets, err := a.opts.Library.Datasets(r.Context())
 	if err != nil {
 		return err
 	}
@@ -62,13 +61,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
-	d, err := current(r.Context(), snap)
-	if err != nil {
-		return err
-	}
-	body := descriptor{summary: summarise(d), Fields: make([]field, len(d.Fields))}
-	for i, f := range d.Fields {
+	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields))}
+	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}
 	return a.sendDescription(w, r, body)
@@ -119,43 +113,4 @@ func operators(f herb.Field) []query.Op {
 		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
 	}
 	return ops
-}
-
-// Current describes all datasets as they are now, the plants with those of this moment.
-func Current(ctx context.Context, lib Library) ([]herb.Dataset, error) {
-	datasets, err := lib.Datasets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(datasets, func(d herb.Dataset) bool { return d.Ref == herb.PlantsRef })
-	if i < 0 {
-		return datasets, nil
-	}
-	snap, err := lib.Acquire(ctx, herb.PlantsRef)
-	if err != nil {
-		return nil, err
-	}
-	defer snap.Release()
-	datasets = slices.Clone(datasets)
-	datasets[i], err = current(ctx, snap)
-	return datasets, err
-}
-
-// current describes the dataset of a snapshot as it is now. Published data is as it was described; the plants are
-// counted. Their version is read first: if a plant comes between, the next look finds a newer version.
-func current(ctx context.Context, snap Snapshot) (herb.Dataset, error) {
-	d := snap.Dataset()
-	if d.Ref != herb.PlantsRef {
-		return d, nil
-	}
-	version, err := snap.Version(ctx)
-	if err != nil {
-		return d, err
-	}
-	page, err := snap.List(ctx, &query.Request{Page: 1, PerPage: 1, Sort: query.NoSort})
-	if err != nil {
-		return d, err
-	}
-	d.Version, d.Records = version, page.Total
-	return d, nil
 }

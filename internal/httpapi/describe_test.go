@@ -1,14 +1,10 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"herbarium/internal/herb"
-	"herbarium/internal/httpapi"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -99,26 +95,3 @@ func TestDescriptorOfPlantsIsOfNow(t *testing.T) {
 		t.Errorf("%d plants after one was created", n)
 	}
 }
-
-func TestCurrentKeepsWhatTheLibraryHolds(t *testing.T) {
-	t.Parallel()
-	s := newService(t, nil)
-	s.create(t, `{"id":7,"name":"Rose"}`)
-	lib := &sharedDatasets{fakeLibrary: s.library}
-	lib.all, _ = s.library.Datasets(t.Context())
-	got, err := httpapi.Current(t.Context(), lib)
-	if err != nil || got[3].Records != 1 {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	if lib.all[3].Records != 0 {
-		t.Error("the library's own slice was changed")
-	}
-}
-
-// sharedDatasets gives the same slice to all.
-type sharedDatasets struct {
-	*fakeLibrary
-	all []herb.Dataset
-}
-
-func (l *sharedDatasets) Datasets(context.Context) ([]herb.Dataset, error) { return l.all, nil }

@@ -65,7 +65,7 @@ func verdict(err error) (status int, message string) {
 	if status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
-	return status, herb.MessageOf(err)
+	return status, redactText(herb.MessageOf(err))
 }
 
 // encodeJSON writes JSON for people, too: < and > stay as they are.

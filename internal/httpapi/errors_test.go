@@ -132,7 +132,6 @@ func TestFaults(t *testing.T) {
 		{"verifier of a creation", func(s *service, err error) { s.keys.err = err },
 			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
 		{"acquire", func(s *service, err error) { s.library.acquireErr = err }, list},
-		{"version", func(s *service, err error) { s.library.versionErr = err }, list},
 		{"list", func(s *service, err error) { s.library.listErr = err }, list},
 		{"create", func(s *service, err error) { s.plants.err = err },
 			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
@@ -142,11 +141,7 @@ func TestFaults(t *testing.T) {
 			func() *http.Request { return request("GET", "/api/v1", "") }},
 		{"datasets of the document", func(s *service, err error) { s.library.datasetsErr = err },
 			func() *http.Request { return request("GET", "/openapi.json", "") }},
-		{"plants of the catalogue", func(s *service, err error) { s.library.acquireErr = err },
-			func() *http.Request { return request("GET", "/api/v1", "") }},
-		{"version of the plants", func(s *service, err error) { s.library.versionErr = err },
-			func() *http.Request { return request("GET", "/api/v1/store/plants", "") }},
-		{"count of the plants", func(s *service, err error) { s.library.listErr = err },
+		{"description", func(s *service, err error) { s.library.acquireErr = err },
 			func() *http.Request { return request("GET", "/api/v1/store/plants", "") }},
 	}
 	for _, p := range places {
@@ -202,7 +197,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("got %d %s %v", a.status, a.body, a.header)
 	}
 	log := s.log.String()
-	for _, want := range []string{"nil map with REDACTED", "fakeSnapshot", a.header.Get("X-Request-Id"), `"status":500`} {
+	for _, want := range []string{"nil map with REDACTED", "fakeSource", a.header.Get("X-Request-Id"), `"status":500`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
 		}

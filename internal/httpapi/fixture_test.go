@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
@@ -90,15 +91,14 @@ func (p *fakePlants) lastCreation() store.Creation {
 
 // fakeLibrary serves datasets from memory through the oracle.
 type fakeLibrary struct {
-	acquireErr, datasetsErr, versionErr, listErr error // instead of an answer
-	listPanic                                    any
-	listing                                      func() // called when a listing begins
+	acquireErr, datasetsErr, listErr error // instead of an answer
+	listPanic                        any
+	listing                          func() // called when a listing begins
 
 	plants *fakePlants
 	mu     sync.Mutex
 	sets   map[herb.Ref]fakeDataset
 	puts   int
-	held   atomic.Int64
 	listed atomic.Int64
 }
 
@@ -121,7 +121,7 @@ func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
 	if l.datasetsErr != nil {
 		return nil, l.datasetsErr
 	}
-	all := []herb.Dataset{{Ref: herb.PlantsRef, Fields: herb.PlantFields()}} // neither count nor version
+	all := []herb.Dataset{l.livingPlants().Dataset}
 	for _, d := range l.sets {
 		all = append(all, d.Dataset)
 	}
@@ -129,43 +129,42 @@ func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
 	return all, nil
 }
 
-func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (httpapi.Snapshot, error) {
+func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.acquireErr != nil {
-		return nil, l.acquireErr
+		return library.Snapshot{}, l.acquireErr
 	}
 	d, ok := l.sets[ref]
 	if ref == herb.PlantsRef {
-		ok = true
-		l.plants.mu.Lock()
-		records := slices.Clone(l.plants.records)
-		l.plants.mu.Unlock()
-		d = fakeDataset{
-			herb.Dataset{Ref: ref, Fields: herb.PlantFields(), Version: "plants-" + strconv.Itoa(len(records))},
-			listtest.NewOracle(herb.PlantFields(), records),
-		}
+		d, ok = l.livingPlants(), true
 	}
 	if !ok {
-		return nil, herb.Errorf(herb.CodeNotFound, "not here")
+		return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
 	}
-	l.held.Add(1)
-	return &fakeSnapshot{d, l}, nil
+	return library.Snapshot{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
 
-type fakeSnapshot struct {
+// livingPlants is the dataset of the plants that were created so far.
+func (l *fakeLibrary) livingPlants() fakeDataset {
+	l.plants.mu.Lock()
+	records := slices.Clone(l.plants.records)
+	l.plants.mu.Unlock()
+	return fakeDataset{
+		herb.Dataset{
+			Ref: herb.PlantsRef, Fields: herb.PlantFields(),
+			Version: "plants-" + strconv.Itoa(len(records)), Records: len(records),
+		},
+		listtest.NewOracle(herb.PlantFields(), records),
+	}
+}
+
+type fakeSource struct {
 	d fakeDataset
 	l *fakeLibrary
 }
 
-func (s *fakeSnapshot) Dataset() herb.Dataset { return s.d.Dataset }
-func (s *fakeSnapshot) Release()              { s.l.held.Add(-1) }
-
-func (s *fakeSnapshot) Version(context.Context) (string, error) {
-	return s.d.Dataset.Version, s.l.versionErr
-}
-
-func (s *fakeSnapshot) List(ctx context.Context, r *query.Request) (query.Page, error) {
+func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	s.l.listed.Add(1)
 	if s.l.listing != nil {
 		s.l.listing()
@@ -211,11 +210,6 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 		t.Fatal(err)
 	}
 	s.API = api
-	t.Cleanup(func() {
-		if n := s.library.held.Load(); n != 0 {
-			t.Errorf("%d snapshots were not released", n)
-		}
-	})
 	return s
 }
 

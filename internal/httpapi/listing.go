@@ -2,12 +2,13 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 )
 
 // list answers with a page of records.
@@ -22,41 +23,34 @@ func (a *API) list(w *response, r *http.Request) error {
 	return nil
 }
 
-// prepareListing judges a request in the order dataset, key, query, and writes the answer into buf. The dataset is given
-// back before a slow client takes its time. done means that 304 was the whole answer.
+// prepareListing judges a request in the order dataset, key, query, and writes the answer into buf. done means that 304
+// was the whole answer.
 func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	ctx := r.Context()
 	snap, err := a.acquire(r)
 	if err != nil {
 		return false, err
 	}
-	defer snap.Release()
-	d := snap.Dataset()
-	if d.Access == herb.AccessKey {
+	if snap.Access == herb.AccessKey {
 		w.Header()["Vary"] = varyKey
-		if _, err := a.authorise(w, r, apiKey(r), needsKey(d.Ref), d.ReadScopes()...); err != nil {
+		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
 			return false, err
 		}
 	}
-	req, err := query.Parse(r.URL.RawQuery, d.Fields)
+	req, err := query.Parse(r.URL.RawQuery, snap.Fields)
 	if err != nil {
 		return false, err
 	}
-	version, err := snap.Version(ctx)
-	if err != nil {
-		return false, err
-	}
-	setCaching(w.Header(), r, d.Access)
-	if w.notModified(r, a.entityTag(version, req.String())) {
+	setCaching(w.Header(), r, snap.Access)
+	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
 		return true, nil
 	}
-	page, err := snap.List(ctx, req)
+	page, err := snap.List(r.Context(), req)
 	if err != nil {
 		return false, err
 	}
 	meta := req.Meta(page.Total)
 	*buf = appendListing(*buf, page.Records, meta)
-	return false, a.setLinks(w, r.URL.RawQuery, meta)
+	return false, a.setLinks(w, r.URL, meta)
 }
 
 func needsKey(ref herb.Ref) string {
@@ -65,34 +59,9 @@ func needsKey(ref herb.Ref) string {
 }
 
 // acquire finds the dataset that a path names.
-func (a *API) acquire(r *http.Request) (Snapshot, error) {
-	ref := herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
-	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
-		return nil, a.noDataset(r, ref)
-	}
-	snap, err := a.opts.Library.Acquire(r.Context(), ref)
-	if herb.CodeOf(err) == herb.CodeNotFound {
-		return nil, a.noDataset(r, ref)
-	}
-	return snap, err
-}
-
-// noDataset is the error for a dataset that is not there.
-func (a *API) noDataset(r *http.Request, ref herb.Ref) error {
-	shown := clip(redactText(ref.String()))
-	const where = "GET /api/v1 lists the datasets"
-	datasets, err := a.opts.Library.Datasets(r.Context())
-	if err != nil {
-		return herb.Wrap(herb.CodeNotFound, err, "there is no dataset %q; %s", shown, where)
-	}
-	names := make([]string, len(datasets))
-	for i, d := range datasets {
-		names[i] = d.Ref.String()
-	}
-	if name, ok := text.Closest(shown, names); ok {
-		return herb.Errorf(herb.CodeNotFound, "there is no dataset %q; did you mean %q? %s", shown, name, where)
-	}
-	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q; %s", shown, where)
+func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
+	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
+	return a.opts.Library.Acquire(r.Context(), ref)
 }
 
 // appendListing appends the body of a listing. Records are copied as they are.
@@ -119,9 +88,9 @@ func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
 	return append(b, "}}"...)
 }
 
-// setLinks sets the Link header. The references hold a query alone, so that they are right behind any proxy.
-func (a *API) setLinks(w *response, raw string, m query.Meta) error {
-	first, err := query.WithPage(raw, 1)
+// setLinks sets the Link header.
+func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
+	first, err := query.WithPage(u.RawQuery, 1)
 	if err != nil {
 		return err
 	}
@@ -133,7 +102,9 @@ func (a *API) setLinks(w *response, raw string, m query.Meta) error {
 		if len(b) > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(b, "<?"...)
+		b = append(b, '<')
+		b = append(b, u.EscapedPath()...)
+		b = append(b, '?')
 		b = append(b, base...)
 		b = strconv.AppendInt(b, int64(page), 10)
 		b = append(b, `>; rel="`...)

@@ -117,8 +117,8 @@ func (r *Request) Meta(total int) Meta {
 	}
 }
 
-// WithPage returns a raw query as it would be asked for another page. A key in it is left out: what is built of the
-// result may be logged, shared and cached.
+// WithPage returns a raw query as it would be asked for another page, which it names last. A key in it is left out: what
+// is built of the result may be logged, shared and cached.
 func WithPage(raw string, page int) (string, error) {
 	ps, err := parsePairs(raw)
 	if err != nil {
