@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Data        string
 	Addr        string
+	AdminAddr   string
 	LogLevel    slog.Level
 	LogFormat   string
 	MaxInFlight int
@@ -84,12 +85,17 @@ func Settings() []Setting {
 		}, {
 			Key: "addr", Env: "HERBARIUM_ADDR", Usage: "`host:port` to listen on",
 			get: func(c *Config) string { return c.Addr },
+			set: func(c *Config, s string) error { c.Addr = s; return hostPort(s) },
+		}, {
+			Key: "admin_addr", Env: "HERBARIUM_ADMIN_ADDR",
+			Usage: "`host:port` for metrics and profiles, not to be reached by the public; empty: nowhere",
+			get:   func(c *Config) string { return c.AdminAddr },
 			set: func(c *Config, s string) error {
-				c.Addr = s
-				if _, _, err := net.SplitHostPort(s); err != nil {
-					return errors.New("write host:port, such as 127.0.0.1:8080 or :8080")
+				c.AdminAddr = s
+				if s == "" {
+					return nil
 				}
-				return nil
+				return hostPort(s)
 			},
 		}, {
 			Key: "log.level", Env: "HERBARIUM_LOG_LEVEL", Usage: "least `level` to log: debug, info, warn or error",
@@ -122,6 +128,13 @@ func Settings() []Setting {
 			},
 		},
 	}
+}
+
+func hostPort(s string) error {
+	if _, _, err := net.SplitHostPort(s); err != nil {
+		return errors.New("write host:port, such as 127.0.0.1:8080 or :8080")
+	}
+	return nil
 }
 
 func notEmpty(s string) error {

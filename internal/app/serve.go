@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/plants"
+	"herbarium/internal/telemetry"
 	"herbarium/internal/web"
 )
 
@@ -28,9 +31,9 @@ type ServeOptions struct {
 // Serve runs a server until ctx ends and then finishes what it has accepted.
 func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	// Bind first: a port that is taken should be known before a long publish, not after it.
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	listener, err := listen(ctx, c.Addr)
 	if err != nil {
-		return herb.Wrap(herb.CodeUnavailable, err, "cannot listen on %s", c.Addr)
+		return err
 	}
 	defer listener.Close()
 	data, err := OpenData(ctx, c, opts.Log)
@@ -72,6 +75,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions) error {
 	creator := plants.New(d.Store, plants.Options{})
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
+	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
 	api, err := httpapi.New(httpapi.Options{
 		Library:     d.Library,
 		Plants:      creator,
@@ -81,10 +85,18 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,
 		Log:         opts.Log,
+		Observe: func(o httpapi.Observation) {
+			metrics.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
+		},
 	})
 	if err != nil {
 		return err
 	}
+	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, metrics.Handler(), opts.Log)
+	if err != nil {
+		return err
+	}
+	defer stopAdmin()
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
@@ -105,7 +117,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if opts.Ready != nil {
 		datasets, err := d.Library.Datasets(ctx)
 		if err != nil {
-			return err
+			return errors.Join(err, server.Close())
 		}
 		opts.Ready(ctx, listener.Addr(), datasets)
 	}
@@ -121,4 +133,31 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", c.Shutdown, err), server.Close())
 	}
 	return nil
+}
+
+// serveAdmin serves metrics and profiles on an address of their own; on an empty one, nothing. It returns how to stop it.
+func serveAdmin(ctx context.Context, addr string, handler http.Handler, log *slog.Logger) (stop func(), err error) {
+	if addr == "" {
+		return func() {}, nil
+	}
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("metrics and profiles", "url", "http://"+listener.Addr().String()+"/metrics")
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("metrics and profiles are no longer served", "err", err)
+		}
+	}()
+	return func() { _ = server.Close() }, nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, herb.Wrap(herb.CodeUnavailable, err, "cannot listen on %s", addr)
+	}
+	return l, nil
 }

@@ -15,7 +15,9 @@ import (
 )
 
 // serverSettings are the settings that only a server has.
-func serverSettings() []string { return []string{"addr", "max_in_flight", "keep", "shutdown"} }
+func serverSettings() []string {
+	return []string{"addr", "admin_addr", "max_in_flight", "keep", "shutdown"}
+}
 
 func newServe(r *runner) *cobra.Command {
 	cmd := &cobra.Command{

@@ -1,11 +1,17 @@
 package cli_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -251,5 +257,67 @@ func TestRestart(t *testing.T) {
 				t.Errorf("a secret stands in %s", where)
 			}
 		}
+	}
+}
+
+// TestServe_finishesWhatItAccepted stops a server while it reads the body of a creation.
+func TestServe_finishesWhatItAccepted(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	s := e.serve(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const body = `{"id":1,"name":"Rose"}`
+	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"], len(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(conn)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		s.stop()
+		close(stopped)
+	}()
+	for !strings.Contains(s.log.String(), "stopping") {
+		runtime.Gosched()
+	}
+	if _, err := io.WriteString(conn, body); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(answers)
+	if err != nil || !strings.Contains(string(rest), "200 OK") || !strings.HasSuffix(string(rest), `{"name":"Rose"}`) {
+		t.Errorf("a request that was accepted is answered with %q, %v", rest, err)
+	}
+	<-stopped
+	if n := e.serve(t).total(t, "/api/v1/store/plants/data"); n != 1 {
+		t.Errorf("%d plants after the restart; want 1", n)
+	}
+}
+
+func TestServe_admin(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_ADMIN_ADDR"] = "127.0.0.1:0"
+	s := e.serve(t)
+	if status, _ := s.get(t, "/metrics"); status != http.StatusNotFound {
+		t.Errorf("metrics on the public address: %d; want 404", status)
+	}
+	m := regexp.MustCompile(`"url":"(http://[^"]+)/metrics"`).FindStringSubmatch(s.log.String())
+	if m == nil {
+		t.Fatalf("the log does not tell where the metrics are:\n%s", s.log)
+	}
+	admin := &server{url: m[1]}
+	if status, body := admin.get(t, "/metrics"); status != http.StatusOK ||
+		!strings.Contains(body, `herbarium_dataset_records{dataset="store/plants"} 0`) ||
+		!strings.Contains(body, `http_server_request_duration_seconds_count{method="GET",route="",status="404"} 1`) {
+		t.Errorf("metrics: %d\n%s", status, body)
 	}
 }

@@ -1,4 +1,4 @@
-// Package telemetry is how the program tells of itself: its log.
+// Package telemetry is how the program tells of itself: its log, its metrics and its profiles.
 package telemetry
 
 import (

@@ -1,0 +1,110 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"herbarium/internal/herb"
+)
+
+// Metrics counts what the program does. Nothing that a client chose freely becomes a label.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	bytes    *prometheus.CounterVec
+}
+
+// NewMetrics returns metrics of a program of that version, beside those of Go itself. At each look, datasets tells what
+// is served.
+func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, error)) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "http_server_request_duration_seconds",
+			Help: "Time from the first byte of a request to the last of its answer.",
+			Buckets: []float64{
+				0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+			},
+		}, []string{"method", "route", "status"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_server_response_body_bytes_total",
+			Help: "Bytes of answers, as they were sent.",
+		}, []string{"route"}),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name:        "herbarium_build_info",
+		Help:        "Always 1; the labels tell which program this is.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
+	})
+	info.Set(1)
+	m.registry.MustRegister(m.requests, m.bytes, info, newDatasetCollector(datasets),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Request counts a request. A route that was not found is empty; so is a status of a connection that was cut.
+func (m *Metrics) Request(method, route string, status int, bytes int64, took time.Duration) {
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+	m.bytes.WithLabelValues(route).Add(float64(bytes))
+}
+
+// Handler serves the metrics at /metrics and Go's profiles at /debug/pprof/. It belongs on an address that is not public.
+func (m *Metrics) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// datasetCollector tells of the datasets at each look.
+type datasetCollector struct {
+	list               func(context.Context) ([]herb.Dataset, error)
+	records, published *prometheus.Desc
+}
+
+func newDatasetCollector(list func(context.Context) ([]herb.Dataset, error)) *datasetCollector {
+	labels := []string{"dataset"}
+	return &datasetCollector{
+		list:    list,
+		records: prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil),
+		published: prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds",
+			"When the live version was published.", labels, nil),
+	}
+}
+
+// Describe is part of prometheus.Collector.
+func (c *datasetCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.records
+	out <- c.published
+}
+
+// Collect is part of prometheus.Collector.
+func (c *datasetCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	datasets, err := c.list(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(c.records, err)
+		return
+	}
+	for _, d := range datasets {
+		name := d.Ref.String()
+		out <- prometheus.MustNewConstMetric(c.records, prometheus.GaugeValue, float64(d.Records), name)
+		if !d.Published.IsZero() {
+			at := float64(d.Published.UnixMilli()) / 1000
+			out <- prometheus.MustNewConstMetric(c.published, prometheus.GaugeValue, at, name)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package telemetry_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/telemetry"
+)
+
+func scrape(t *testing.T, m *telemetry.Metrics, path string) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.Dataset, error) {
+		return []herb.Dataset{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Records: 513, Published: time.Unix(1700000000, 0)}}, nil
+	})
+	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
+	status, body := scrape(t, m, "/metrics")
+	for _, want := range []string{
+		`http_server_request_duration_seconds_count{method="GET",route="/api/v1",status="200"} 1`,
+		`http_server_request_duration_seconds_bucket{method="GET",route="/api/v1",status="200",le="0.005"} 1`,
+		`http_server_response_body_bytes_total{route="/api/v1"} 1234`,
+		`herbarium_dataset_records{dataset="garden/catalog"} 513`,
+		`herbarium_dataset_published_timestamp_seconds{dataset="garden/catalog"} 1.7e+09`,
+		`version="v9"`,
+		"go_goroutines",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	if status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	if status, _ := scrape(t, m, "/debug/pprof/"); status != http.StatusOK {
+		t.Errorf("profiles: status %d", status)
+	}
+}
+
+func TestMetrics_datasetsAway(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.Dataset, error) { return nil, errors.New("away") })
+	if status, _ := scrape(t, m, "/metrics"); status != http.StatusInternalServerError {
+		t.Errorf("status %d; want 500, not figures that are missing some", status)
+	}
+}
