@@ -3,10 +3,6 @@ package text
 import (
 	"encoding/binary"
 	"strings"
-	"sync"
-
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
 
 	"herbarium/internal/herb"
 )
@@ -23,26 +19,6 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	default:
 		return CollationKey(value), true
 	}
-}
-
-// collator pairs a collator with its buffer; neither may be shared between goroutines.
-type collator struct {
-	*collate.Collator
-	buf collate.Buffer
-}
-
-// collators keeps collators for reuse: building one costs more than a hundred keys.
-var collators = sync.Pool{New: func() any {
-	return &collator{Collator: collate.New(language.Und)}
-}}
-
-// CollationKey returns the key by which people sort text: Unicode root collation, accents and case counting only where
-// the letters are the same.
-func CollationKey(s string) string {
-	c := collators.Get().(*collator)
-	defer collators.Put(c)
-	c.buf.Reset()
-	return string(c.KeyFromString(&c.buf, s))
 }
 
 // The first byte of a number's key.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
@@ -235,6 +237,23 @@ func TestKey(t *testing.T) {
 	for _, typ := range []herb.Type{herb.TypeNumber, herb.TypeDate} {
 		if _, ok := text.Key(typ, "rose"); ok {
 			t.Errorf("rose is taken for a %s", typ)
+		}
+	}
+}
+
+// TestCollationKey_ascii compares the short way for ASCII with the collator itself.
+func TestCollationKey_ascii(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		b := make([]byte, rng.IntN(12))
+		for i := range b {
+			b[i] = byte(rng.IntN(128))
+		}
+		var buf collate.Buffer
+		want := string(collate.New(language.Und).KeyFromString(&buf, string(b)))
+		if got := text.CollationKey(string(b)); got != want {
+			t.Fatalf("CollationKey(%q) = %x; the collator says %x", b, got, want)
 		}
 	}
 }

@@ -1,0 +1,109 @@
+package text
+
+import (
+	"strings"
+	"sync"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+)
+
+// collator pairs a collator with its buffer; neither may be shared between goroutines.
+type collator struct {
+	*collate.Collator
+	buf collate.Buffer
+}
+
+// collators keeps collators for reuse: building one costs more than a hundred keys.
+var collators = sync.Pool{New: func() any {
+	return &collator{Collator: collate.New(language.Und)}
+}}
+
+// CollationKey returns the key by which people sort text: Unicode root collation, accents and case counting only where
+// the letters are the same.
+//
+// A key is the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and their
+// tertiary weights.
+func CollationKey(s string) string {
+	if key, ok := asciiKey(s); ok {
+		return key
+	}
+	return collationKey(s)
+}
+
+// PrimaryKey returns the beginning of the collation keys of all text that begins with s, which must be ASCII, and with
+// text that differs from s in case alone.
+func PrimaryKey(s string) string {
+	key := CollationKey(s)
+	for i := 0; ; i += 2 {
+		if key[i] == 0 && key[i+1] == 0 {
+			return key[:i]
+		}
+	}
+}
+
+func collationKey(s string) string {
+	c := collators.Get().(*collator)
+	defer collators.Put(c)
+	c.buf.Reset()
+	return string(c.KeyFromString(&c.buf, s))
+}
+
+// asciiWeights are the weights of the ASCII characters. In the root collation none of them depends on its neighbours, and
+// all have the same secondary weight.
+type asciiWeights struct {
+	primary  [128][2]byte
+	tertiary [128]byte
+	ignored  [128]bool // control characters have no weight at all
+	ok       bool      // the collator has the form that is expected
+}
+
+const commonSecondary = "\x00\x20"
+
+// ascii asks the collator for the weights of each character, once.
+var ascii = sync.OnceValue(func() *asciiWeights {
+	w := &asciiWeights{ok: true}
+	for c := range 128 {
+		key := collationKey(string(rune(c)))
+		switch {
+		case key == "\x00\x00\x00\x00":
+			w.ignored[c] = true
+		case len(key) == 9 && key[2:8] == "\x00\x00"+commonSecondary+"\x00\x00":
+			w.primary[c] = [2]byte{key[0], key[1]}
+			w.tertiary[c] = key[8]
+		default:
+			w.ok = false
+		}
+	}
+	return w
+})
+
+// asciiKey is the short way for what most values are: many times faster than the collator.
+func asciiKey(s string) (string, bool) {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return "", false
+		}
+	}
+	w := ascii()
+	if !w.ok {
+		return "", false
+	}
+	b := make([]byte, 0, 5*len(s)+4)
+	n := 0
+	for i := range len(s) {
+		if c := s[i]; !w.ignored[c] {
+			b = append(b, w.primary[c][0], w.primary[c][1])
+			n++
+		}
+	}
+	b = append(b, 0, 0)
+	b = append(b, strings.Repeat(commonSecondary, n)...)
+	b = append(b, 0, 0)
+	for i := range len(s) {
+		if c := s[i]; !w.ignored[c] {
+			b = append(b, w.tertiary[c])
+		}
+	}
+	return string(b), true
+}
