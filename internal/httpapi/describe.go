@@ -61,6 +61,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer snap.Release()
 	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields))}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}

@@ -30,6 +30,7 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 	if err != nil {
 		return false, err
 	}
+	defer snap.Release()
 	if snap.Access == herb.AccessKey {
 		w.Header()["Vary"] = varyKey
 		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {

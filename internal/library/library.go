@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/memory"
 	"herbarium/internal/query"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
 )
@@ -61,6 +61,8 @@ type Options struct {
 	Keep   int                 // versions to keep of each dataset; 0: DefaultKeep
 	Now    func() time.Time    // nil: time.Now
 	Log    *slog.Logger        // nil: no log
+
+	Progress func(segment.Progress) // told how far a publish is; nil: nobody is told
 }
 
 // DefaultKeep is how many versions of a dataset are kept, the live one included.
@@ -83,14 +85,22 @@ type shelf struct {
 
 type entry struct {
 	dataset herb.Dataset
-	source  Source
-	err     error // why there is no source
+	segment *segment.Reader
+	err     error // why there is no segment
 }
 
-// Snapshot is one version of a dataset, to be listed for as long as it is held.
+// Snapshot is one version of a dataset, to be listed until it is released.
 type Snapshot struct {
 	herb.Dataset
 	Source
+	held *segment.Reader
+}
+
+// Release gives the snapshot back, with all that was listed from it. The version may be gone afterwards.
+func (s Snapshot) Release() {
+	if s.held != nil {
+		_ = s.held.Release() // unmapping fails only for what is not mapped
+	}
 }
 
 // Open opens a library. Nothing is read before the first look-up.
@@ -113,25 +123,50 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	return l, nil
 }
 
-// Close gives back what the library holds open.
-func (l *Library) Close() error { return l.bell.Close() }
+// Close gives back what the library holds open. Snapshots stay good until they are released.
+func (l *Library) Close() error {
+	l.refresh.Lock()
+	defer l.refresh.Unlock()
+	l.replace(&shelf{generation: -1})
+	return l.bell.Close()
+}
 
-// Acquire returns the live version of a dataset.
+// replace puts a new shelf in the place of the old one and lets go of the versions that are not in it.
+func (l *Library) replace(next *shelf) {
+	old := l.shelf.Swap(next)
+	if old == nil {
+		return
+	}
+	for ref, e := range old.entries {
+		if e.segment != nil && next.entries[ref].segment != e.segment {
+			_ = e.segment.Release()
+		}
+	}
+}
+
+// Acquire returns the live version of a dataset, to be released by the caller.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 	if living, ok := l.opts.Living[ref]; ok {
 		d, err := living.Describe(ctx)
-		return Snapshot{d, living}, err
+		return Snapshot{Dataset: d, Source: living}, err
 	}
-	s, err := l.current(ctx)
-	if err != nil {
-		return Snapshot{}, err
+	for {
+		s, err := l.current(ctx)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		e, ok := s.entries[ref]
+		switch {
+		case !ok:
+			ds, err := l.Datasets(ctx)
+			return Snapshot{}, cmp.Or(err, unknown(ref, ds))
+		case e.err != nil:
+			return Snapshot{}, e.err
+		case e.segment.Acquire():
+			return Snapshot{e.dataset, e.segment, e.segment}, nil
+		}
+		// It was retired since the shelf was looked at, so there is a newer shelf.
 	}
-	e, ok := s.entries[ref]
-	if !ok {
-		ds, err := l.Datasets(ctx)
-		return Snapshot{}, cmp.Or(err, unknown(ref, ds))
-	}
-	return Snapshot{e.dataset, e.source}, e.err
 }
 
 // unknown is the error for a dataset that is not there.
@@ -251,33 +286,47 @@ func (l *Library) Refresh(ctx context.Context) error {
 		}
 		next.entries[d.Ref] = e
 	}
-	l.shelf.Store(next)
+	l.replace(next)
 	l.bell.heard(heard)
 	return nil
 }
 
 // open opens a version. One that cannot be read does not take the place of one that can.
 func (l *Library) open(d herb.Dataset, before entry) entry {
-	v, err := memory.Open(l.file(d.Version))
+	r, err := openSegment(l.file(d.Version))
 	if err == nil {
 		l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
-		return entry{dataset: d, source: v}
+		return entry{dataset: d, segment: r}
 	}
 	l.opts.Log.Error("a version cannot be opened", "dataset", d.Ref.String(), "version", d.Version, "err", err)
-	if before.source != nil {
+	if before.segment != nil {
 		return before
 	}
 	return entry{dataset: d, err: herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)}
+}
+
+// smallSegment is the size up to which a segment is read through when it is opened. A larger one would delay the start;
+// it was checked when it was published.
+const smallSegment = 64 << 20
+
+func openSegment(path string) (*segment.Reader, error) {
+	r, err := segment.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if r.Size() <= smallSegment {
+		if err := r.Verify(); err != nil {
+			return nil, errors.Join(err, r.Release())
+		}
+	}
+	return r, nil
 }
 
 func (l *Library) file(version string) string {
 	return filepath.Join(l.opts.Dir, version+fileSuffix)
 }
 
-const (
-	fileSuffix = ".records"
-	partSuffix = ".part"
-)
+const fileSuffix = ".segment"
 
 // Sweep removes what interrupted publishes have left. Files of the last hour are kept: a publish may be under way.
 func (l *Library) Sweep(ctx context.Context) error {
@@ -292,14 +341,14 @@ func (l *Library) Sweep(ctx context.Context) error {
 	var errs []error
 	for _, f := range files {
 		ext := filepath.Ext(f.Name())
-		if ext != fileSuffix && ext != partSuffix || slices.Contains(versions, f.Name()[:len(f.Name())-len(ext)]) {
+		if ext != fileSuffix && ext != segment.PartSuffix || slices.Contains(versions, f.Name()[:len(f.Name())-len(ext)]) {
 			continue
 		}
 		info, err := f.Info()
 		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < time.Hour {
 			continue
 		}
-		errs = append(errs, err, os.Remove(filepath.Join(l.opts.Dir, f.Name())))
+		errs = append(errs, err, os.RemoveAll(filepath.Join(l.opts.Dir, f.Name())))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("sweeping leftovers: %w", err)

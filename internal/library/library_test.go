@@ -72,7 +72,7 @@ func (s *shelf) files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".records") || strings.HasSuffix(e.Name(), ".part") {
+		if strings.HasSuffix(e.Name(), ".segment") || strings.HasSuffix(e.Name(), ".part") {
 			out = append(out, e.Name())
 		}
 	}
@@ -133,6 +133,7 @@ func acquire(t *testing.T, l *library.Library) library.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Release)
 	return s
 }
 
@@ -183,7 +184,8 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 	if _, err := l.Publish(ctx, herb.Dataset{Ref: ref, Fields: fields}, numbers(9, nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want context.Canceled", err)
 	}
-	if got := acquire(t, l); got.Version != before.Version || total(t, got) != 3 {
+	got := acquire(t, l)
+	if got.Version != before.Version || total(t, got) != 3 {
 		t.Errorf("version %s is live; want %s", got.Version, before.Version)
 	}
 	if now := s.files(t); len(now) != len(left) {
@@ -269,7 +271,7 @@ func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 	publish(t, publisher, 1)
 	total(t, acquire(t, l))
 	d := publish(t, publisher, 2)
-	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".records"), []byte("not what was written"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".segment"), []byte("not what was written"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if n := total(t, acquire(t, l)); n != 1 {
@@ -285,7 +287,7 @@ func TestSweep(t *testing.T) {
 	s := newShelf(t)
 	l := s.open(t)
 	d := publish(t, l, 1)
-	for _, name := range []string{".1.records.part", "20200101T000000Z-leftover.records", "notes.txt"} {
+	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", "notes.txt"} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +299,7 @@ func TestSweep(t *testing.T) {
 	if err := l.Sweep(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left := s.files(t); len(left) != 1 || left[0] != d.Version+".records" {
+	if left := s.files(t); len(left) != 1 || left[0] != d.Version+".segment" {
 		t.Errorf("left %v; want the live version alone", left)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "notes.txt")); err != nil {
@@ -329,6 +331,7 @@ func TestConcurrency(t *testing.T) {
 				if n := total(t, snap); n != snap.Records {
 					t.Errorf("version %s lists %d records; it has %d", snap.Version, n, snap.Records)
 				}
+				snap.Release()
 			}
 		})
 	}

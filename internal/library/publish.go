@@ -4,13 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"strings"
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/memory"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
 
@@ -22,11 +23,14 @@ func (l *Library) Publish(ctx context.Context, d herb.Dataset, records iter.Seq2
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = newVersion(d.Published)
-	n, err := memory.Create(l.file(d.Version), d.Fields, withContext(ctx, records))
+	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, records, segment.Options{Progress: l.opts.Progress})
 	if err != nil {
 		return d, err
 	}
 	d.Records = n
+	if err := verify(l.file(d.Version)); err != nil {
+		return d, errors.Join(fmt.Errorf("what was written does not read back: %w", err), os.Remove(l.file(d.Version)))
+	}
 	if err := l.catalogue.AddVersion(ctx, d); err != nil {
 		return d, errors.Join(err, os.Remove(l.file(d.Version)))
 	}
@@ -46,18 +50,13 @@ func newVersion(now time.Time) string {
 	return now.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:10])
 }
 
-// withContext ends a sequence of records when ctx ends.
-func withContext(ctx context.Context, records iter.Seq2[herb.Record, error]) iter.Seq2[herb.Record, error] {
-	return func(yield func(herb.Record, error) bool) {
-		for r, err := range records {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
+// verify reads a segment back and compares it with its checksums.
+func verify(path string) error {
+	r, err := segment.Open(path)
+	if err != nil {
+		return err
 	}
+	return errors.Join(r.Verify(), r.Release())
 }
 
 // History lists the versions of a dataset, the newest first.

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/segment"
+)
+
+func newSegment(r *runner) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "segment",
+		Short: "Look into the file of a published version",
+		Long: `Looks into a segment, the file that a version of a dataset is published as. The commands read the file alone: no data
+folder is opened, nothing is changed, and a server may be using the file at the same time.`,
+		Example: `  herbarium segment verify data/versions/20260314T092653Z-k7q2mzx4ab.segment
+  herbarium segment stat data/versions/20260314T092653Z-k7q2mzx4ab.segment`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSegmentVerify(r), newSegmentDump(r), newSegmentStat(r))
+	return cmd
+}
+
+// segmentCommand makes a command that takes one file.
+func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
+	cmd.Args = exactly(1, "one segment file")
+	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
+		s, err := segment.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Release()) }()
+		if err := run(s); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func newSegmentVerify(r *runner) *cobra.Command {
+	return segmentCommand(&cobra.Command{
+		Use:   "verify FILE",
+		Short: "Compare a segment with its checksums",
+		Long: `Reads the whole file and compares every section with its checksum. The exit code is 0 if the file is intact; else it
+is 1 and the message says what is damaged.`,
+		Example: `  herbarium segment verify backup.segment && echo fine`,
+	}, func(s *segment.Reader) error {
+		if err := s.Verify(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(r.Out, "intact: %s records, %s bytes\n", thousands(s.Len()), thousands(int(s.Stat().Bytes)))
+		return err
+	})
+}
+
+func newSegmentDump(r *runner) *cobra.Command {
+	return segmentCommand(&cobra.Command{
+		Use:   "dump FILE",
+		Short: "Print an inventory of a segment: its fields and sections",
+		Long: `Prints what is in a segment: counts, the fields with how many values they have, and every section with its place,
+length and checksum. Checksums are printed, not compared; that is what verify does.`,
+		Example: `  herbarium segment dump backup.segment`,
+	}, func(s *segment.Reader) error { return s.Dump(r.Out) })
+}
+
+func newSegmentStat(r *runner) *cobra.Command {
+	var asJSON bool
+	cmd := segmentCommand(&cobra.Command{
+		Use:   "stat FILE",
+		Short: "Print what the bytes of a segment are used for",
+		Example: `  herbarium segment stat backup.segment
+  herbarium segment stat --json backup.segment`,
+	}, func(s *segment.Reader) error {
+		if asJSON {
+			return json.NewEncoder(r.Out).Encode(s.Stat())
+		}
+		return r.showStat(s.Stat())
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (r *runner) showStat(s segment.Stat) error {
+	fmt.Fprintf(r.Out, "%s records, %s words (%s different), format version %d\n\n",
+		thousands(s.Records), thousands(s.Words), thousands(s.Terms), s.Version)
+	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "KIND\tSECTIONS\tBYTES\tA RECORD\tSHARE\t")
+	row := func(kind, sections string, bytes int64) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f %%\t\n", kind, sections, thousands(int(bytes)), s.PerRecord(bytes),
+			100*float64(bytes)/float64(s.Bytes))
+	}
+	count := 0
+	for _, k := range s.Sections {
+		row(k.Tag, fmt.Sprint(k.Sections), k.Bytes)
+		count += k.Sections
+	}
+	row("frame", "-", s.Frame)
+	row("total", fmt.Sprint(count), s.Bytes)
+	return w.Flush()
+}

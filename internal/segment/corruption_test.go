@@ -1,0 +1,483 @@
+package segment_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+// The frame of a file, in bytes, as it is described for other programs.
+const (
+	frameHeader  = 16
+	frameVersion = 8 // where it stands
+	frameEntry   = 32
+	frameFooter  = 40
+)
+
+// everyType are fields of all types, all of which can be searched.
+func everyType() []herb.Field {
+	fields := make([]herb.Field, 0, 4)
+	for _, t := range herb.Types() {
+		fields = append(fields, herb.Field{Name: string(t), Type: t, Searchable: true, Filterable: true, Sortable: true})
+	}
+	return fields
+}
+
+// fewRecords are small, and have whatever takes another path in a listing: ties, values that compare alike but are
+// written differently, empty values, quotes, words that recur.
+func fewRecords() []herb.Record {
+	return []herb.Record{
+		{"rose", "1", "2024-02-29", "a,b"},
+		{"a \"rose\" is a rose\\", "1.0", "", "b"},
+		{"so\u00ADft", "-7", "2023-01-01", ""},
+		{"soft", "", "2024-02-29", "b, c"},
+		{"", "10", "2025-01-01", "a"},
+		{"Rose", "9.5", "2023-01-01", "\"q\""},
+	}
+}
+
+// manyRecords are enough for long runs and for ranges that are cut from the prefix sets.
+func manyRecords(n int) []herb.Record {
+	words := []string{"rose", "fern", "moss", "oak", "elm", "lily", "iris", "reed"}
+	g := rand.New(rand.NewPCG(7, 7))
+	records := make([]herb.Record, n)
+	for i := range records {
+		records[i] = herb.Record{
+			words[g.IntN(3)] + " " + words[g.IntN(8)] + " " + strconv.Itoa(g.IntN(50)),
+			strconv.Itoa(g.IntN(n)),
+			fmt.Sprintf("2024-%02d-%02d", 1+g.IntN(2), 1+g.IntN(28)),
+			words[g.IntN(2)] + "," + words[2+g.IntN(6)],
+		}
+	}
+	return records
+}
+
+// questions returns queries with every operator on every field, every order and every kind of search.
+func questions(fields []herb.Field) []string {
+	operands := map[herb.Type]string{herb.TypeNumber: "1", herb.TypeDate: "2024-02-10", herb.TypeList: "b"}
+	raws := []string{"", "page=2&per_page=2"}
+	for _, search := range []string{
+		"rose", "ro*", `"rose fern"`, "is-a-ro*", "-rose", "rose -soft", "rose fern", "absent", "*", "a b",
+	} {
+		raws = append(raws, "search="+url.QueryEscape(search))
+	}
+	for _, f := range fields {
+		name, operand := url.QueryEscape(f.Name), operands[f.Type]
+		if operand == "" {
+			operand = "rose"
+		}
+		for _, op := range query.Ops() {
+			value := operand
+			switch {
+			case op == "empty":
+				value = "true"
+			case op == query.OpPrefix && f.Type == herb.TypeNumber:
+				continue // numbers have no prefix
+			case op == query.OpPrefix:
+				value = operand[:max(1, len(operand)-1)]
+			}
+			raws = append(raws, fmt.Sprintf("%s%%5B%s%%5D=%s", name, op, url.QueryEscape(value)))
+		}
+		raws = append(raws,
+			name+"=",
+			"sort="+name,
+			"sort="+name+"&order=desc",
+			"search=ro*&order=desc&sort="+name,
+			"search=rose&per_page=2&page=2&sort="+name,
+			"search=-soft&per_page=1&page=3&order=desc&sort="+name,
+		)
+	}
+	return raws
+}
+
+// requests are the questions that can be asked of the fields; with damaged fields, not all can.
+func requests(fields []herb.Field) []*query.Request {
+	var parsed []*query.Request
+	for _, raw := range questions(fields) {
+		if q, err := query.Parse(raw, fields); err == nil {
+			parsed = append(parsed, q)
+		}
+	}
+	return parsed
+}
+
+func TestQuestionsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, raw := range questions(everyType()) {
+		if _, err := query.Parse(raw, everyType()); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// fileOf builds a segment and returns its bytes.
+func fileOf(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "good.seg")
+	if _, err := segment.Create(t.Context(), path, fields, sequence(records), opts); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// openBytes opens bytes as a segment. The reader is released by the caller.
+func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return segment.Open(path)
+}
+
+// isDamage reports whether an error is one of those that say what is wrong with a file.
+func isDamage(err error) bool {
+	return errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion)
+}
+
+// use asks a reader everything and expects answers or errors that say that the file is damaged. What hangs ends the test.
+func use(r *segment.Reader, asked []*query.Request, what string) error {
+	watchdog := time.AfterFunc(time.Minute, func() { panic(what + ": a listing does not end") })
+	defer watchdog.Stop()
+	for _, q := range asked {
+		page, err := r.List(context.Background(), q)
+		switch {
+		case err != nil && !isDamage(err):
+			return fmt.Errorf("%s: listing %q: %w", what, q, err)
+		case err == nil && (len(page.Records) > q.PerPage || page.Total > r.Len()):
+			return fmt.Errorf("%s: listing %q: %d records on a page of %d, %d of %d in all",
+				what, q, len(page.Records), q.PerPage, page.Total, r.Len())
+		}
+	}
+	return nil
+}
+
+// expected is the error that a change of the byte at a place must give; nil if it is for Verify to find.
+func expected(size, at int) error {
+	switch {
+	case at < frameVersion:
+		return segment.ErrCorrupt
+	case at < frameVersion+4:
+		return segment.ErrVersion
+	case at < frameHeader:
+		return segment.ErrCorrupt
+	case at >= size-8: // how the file ends
+		return segment.ErrTruncated
+	case at >= size-frameFooter:
+		return segment.ErrCorrupt
+	default:
+		return nil
+	}
+}
+
+// flips are changes of a byte: its lowest bit, and all of them.
+var flips = [2]byte{0x01, 0xff}
+
+func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	var asked [2][]*query.Request // half of the questions after each of the flips
+	for i, q := range requests(everyType()) {
+		asked[i%2] = append(asked[i%2], q)
+	}
+	path := filepath.Join(t.TempDir(), "flipped.seg")
+	opened := 0
+	for at := range good {
+		for i, flip := range flips {
+			what := fmt.Sprintf("byte %d of %d ^ %#x", at, len(good), flip)
+			bad := slices.Clone(good)
+			bad[at] ^= flip
+			r, err := openBytes(t, path, bad)
+			want := expected(len(good), at)
+			if want != nil && !errors.Is(err, want) {
+				t.Fatalf("%s: Open: %v; want %v", what, err, want)
+			}
+			if err != nil {
+				if !isDamage(err) {
+					t.Fatalf("%s: Open: %v", what, err)
+				}
+				continue
+			}
+			opened++
+			if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
+				t.Errorf("%s: Verify: %v", what, err)
+			}
+			if !testing.Short() || at%8 == 0 {
+				if err := use(r, asked[i], what); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := r.Release(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if opened < len(good) {
+		t.Errorf("only %d of %d flipped files were opened and listed", opened, len(flips)*len(good))
+	}
+}
+
+// TestFlippedBytes_many flips some bytes of a file that is large enough for every way to find a page.
+func TestFlippedBytes_many(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), manyRecords(5000), segment.Options{})
+	records := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:])) / 2 // half of them or more are JSON
+	asked := requests(everyType())
+	path := filepath.Join(t.TempDir(), "flipped.seg")
+	g := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		at, flip := records+g.IntN(len(good)-records), byte(1)<<g.IntN(8)
+		what := fmt.Sprintf("byte %d of %d ^ %#x", at, len(good), flip)
+		bad := slices.Clone(good)
+		bad[at] ^= flip
+		r, err := openBytes(t, path, bad)
+		if err != nil {
+			if !isDamage(err) {
+				t.Fatalf("%s: Open: %v", what, err)
+			}
+			continue
+		}
+		if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
+			t.Errorf("%s: Verify: %v", what, err)
+		}
+		if err := use(r, asked, what); err != nil {
+			t.Error(err)
+		}
+		if err := r.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOverwrittenSections overwrites one section after the other, as a disk does that loses a block.
+func TestOverwrittenSections(t *testing.T) {
+	t.Parallel()
+	asked := requests(everyType())
+	for name, records := range map[string][]herb.Record{"few": fewRecords(), "many": manyRecords(5000)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			good := fileOf(t, everyType(), records, segment.Options{})
+			path := filepath.Join(t.TempDir(), "overwritten.seg")
+			toc := good[binary.LittleEndian.Uint64(good[len(good)-frameFooter:]) : len(good)-frameFooter]
+			for ; len(toc) > 0; toc = toc[frameEntry:] {
+				from, size := binary.LittleEndian.Uint64(toc[8:]), binary.LittleEndian.Uint64(toc[16:])
+				for _, with := range []byte{0x00, 0x01, 0xff} {
+					what := fmt.Sprintf("section %s of field %d, %d bytes of %#x", toc[:4], binary.LittleEndian.Uint32(toc[4:]), size, with)
+					bad := slices.Clone(good)
+					copy(bad[from:], bytes.Repeat([]byte{with}, int(size)))
+					r, err := openBytes(t, path, bad)
+					if err != nil {
+						if !isDamage(err) {
+							t.Errorf("%s: Open: %v", what, err)
+						}
+						continue
+					}
+					if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) && !bytes.Equal(bad, good) {
+						t.Errorf("%s: Verify: %v", what, err)
+					}
+					if err := errors.Join(use(r, asked, what), r.Release()); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// repair makes all checksums of a file right again, where its frame can still be found: what a program does that writes
+// nonsense with care.
+func repair(b []byte) []byte {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	b = slices.Clone(b)
+	if len(b) < frameHeader+frameFooter {
+		return b
+	}
+	footer := b[len(b)-frameFooter:]
+	offset := binary.LittleEndian.Uint64(footer)
+	end := uint64(len(b) - frameFooter)
+	if offset > end || (end-offset)%frameEntry != 0 {
+		return b
+	}
+	toc := b[offset:end]
+	for e := toc; len(e) > 0; e = e[frameEntry:] {
+		from, size := binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])
+		if from <= end && size <= end-from {
+			binary.LittleEndian.PutUint32(e[24:], crc32.Checksum(b[from:from+size], table))
+		}
+	}
+	binary.LittleEndian.PutUint64(footer[8:], uint64(len(toc)))
+	binary.LittleEndian.PutUint64(footer[16:], uint64(len(b)))
+	binary.LittleEndian.PutUint32(footer[24:], crc32.Checksum(toc, table))
+	binary.LittleEndian.PutUint32(footer[28:], crc32.Checksum(footer[:28], table))
+	return b
+}
+
+// TestFlippedBytes_repaired damages the description and the table of contents behind the back of the checksums.
+func TestFlippedBytes_repaired(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	if d := cmp.Diff(good, repair(good)); d != "" {
+		t.Fatalf("repairing a good file changes it:\n%s", d)
+	}
+	path := filepath.Join(t.TempDir(), "flipped.seg")
+	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
+	meta := binary.LittleEndian.Uint64(good[len(good)-frameFooter-frameEntry+8:]) // the last section
+	opened := 0
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
+	for at := int(meta); at < len(good)-frameFooter; at += step {
+		for _, flip := range flips {
+			what := fmt.Sprintf("byte %d ^ %#x, description at %d, table of contents at %d", at, flip, meta, toc)
+			bad := slices.Clone(good)
+			bad[at] ^= flip
+			r, err := openBytes(t, path, repair(bad))
+			if err != nil {
+				if !isDamage(err) {
+					t.Fatalf("%s: Open: %v", what, err)
+				}
+				continue
+			}
+			opened++
+			if err := r.Verify(); err != nil && !errors.Is(err, segment.ErrCorrupt) {
+				t.Errorf("%s: Verify: %v", what, err)
+			}
+			if err := use(r, requests(r.Fields()), what); err != nil {
+				t.Error(err)
+			}
+			if err := r.Release(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if opened == 0 {
+		t.Error("no damaged file was opened: the damage is always found before")
+	}
+}
+
+func TestCutFiles(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	path := filepath.Join(t.TempDir(), "cut.seg")
+	for size := range good {
+		if _, err := openBytes(t, path, good[:size]); !errors.Is(err, segment.ErrTruncated) {
+			t.Errorf("cut to %d of %d bytes: %v", size, len(good), err)
+		}
+	}
+	if _, err := openBytes(t, path, append(slices.Clone(good), 0)); !isDamage(err) {
+		t.Errorf("with a byte more: %v", err)
+	}
+	if _, err := openBytes(t, path, append(slices.Clone(good), good...)); !isDamage(err) {
+		t.Errorf("twice in one file: %v", err)
+	}
+	r, err := openBytes(t, path, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Verify(), r.Release()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOtherVersion(t *testing.T) {
+	t.Parallel()
+	other := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
+	_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), other)
+	if !errors.Is(err, segment.ErrVersion) {
+		t.Fatalf("Open: %v", err)
+	}
+	for _, part := range []string{"other.seg", " 4711 ", fmt.Sprintf("reads %d", segment.FormatVersion)} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+}
+
+// TestUnknownSections: what a later version adds is no obstacle.
+func TestUnknownSections(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
+	entry := append([]byte("NEWS"), make([]byte, frameEntry-4)...)
+	binary.LittleEndian.PutUint64(entry[8:], toc)
+	later := slices.Insert(slices.Clone(good), len(good)-frameFooter, entry...)
+	r, err := openBytes(t, filepath.Join(t.TempDir(), "later.seg"), repair(later))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Verify(), use(r, requests(r.Fields()), "later"), r.Release()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMisplacedSections: sections that share bytes could make a small file take much memory, and of two with one name
+// nobody could say which counts.
+func TestMisplacedSections(t *testing.T) {
+	t.Parallel()
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{})
+	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
+	tests := map[string]func(first, second []byte){
+		"two in one place":   func(first, second []byte) { copy(second[8:24], first[8:24]) },
+		"one in the header":  func(first, _ []byte) { binary.LittleEndian.PutUint64(first[8:], 8) },
+		"one out of line":    func(first, _ []byte) { first[8]++; first[16]-- },
+		"two with one name":  func(first, second []byte) { copy(second[:8], first[:8]) },
+		"one that overflows": func(_, second []byte) { binary.LittleEndian.PutUint64(second[16:], 1<<64-8) },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad := slices.Clone(good)
+			change(bad[toc:toc+frameEntry], bad[toc+frameEntry:toc+2*frameEntry])
+			if _, err := openBytes(t, filepath.Join(t.TempDir(), "bad.seg"), repair(bad)); !errors.Is(err, segment.ErrCorrupt) {
+				t.Errorf("Open: %v", err)
+			}
+		})
+	}
+}
+
+// TestEndlessValue: the last value of a record has lost the quote that ends it, and has others.
+func TestEndlessValue(t *testing.T) {
+	t.Parallel()
+	fields := everyType()[:1]
+	bad := fileOf(t, fields, []herb.Record{{`"rose"`}}, segment.Options{})
+	bad[bytes.Index(bad, []byte(`""}`))+1] = '.'
+	r, err := openBytes(t, filepath.Join(t.TempDir(), "bad.seg"), bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := query.Parse("text=rose", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(time.Minute, func() { panic("the listing does not end") })
+	defer watchdog.Stop()
+	if _, err := r.List(t.Context(), q); !errors.Is(err, segment.ErrCorrupt) {
+		t.Errorf("List: %v", err)
+	}
+	if err := r.Release(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,133 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"herbarium/internal/herb"
+)
+
+// Stat says what the bytes of a segment are used for.
+type Stat struct {
+	Version  int        `json:"version"` // of the format
+	Bytes    int64      `json:"bytes"`   // of the file
+	Records  int        `json:"records"`
+	Terms    int        `json:"terms"`    // distinct words
+	Words    int        `json:"words"`    // of all records
+	Sections []KindStat `json:"sections"` // by kind, in the order in which the kinds first appear in the file
+	Frame    int64      `json:"frame"`    // bytes outside the sections: header, padding, table of contents, footer
+}
+
+// KindStat says how much room the sections of one kind take.
+type KindStat struct {
+	Tag      string `json:"tag"`
+	Sections int    `json:"sections"` // one for each field that has it, or one for the whole file
+	Bytes    int64  `json:"bytes"`
+}
+
+// PerRecord divides bytes by the number of records. It is 0 if there are none.
+func (s Stat) PerRecord(bytes int64) float64 {
+	if s.Records == 0 {
+		return 0
+	}
+	return float64(bytes) / float64(s.Records)
+}
+
+// Stat adds up the sizes of the sections. It reads only what Open has read.
+func (r *Reader) Stat() Stat {
+	s := Stat{
+		Version: FormatVersion, // Open refuses the others
+		Bytes:   int64(len(r.file)),
+		Records: r.meta.Records,
+		Terms:   r.meta.Terms,
+		Words:   r.meta.Words,
+		Frame:   int64(len(r.file)),
+	}
+	for _, sec := range r.sections {
+		name := printable(sec.tag.String())
+		i := slices.IndexFunc(s.Sections, func(k KindStat) bool { return k.Tag == name })
+		if i < 0 {
+			i = len(s.Sections)
+			s.Sections = append(s.Sections, KindStat{Tag: name})
+		}
+		s.Sections[i].Sections++
+		s.Sections[i].Bytes += int64(sec.length)
+		s.Frame -= int64(sec.length)
+	}
+	return s
+}
+
+// Dump writes an inventory for people: the frame, every section, and what the fields and words amount to. It does not
+// compare checksums, so that it can describe a damaged file as far as it can be read; that is for Verify.
+func (r *Reader) Dump(w io.Writer) error {
+	var b bytes.Buffer // complete before w sees any of it, because guard is for faults in the map and not for those of w
+	if err := guard(func() error { return r.dump(&b) }); err != nil {
+		return err
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+func (r *Reader) dump(b *bytes.Buffer) error {
+	footer := r.file[len(r.file)-footerSize:]
+	fmt.Fprintf(b, "file     %d bytes, format version %d\n", len(r.file), FormatVersion)
+	fmt.Fprintf(b, "table    %d sections, at %d\n", len(r.sections), binary.LittleEndian.Uint64(footer))
+	fmt.Fprintf(b, "records  %d\n", r.meta.Records)
+	fmt.Fprintf(b, "words    %d in all records, %d of them different\n", r.meta.Words, r.meta.Terms)
+
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nFIELD\tNAME\tTYPE\tUSE\tVALUES\tDIFFERENT\tLONG RUNS\tELEMENTS")
+	for i := range r.columns {
+		c := &r.columns[i]
+		elements := "-"
+		if c.field.Type == herb.TypeList {
+			elements = fmt.Sprint(c.elements.len())
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", i, printable(c.field.Name), c.field.Type, use(c.field),
+			c.values(), c.distinct(), c.long.len(), elements)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+
+	t = tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nSECTION\tFIELD\tOFFSET\tLENGTH\tCRC32C")
+	for _, s := range r.sections {
+		field := "-"
+		if s.field != noField {
+			field = fmt.Sprint(s.field)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%08x\n", printable(s.tag.String()), field, s.offset, s.length, s.crc)
+	}
+	return t.Flush()
+}
+
+// use names what a field may be used for.
+func use(f herb.Field) string {
+	var uses []string
+	for _, u := range []struct {
+		name string
+		can  bool
+	}{{"search", f.Searchable}, {"filter", f.Filterable}, {"sort", f.Sortable}} {
+		if u.can {
+			uses = append(uses, u.name)
+		}
+	}
+	if len(uses) == 0 {
+		return "-"
+	}
+	return strings.Join(uses, ",")
+}
+
+// printable returns s as it is or, if it could spoil a terminal or a table, quoted.
+func printable(s string) string {
+	if q := fmt.Sprintf("%q", s); q != `"`+s+`"` {
+		return q
+	}
+	return s
+}

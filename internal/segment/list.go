@@ -1,0 +1,133 @@
+package segment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/query"
+)
+
+// List finds the page that q asks for. Its records point into the map.
+func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
+	err = guard(func() error {
+		numbers, total, err := r.find(ctx, q)
+		if err != nil {
+			return err
+		}
+		page.Total = total
+		page.Records = make([][]byte, len(numbers))
+		for i, n := range numbers {
+			page.Records[i] = r.record(n)
+			touch(page.Records[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return query.Page{}, err
+	}
+	return page, nil
+}
+
+// touch reads something of every page of memory that a record lies on: a fault in the map should happen here, where it
+// becomes an error, and not when the record is sent. What it reads must matter, or the compiler leaves the reading out.
+func touch(record []byte) {
+	const memoryPage = 4096
+	zero := false
+	for at := 0; at < len(record); at += memoryPage {
+		zero = zero || record[at] == 0
+	}
+	if zero || record[0] != '{' || record[len(record)-1] != '}' {
+		panic(corruption{errors.New("a record is not an object")})
+	}
+}
+
+// find returns the numbers of the records on the page, in order, and how many there are on all pages.
+func (r *Reader) find(ctx context.Context, q *query.Request) (numbers []uint32, total int, err error) {
+	set, clauses, err := r.answer(q)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	total = r.Len()
+	if set != nil {
+		total = int(set.GetCardinality())
+	}
+	from := min(q.Offset(), total)
+	to := min(from+q.PerPage, total)
+	switch {
+	case from == to:
+	case q.Sort != query.NoSort:
+		numbers, err = newOrdered(&r.columns[q.Sort], set).page(from, to, q.Desc)
+	case len(clauses) > 0:
+		numbers, err = newRelevance(r, clauses).page(set, from, to)
+	default:
+		numbers, err = selection(set, from, to)
+	}
+	return numbers, total, err
+}
+
+// answer returns the records that meet the request, nil for all of them, and the clauses that records are scored by.
+func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause, err error) {
+	var sets, without []*roaring.Bitmap
+	if q.Search != nil {
+		if len(q.Search.Clauses) == 0 {
+			return roaring.New(), nil, nil
+		}
+		for _, c := range q.Search.Clauses {
+			found, err := r.words.find(c)
+			if err != nil {
+				return nil, nil, err
+			}
+			if c.Exclude {
+				without = append(without, found.set)
+				continue
+			}
+			sets = append(sets, found.set)
+			scored = append(scored, found)
+		}
+	}
+	for _, c := range q.Conditions {
+		s, err := r.columns[c.Field].meeting(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		sets = append(sets, s)
+	}
+	if len(sets) == 0 {
+		if len(without) == 0 {
+			return nil, nil, nil
+		}
+		all := roaring.New()
+		all.AddRange(0, uint64(r.Len()))
+		sets = append(sets, all)
+	}
+	set = intersection(sets)
+	for _, s := range without {
+		set = roaring.AndNot(set, s)
+	}
+	return set, scored, nil
+}
+
+// selection returns the members from up to to of a set; nil is the set of all.
+func selection(set *roaring.Bitmap, from, to int) ([]uint32, error) {
+	numbers := make([]uint32, 0, to-from)
+	if set == nil {
+		for n := from; n < to; n++ {
+			numbers = append(numbers, uint32(n))
+		}
+		return numbers, nil
+	}
+	first, err := set.Select(uint32(from))
+	if err != nil {
+		return nil, err
+	}
+	it := set.Iterator()
+	for it.AdvanceIfNeeded(first); len(numbers) < to-from && it.HasNext(); {
+		numbers = append(numbers, it.Next())
+	}
+	return numbers, nil
+}

@@ -1,0 +1,64 @@
+package segment_test
+
+import (
+	"iter"
+	"path/filepath"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
+	"herbarium/internal/segment"
+)
+
+// sequence yields records.
+func sequence(records []herb.Record) iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// build makes a segment and opens it. When the test ends it must be intact and held by nobody else.
+func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) *segment.Reader {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.seg")
+	if n, err := segment.Create(t.Context(), path, fields, sequence(records), opts); err != nil || n != len(records) {
+		t.Fatalf("Create: %d of %d records, %v", n, len(records), err)
+	}
+	r, err := segment.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Verify(); err != nil {
+			t.Error(err)
+		}
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func TestListing(t *testing.T) {
+	t.Parallel()
+	listtest.Run(t, listtest.Engine{
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+			return build(t, fields, records, segment.Options{})
+		},
+	})
+}
+
+// TestListing_spilled does the same with so little memory that nearly everything is written to disk in parts.
+func TestListing_spilled(t *testing.T) {
+	t.Parallel()
+	listtest.Run(t, listtest.Engine{
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+			return build(t, fields, records, segment.Options{Memory: 512})
+		},
+		Datasets: 200,
+	})
+}

@@ -1,0 +1,171 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// sets is a table of sets of record numbers as it lies in the file: their number, where each begins and the last ends,
+// and the sets in roaring's portable format, each at a multiple of the alignment.
+type sets struct {
+	records int // of the segment; the members of all sets are less
+	starts  u64s
+	body    []byte
+	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before
+}
+
+func openSets(b []byte, records int) (sets, error) {
+	if len(b) == 0 {
+		return sets{}, nil
+	}
+	if len(b) < 8 {
+		return sets{}, fmt.Errorf("%w: table of sets", ErrCorrupt)
+	}
+	n := binary.LittleEndian.Uint64(b)
+	if n > uint64(len(b))/8 || 8*(n+2) > uint64(len(b)) {
+		return sets{}, fmt.Errorf("%w: table of sets", ErrCorrupt)
+	}
+	return sets{
+		records: records,
+		starts:  u64s(b[8 : 8*(n+2)]),
+		body:    b[8*(n+2):],
+		opened:  make([]atomic.Pointer[roaring.Bitmap], n),
+	}, nil
+}
+
+func (s *sets) len() int { return len(s.opened) }
+
+// bytes returns a set as it lies in the file.
+func (s *sets) bytes(i int) []byte { return s.body[s.starts.at(i):s.starts.at(i+1)] }
+
+// get returns a set, which must not be changed.
+func (s *sets) get(i int) (*roaring.Bitmap, error) {
+	if b := s.opened[i].Load(); b != nil {
+		return b, nil
+	}
+	b := roaring.New()
+	if raw := s.bytes(i); len(raw) > 0 {
+		if end := endOfSet(raw); end > s.records {
+			return nil, fmt.Errorf("%w: a set has record %d of %d", ErrCorrupt, end-1, s.records)
+		}
+		if _, err := b.FromBuffer(raw); err != nil {
+			return nil, fmt.Errorf("%w: a set: %w", ErrCorrupt, err)
+		}
+	}
+	s.opened[i].Store(b)
+	return b, nil
+}
+
+// endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
+// as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
+func endOfSet(b []byte) (end int) {
+	const withRuns, withoutRuns, withOffsets, mostInArray, bitmapSize = 12347, 12346, 4, 4096, 8192
+	u16 := binary.LittleEndian.Uint16
+	var n int
+	var isRun []byte // a bit for each container
+	switch cookie := binary.LittleEndian.Uint32(b); {
+	case cookie&0xffff == withRuns:
+		n = int(cookie>>16) + 1
+		isRun, b = b[4:4+(n+7)/8], b[4+(n+7)/8:]
+	case cookie == withoutRuns:
+		n, b = int(binary.LittleEndian.Uint32(b[4:])), b[8:]
+	default:
+		panic(corruption{errors.New("not a set")})
+	}
+	heads, b := b[:4*n], b[4*n:] // of each container, the upper half of its members and their number less one
+	if isRun == nil || n >= withOffsets {
+		b = b[4*n:]
+	}
+	ascend := func(member int) {
+		if member < end {
+			panic(corruption{errors.New("a set is out of order")})
+		}
+		end = member + 1
+	}
+	for i := range n {
+		key, count, size := int(u16(heads[4*i:]))<<16, int(u16(heads[4*i+2:]))+1, 0
+		if key < end {
+			panic(corruption{errors.New("a set is out of order")})
+		}
+		switch {
+		case isRun != nil && isRun[i/8]>>(i%8)&1 == 1:
+			size = 2 + 4*int(u16(b))
+			for at := 2; at < size; at += 4 {
+				ascend(key + int(u16(b[at:])))
+				end += int(u16(b[at+2:]))
+			}
+		case count <= mostInArray:
+			size = 2 * count
+			for at := 0; at < size; at += 2 {
+				ascend(key + int(u16(b[at:])))
+			}
+		default:
+			size = bitmapSize
+			for at := 0; at < size; at += 8 {
+				if word := binary.LittleEndian.Uint64(b[at:]); word != 0 {
+					ascend(key + 8*at + bits.Len64(word) - 1)
+					count -= bits.OnesCount64(word)
+				}
+			}
+			if count != 0 {
+				panic(corruption{errors.New("a set has a wrong count")})
+			}
+		}
+		if b = b[size:]; end <= key || end > key+1<<16 {
+			panic(corruption{errors.New("a part of a set is empty or too long")})
+		}
+	}
+	return end
+}
+
+// behind returns what follows a set in its place.
+func (s *sets) behind(i int, set *roaring.Bitmap) []byte {
+	raw := s.bytes(i)
+	if len(raw) == 0 {
+		return nil
+	}
+	return raw[set.GetSerializedSizeInBytes():]
+}
+
+// setsWriter writes a table of sets into a spool, because the table comes before the sets and is complete after them.
+type setsWriter struct {
+	starts []uint64
+	at     uint64
+	body   *spool
+}
+
+// add appends a set, followed by some bytes. An empty set takes no room.
+func (w *setsWriter) add(b *roaring.Bitmap, behind []byte) error {
+	w.starts = append(w.starts, w.at)
+	if b.IsEmpty() {
+		return nil
+	}
+	b.RunOptimize()
+	n, err := b.WriteTo(w.body)
+	if err != nil {
+		return err
+	}
+	n += int64(len(behind))
+	pad := -n & (alignment - 1)
+	if _, err := w.body.Write(append(behind, make([]byte, pad)...)); err != nil {
+		return err
+	}
+	w.at += uint64(n + pad)
+	return nil
+}
+
+// writeTo writes the table as a section.
+func (w *setsWriter) writeTo(f *fileWriter, t tag, field uint32) error {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(w.starts)))
+	for _, s := range w.starts {
+		b = binary.LittleEndian.AppendUint64(b, s)
+	}
+	b = binary.LittleEndian.AppendUint64(b, w.at)
+	return f.section(t, field, bytes.NewReader(b), w.body)
+}

@@ -1,0 +1,63 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// rawValue returns the value of a field within the JSON of a record, without its quotes and still escaped. labels are the
+// names of the fields as they stand in the JSON, each with its quotes and the colon.
+func rawValue(record []byte, labels []int, field int) []byte {
+	at := 1 // behind the brace
+	for i := 0; ; i++ {
+		at += labels[i] + 1 // behind the quote of the value
+		end := at + closingQuote(record[at:])
+		if i == field {
+			return record[at:end]
+		}
+		at = end + 2 // behind the quote and the comma
+	}
+}
+
+// closingQuote returns where a JSON string ends.
+func closingQuote(b []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '"')
+		if i < 0 {
+			panic(corruption{errors.New("a value has no end")})
+		}
+		i += at
+		escapes := 0
+		for i-escapes > 0 && b[i-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
+		}
+		at = i + 1
+	}
+}
+
+// unescape returns what a JSON string says.
+func unescape(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	quoted := make([]byte, 0, len(raw)+2)
+	quoted = append(append(append(quoted, '"'), raw...), '"')
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		panic(corruption{err}) // guard makes an error of it
+	}
+	return s
+}
+
+// corruption is the panic of code that finds, deep inside, that the file is not what it should be.
+type corruption struct{ err error }
+
+// Error is part of error.
+func (c corruption) Error() string { return c.err.Error() }
+
+// RuntimeError is part of runtime.Error.
+func (c corruption) RuntimeError() {}
