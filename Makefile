@@ -3,10 +3,10 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check fmt fuzz parts
+.PHONY: help build test check fmt fuzz parts bench bench-10m
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./herbarium, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o herbarium ./cmd/herbarium
@@ -35,3 +35,9 @@ fuzz: ## run each fuzz target for a minute
 			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$pkg || exit 1; \
 		done; \
 	done
+
+bench: ## measure everything with a million records and write bench/RESULTS.md
+	$(GO) run ./bench/cmd/bench
+
+bench-10m: ## measure Herbarium alone with ten million records and add that
+	$(GO) run ./bench/cmd/bench -alone -n 10000000

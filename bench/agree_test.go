@@ -1,0 +1,71 @@
+package bench_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/bench/gen"
+	"herbarium/bench/peer"
+	"herbarium/internal/query"
+)
+
+// TestPeerAgrees sees that what is compared answers alike: the engine and the peer find as many records in every shape,
+// and the same ones where the order is not by relevance.
+func TestPeerAgrees(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Few records, of a seed that has the rare word and the phrase among them all the same.
+	path, err := gen.File(t.Context(), dir, 2, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := filepath.Join(dir, "peer.db")
+	if err := peer.Load(t.Context(), path, db); err != nil {
+		t.Fatal(err)
+	}
+	p, err := peer.Open(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l, fields := open(t, path)
+	for _, shape := range resolve(t, l, fields) {
+		t.Run(shape.Name, func(t *testing.T) {
+			if shape.Total == 0 {
+				t.Error("no record meets it")
+			}
+			r, err := query.Parse(shape.Raw, fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := l.List(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.List(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Total != want.Total {
+				t.Errorf("the peer finds %d records and the engine %d", got.Total, want.Total)
+			}
+			if diff := cmp.Diff(lines(want), lines(got)); diff != "" && !shape.Relevance() {
+				t.Errorf("records of the engine (-) and the peer (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+func lines(p query.Page) []string {
+	out := make([]string, len(p.Records))
+	for i, r := range p.Records {
+		out[i] = string(r)
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package gen
+
+// vocabularySize is the number of words that titles and descriptions are written with.
+const vocabularySize = 30_000
+
+// lexicon makes up words that can be pronounced, never the same one twice.
+type lexicon struct {
+	rng  rng
+	seen map[string]bool
+}
+
+// newLexicon starts the lexicon that every generator has: the words do not depend on the seed, so that they can be named
+// in queries.
+func newLexicon() *lexicon {
+	return &lexicon{rng: 2024, seen: map[string]bool{}}
+}
+
+// word makes a word of that many syllables.
+func (l *lexicon) word(syllables int) string {
+	onsets := [...]string{
+		"b", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gl", "kr", "pl", "sh", "st", "th", "tr",
+	}
+	vowels := [...]string{"a", "e", "i", "o", "u", "a", "e", "i", "o", "u", "ai", "ea", "ou"}
+	codas := [...]string{"", "", "", "", "", "n", "r", "l", "s", "m"}
+	for {
+		var b []byte
+		for range syllables {
+			b = append(b, onsets[l.rng.below(len(onsets))]...)
+			b = append(b, vowels[l.rng.below(len(vowels))]...)
+		}
+		b = append(b, codas[l.rng.below(len(codas))]...)
+		if w := string(b); !l.seen[w] {
+			l.seen[w] = true
+			return w
+		}
+	}
+}
+
+// vocabulary makes the words of the texts, the most frequent first. As in a language, frequent words are short.
+func (l *lexicon) vocabulary() []string {
+	words := make([]string, vocabularySize)
+	for i := range words {
+		syllables := 2
+		if i >= 500 {
+			syllables += l.rng.below(2)
+		}
+		if i >= 3000 {
+			syllables = 3 + l.rng.below(5)/4
+		}
+		words[i] = l.word(syllables)
+	}
+	return words
+}
+
+// wordWeights is Zipf's law with Mandelbrot's shift: the word of rank r, counted from 0, comes as often as 1/(r+6.5). The
+// shift is such that the most frequent word is in about 40 % of the records.
+func wordWeights() []uint64 {
+	weights := make([]uint64, vocabularySize)
+	for r := range weights {
+		weights[r] = 1 << 40 / uint64(2*r+13)
+	}
+	return weights
+}
+
+// capital writes a word, which begins with a letter of ASCII, with a capital letter.
+func capital(w string) string { return string(w[0]-'a'+'A') + w[1:] }

@@ -1,0 +1,101 @@
+// Package bench_test measures the engine without a server around it.
+package bench_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/bench/gen"
+	"herbarium/bench/internal/hist"
+	"herbarium/bench/shapes"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Lister is an engine with a dataset in it.
+type Lister interface {
+	List(ctx context.Context, r *query.Request) (query.Page, error)
+}
+
+const (
+	sizesEnv = "HERBARIUM_BENCH_SIZES" // numbers of records to measure with, separated by commas
+	dataEnv  = "HERBARIUM_BENCH_DATA"  // folder for files that a later run can use again
+)
+
+func sizes(b *testing.B) []int {
+	list, ok := os.LookupEnv(sizesEnv)
+	if !ok {
+		list = "10000"
+	}
+	var out []int
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			b.Fatalf("%s is %q; write numbers with commas between them, such as 10000,1000000", sizesEnv, list)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// resolve makes the shapes ready for an engine.
+func resolve(tb testing.TB, l Lister, fields []herb.Field) []shapes.Request {
+	tb.Helper()
+	requests, err := shapes.Resolve(tb.Context(), func(ctx context.Context, raw string) (int, error) {
+		r, err := query.Parse(raw, fields)
+		if err != nil {
+			return 0, err
+		}
+		page, err := l.List(ctx, r)
+		return page.Total, err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return requests
+}
+
+// BenchmarkList lists a page of every shape at every size. The environment variable HERBARIUM_BENCH_SIZES says which
+// sizes; a million records are 400 MB of file.
+func BenchmarkList(b *testing.B) {
+	for _, n := range sizes(b) {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			path, err := gen.File(b.Context(), cmp.Or(os.Getenv(dataEnv), "data"), 1, n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			l, fields := open(b, path)
+			for _, r := range resolve(b, l, fields) {
+				b.Run("shape="+r.Name, func(b *testing.B) { benchmarkShape(b, l, fields, r) })
+			}
+		})
+	}
+}
+
+func benchmarkShape(b *testing.B, l Lister, fields []herb.Field, shape shapes.Request) {
+	r, err := query.Parse(shape.Raw, fields)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var latency hist.Histogram
+	b.ReportAllocs()
+	for b.Loop() {
+		start := time.Now()
+		page, err := l.List(b.Context(), r)
+		latency.Add(time.Since(start))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if page.Total != shape.Total {
+			b.Fatalf("%d records; want %d", page.Total, shape.Total)
+		}
+	}
+	b.ReportMetric(float64(latency.Quantile(0.50)), "p50-ns")
+	b.ReportMetric(float64(latency.Quantile(0.99)), "p99-ns")
+}

@@ -1,0 +1,77 @@
+// Package hist counts durations in little room, for quantiles that are right to a hundredth.
+package hist
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// subBits decides the precision: every power of two is cut into that many bits' worth of buckets.
+const subBits = 7
+
+// Histogram counts durations. The zero value is empty and ready.
+type Histogram struct {
+	counts [(64 - subBits) << subBits]uint32
+	n      int
+	sum    time.Duration
+	max    time.Duration
+}
+
+// Add counts a duration. A negative one counts as zero.
+func (h *Histogram) Add(d time.Duration) {
+	d = max(d, 0)
+	h.counts[bucket(uint64(d))]++
+	h.n++
+	h.sum += d
+	h.max = max(h.max, d)
+}
+
+// Merge counts everything that another histogram has counted.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, c := range o.counts {
+		h.counts[i] += c
+	}
+	h.n += o.n
+	h.sum += o.sum
+	h.max = max(h.max, o.max)
+}
+
+// Count is how many durations were counted.
+func (h *Histogram) Count() int { return h.n }
+
+// Mean is the mean of them, 0 of none.
+func (h *Histogram) Mean() time.Duration {
+	if h.n == 0 {
+		return 0
+	}
+	return h.sum / time.Duration(h.n)
+}
+
+// Quantile returns the duration that a share q of all does not exceed, 0 of none.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	rank := max(1, int(math.Ceil(q*float64(h.n))))
+	for i, c := range h.counts {
+		if rank -= int(c); rank <= 0 {
+			return min(middle(i), h.max)
+		}
+	}
+	return h.max
+}
+
+func bucket(v uint64) int {
+	if v < 1<<subBits {
+		return int(v)
+	}
+	shift := bits.Len64(v) - subBits - 1
+	return shift<<subBits + int(v>>shift)
+}
+
+// middle is the duration in the middle of a bucket.
+func middle(i int) time.Duration {
+	if i < 2<<subBits {
+		return time.Duration(i)
+	}
+	shift := i>>subBits - 1
+	return time.Duration((i-shift<<subBits)<<shift + 1<<shift/2)
+}

@@ -1,0 +1,72 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// conn is a connection that is kept alive. It speaks as much HTTP as the servers here need: net/http's client would take
+// as much of the shared processors as they do.
+type conn struct {
+	net.Conn
+	request []byte
+	answer  *bufio.Reader
+}
+
+func newConn(c net.Conn, addr, target string) *conn {
+	request := "GET " + target + " HTTP/1.1\r\nHost: " + addr + "\r\nUser-Agent: bench\r\n\r\n"
+	return &conn{c, []byte(request), bufio.NewReaderSize(c, 64<<10)}
+}
+
+// roundTrip sends the request and reads the answer. It returns the size of the body.
+func (c *conn) roundTrip() (size int64, err error) {
+	if _, err := c.Write(c.request); err != nil {
+		return 0, err
+	}
+	status, err := c.answer.ReadSlice('\n')
+	if err != nil {
+		return 0, fmt.Errorf("reading the answer: %w", err)
+	}
+	ok := bytes.HasPrefix(status, []byte("HTTP/1.1 200 "))
+	first := strings.TrimSpace(string(status[:min(len(status), 80)]))
+	if size, err = c.readHeader(); err != nil {
+		return 0, err
+	}
+	if !ok {
+		body, err := io.ReadAll(io.LimitReader(c.answer, min(size, 1000)))
+		return 0, errors.Join(fmt.Errorf("the answer is %s: %s", first, body), err)
+	}
+	_, err = c.answer.Discard(int(size))
+	return size, err
+}
+
+// readHeader reads up to the body and returns its length, which must be told.
+func (c *conn) readHeader() (length int64, err error) {
+	const name = "content-length:"
+	length = -1
+	for {
+		line, err := c.answer.ReadSlice('\n')
+		if err != nil {
+			return 0, fmt.Errorf("reading the header: %w", err)
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			break
+		}
+		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
+			value := string(bytes.TrimSpace(line[len(name):]))
+			if length, err = strconv.ParseInt(value, 10, 64); err != nil {
+				return 0, fmt.Errorf("the answer has Content-Length %q", value)
+			}
+		}
+	}
+	if length < 0 {
+		return 0, errors.New("the answer has no Content-Length")
+	}
+	return length, nil
+}

@@ -1,0 +1,115 @@
+// Package load asks a server the same thing over and over and tells how long it took.
+package load
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"herbarium/bench/internal/hist"
+)
+
+// Options of a run.
+type Options struct {
+	Addr     string        // host:port of the server
+	Target   string        // path and query to ask for
+	Conns    int           // connections, each asking again as soon as it has its answer; 0: one
+	Requests int           // at most so many requests; 0: no limit
+	Duration time.Duration // no request is begun after that; each connection makes one in any case
+}
+
+// Result of one run or of several.
+type Result struct {
+	Latency hist.Histogram
+	Elapsed time.Duration
+	Bytes   int64 // of all bodies
+}
+
+// Requests is how many were answered.
+func (r *Result) Requests() int { return r.Latency.Count() }
+
+// Rate is the number of answers in a second.
+func (r *Result) Rate() float64 {
+	if r.Elapsed == 0 {
+		return 0
+	}
+	return float64(r.Requests()) / r.Elapsed.Seconds()
+}
+
+// Merge adds another run.
+func (r *Result) Merge(o *Result) {
+	r.Latency.Merge(&o.Latency)
+	r.Elapsed += o.Elapsed
+	r.Bytes += o.Bytes
+}
+
+// Run asks until one of the limits is reached. An answer other than 200 ends it with an error.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	conns := make([]*conn, max(1, o.Conns))
+	for i := range conns {
+		c, err := dial(ctx, o.Addr, o.Target)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		conns[i] = c
+	}
+	// A connection that waits for an answer is woken when the run is given up.
+	defer context.AfterFunc(ctx, func() {
+		for _, c := range conns {
+			_ = c.SetDeadline(time.Unix(1, 0))
+		}
+	})()
+	var (
+		left    atomic.Int64
+		workers sync.WaitGroup
+		results = make([]Result, len(conns))
+	)
+	left.Store(int64(o.Requests))
+	start := time.Now()
+	for i, c := range conns {
+		workers.Go(func() {
+			if err := c.ask(&results[i], start.Add(o.Duration), func() bool { return o.Requests == 0 || left.Add(-1) >= 0 }); err != nil {
+				cancel(fmt.Errorf("asking %s for %s: %w", o.Addr, o.Target, err))
+			}
+		})
+	}
+	workers.Wait()
+	total := &Result{}
+	for i := range results {
+		total.Merge(&results[i])
+	}
+	total.Elapsed = time.Since(start)
+	return total, context.Cause(ctx)
+}
+
+// ask sends requests one after the other until the deadline, or until there are no more to send.
+func (c *conn) ask(r *Result, deadline time.Time, more func() bool) error {
+	for more() {
+		start := time.Now()
+		n, err := c.roundTrip()
+		if err != nil {
+			return err
+		}
+		end := time.Now()
+		r.Latency.Add(end.Sub(start))
+		r.Bytes += n
+		if !end.Before(deadline) {
+			break
+		}
+	}
+	return nil
+}
+
+func dial(ctx context.Context, addr, target string) (*conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(c, addr, target), nil
+}

@@ -1,0 +1,106 @@
+package load_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"herbarium/bench/internal/load"
+)
+
+func serve(t *testing.T, h http.HandlerFunc) (addr string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+func TestRun_count(t *testing.T) {
+	t.Parallel()
+	var (
+		asked atomic.Int64
+		mu    sync.Mutex
+		conns = map[string]bool{}
+	)
+	addr := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		mu.Lock()
+		conns[r.RemoteAddr] = true
+		mu.Unlock()
+		if r.RequestURI != "/a?b=c" {
+			t.Errorf("asked for %s", r.RequestURI)
+		}
+		_, _ = io.WriteString(w, "seventeen letters")
+	})
+	r, err := load.Run(t.Context(), load.Options{Addr: addr, Target: "/a?b=c", Conns: 4, Requests: 100, Duration: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Requests() != 100 || asked.Load() != 100 || r.Bytes != 1700 || r.Rate() <= 0 || r.Latency.Quantile(0.5) <= 0 {
+		t.Errorf("%d requests, %d seen, %d bytes, %v/s", r.Requests(), asked.Load(), r.Bytes, r.Rate())
+	}
+	if len(conns) > 4 {
+		t.Errorf("%d connections; want at most 4, kept alive", len(conns))
+	}
+}
+
+func TestRun_time(t *testing.T) {
+	t.Parallel()
+	addr := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") })
+	r, err := load.Run(t.Context(), load.Options{Addr: addr, Target: "/"})
+	if err != nil || r.Requests() != 1 {
+		t.Errorf("in no time: %d requests, %v; want 1", r.Requests(), err)
+	}
+	r, err = load.Run(t.Context(), load.Options{Addr: addr, Target: "/", Duration: 20 * time.Millisecond})
+	if err != nil || r.Requests() < 1 || r.Elapsed < 20*time.Millisecond {
+		t.Errorf("%d requests in %v, %v", r.Requests(), r.Elapsed, err)
+	}
+}
+
+func TestRun_fails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		"status": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such thing", 404) }, "404 Not Found: no such thing"},
+		"length": {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, "no Content-Length"},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			_, _ = io.WriteString(w, "short")
+		}, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load.Run(t.Context(), load.Options{Addr: serve(t, c.handler), Target: "/x", Conns: 2, Duration: time.Minute})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v; want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+// TestRun_cancelled sees that a server that does not answer does not hold up the end.
+func TestRun_cancelled(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	addr := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if _, err := load.Run(ctx, load.Options{Addr: addr, Target: "/", Duration: time.Minute}); err == nil {
+		t.Error("there is no error")
+	}
+}

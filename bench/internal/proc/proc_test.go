@@ -1,0 +1,65 @@
+package proc_test
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"herbarium/bench/internal/proc"
+)
+
+func onLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no /proc to read")
+	}
+}
+
+func TestCPU(t *testing.T) {
+	onLinux(t)
+	t.Parallel()
+	before, err := proc.CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); time.Since(start) < 10*time.Second; {
+		after, err := proc.CPU(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after > before {
+			return
+		}
+	}
+	t.Error("reading /proc for ten seconds used no CPU time")
+}
+
+func TestMemoryOf(t *testing.T) {
+	onLinux(t)
+	t.Parallel()
+	m, err := proc.MemoryOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Anon <= 0 || m.File <= 0 || m.RSS < m.Anon+m.File || m.Peak < m.RSS {
+		t.Errorf("memory is %+v", m)
+	}
+	if _, err := proc.MemoryOf(-1); err == nil {
+		t.Error("there is a process -1")
+	}
+}
+
+func TestWatch(t *testing.T) {
+	onLinux(t)
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if m := proc.Watch(ctx, os.Getpid()); m.Peak <= 0 || m.Anon <= 0 {
+		t.Errorf("memory is %+v", m)
+	}
+	if m := proc.Watch(t.Context(), -1); m != (proc.Memory{}) {
+		t.Errorf("the memory of no process is %+v", m)
+	}
+}

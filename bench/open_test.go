@@ -1,0 +1,34 @@
+package bench_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/segment"
+)
+
+// open prepares a file of records for listing by the engine that is measured. It is closed when tb ends.
+func open(tb testing.TB, path string) (Lister, []herb.Field) {
+	tb.Helper()
+	table, err := ingest.Inspect(tb.Context(), ingest.Source{Path: path}, ingest.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	fields := table.Dataset().Fields
+	file := filepath.Join(tb.TempDir(), "bench.segment")
+	if _, err := segment.Create(tb.Context(), file, fields, table.Records(tb.Context()), segment.Options{}); err != nil {
+		tb.Fatal(err)
+	}
+	r, err := segment.Open(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return r, fields
+}

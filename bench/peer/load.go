@@ -1,0 +1,145 @@
+package peer
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"herbarium/bench/gen"
+	"herbarium/internal/text"
+)
+
+// tables of the database. Values are kept as they are written; beside them stands what numbers and titles sort by.
+const tables = `
+CREATE TABLE items (
+	id INTEGER PRIMARY KEY, title TEXT, description TEXT, category TEXT, status TEXT, date TEXT, url TEXT, image TEXT,
+	price TEXT, author TEXT, tags TEXT, price_number REAL, title_key BLOB
+);
+CREATE TABLE item_tags (tag TEXT, item INTEGER);
+CREATE VIRTUAL TABLE words USING fts5(
+	title, description, category, status, author, tags,
+	content='items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
+);`
+
+// indexes are made when the records are in. What is sorted by has one for each direction, because ties keep their order
+// in both.
+const indexes = `
+CREATE INDEX items_category ON items (category);
+CREATE INDEX items_status ON items (status);
+CREATE INDEX items_author ON items (author);
+CREATE INDEX items_date ON items (date);
+CREATE INDEX items_date_desc ON items (date DESC);
+CREATE INDEX items_price ON items (price_number);
+CREATE INDEX items_price_desc ON items (price_number DESC);
+CREATE INDEX items_title ON items (title_key);
+CREATE INDEX items_title_desc ON items (title_key DESC);
+CREATE INDEX item_tags_tag ON item_tags (tag, item);
+INSERT INTO words (words) VALUES ('rebuild');
+INSERT INTO words (words) VALUES ('optimize');
+ANALYZE;`
+
+// Fingerprint changes with the tables, so that a database of another make is not taken for one of these.
+func Fingerprint() string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(tables+indexes)))
+}
+
+// Load makes a database of a file of records. It appears under its name only when it is complete.
+func Load(ctx context.Context, csvPath, dbPath string) (err error) {
+	part := dbPath + ".part"
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	db, err := connect(part, "journal_mode(off)", "synchronous(off)", "cache_size(-262144)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if err := errors.Join(fill(ctx, db, csvPath), db.Close()); err != nil {
+		return errors.Join(fmt.Errorf("loading %s: %w", csvPath, err), os.Remove(part))
+	}
+	return os.Rename(part, dbPath)
+}
+
+func fill(ctx context.Context, db *sql.DB, csvPath string) error {
+	f, err := os.Open(csvPath)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows := csv.NewReader(f)
+	rows.ReuseRecord = true
+	if header, err := rows.Read(); err != nil || strings.Join(header, ",")+"\n" != gen.Header {
+		return errors.Join(fmt.Errorf("the header is %q; want %q", header, gen.Header), err)
+	}
+	if _, err := db.ExecContext(ctx, tables); err != nil {
+		return err
+	}
+	if err := insert(ctx, db, rows); err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, indexes)
+	return err
+}
+
+func insert(ctx context.Context, db *sql.DB, rows *csv.Reader) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	item, err := tx.PrepareContext(ctx, "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)")
+	if err != nil {
+		return err
+	}
+	tag, err := tx.PrepareContext(ctx, "INSERT INTO item_tags VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	for {
+		row, err := rows.Read()
+		if err == io.EOF {
+			return tx.Commit()
+		}
+		if err != nil {
+			return err
+		}
+		var args []any
+		for _, v := range row {
+			args = append(args, v)
+		}
+		args = append(args, row[columnPrice], []byte(text.CollationKey(row[columnTitle])))
+		if _, err := item.ExecContext(ctx, args...); err != nil {
+			return err
+		}
+		for _, t := range text.Elements(row[columnTags]) {
+			if _, err := tag.ExecContext(ctx, t, row[columnID]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// The places of some columns.
+const (
+	columnID    = 0
+	columnTitle = 1
+	columnPrice = 8
+	columnTags  = 10
+)
+
+func connect(path string, pragmas ...string) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite", "file:"+path+"?_pragma="+strings.Join(pragmas, "&_pragma="))
+}

@@ -1,0 +1,135 @@
+// Package peer lists the same records in the same form from SQLite, in the way that services in use do it: count(*) for the
+// total, LIMIT and OFFSET for the page, FTS5 for words.
+package peer
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"herbarium/bench/gen"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Server answers listings from a database that Load has made.
+type Server struct {
+	db     *sql.DB
+	fields []herb.Field
+
+	mu         sync.Mutex
+	statements map[string]*sql.Stmt
+}
+
+// Open opens a database.
+func Open(ctx context.Context, path string) (*Server, error) {
+	db, err := connect(path, "query_only(1)", "mmap_size(8589934592)", "cache_size(-65536)", "temp_store(memory)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Server{db: db, fields: gen.Fields(), statements: map[string]*sql.Stmt{}}, nil
+}
+
+// Close closes the database.
+func (s *Server) Close() error { return s.db.Close() }
+
+// ServeHTTP answers with a page, whatever the path.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := s.answer(r.Context(), r.URL.RawQuery)
+	if err != nil {
+		status := http.StatusInternalServerError
+		if herb.CodeOf(err) == herb.CodeInvalid {
+			status = http.StatusBadRequest
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
+	req, err := query.Parse(raw, s.fields)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.List(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	body := []byte(`{"data":[`)
+	for i, rec := range page.Records {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, rec...)
+	}
+	meta, err := json.Marshal(req.Meta(page.Total))
+	if err != nil {
+		return nil, err
+	}
+	body = append(body, `],"meta":`...)
+	body = append(body, meta...)
+	return append(body, '}'), nil
+}
+
+// List finds the page that r asks for.
+func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	count, page, err := translate(r)
+	if err != nil {
+		return query.Page{}, err
+	}
+	counting, err := s.prepare(ctx, count.sql)
+	if err != nil {
+		return query.Page{}, err
+	}
+	var out query.Page
+	if err := counting.QueryRowContext(ctx, count.args...).Scan(&out.Total); err != nil {
+		return query.Page{}, err
+	}
+	listing, err := s.prepare(ctx, page.sql)
+	if err != nil {
+		return query.Page{}, err
+	}
+	rows, err := listing.QueryContext(ctx, page.args...)
+	if err != nil {
+		return query.Page{}, err
+	}
+	defer rows.Close()
+	record := make(herb.Record, len(s.fields))
+	into := make([]any, len(record))
+	for i := range record {
+		into[i] = &record[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return query.Page{}, err
+		}
+		out.Records = append(out.Records, record.AppendJSON(nil, s.fields))
+	}
+	return out, rows.Err()
+}
+
+// prepare keeps statements: there are as many as shapes of queries.
+func (s *Server) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st, ok := s.statements[text]; ok {
+		return st, nil
+	}
+	st, err := s.db.PrepareContext(ctx, text)
+	if err == nil {
+		s.statements[text] = st
+	}
+	return st, err
+}
