@@ -1,0 +1,113 @@
+package library_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/store/sqlite"
+)
+
+// killedDir is set in the process that TestPublish_survivesKill kills, to the folder it publishes into.
+const killedDir = "HERBARIUM_TEST_PUBLISH_INTO"
+
+// TestPublish_endlessly is that process: it publishes versions with one record more each and tells when one is live.
+func TestPublish_endlessly(t *testing.T) {
+	dir, ok := os.LookupEnv(killedDir)
+	if !ok {
+		t.Skip("runs only as a process that TestPublish_survivesKill starts")
+	}
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := library.Open(db, library.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := 0
+	if d, err := l.Describe(t.Context(), ref); err == nil {
+		from = d.Records
+	}
+	for n := from + 1; ; n++ {
+		if _, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Fields: fields}, numbers(n, nil)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("live %d\n", n)
+	}
+}
+
+// TestPublish_survivesKill kills a publisher again and again, each time a little later. What it said to be live, or what
+// came right after, is there and whole, and what it left half done is swept.
+func TestPublish_survivesKill(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	live := 0
+	for round := range 12 {
+		said := killWhilePublishing(t, s.dir, time.Duration(round)*7*time.Millisecond)
+		live = max(live, said)
+		l := s.open(t)
+		snap := acquire(t, l)
+		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
+			t.Fatalf("version %s with %d records is live, listing %d; %d was said to be", snap.Version, snap.Records, total(t, snap), live)
+		}
+		live = snap.Records
+		s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+		if err := l.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+		history, err := l.History(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := s.files(t); len(files) != len(history) {
+			t.Errorf("files %v are left of the versions %v", files, history)
+		}
+	}
+}
+
+// killWhilePublishing starts a publisher, kills it some time after its first version, and returns the last that it said
+// to be live.
+func killWhilePublishing(t *testing.T, dir string, after time.Duration) (last int) {
+	t.Helper()
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestPublish_endlessly$")
+	cmd.Env = append(os.Environ(), killedDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		word, ok := strings.CutPrefix(lines.Text(), "live ")
+		if !ok {
+			t.Logf("the publisher says %q", lines.Text())
+			continue
+		}
+		if last == 0 {
+			time.AfterFunc(after, kill)
+		}
+		if last, err = strconv.Atoi(word); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the publisher ended by itself")
+	}
+	if last == 0 {
+		t.Fatal("the publisher published nothing")
+	}
+	return last
+}
