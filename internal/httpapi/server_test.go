@@ -1,0 +1,27 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
+)
+
+// TestNewServer holds that nothing a client could drag out is without a limit, and that a query over its own limit still
+// reaches the handler, which says so.
+func TestNewServer(t *testing.T) {
+	t.Parallel()
+	s := httpapi.NewServer(http.NotFoundHandler(), nil)
+	for name, limit := range map[string]int64{
+		"ReadHeaderTimeout": int64(s.ReadHeaderTimeout), "ReadTimeout": int64(s.ReadTimeout),
+		"WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
+	} {
+		if limit <= 0 {
+			t.Errorf("%s is not set", name)
+		}
+	}
+	if s.MaxHeaderBytes < 2*query.MaxQueryBytes {
+		t.Errorf("%d bytes of header leave no room for a query of more than %d", s.MaxHeaderBytes, query.MaxQueryBytes)
+	}
+}
