@@ -1,6 +1,7 @@
 package herb
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,21 @@ type Dataset struct {
 	Records     int       // in this version
 	Published   time.Time // when this version was made
 	Source      string    // hash of what it was made from, settings included
+	Details
+}
+
+// Details are what a version has to say of itself beyond what a listing needs.
+type Details struct {
+	Order      Order           `json:"order,omitzero"`        // of a listing that asks for none; zero: that of the source
+	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose values together tell the records apart
+	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // what its publisher wrote about it, members unknown to us included
+	Report     *Report         `json:"report,omitempty"`      // what the publish understood; nil: it left none
+}
+
+// Order is a field to sort by and the direction.
+type Order struct {
+	Field string `json:"field"`
+	Desc  bool   `json:"desc,omitempty"`
 }
 
 // Type says how the values of a field compare. The values themselves are always strings, kept as they were written.
@@ -118,7 +134,11 @@ type Field struct {
 	Searchable  bool   `json:"searchable"`
 	Filterable  bool   `json:"filterable"`
 	Sortable    bool   `json:"sortable"`
+	Weight      int    `json:"weight,omitempty"` // how many times a word found here counts in a search; 0: once
 }
+
+// MaxWeight is the highest weight of a field.
+const MaxWeight = 10
 
 // FieldIndex returns the position of the field with that name, -1 if there is none.
 func FieldIndex(fields []Field, name string) int {

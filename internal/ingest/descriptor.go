@@ -130,7 +130,7 @@ func (p *packageReader) resource(n node) (Source, error) {
 	if s.Format, err = format(n, s.Path); err != nil {
 		return Source{}, err
 	}
-	if s.Delimiter, err = delimiter(n.member("dialect")); err != nil {
+	if s.Dialect.Delimiter, err = delimiter(n.member("dialect")); err != nil {
 		return Source{}, err
 	}
 	if s.Fields, err = fieldSettings(n.member("schema")); err != nil {

@@ -70,7 +70,7 @@ resources:
 			want := []ingest.Source{
 				{
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
-					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, Format: ingest.FormatCSV, Delimiter: ';',
+					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, Format: ingest.FormatCSV, Dialect: ingest.Dialect{Delimiter: ';'},
 					Fields: []ingest.FieldSetting{
 						{Name: "n", Type: herb.TypeNumber, Title: "No", Description: "Number"},
 						{

@@ -22,10 +22,25 @@ type Source struct {
 	Path        string
 	Title       string
 	Description string
-	Access      herb.Access    // empty: open
-	Fields      []FieldSetting // empty: every column is exposed, its type inferred
-	Format      Format         // empty: by the file's extension
-	Delimiter   byte           // between the values of FormatCSV and FormatTSV; 0: found in the header, a tab in TSV
+	Access      herb.Access     // empty: open
+	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
+	Format      Format          // empty: by the file's extension
+	Parts       []string        // files written like the one at Path whose records follow its own
+	Inline      json.RawMessage // the records themselves, in place of a file; Path then names the descriptor that has them
+	Encoding    string          // of text, by the name it has in web standards; empty: found out
+	Dialect     Dialect
+	Missing     []string        // values that stand for a missing one, beside the empty one
+	Include     []Include       // what a row must hold to become a record; empty: every row does
+	Order       herb.Order      // of a listing that asks for none
+	PrimaryKey  []string        // fields whose values together tell the records apart
+	Goldens     []herb.Golden   // queries whose answers are known
+	Descriptor  json.RawMessage // what a descriptor says of the dataset, as it was written; nil: there is none
+}
+
+// Include is a condition for a row to become a record: the column has one of the values.
+type Include struct {
+	Column string
+	Values []string
 }
 
 // FieldSetting configures one exposed field.
@@ -38,6 +53,8 @@ type FieldSetting struct {
 	Searchable  *bool // nil: as for a field that is not configured; so are the next two
 	Filterable  *bool
 	Sortable    *bool
+	Weight      int      // how many times a word found here counts in a search; 0: once
+	Missing     []string // in place of those of the source; nil: those of the source
 }
 
 // column is the name of the column that the field shows.
@@ -93,12 +110,12 @@ func (s Source) settled() (Source, error) {
 	}
 	switch {
 	case s.Format == FormatJSON:
-		s.Delimiter = 0
-	case s.Format == FormatTSV && s.Delimiter == 0:
-		s.Delimiter = '\t'
-	case s.Delimiter != 0 && !validDelimiter(s.Delimiter):
+		s.Dialect.Delimiter = 0
+	case s.Format == FormatTSV && s.Dialect.Delimiter == 0:
+		s.Dialect.Delimiter = '\t'
+	case s.Dialect.Delimiter != 0 && !validDelimiter(s.Dialect.Delimiter):
 		return s, herb.Invalidf("%q cannot separate values; choose one ASCII character that is no quote and no line end",
-			string(rune(s.Delimiter)))
+			string(rune(s.Dialect.Delimiter)))
 	}
 	var err error
 	if s.Access, err = herb.ParseAccess(string(s.Access)); err != nil {
@@ -141,14 +158,17 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 		Source  Source
 	}{
 		hashFormat, content[:],
-		Source{
-			Title: s.Title, Description: s.Description, Access: s.Access,
-			Fields: s.Fields, Format: s.Format, Delimiter: s.Delimiter,
-		},
+		s.shape(),
 	})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// shape is the source without what does not shape the result.
+func (s Source) shape() Source {
+	s.Ref, s.Path, s.Parts, s.Inline = herb.Ref{}, "", nil, nil
+	return s
 }

@@ -189,7 +189,7 @@ func (t *Table) open(ctx context.Context) (*input, rowReader, error) {
 	if t.src.Format == FormatJSON {
 		rows, err = newJSONReader(in, t.opts.MaxRecord)
 	} else {
-		rows, err = newCSVReader(in, t.src.Delimiter, t.opts.MaxRecord)
+		rows, err = newCSVReader(in, t.src.Dialect.Delimiter, t.opts.MaxRecord)
 	}
 	if err != nil {
 		in.Close()

@@ -86,7 +86,7 @@ func TestInspect_NamesTheFile(t *testing.T) {
 		"a.json": ": line 1: the file starts with 'a'; write an array of objects ([…]), or one object per line ({…})",
 	} {
 		path := writeFile(t, dir, name, "a\n1,2\n")
-		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Delimiter: ','}, ingest.Options{})
+		_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Dialect: ingest.Dialect{Delimiter: ','}}, ingest.Options{})
 		if err == nil || err.Error() != path+want || herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("got error  %v\nwant error %s", err, path+want)
 		}
@@ -133,7 +133,7 @@ func TestHash(t *testing.T) {
 		"description": func(s *ingest.Source) { s.Description = "x" },
 		"access":      func(s *ingest.Source) { s.Access = herb.AccessKey },
 		"format":      func(s *ingest.Source) { s.Path = writeFile(t, dir, "a.tsv", content) },
-		"delimiter":   func(s *ingest.Source) { s.Delimiter = ';' },
+		"delimiter":   func(s *ingest.Source) { s.Dialect.Delimiter = ';' },
 		"fields":      func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a"}} },
 		"type":        func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", Type: herb.TypeText}} },
 		"flag":        func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", Sortable: new(false)}} },

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,12 @@ func dataset(ref herb.Ref, n int) herb.Dataset {
 		Records:   100 * n,
 		Published: day.Add(time.Duration(n) * time.Hour),
 		Source:    fmt.Sprintf("hash %d", n),
+		Details: herb.Details{
+			Order:      herb.Order{Field: "titel", Desc: true},
+			PrimaryKey: []string{"id"},
+			Descriptor: json.RawMessage(`{"name":"catalog","unknown":[1.50,null]}`),
+			Report:     &herb.Report{Rows: 100 * n, Columns: []herb.ColumnReport{{Field: "id", Min: "0", Max: "9"}}},
+		},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (s *Store) Datasets(ctx context.Context) (datasets []herb.Dataset, err error) {
 	err = s.read(ctx, "reading the catalogue", func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, "SELECT v.namespace, v.name, v.version, v.title, v.description, v.access, v.fields, "+
-			"v.records, v.published, v.source FROM datasets d JOIN versions v "+
+			"v.records, v.published, v.source, v.details FROM datasets d JOIN versions v "+
 			"ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live ORDER BY d.namespace, d.name")
 		if err != nil {
 			return err
@@ -31,14 +31,17 @@ func (s *Store) Datasets(ctx context.Context) (datasets []herb.Dataset, err erro
 }
 
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
-	var fields []byte
+	var fields, details []byte
 	var published sql.Null[int64]
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
-		&d.Records, &published, &d.Source); err != nil {
+		&d.Records, &published, &d.Source, &details); err != nil {
 		return herb.Dataset{}, err
 	}
 	if err := json.Unmarshal(fields, &d.Fields); err != nil {
 		return herb.Dataset{}, fmt.Errorf("the fields of version %s of dataset %s: %w", d.Version, d.Ref, err)
+	}
+	if err := json.Unmarshal(details, &d.Details); err != nil {
+		return herb.Dataset{}, fmt.Errorf("the details of version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
 	d.Published = timeOf(published)
 	return d, nil
@@ -57,6 +60,10 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset) error {
 	if err != nil {
 		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
 	}
+	details, err := json.Marshal(d.Details)
+	if err != nil {
+		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
+	}
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(tx *sql.Tx) error {
 		generation, err := nextGeneration(ctx, tx)
 		if err != nil {
@@ -71,9 +78,9 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
-			"records, published, source, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			"records, published, source, details, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-			d.Records, d.Published.UnixMicro(), d.Source, generation)
+			d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
 		return err
 	})
 }

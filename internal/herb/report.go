@@ -1,0 +1,36 @@
+package herb
+
+// Report tells what a publish understood of its source, and proves that nothing was lost on the way.
+type Report struct {
+	Format   string         `json:"format"`             // how the source is written, such as "csv, ; between values, windows-1252"
+	Rows     int            `json:"rows"`               // in the source
+	Excluded int            `json:"excluded,omitempty"` // rows that the settings leave out
+	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
+	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
+	Cells    string         `json:"cells"`              // hash over all cells, the same in the source and in the listing
+	Notes    []string       `json:"notes,omitempty"`    // what the publisher should know
+}
+
+// ColumnReport is the part of a Report about one field. Distinct, Min and Max are about values that are not empty; Min and
+// Max are first and last in the order of the field's type.
+type ColumnReport struct {
+	Field    string   `json:"field"`
+	Column   string   `json:"column"` // its name in the source
+	Type     Type     `json:"type"`
+	Evidence string   `json:"evidence"` // why it has this type, such as "number: 9,998 of 10,000; 2 empty"
+	Filled   int      `json:"filled"`
+	Empty    int      `json:"empty"`
+	Distinct int      `json:"distinct"`
+	Min      string   `json:"min,omitempty"`
+	Max      string   `json:"max,omitempty"`
+	Shortest int      `json:"shortest"` // characters of the shortest value that is not empty
+	Longest  int      `json:"longest"`
+	Notes    []string `json:"notes,omitempty"` // such as "zero-padded codes are kept as text"
+}
+
+// Golden is a query whose answer the publisher knows. A version that answers otherwise does not go live.
+type Golden struct {
+	Query string            `json:"query"`           // the query string of a listing
+	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
+	First map[string]string `json:"first,omitempty"` // values that the first record must have
+}
