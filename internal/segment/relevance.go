@@ -169,7 +169,7 @@ const manySingles = 256
 func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, from, to int) []uint32 {
 	var groups []group
 	wanted := newHistogram() // for each count and length the number of its group, from 1
-	var anyOnce, anyMore bool
+	var anyOnce, anyBucket bool
 	at := 0
 	for i := 0; i < len(buckets) && at < to; {
 		g := group{at: at}
@@ -184,7 +184,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 					g.records = append(g.records, b.record)
 				default:
 					wanted.set(b.count, b.length, len(groups)+1)
-					anyOnce, anyMore = anyOnce || b.count == 1, anyMore || b.count > 1
+					anyOnce, anyBucket = anyOnce || b.count == 1, true
 				}
 			}
 			groups = append(groups, g)
@@ -207,7 +207,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 			}
 		})
 	}
-	if anyMore {
+	if anyBucket && len(v.clauses) == 1 {
 		for i, rec := range more.records {
 			if g := wanted.get(v.exact(0, more.counts[0][i], rec), int(more.lengths[i])); g > 0 {
 				add(g, rec)
