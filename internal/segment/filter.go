@@ -45,24 +45,44 @@ func (c *column) fitting(op query.Op, o query.Operand) (*roaring.Bitmap, error) 
 	case query.OpPrefix:
 		return c.withPrefix(o.Text)
 	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
-		run, equal := c.firstRun(o.Key)
-		after := run
-		if equal {
-			after++
-		}
-		switch op {
-		case query.OpGt:
-			return c.between(int(c.runs.at(after)), c.values())
-		case query.OpGte:
-			return c.between(int(c.runs.at(run)), c.values())
-		case query.OpLt:
-			return c.between(0, int(c.runs.at(run)))
-		default:
-			return c.between(0, int(c.runs.at(after)))
-		}
+		return c.between(c.within(op, o))
 	default:
 		return c.equal(o)
 	}
+}
+
+// within returns the places of the values that compare with an operand as asked.
+func (c *column) within(op query.Op, o query.Operand) (from, to int) {
+	run, equal := c.firstRun(o.Key)
+	after := run
+	if equal {
+		after++
+	}
+	switch op {
+	case query.OpGt:
+		return int(c.runs.at(after)), c.values()
+	case query.OpGte:
+		return int(c.runs.at(run)), c.values()
+	case query.OpLt:
+		return 0, int(c.runs.at(run))
+	default:
+		return 0, int(c.runs.at(after))
+	}
+}
+
+// bounds returns the places that a condition leaves, if it is one that compares with a single value: then two of them on
+// a field, a range, are one look at its order.
+func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
+	switch cond.Op {
+	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
+	default:
+		return 0, 0, false
+	}
+	if len(cond.Values) != 1 || cond.Values[0].Text == "" || c.field.Type == herb.TypeList {
+		return 0, 0, false
+	}
+	from, to = c.within(cond.Op, cond.Values[0])
+	return from, to, true
 }
 
 // equal returns the records with a value.

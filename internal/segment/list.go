@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -90,13 +91,11 @@ func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause,
 			scored = append(scored, found)
 		}
 	}
-	for _, c := range q.Conditions {
-		s, err := r.columns[c.Field].meeting(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		sets = append(sets, s)
+	met, err := r.meeting(q.Conditions)
+	if err != nil {
+		return nil, nil, err
 	}
+	sets = append(sets, met...)
 	if len(sets) == 0 {
 		if len(without) == 0 {
 			return nil, nil, nil
@@ -110,6 +109,38 @@ func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause,
 		set = roaring.AndNot(set, s)
 	}
 	return set, scored, nil
+}
+
+// meeting returns sets of records that meet the conditions together. The sets must not be changed.
+func (r *Reader) meeting(conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
+	type bounds struct{ field, from, to int }
+	var ranges []bounds
+	for _, cond := range conditions {
+		c := &r.columns[cond.Field]
+		from, to, ok := c.bounds(cond)
+		if !ok {
+			set, err := c.meeting(cond)
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, set)
+			continue
+		}
+		i := slices.IndexFunc(ranges, func(b bounds) bool { return b.field == cond.Field })
+		if i < 0 {
+			ranges = append(ranges, bounds{cond.Field, from, to})
+			continue
+		}
+		ranges[i].from, ranges[i].to = max(ranges[i].from, from), min(ranges[i].to, to)
+	}
+	for _, b := range ranges {
+		set, err := r.columns[b.field].between(b.from, max(b.from, b.to))
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
 }
 
 // selection returns the members from up to to of a set; nil is the set of all.

@@ -49,83 +49,77 @@ func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 		return nil, err
 	}
 	once := set
-	if !more.set.IsEmpty() {
+	if len(more.records) > 0 {
 		once = roaring.AndNot(set, more.set)
 	}
-	buckets := v.buckets(once, more)
-	slices.SortFunc(buckets, func(a, b bucket) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
-	})
+	buckets := v.buckets(once, more, to)
+	slices.SortFunc(buckets, better)
 	return v.open(buckets, once, more, from, to), nil
 }
 
-// repeated are the records in which a clause stands more than once. If there is one clause and it is a word, counts says
-// how often in each, in their order.
+// better orders buckets, the best first.
+func better(a, b bucket) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
+}
+
+// repeated are the records in which a clause may stand more than once, in the order of their numbers, and for each clause
+// how often it stands in each of them.
 type repeated struct {
-	set    *roaring.Bitmap
-	counts []byte
+	set     *roaring.Bitmap
+	records []uint32
+	lengths []uint32
+	counts  [][]byte // manyTimes: that often or more
 }
 
 func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
-	if len(v.clauses) == 1 && v.clauses[0].term >= 0 {
-		return v.countsOf(v.clauses[0].term, set)
+	var all []*roaring.Bitmap
+	if len(v.clauses) == 1 && v.clauses[0].isPrefix() {
+		all = append(all, set) // to count is as fast as to ask whether to count
 	}
-	more := roaring.New()
-	for i := range v.clauses {
+	for i := range v.clauses[len(all):] {
 		again, err := v.again(&v.clauses[i])
 		if err != nil {
 			return repeated{}, err
 		}
-		more.Or(roaring.And(again, set))
+		all = append(all, roaring.And(again, set))
 	}
-	return repeated{set: more}, nil
-}
-
-// countsOf returns the records of a set in which a word stands more than once, and how often.
-func (w *words) countsOf(term int, set *roaring.Bitmap) (repeated, error) {
-	twice, err := w.twice.get(term)
-	if err != nil {
-		return repeated{}, err
+	more := repeated{set: union(all)}
+	more.records = more.set.ToArray()
+	more.lengths = make([]uint32, len(more.records))
+	for i, rec := range more.records {
+		more.lengths[i] = v.lengths.at(int(rec))
 	}
-	counts := w.twice.behind(term, twice)
-	inside := roaring.And(twice, set)
-	if inside.GetCardinality() == twice.GetCardinality() {
-		return repeated{twice, counts}, nil
-	}
-	kept := make([]byte, 0, inside.GetCardinality())
-	i := 0
-	each(twice, func(records []uint32) {
-		for _, rec := range records {
-			if set.Contains(rec) {
-				kept = append(kept, counts[i])
-			}
-			i++
+	for i := range v.clauses {
+		counts, err := v.counts(&v.clauses[i], more.records)
+		if err != nil {
+			return repeated{}, err
 		}
-	})
-	return repeated{inside, kept}, nil
+		more.counts = append(more.counts, counts)
+	}
+	return more, nil
 }
 
-// buckets sorts records into buckets.
-func (v *relevance) buckets(once *roaring.Bitmap, more repeated) []bucket {
+// buckets sorts records into buckets. Of those that hold one record only the best are kept, as many as asked for.
+func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []bucket {
 	hist := newHistogram()
 	each(once, func(records []uint32) {
+		short := &hist.small[1]
 		for _, rec := range records {
-			hist.add(1, int(v.lengths.at(int(rec))))
+			if length := v.lengths.at(int(rec)); length < uint32(len(short)) {
+				short[length]++
+			} else {
+				hist.add(1, int(length))
+			}
 		}
 	})
 	var out []bucket
-	i := 0
-	each(more.set, func(records []uint32) {
-		for _, rec := range records {
-			length := int(v.lengths.at(int(rec)))
-			if more.counts != nil {
-				hist.add(v.exact(more.counts[i], rec), length)
-				i++
-				continue
-			}
-			out = append(out, bucket{score: v.score(rec, length), n: 1, single: true, record: rec})
+	if len(v.clauses) == 1 {
+		for i, rec := range more.records {
+			hist.add(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))
 		}
-	})
+	} else {
+		out = v.singles(more, best)
+	}
 	for k, n := range hist.all {
 		sum := 0.0
 		for _, idf := range v.idf {
@@ -136,29 +130,46 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated) []bucket {
 	return out
 }
 
-// exact returns a count that may be too large for a byte.
-func (v *relevance) exact(count byte, record uint32) int {
+// exact returns how often a clause stands in a record, where the count may be too large for a byte.
+func (v *relevance) exact(clause int, count byte, record uint32) int {
 	if count < manyTimes {
 		return int(count)
 	}
-	return v.count(record, &v.clauses[0], 0)
+	return v.count(record, &v.clauses[clause], 0)
 }
 
-// score returns the score of one record.
-func (v *relevance) score(record uint32, length int) float64 {
-	sum := 0.0
-	for i := range v.clauses {
-		sum += text.Score(v.idf[i], v.count(record, &v.clauses[i], 0), length, v.average)
+// singles returns a bucket for each of the best records in which a clause of several stands more than once. It keeps
+// some more than it is asked for and now and then drops those, so that it sorts few of many.
+func (v *relevance) singles(more repeated, best int) []bucket {
+	var out []bucket
+	worst := 0.0 // that can be among the best
+	for i, rec := range more.records {
+		length, sum := int(more.lengths[i]), 0.0
+		for c, idf := range v.idf {
+			sum += text.Score(idf, v.exact(c, more.counts[c][i], rec), length, v.average)
+		}
+		if sum < worst {
+			continue
+		}
+		out = append(out, bucket{score: sum, n: 1, single: true, record: rec})
+		if len(out) >= 2*best+manySingles {
+			slices.SortFunc(out, better)
+			out = out[:best]
+			worst = out[best-1].score
+		}
 	}
-	return sum
+	return out
 }
+
+// manySingles is how many buckets of one record are sorted without a thought.
+const manySingles = 256
 
 // open returns the records from up to to of sorted buckets. Those with the same score form a group, in which records
 // come in the order of their numbers. All groups on the page are opened in one go over the records.
 func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, from, to int) []uint32 {
 	var groups []group
 	wanted := newHistogram() // for each count and length the number of its group, from 1
-	var anyOnce, anyMore bool
+	var anyOnce, anyBucket bool
 	at := 0
 	for i := 0; i < len(buckets) && at < to; {
 		g := group{at: at}
@@ -173,32 +184,35 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 					g.records = append(g.records, b.record)
 				default:
 					wanted.set(b.count, b.length, len(groups)+1)
-					anyOnce, anyMore = anyOnce || b.count == 1, anyMore || b.count > 1
+					anyOnce, anyBucket = anyOnce || b.count == 1, true
 				}
 			}
 			groups = append(groups, g)
 		}
 		i = j
 	}
+	add := func(g int, rec uint32) { groups[g-1].records = append(groups[g-1].records, rec) }
 	if anyOnce {
 		each(once, func(records []uint32) {
+			short := &wanted.small[1]
 			for _, rec := range records {
-				if g := wanted.get(1, int(v.lengths.at(int(rec)))); g > 0 {
-					groups[g-1].records = append(groups[g-1].records, rec)
+				length := v.lengths.at(int(rec))
+				if length < uint32(len(short)) {
+					if g := short[length]; g > 0 {
+						add(int(g), rec)
+					}
+				} else if g := wanted.get(1, int(length)); g > 0 {
+					add(g, rec)
 				}
 			}
 		})
 	}
-	if anyMore {
-		i := 0
-		each(more.set, func(records []uint32) {
-			for _, rec := range records {
-				if g := wanted.get(v.exact(more.counts[i], rec), int(v.lengths.at(int(rec)))); g > 0 {
-					groups[g-1].records = append(groups[g-1].records, rec)
-				}
-				i++
+	if anyBucket && len(v.clauses) == 1 {
+		for i, rec := range more.records {
+			if g := wanted.get(v.exact(0, more.counts[0][i], rec), int(more.lengths[i])); g > 0 {
+				add(g, rec)
 			}
-		})
+		}
 	}
 	page := make([]uint32, 0, to-from)
 	for _, g := range groups {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -20,6 +22,8 @@ type words struct {
 	starts  u64s
 	lengths u32s
 	average float64 // words of a record
+	sink    atomic.Uint32
+	sums    sync.Pool // of []byte, one for each record
 }
 
 func (w *words) open(r *Reader) (err error) {
@@ -54,7 +58,6 @@ type clause struct {
 	last    bitset // of a prefix: the numbers of the words that the last one may be
 	from    int    // of a prefix: the terms that begin with it
 	to      int
-	more    *roaring.Bitmap // of a prefix: the records with more than one of them, or one more than once
 }
 
 // find returns the records that contain a clause.
@@ -97,10 +100,13 @@ func (w *words) find(c query.Clause) (clause, error) {
 	return out, nil
 }
 
+// isPrefix reports whether the clause is the beginning of a single word.
+func (c *clause) isPrefix() bool { return c.Prefix && len(c.Words) == 1 }
+
 // anyOf returns the records with any of the words that a clause's prefix may stand for.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 	c.last = newBitset(w.terms.len())
-	seen, again := newBitset(w.lengths.len()), newBitset(w.lengths.len())
+	seen := newBitset(w.lengths.len())
 	for t := c.from; t < c.to; t++ {
 		id := w.ids.at(t)
 		c.last.add(id)
@@ -108,25 +114,12 @@ func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 		if err != nil {
 			return nil, err
 		}
-		twice, err := w.twice.get(int(id))
-		if err != nil {
-			return nil, err
-		}
 		each(set, func(records []uint32) {
 			for _, rec := range records {
-				if seen.has(rec) {
-					again.add(rec)
-				}
 				seen.add(rec)
 			}
 		})
-		each(twice, func(records []uint32) {
-			for _, rec := range records {
-				again.add(rec)
-			}
-		})
 	}
-	c.more = again.set()
 	return seen.set(), nil
 }
 
@@ -143,12 +136,21 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 	switch {
 	case c.term >= 0:
 		return w.twice.get(c.term)
-	case len(c.Words) > 1:
-		return w.atLeast(c, 2), nil
-	case c.more == nil: // no such word
-		return roaring.New(), nil
+	case c.isPrefix():
+		records := c.set.ToArray()
+		counts, err := w.counts(c, records)
+		if err != nil {
+			return nil, err
+		}
+		set := newBitset(w.lengths.len())
+		for i, rec := range records {
+			if counts[i] > 1 {
+				set.add(rec)
+			}
+		}
+		return set.set(), nil
 	default:
-		return c.more, nil
+		return w.atLeast(c, 2), nil
 	}
 }
 
@@ -156,6 +158,7 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 func (w *words) atLeast(c *clause, times int) *roaring.Bitmap {
 	var found []uint32
 	each(c.set, func(records []uint32) {
+		w.fetch(records)
 		for _, rec := range records {
 			if w.count(rec, c, times) >= times {
 				found = append(found, rec)
@@ -167,6 +170,17 @@ func (w *words) atLeast(c *clause, times int) *roaring.Bitmap {
 	return set
 }
 
+// fetch looks at where the words of some records begin and end, all at once: the processor then waits for all of them
+// together, and not for one after the other. That takes a third of the time.
+func (w *words) fetch(records []uint32) {
+	var sum byte
+	for _, rec := range records {
+		from, to := w.starts.at(int(rec)), w.starts.at(int(rec)+1)
+		sum |= w.forward[from] | w.forward[to-1]
+	}
+	w.sink.Store(uint32(sum)) // or the compiler leaves the looking out
+}
+
 // count returns how often a clause stands in a record, counting up to most; 0 means all.
 //
 // The words of a phrase stand next to each other in the forward index, too, so it is found by its bytes; it must only
@@ -176,7 +190,7 @@ func (w *words) count(record uint32, c *clause, most int) int {
 	n := 0
 	for at := 0; at < len(b); at++ {
 		if len(c.pattern) > 0 {
-			i := bytes.Index(b[at:], c.pattern)
+			i := index(b[at:], c.pattern)
 			if i < 0 {
 				break
 			}
@@ -191,6 +205,109 @@ func (w *words) count(record uint32, c *clause, most int) int {
 	}
 	return n
 }
+
+// index is bytes.Index in pieces of 64 bytes, for which that has a way that does not stop at each first byte of the
+// pattern. What stands for a word often begins like others.
+func index(b, pattern []byte) int {
+	const piece = 64
+	for at := 0; ; at += piece - len(pattern) + 1 {
+		if len(b)-at <= piece || len(pattern) > piece/2 {
+			if i := bytes.Index(b[at:], pattern); i >= 0 {
+				return at + i
+			}
+			return -1
+		}
+		if i := bytes.Index(b[at:at+piece], pattern); i >= 0 {
+			return at + i
+		}
+	}
+}
+
+// counts returns how often a clause stands in each of some records, up to manyTimes. The records are in the order of
+// their numbers and have it.
+func (w *words) counts(c *clause, records []uint32) ([]byte, error) {
+	out := make([]byte, len(records))
+	switch {
+	case len(records) == 0:
+	case c.term >= 0:
+		return out, w.countWord(c.term, records, out)
+	case c.isPrefix():
+		return out, w.countPrefix(c, records, out)
+	default:
+		for i, rec := range records {
+			out[i] = byte(w.count(rec, c, manyTimes))
+		}
+	}
+	return out, nil
+}
+
+// countWord is counts for a word. It goes through the records in which the word stands more than once, and through those
+// that are asked for, side by side.
+func (w *words) countWord(term int, records []uint32, out []byte) error {
+	twice, err := w.twice.get(term)
+	if err != nil {
+		return err
+	}
+	counts := w.twice.behind(term, twice)
+	i, k := 0, 0 // in counts, in records
+	each(twice, func(some []uint32) {
+		for _, rec := range some {
+			for k < len(records) && records[k] < rec {
+				out[k] = 1
+				k++
+			}
+			if k < len(records) && records[k] == rec {
+				out[k] = counts[i]
+				k++
+			}
+			i++
+		}
+	})
+	for ; k < len(records); k++ {
+		out[k] = 1
+	}
+	return nil
+}
+
+// countPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
+func (w *words) countPrefix(c *clause, records []uint32, out []byte) error {
+	sums, _ := w.sums.Get().([]byte)
+	if sums == nil {
+		sums = make([]byte, w.lengths.len())
+	}
+	defer w.sums.Put(sums)
+	clear(sums)
+	for t := c.from; t < c.to; t++ {
+		id := int(w.ids.at(t))
+		set, err := w.found.get(id)
+		if err != nil {
+			return err
+		}
+		twice, err := w.twice.get(id)
+		if err != nil {
+			return err
+		}
+		each(set, func(some []uint32) {
+			for _, rec := range some {
+				sums[rec] = atMostMany(sums[rec], 1)
+			}
+		})
+		counts, i := w.twice.behind(id, twice), 0
+		each(twice, func(some []uint32) {
+			for _, rec := range some {
+				sums[rec] = atMostMany(sums[rec], counts[i]-1)
+				i++
+			}
+		})
+	}
+	for k, rec := range records {
+		out[k] = sums[rec]
+	}
+	return nil
+}
+
+// atMostMany adds two counts.
+func atMostMany(a, b byte) byte { return byte(min(uint(a)+uint(b), manyTimes)) }
 
 // mayEnd reports whether b begins with a word that the clause may end with.
 func (c *clause) mayEnd(b []byte) bool {
