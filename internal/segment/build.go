@@ -303,7 +303,9 @@ func (b *builder) write(ctx context.Context) error {
 		}
 		b.opts.Progress(Progress{Phase: "sorting", Done: i + 1, Total: len(b.columns)})
 	}
-	return b.w.finish(meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names)})
+	return b.w.finish(meta{
+		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names), Rules: rulesOf(text.Rules()),
+	})
 }
 
 // close gives back what a build holds open. Its files are in a folder that is removed as a whole.
