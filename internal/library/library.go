@@ -63,6 +63,8 @@ type Options struct {
 	Log    *slog.Logger        // nil: no log
 
 	Progress func(segment.Progress) // told how far a publish is; nil: nobody is told
+	Memory   int                    // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
+	FS       segment.FS             // how files are written and removed; nil: segment.OS
 }
 
 // DefaultKeep is how many versions of a dataset are kept, the live one included.
@@ -114,7 +116,10 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	b, err := openBell(filepath.Join(opts.Dir, bellFile))
+	if opts.FS == nil {
+		opts.FS = segment.OS{}
+	}
+	b, err := openBell(opts.FS, filepath.Join(opts.Dir, bellFile))
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +335,7 @@ const fileSuffix = ".segment"
 
 // Sweep removes what interrupted publishes have left. Files of the last hour are kept: a publish may be under way.
 func (l *Library) Sweep(ctx context.Context) error {
-	files, err := os.ReadDir(l.opts.Dir)
+	files, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
 		return err
 	}
@@ -348,7 +353,10 @@ func (l *Library) Sweep(ctx context.Context) error {
 		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < time.Hour {
 			continue
 		}
-		errs = append(errs, err, os.RemoveAll(filepath.Join(l.opts.Dir, f.Name())))
+		if err == nil {
+			err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
+		}
+		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("sweeping leftovers: %w", err)

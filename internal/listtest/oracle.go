@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -19,9 +20,12 @@ type Oracle struct {
 	records []herb.Record
 	words   [][][]string // of each record, of each searchable field
 	average float64      // words in the searchable fields of a record
+
+	places []func() []placed // of each field, of each record; worked out when first needed
 }
 
-// NewOracle returns the oracle of a dataset. Only the words of the records are split in advance.
+// NewOracle returns the oracle of a dataset. Only what is asked for again and again is kept: the words of the records,
+// and the places of their values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records}
 	total := 0
@@ -37,6 +41,15 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	}
 	if len(records) > 0 {
 		o.average = float64(total) / float64(len(records))
+	}
+	for i, f := range fields {
+		o.places = append(o.places, sync.OnceValue(func() []placed {
+			places := make([]placed, len(records))
+			for n, rec := range records {
+				places[n] = place(f.Type, rec[i])
+			}
+			return places
+		}))
 	}
 	return o
 }
@@ -76,10 +89,7 @@ func (o *Oracle) findAll(r *query.Request) []int {
 	}
 	switch {
 	case r.Sort != query.NoSort:
-		places := make([]placed, len(o.records))
-		for _, n := range found {
-			places[n] = place(o.fields[r.Sort].Type, o.records[n][r.Sort])
-		}
+		places := o.places[r.Sort]()
 		slices.SortStableFunc(found, func(a, b int) int { return compareForSort(places[a], places[b], r.Desc) })
 	case r.Search != nil:
 		scores := o.scores(r.Search)

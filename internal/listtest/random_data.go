@@ -117,7 +117,7 @@ func (g *generator) value(t herb.Type, blank int) string {
 	switch {
 	case g.chance(40): // one of few values, so that there are ties
 		return pick(g, g.words)
-	case g.chance(1):
+	case g.IntN(400) == 0:
 		return strings.Repeat(g.phrase(20)+" ", 200)
 	case g.chance(5):
 		return g.phrase(4) + pick(g, []string{"\n", "\t", "\x00", "\x1f", " "}) + g.phrase(4)
@@ -162,15 +162,15 @@ func (g *generator) size() int {
 	}
 }
 
-func (g *generator) records(fields []herb.Field) []herb.Record {
+func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 	if g.plants {
-		return g.plantRecords(g.size())
+		return g.plantRecords(size)
 	}
 	blank := make([]int, len(fields))
 	for i := range blank {
 		blank[i] = pick(g, []int{0, 10, 10, 50, 100})
 	}
-	records := make([]herb.Record, g.size())
+	records := make([]herb.Record, size)
 	for n := range records {
 		if n > 0 && g.chance(10) { // a duplicate
 			records[n] = records[g.IntN(n)]

@@ -1,6 +1,7 @@
 package listtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,13 +22,16 @@ type Engine struct {
 	// Plants says that the engine holds plants alone: its fields are herb.PlantFields, no two ids are equal, and names
 	// and tags are as the plant store takes them.
 	Plants bool
-	// Datasets is the number of random datasets, each of which is asked queriesEach questions. Zero means 2000, or 200
-	// in short mode.
+	// Datasets is the number of random datasets. Zero means 1000, or 100 in short mode.
 	Datasets int
+	// Queries is the number of random queries to each of them. Zero means 12.
+	Queries int
+	// Comparisons is how many answers to random queries must have been compared in the end, unless in short mode. A
+	// suite that has come to ask less than it was meant to fails. Zero means any number.
+	Comparisons int
+	// Large has the suite also ask a dataset of so many records that sets of them fall into several parts.
+	Large bool
 }
-
-// queriesEach is the number of random queries to a random dataset.
-const queriesEach = 12
 
 // SeedVariable names the environment variable that makes Run repeat the one random dataset of a seed.
 const SeedVariable = "LISTTEST_SEED"
@@ -50,14 +54,32 @@ func Run(t *testing.T, e Engine) {
 	})
 	t.Run("random", func(t *testing.T) {
 		t.Parallel()
-		for _, seed := range seeds(t, e) {
+		asked, run, all := 0, 0, seeds(t, e.datasets())
+		for _, seed := range all {
 			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-				if err := checkRandom(t, e, seed); err != nil {
+				run++
+				n, err := checkRandom(t, e, seed)
+				if asked += n; err != nil {
 					t.Fatalf("%v\nto repeat it: %s=%d", err, SeedVariable, seed)
 				}
 			})
 		}
+		t.Logf("%d answers about %d random datasets were compared", asked, run)
+		if repeated := len(all) < e.datasets() || run < len(all); !repeated && !t.Failed() && !testing.Short() && asked < e.Comparisons {
+			t.Errorf("%d answers were compared; want at least %d", asked, e.Comparisons)
+		}
 	})
+	if e.Large {
+		t.Run("large", func(t *testing.T) {
+			t.Parallel()
+			seed := seeds(t, 1)[0]
+			n, err := checkLarge(t, e, seed)
+			if err != nil {
+				t.Fatalf("%v\nto repeat it: %s=%d", err, SeedVariable, seed)
+			}
+			t.Logf("%d answers about a large dataset were compared", n)
+		})
+	}
 	t.Run("walk", func(t *testing.T) {
 		t.Parallel()
 		if err := checkWalks(t, e); err != nil {
@@ -73,21 +95,13 @@ func Run(t *testing.T, e Engine) {
 }
 
 // seeds returns the seeds of the random datasets: others in every run, unless one is asked for.
-func seeds(t *testing.T, e Engine) []uint64 {
+func seeds(t *testing.T, n int) []uint64 {
 	if s := os.Getenv(SeedVariable); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
 			t.Fatalf("%s: %v", SeedVariable, err)
 		}
 		return []uint64{seed}
-	}
-	n := e.Datasets
-	switch {
-	case n > 0:
-	case testing.Short():
-		n = 200
-	default:
-		n = 2000
 	}
 	out := make([]uint64, n)
 	for i := range out {
@@ -96,23 +110,46 @@ func seeds(t *testing.T, e Engine) []uint64 {
 	return out
 }
 
-// checkRandom asks one random dataset random questions.
-func checkRandom(t testing.TB, e Engine, seed uint64) error {
+func (e Engine) datasets() int {
+	if e.Datasets == 0 && testing.Short() {
+		return 100
+	}
+	return cmp.Or(e.Datasets, 1000)
+}
+
+// largeSizes are numbers of records about the border where sets of numbers begin another part.
+var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
+
+// largeQueries is the number of random queries to a large dataset. The oracle takes long for each.
+const largeQueries = 10
+
+// checkRandom asks one random dataset random questions and returns how many answers were compared.
+func checkRandom(t testing.TB, e Engine, seed uint64) (compared int, err error) {
 	g := newGenerator(seed, e.Plants)
+	return check(t, e, g, g.size(), cmp.Or(e.Queries, 12))
+}
+
+// checkLarge does the same with a large dataset.
+func checkLarge(t testing.TB, e Engine, seed uint64) (compared int, err error) {
+	g := newGenerator(seed, e.Plants)
+	return check(t, e, g, pick(g, largeSizes), largeQueries)
+}
+
+func check(t testing.TB, e Engine, g *generator, size, queries int) (compared int, err error) {
 	fields := g.fields()
-	records := g.records(fields)
+	records := g.records(fields, size)
 	o, l := NewOracle(fields, records), e.Open(t, fields, records)
-	for range queriesEach {
+	for ; compared < queries; compared++ {
 		raw := g.query(fields, records)
 		r, err := query.Parse(raw, fields)
 		if err == nil {
 			err = agree(t.Context(), l, o, r)
 		}
 		if err != nil {
-			return fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
+			return compared, fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
 		}
 	}
-	return nil
+	return compared, nil
 }
 
 // walkQueries are walked through from the first page to the last. They hold for plants and for anything else that has

@@ -23,6 +23,8 @@ type Options struct {
 	Memory int
 	// Progress is told now and then how far the build is, from one goroutine at a time. nil: nobody is told.
 	Progress func(Progress)
+	// FS is where files are made. nil: OS.
+	FS FS
 }
 
 // Progress says how far a build is.
@@ -41,11 +43,18 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	if opts.Progress == nil {
 		opts.Progress = func(Progress) {}
 	}
-	dir := path + PartSuffix
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if opts.FS == nil {
+		opts.FS = OS{}
+	}
+	dir, named := path+PartSuffix, false
+	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() {
+		if err = errors.Join(err, opts.FS.RemoveAll(dir)); err != nil && named {
+			n, err = 0, errors.Join(err, opts.FS.RemoveAll(path))
+		}
+	}()
 	b, err := newBuilder(dir, fields, opts)
 	if err != nil {
 		return 0, err
@@ -57,16 +66,17 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	if err := b.write(ctx); err != nil {
 		return 0, err
 	}
-	if err := os.Rename(filepath.Join(dir, segmentFile), path); err != nil {
+	if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
 		return 0, err
 	}
-	return b.records, syncDir(filepath.Dir(path))
+	named = true
+	return b.records, syncDir(opts.FS, filepath.Dir(path))
 }
 
 const segmentFile = "segment"
 
-func syncDir(path string) error {
-	d, err := os.Open(path)
+func syncDir(fs FS, path string) error {
+	d, err := fs.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -86,10 +96,14 @@ type builder struct {
 	words   *wordsBuilder
 }
 
-func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error) {
-	b := &builder{opts: opts, fields: fields, shop: &workshop{dir: dir}}
-	var err error
-	if b.w, err = newFileWriter(filepath.Join(dir, segmentFile)); err != nil {
+func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err error) {
+	b := &builder{opts: opts, fields: fields, shop: &workshop{fs: opts.FS, dir: dir}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	if b.w, err = newFileWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
 		return nil, err
 	}
 	if b.starts, err = b.shop.newSpool(); err != nil {
@@ -289,12 +303,17 @@ func (b *builder) write(ctx context.Context) error {
 		}
 		b.opts.Progress(Progress{Phase: "sorting", Done: i + 1, Total: len(b.columns)})
 	}
-	return b.w.finish(meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names)})
+	return b.w.finish(meta{
+		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names), Rules: rulesOf(text.Rules()),
+	})
 }
 
 // close gives back what a build holds open. Its files are in a folder that is removed as a whole.
 func (b *builder) close() error {
-	err := b.w.f.Close()
+	var err error
+	if b.w != nil {
+		err = b.w.f.Close()
+	}
 	if errors.Is(err, os.ErrClosed) { // it is finished
 		err = nil
 	}

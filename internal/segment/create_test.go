@@ -301,7 +301,7 @@ func TestCreate_shapes(t *testing.T) {
 		"no fields":               {nil, make([]herb.Record, 5)},
 		"one record":              {everyType(), fewRecords()[:1]},
 		"empty values":            {everyType(), []herb.Record{{"", "", "", ""}, {"", "", "", ""}}},
-		"a record of 5 MB":        {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 5<<20/16), "soft")},
+		"a record of 3 MB":        {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 3<<19/16), "soft")},
 		"long values":             {everyType(), longValues()},
 		"300 fields":              {wide, wideRecords},
 		"control characters":      {everyType(), text(append(each, controls.String(), "rose")...)},

@@ -11,15 +11,15 @@ import (
 
 // fileWriter writes the frame of a segment and its sections, one after the other.
 type fileWriter struct {
-	f        *os.File
+	f        File
 	w        *bufio.Writer
 	at       uint64
 	crc      uint32
 	sections []section
 }
 
-func newFileWriter(path string) (*fileWriter, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func newFileWriter(fs FS, path string) (*fileWriter, error) {
+	f, err := fs.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // FormatVersion is the version of the format that this program writes and reads.
@@ -66,6 +68,7 @@ var (
 	ErrCorrupt   = errors.New("the segment is damaged")
 	ErrTruncated = errors.New("the segment is cut off")
 	ErrVersion   = errors.New("the segment has another format version")
+	ErrRules     = errors.New("the segment was built with other text rules")
 )
 
 // meta is what the META section says.
@@ -74,6 +77,24 @@ type meta struct {
 	Records int          `json:"records"`
 	Words   int          `json:"words"` // of all records
 	Terms   int          `json:"terms"`
+	Rules   string       `json:"rules,omitempty"` // of text; left out if they are the first
+}
+
+// rulesOf names text rules as a description does.
+func rulesOf(rules string) string {
+	if rules == text.FirstRules {
+		return ""
+	}
+	return rules
+}
+
+// checkRules refuses what was built by other rules of text: its orders and words are not those that a listing by this
+// program's rules expects, and some records would not be found.
+func (m meta) checkRules(rules string) error {
+	if m.Rules == rulesOf(rules) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, and this program has %s; publish the dataset again", ErrRules, cmp.Or(m.Rules, text.FirstRules), rules)
 }
 
 // section is an entry of the table of contents.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Reader is an open segment.
@@ -71,6 +72,9 @@ func (r *Reader) open() (err error) {
 	}
 	if err := json.Unmarshal(r.section(tagMeta, noField), &r.meta); err != nil {
 		return fmt.Errorf("%w: description: %w", ErrCorrupt, err)
+	}
+	if err := r.meta.checkRules(text.Rules()); err != nil {
+		return err
 	}
 	n := r.meta.Records
 	if n < 0 || n > MaxRecords {

@@ -1,6 +1,7 @@
 package segment_test
 
 import (
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"testing"
@@ -43,12 +44,33 @@ func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segmen
 	return r
 }
 
+// unsynced is a file system that does not wait for the disk, for tests that are about something else.
+type unsynced struct{ segment.OS }
+
+type unsyncedFile struct{ segment.File }
+
+func (fs unsynced) OpenFile(name string, flag int, perm fs.FileMode) (segment.File, error) {
+	f, err := fs.OS.OpenFile(name, flag, perm)
+	return unsyncedFile{f}, err
+}
+
+func (unsyncedFile) Sync() error { return nil }
+
+// TestListing compares some answers about many datasets, and many answers in all.
 func TestListing(t *testing.T) {
 	t.Parallel()
+	datasets := 700 // building one costs as much as dozens of answers
+	if testing.Short() {
+		datasets = 70
+	}
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.Options{})
+			return build(t, fields, records, segment.Options{FS: unsynced{}})
 		},
+		Datasets:    datasets,
+		Queries:     150,
+		Comparisons: 100_000,
+		Large:       true,
 	})
 }
 
@@ -57,7 +79,7 @@ func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.Options{Memory: 512})
+			return build(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}})
 		},
 		Datasets: 200,
 	})

@@ -3,33 +3,38 @@ package segment
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
 // workshop is the folder of a build and the temporary files in it.
 type workshop struct {
+	fs   FS
 	dir  string
 	mu   sync.Mutex
+	made int // files, by which they are named
 	open map[*spool]bool
 }
 
 // spool is a temporary file that is written once and then read.
 type spool struct {
 	shop *workshop
-	f    *os.File
+	f    File
 	w    *bufio.Writer
 }
 
 func (w *workshop) newSpool() (*spool, error) {
-	f, err := os.CreateTemp(w.dir, "spool-*")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.made++
+	f, err := w.fs.OpenFile(filepath.Join(w.dir, fmt.Sprintf("spool-%d", w.made)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	s := &spool{shop: w, f: f, w: bufio.NewWriterSize(f, 1<<16)}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.open == nil {
 		w.open = map[*spool]bool{}
 	}
@@ -69,5 +74,5 @@ func (s *spool) remove() error {
 	s.shop.mu.Lock()
 	delete(s.shop.open, s)
 	s.shop.mu.Unlock()
-	return errors.Join(s.f.Close(), os.Remove(s.f.Name()))
+	return errors.Join(s.f.Close(), s.shop.fs.RemoveAll(s.f.Name()))
 }

@@ -1,0 +1,341 @@
+package library_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/listtest"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+// edition is what one version of the dataset is made from.
+type edition struct {
+	name    string
+	records []herb.Record
+	asked   []*query.Request
+	answers []query.Page // of the oracle
+}
+
+var editionFields = []herb.Field{
+	{Name: "name", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
+	{Name: "tags", Type: herb.TypeList, Filterable: true, Sortable: true},
+}
+
+// newEdition returns an edition that differs in every record from those of other names. Those of the same size take as
+// many operations to publish, if their names have the same length.
+func newEdition(t *testing.T, name string, records int) edition {
+	t.Helper()
+	e := edition{name: name}
+	for i := range records {
+		e.records = append(e.records, herb.Record{
+			fmt.Sprintf("%s rose %d", name, i*7%10), strings.Repeat("red,", i%2) + name,
+		})
+	}
+	oracle := listtest.NewOracle(editionFields, e.records)
+	for _, raw := range []string{
+		"per_page=100", "sort=name&order=desc", "search=rose&tags=red", "tags[prefix]=red&sort=tags&page=2&per_page=4",
+	} {
+		q, err := query.Parse(raw, editionFields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := oracle.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.asked, e.answers = append(e.asked, q), append(e.answers, page)
+	}
+	return e
+}
+
+func (e edition) sequence() iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for _, r := range e.records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// listedAs reports how a listing differs from that of an edition.
+func (e edition) listedAs(ctx context.Context, source library.Source) error {
+	for i, q := range e.asked {
+		got, err := source.List(ctx, q)
+		if err != nil {
+			return fmt.Errorf("listing %q: %w", q, err)
+		}
+		want := e.answers[i]
+		if want.Total != got.Total || !slices.EqualFunc(want.Records, got.Records, bytes.Equal) {
+			return fmt.Errorf("%q of the %s edition differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
+		}
+	}
+	return nil
+}
+
+// trial is a library in which something is going to fail while an edition takes the place of another.
+type trial struct {
+	*shelf
+	fs        *faultyFS
+	catalogue *faultyCatalogue
+	publisher *library.Library
+	before    edition
+	after     edition
+	published []herb.Dataset
+}
+
+func newTrial(t *testing.T, before, after edition, memory int) *trial {
+	t.Helper()
+	x := &trial{shelf: newShelf(t), fs: &faultyFS{at: -1}, before: before, after: after}
+	x.catalogue = &faultyCatalogue{Catalogue: x.db}
+	l, err := library.Open(x.catalogue, library.Options{
+		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	x.publisher = l
+	if err := x.publish(t.Context(), x.before); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (x *trial) publish(ctx context.Context, e edition) error {
+	d, err := x.publisher.Publish(ctx, herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: editionFields}, e.sequence())
+	if err == nil {
+		x.published = append(x.published, d)
+	}
+	return err
+}
+
+// judge looks at what is there after a publish that ended in failed: the edition before, or the one after if it did not
+// fail, and nothing else once leftovers are swept; and the next publish succeeds.
+func (x *trial) judge(t *testing.T, failed error) error {
+	t.Helper()
+	if x.fs.open != 0 {
+		return fmt.Errorf("%d files are left open", x.fs.open)
+	}
+	want := x.after
+	if failed != nil {
+		want = x.before
+	}
+	if err := x.expect(t, want); err != nil {
+		return err
+	}
+	if err := x.publish(t.Context(), x.after); err != nil {
+		return fmt.Errorf("publishing again: %w", err)
+	}
+	return x.expect(t, x.after)
+}
+
+// expect tells how a library, and one that was just opened, differ from one with a single edition.
+func (x *trial) expect(t *testing.T, want edition) error {
+	t.Helper()
+	if err := x.publisher.Refresh(t.Context()); err != nil { // as Run does
+		return err
+	}
+	other, err := library.Open(x.db, library.Options{Dir: x.dir, Now: func() time.Time { return x.now() }})
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	for _, l := range []*library.Library{x.publisher, other} {
+		snap, err := l.Acquire(t.Context(), ref)
+		if err != nil {
+			return err
+		}
+		defer snap.Release()
+		if live := x.published[len(x.published)-1]; snap.Version != live.Version || snap.Records != len(want.records) {
+			return fmt.Errorf("version %s with %d records is live; want %s with %d", snap.Version, snap.Records, live.Version, len(want.records))
+		}
+		if err := want.listedAs(t.Context(), snap); err != nil {
+			return err
+		}
+	}
+	x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	if err := other.Sweep(t.Context()); err != nil {
+		return err
+	}
+	x.now = time.Now
+	versions, err := x.db.Versions(t.Context())
+	if err != nil {
+		return err
+	}
+	for i := range versions {
+		versions[i] += ".segment"
+	}
+	slices.Sort(versions)
+	if d := cmp.Diff(versions, x.files(t)); d != "" {
+		return fmt.Errorf("the files differ from the versions in the catalogue (-want +got):\n%s", d)
+	}
+	return nil
+}
+
+// TestPublish_anyOperationFails has each operation on a file that a publish consists of go wrong, one after the other, in
+// every way it can. The version before stays or the new one is there, whole, and the publisher knows which.
+func TestPublish_anyOperationFails(t *testing.T) {
+	t.Parallel()
+	before, after := newEdition(t, "old", 20), newEdition(t, "new", 20)
+	for name, memory := range map[string]int{"in memory": 0, "spilled": 1 << 10} {
+		for _, kind := range faults() {
+			t.Run(name+"/"+kind.name, func(t *testing.T) {
+				t.Parallel()
+				x := newTrial(t, before, after, memory)
+				x.fs.arm(kind, -1)
+				if err := x.publish(t.Context(), x.after); err != nil {
+					t.Fatal(err)
+				}
+				operations, _ := x.fs.disarm()
+				t.Logf("%d operations", operations)
+				for at := range operations {
+					x.before, x.after = x.after, x.before // the last trial has left the library as new
+					if err := x.failAt(t, kind, at); err != nil {
+						t.Fatalf("operation %d of %d: %v", at+1, operations, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// failAt publishes with a fault and tells what is not as it should be.
+func (x *trial) failAt(t *testing.T, kind fault, at int) error {
+	t.Helper()
+	held, err := x.publisher.Acquire(t.Context(), ref)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	live := x.published[len(x.published)-1].Version
+	x.fs.arm(kind, at)
+	failed := x.publish(t.Context(), x.after)
+	_, fired := x.fs.disarm()
+	if len(fired) == 0 {
+		return errors.New("it was not reached")
+	}
+	wrap := func(err error) error {
+		if err != nil {
+			err = fmt.Errorf("%s of %s, Publish returned %v: %w", fired[0].kind, fired[0].path, failed, err)
+		}
+		return err
+	}
+	switch {
+	case fired[0].path == "changed" || fired[0].kind == "remove" && fired[0].path == live+".segment":
+		// The switch is made: what is left is the bell, and the removal of what was live before.
+		if failed != nil {
+			return wrap(errors.New("it should not have failed: the new version was live"))
+		}
+	case !errors.Is(failed, errDisk) && !errors.Is(failed, io.ErrShortWrite) && !errors.Is(failed, errFull):
+		return wrap(errors.New("the fault was not reported"))
+	}
+	if left := x.files(t); failed != nil && !kind.mayLeave(fired[0]) && !slices.Equal(left, []string{live + ".segment"}) {
+		return wrap(fmt.Errorf("it left %v beside the version %s", left, live))
+	}
+	if err := x.before.listedAs(t.Context(), held); err != nil {
+		return wrap(fmt.Errorf("what was acquired before: %w", err))
+	}
+	return wrap(x.judge(t, failed))
+}
+
+// TestPublish_diskLies: what was not written as it should be is noticed before it goes live.
+func TestPublish_diskLies(t *testing.T) {
+	t.Parallel()
+	for _, kind := range lies() {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 25), 0)
+			x.fs.arm(kind, 0)
+			failed := x.publish(t.Context(), x.after)
+			if _, fired := x.fs.disarm(); len(fired) != 1 {
+				t.Fatalf("%d operations went wrong", len(fired))
+			}
+			if !errors.Is(failed, segment.ErrCorrupt) && !errors.Is(failed, segment.ErrTruncated) && !errors.Is(failed, fs.ErrNotExist) {
+				t.Errorf("Publish: %v", failed)
+			}
+			if err := x.judge(t, failed); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestPublish_order holds what a power failure would test: the file is synced before it gets its name, and its name
+// before the catalogue knows it.
+func TestPublish_order(t *testing.T) {
+	t.Parallel()
+	x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 20), 0)
+	x.fs.arm(fault{}, -1)
+	var atSwitch []operation
+	x.catalogue.add = func(do func() error) error {
+		atSwitch = slices.Clone(x.fs.all)
+		return do()
+	}
+	if err := x.publish(t.Context(), x.after); err != nil {
+		t.Fatal(err)
+	}
+	file := x.published[len(x.published)-1].Version + ".segment"
+	var got []operation
+	for _, o := range atSwitch {
+		if o.kind == "sync" || o.kind == "rename" || o == (operation{"write", "segment"}) {
+			got = append(got, o)
+		}
+	}
+	want := []operation{{"write", "segment"}, {"sync", "segment"}, {"rename", file}, {"sync", filepath.Base(x.dir)}}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(operation{})); d != "" {
+		t.Errorf("before the switch (-want +got):\n%s", d)
+	}
+}
+
+// TestSweep_anyOperationFails: a sweep that fails says so, takes nothing that is not to be taken, and can be repeated.
+func TestSweep_anyOperationFails(t *testing.T) {
+	t.Parallel()
+	for _, kind := range faults()[:3] {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			for at, more := 0, true; more; at++ {
+				x := newTrial(t, newEdition(t, "old", 1), edition{}, 0)
+				for _, name := range []string{"a.segment", "b.segment.part"} {
+					if err := os.WriteFile(filepath.Join(x.dir, name), nil, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+				x.fs.arm(kind, at)
+				err := x.publisher.Sweep(t.Context())
+				_, fired := x.fs.disarm()
+				more = len(fired) > 0
+				if errors.Is(err, errDisk) != more {
+					t.Errorf("operation %d, %v: Sweep: %v", at+1, fired, err)
+				}
+				if more && fired[0].kind == "stat" && !slices.Contains(x.files(t), fired[0].path) {
+					t.Errorf("%s was removed although nobody knows how old it is", fired[0].path)
+				}
+				if err := x.expect(t, x.before); err != nil {
+					t.Errorf("operation %d, %v: %v", at+1, fired, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// faultyCatalogue is a catalogue whose operations can be made to fail.
+type faultyCatalogue struct {
+	library.Catalogue
+	add      func(do func() error) error
+	prune    func(do func() error) error
+	versions error
+}
+
+// AddVersion, PruneVersions and Versions are library.Catalogue.
+func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset) error {
+	do := func() error { return c.Catalogue.AddVersion(ctx, d) }
+	if c.add != nil {
+		return c.add(do)
+	}
+	return do()
+}
+
+func (c *faultyCatalogue) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
+	do := func() (err error) {
+		dropped, err = c.Catalogue.PruneVersions(ctx, ref, keep)
+		return err
+	}
+	if c.prune != nil {
+		return nil, c.prune(do)
+	}
+	return dropped, do()
+}
+
+func (c *faultyCatalogue) Versions(ctx context.Context) ([]string, error) {
+	if c.versions != nil {
+		return nil, c.versions
+	}
+	return c.Catalogue.Versions(ctx)
+}
+
+// TestPublish_catalogueFails has the catalogue fail, before or after it has done what it was asked.
+func TestPublish_catalogueFails(t *testing.T) {
+	t.Parallel()
+	locked := errors.New("the database is locked")
+	before := func(func() error) error { return locked }
+	after := func(do func() error) error { return errors.Join(do(), locked) }
+	tests := map[string]struct {
+		fault    faultyCatalogue
+		reported bool
+		live     bool // the new version is, although it was reported that it failed
+	}{
+		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
+		"the version is added all the same":      {fault: faultyCatalogue{add: after}},
+		"it is not added, and nobody can tell":   {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
+		"it is added, and nobody can tell":       {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
+		"old versions are not pruned":            {fault: faultyCatalogue{prune: before}},
+		"old versions are pruned, but not named": {fault: faultyCatalogue{prune: after}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 25), 0)
+			test.fault.Catalogue = x.db
+			*x.catalogue = test.fault
+			failed := x.publish(t.Context(), x.after)
+			*x.catalogue = faultyCatalogue{Catalogue: x.db}
+			if errors.Is(failed, locked) != test.reported {
+				t.Errorf("Publish: %v", failed)
+			}
+			if test.live {
+				history, err := x.db.History(t.Context(), ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history[0].Version}), nil
+			}
+			if err := x.judge(t, failed); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

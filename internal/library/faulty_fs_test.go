@@ -1,0 +1,245 @@
+package library_test
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"herbarium/internal/segment"
+)
+
+// fault is a way in which an operation on a file goes wrong.
+type fault struct {
+	name  string
+	only  string // the kind of operation that can go wrong in this way; empty: every kind
+	path  string // the last element of the only path that it befalls; empty: any
+	does  func(do func() error) error
+	write func(f segment.File, p []byte) (int, error) // nil: as does
+	after bool                                        // the operation is done all the same
+	ever  bool                                        // all operations that follow go wrong as well
+}
+
+// mayLeave reports whether a publish that fails in this way has no means to remove what it has made.
+func (f fault) mayLeave(o operation) bool {
+	return f.ever || o.kind == "remove" || f.after && (o.kind == "mkdir" || o.kind == "rename")
+}
+
+// What a disk reports.
+const (
+	errDisk = syscall.EIO
+	errFull = syscall.ENOSPC
+)
+
+// faults returns the ways in which operations go wrong.
+func faults() []fault {
+	before := func(func() error) error { return errDisk }
+	after := func(do func() error) error {
+		_ = do() // as when a network file system loses the answer
+		return errDisk
+	}
+	return []fault{
+		{name: "not done", does: before},
+		{name: "done, but reported as failed", does: after, after: true},
+		{name: "nothing works from here on", does: before, ever: true},
+		{name: "disk full", only: "write", write: func(f segment.File, p []byte) (int, error) {
+			n, _ := f.Write(p[:len(p)/2])
+			return n, errFull
+		}},
+		{name: "short write", only: "write", write: func(f segment.File, p []byte) (int, error) {
+			return f.Write(p[:len(p)/2])
+		}},
+	}
+}
+
+// lies returns the ways in which the file of a version becomes another than was written, and nothing is reported.
+func lies() []fault {
+	flip := func(at func(size int) int) func(segment.File, []byte) (int, error) {
+		return func(f segment.File, p []byte) (int, error) {
+			p = bytes.Clone(p)
+			p[at(len(p))] ^= 1
+			return f.Write(p)
+		}
+	}
+	return []fault{
+		{name: "first bit", only: "write", path: "segment", write: flip(func(int) int { return 0 })},
+		{name: "bit in the middle", only: "write", path: "segment", write: flip(func(size int) int { return size / 2 })},
+		{name: "last bit", only: "write", path: "segment", write: flip(func(size int) int { return size - 1 })},
+		{name: "second half", only: "write", path: "segment", write: func(f segment.File, p []byte) (int, error) {
+			_, err := f.Write(p[:len(p)/2])
+			return len(p), err
+		}},
+		{name: "name", only: "rename", does: func(func() error) error { return nil }},
+	}
+}
+
+// operation is something done to a file.
+type operation struct {
+	kind string // "mkdir", "open", "read dir", "rename", "remove", or of an open file "read", "write", "seek", "sync", "close"
+	path string // its last element
+}
+
+// faultyFS is a file system of which one operation goes wrong.
+type faultyFS struct {
+	segment.OS
+	mu      sync.Mutex
+	fault   fault
+	at      int // the number of the operation, of those that the fault can befall, that goes wrong; negative: none
+	counted int // such operations
+	all     []operation
+	fired   []operation
+	open    int // files
+}
+
+// arm has the operation with a number, counted from now on, go wrong.
+func (f *faultyFS) arm(kind fault, at int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault, f.at, f.counted, f.all, f.fired = kind, at, 0, nil, nil
+}
+
+// disarm has nothing go wrong any more and returns how many operations there were, and which went wrong.
+func (f *faultyFS) disarm() (counted int, fired []operation) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = -1
+	return f.counted, f.fired
+}
+
+// hit counts an operation and tells whether it goes wrong.
+func (f *faultyFS) hit(kind, path string) (fault, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := operation{kind, filepath.Base(path)}
+	f.all = append(f.all, o)
+	if f.fault.only != "" && f.fault.only != kind || f.fault.path != "" && f.fault.path != o.path {
+		return fault{}, false
+	}
+	f.counted++
+	if f.at < 0 || f.counted-1 < f.at || f.counted-1 > f.at && !f.fault.ever {
+		return fault{}, false
+	}
+	f.fired = append(f.fired, o)
+	return f.fault, true
+}
+
+func (f *faultyFS) do(kind, path string, do func() error) error {
+	if wrong, ok := f.hit(kind, path); ok {
+		return wrong.does(do)
+	}
+	return do()
+}
+
+// opened counts files that are open.
+func (f *faultyFS) opened(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open += n
+}
+
+// Mkdir, OpenFile, ReadDir, Rename and RemoveAll are segment.FS.
+func (f *faultyFS) Mkdir(name string, perm fs.FileMode) error {
+	return f.do("mkdir", name, func() error { return f.OS.Mkdir(name, perm) })
+}
+
+func (f *faultyFS) OpenFile(name string, flag int, perm fs.FileMode) (segment.File, error) {
+	var file segment.File
+	err := f.do("open", name, func() (err error) {
+		file, err = f.OS.OpenFile(name, flag, perm)
+		return err
+	})
+	if err != nil {
+		if file != nil {
+			_ = file.Close()
+		}
+		return nil, err
+	}
+	f.opened(1)
+	return &faultyFile{File: file, fs: f}, nil
+}
+
+func (f *faultyFS) ReadDir(name string) (entries []fs.DirEntry, err error) {
+	err = f.do("read dir", name, func() (err error) {
+		entries, err = f.OS.ReadDir(name)
+		return err
+	})
+	for i, e := range entries {
+		entries[i] = faultyEntry{e, f}
+	}
+	return entries, err
+}
+
+func (f *faultyFS) Rename(from, to string) error {
+	return f.do("rename", to, func() error { return f.OS.Rename(from, to) })
+}
+
+func (f *faultyFS) RemoveAll(name string) error {
+	return f.do("remove", name, func() error { return f.OS.RemoveAll(name) })
+}
+
+// faultyEntry is an entry of a folder of a faultyFS.
+type faultyEntry struct {
+	fs.DirEntry
+	fs *faultyFS
+}
+
+// Info is fs.DirEntry.
+func (e faultyEntry) Info() (info fs.FileInfo, err error) {
+	err = e.fs.do("stat", e.Name(), func() (err error) {
+		info, err = e.DirEntry.Info()
+		return err
+	})
+	return info, err
+}
+
+// faultyFile is a file of a faultyFS.
+type faultyFile struct {
+	segment.File
+	fs     *faultyFS
+	closed bool
+}
+
+// Read, Write, Seek, Sync and Close are segment.File.
+func (f *faultyFile) Read(p []byte) (n int, err error) {
+	if wrong, ok := f.fs.hit("read", f.Name()); ok {
+		return 0, wrong.does(func() error { _, err := f.File.Read(p); return err })
+	}
+	return f.File.Read(p)
+}
+
+func (f *faultyFile) Write(p []byte) (n int, err error) {
+	wrong, ok := f.fs.hit("write", f.Name())
+	if ok && wrong.write != nil {
+		return wrong.write(f.File, p)
+	}
+	do := func() (err error) {
+		n, err = f.File.Write(p)
+		return err
+	}
+	if ok {
+		return n, wrong.does(do)
+	}
+	return n, do()
+}
+
+func (f *faultyFile) Seek(offset int64, whence int) (n int64, err error) {
+	err = f.fs.do("seek", f.Name(), func() (err error) {
+		n, err = f.File.Seek(offset, whence)
+		return err
+	})
+	return n, err
+}
+
+func (f *faultyFile) Sync() error { return f.fs.do("sync", f.Name(), f.File.Sync) }
+
+// Close closes the file even if it says otherwise: the number of open files is limited.
+func (f *faultyFile) Close() error {
+	closing := f.File.Close()
+	if f.closed {
+		return closing
+	}
+	f.closed = true
+	f.fs.opened(-1)
+	return f.fs.do("close", f.Name(), func() error { return closing })
+}
