@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // The limits of a file. What is over one is refused by name.
@@ -145,8 +146,8 @@ func validDelimiter(c byte) bool {
 	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
 }
 
-// hashFormat is part of every source hash. It changes when the same file with the same settings would be read in
-// another way than before.
+// hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
+// would be read in another way than before: then what is published is not what would be published now.
 const hashFormat = "herbarium source 1"
 
 // hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
@@ -157,7 +158,7 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 		Content []byte
 		Source  Source
 	}{
-		hashFormat, content[:],
+		hashFormat + ", text rules " + text.Rules(), content[:],
 		s.shape(),
 	})
 	if err != nil {
