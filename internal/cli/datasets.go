@@ -52,7 +52,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 		if !ds.Published.IsZero() {
 			published = ds.Published.Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, thousands(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
 	}
 	return w.Flush()
 }
@@ -105,7 +105,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 }
 
 func (r *runner) showDataset(ds herb.Dataset) error {
-	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, thousands(ds.Records), ds.Access, ds.Version)
+	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, herb.Count(ds.Records), ds.Access, ds.Version)
 	for _, line := range []string{ds.Title, ds.Description} {
 		if line != "" {
 			fmt.Fprintln(r.Out, line)
@@ -137,7 +137,7 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 			if v.Live {
 				live = "live"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), thousands(v.Records), live)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), herb.Count(v.Records), live)
 		}
 		return w.Flush()
 	})

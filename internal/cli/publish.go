@@ -108,15 +108,6 @@ func describe(p app.Published) string {
 	if p.Unchanged {
 		verb = "unchanged"
 	}
-	return fmt.Sprintf("%s %s: %s records, version %s\n  fields: %s", verb, p.Dataset.Ref, thousands(p.Dataset.Records),
+	return fmt.Sprintf("%s %s: %s records, version %s\n  fields: %s", verb, p.Dataset.Ref, herb.Count(p.Dataset.Records),
 		p.Dataset.Version, strings.Join(fields, ", "))
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -1,5 +1,7 @@
 package herb
 
+import "strconv"
+
 // Report tells what a publish understood of its source, and proves that nothing was lost on the way.
 type Report struct {
 	Format   string         `json:"format"`             // how the source is written, such as "csv, ; between values, windows-1252"
@@ -33,4 +35,13 @@ type Golden struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
 	First map[string]string `json:"first,omitempty"` // values that the first record must have
+}
+
+// Count writes a number the way reports do, with commas.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
