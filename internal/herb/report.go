@@ -4,7 +4,7 @@ import "strconv"
 
 // Report tells what a publish understood of its source, and proves that nothing was lost on the way.
 type Report struct {
-	Format   string         `json:"format"`             // how the source is written, such as "csv, ; between values, windows-1252"
+	Format   string         `json:"format"`             // how the source is written, such as "csv, semicolon between values, windows-1252"
 	Rows     int            `json:"rows"`               // in the source
 	Excluded int            `json:"excluded,omitempty"` // rows that the settings leave out
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -53,8 +54,13 @@ func describeFormat(src Source, rows rowReader) string {
 
 // describe implements describer.
 func (c *csvReader) describe() string {
-	separator := string(rune(c.comma))
-	if c.comma == '\t' {
+	separator := strconv.Quote(string(rune(c.comma)))
+	switch c.comma {
+	case ',':
+		separator = "comma"
+	case ';':
+		separator = "semicolon"
+	case '\t':
 		separator = "tab"
 	}
 	return "csv, " + separator + " between values"
