@@ -78,7 +78,7 @@ func find(paths []string, as string) ([]ingest.Source, error) {
 func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Source) error {
 	failed := 0
 	for _, s := range sources {
-		p, err := d.Publish(ctx, s)
+		p, err := d.Publish(ctx, s, app.PublishOptions{})
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
