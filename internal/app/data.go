@@ -62,7 +62,8 @@ type Published struct {
 	Dataset   herb.Dataset // without a version if it was only checked, or refused
 	Unchanged bool         // the live version was made from the same content and settings
 	Warnings  []string
-	Changes   []library.Change // to the version that was live, and what was found wrong
+	Replaces  string           // the version that was live; empty if there was none
+	Changes   []library.Change // to that version, and what was found wrong
 }
 
 // Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
@@ -90,5 +91,5 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 	})
-	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Changes: out.Changes}, err
+	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
 }

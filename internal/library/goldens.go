@@ -55,7 +55,7 @@ func tryGolden(ctx context.Context, s Source, d herb.Dataset, g herb.Golden) (wr
 		case !ok:
 			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
 		case got != g.First[name]:
-			wrong = append(wrong, fmt.Sprintf("%s of the first record: %q expected, %q found", name, clip(g.First[name]), clip(got)))
+			wrong = append(wrong, fmt.Sprintf("field %q of the first record: %q expected, %q found", name, clip(g.First[name]), clip(got)))
 		}
 	}
 	return wrong, nil

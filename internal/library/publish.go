@@ -32,8 +32,9 @@ type Publication struct {
 
 // Outcome is what came of a publication. It is as complete as it could get before an error.
 type Outcome struct {
-	Dataset herb.Dataset // without a version if it was only checked, or refused
-	Changes []Change     // to the version that was live, and what was found wrong
+	Dataset  herb.Dataset // without a version if it was only checked, or refused
+	Replaces string       // the version that was live; empty if there was none
+	Changes  []Change     // to that version, and what was found wrong
 }
 
 // Publish makes a version of a dataset out of records and puts it live. Until the end of it nothing has changed; after an
@@ -81,7 +82,7 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 		out := Outcome{Dataset: d, Changes: wrong}
 		switch {
 		case err == nil:
-			out.Changes = slices.Concat(compare(live, d), wrong)
+			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d), wrong)
 		case herb.CodeOf(err) != herb.CodeNotFound:
 			return out, err
 		}
