@@ -115,11 +115,11 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 	if failed == 0 {
 		return nil
 	}
-	would := ""
+	outcome := "not published"
 	if opts.Check {
-		would = "would be "
+		outcome = "would not be published"
 	}
-	err := fmt.Errorf("%d of %d datasets %snot published", failed, len(sources), would)
+	err := fmt.Errorf("%d of %d datasets %s", failed, len(sources), outcome)
 	if refused {
 		return &refusedError{err}
 	}
