@@ -49,6 +49,7 @@ func TestDecoder(t *testing.T) {
 func FuzzDecoder(f *testing.F) {
 	f.Add(`x`, "y")
 	f.Add(`a\u00e9\n"`, "\x00\x1f植\u2028")
+	f.Add("", "\t\r\n\b\f\"\\/\x7f")
 	f.Add(`\ud83c\udf33`, strings.Repeat("z", 20)+`"`)
 	f.Fuzz(func(t *testing.T, raw, value string) {
 		record := `{"a":"` + raw + `","b":"x"}`

@@ -1,6 +1,7 @@
 package library_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -351,5 +352,66 @@ func TestPublish_atOnce(t *testing.T) {
 	}
 	if files := s.files(t); len(files) != len(history) {
 		t.Errorf("files %v of %d versions", files, len(history))
+	}
+}
+
+// interrupted is a catalogue in which something happens just before the first version is added.
+type interrupted struct {
+	library.Catalogue
+	happen func()
+}
+
+func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
+	if happen := c.happen; happen != nil {
+		c.happen = nil
+		happen()
+	}
+	return c.Catalogue.AddVersion(ctx, d, live)
+}
+
+// TestPublish_comparedAnew has another version go live between the comparison and the switch.
+func TestPublish_comparedAnew(t *testing.T) {
+	t.Parallel()
+	id, name := field("id", herb.TypeNumber), field("name", herb.TypeText)
+	for what, tt := range map[string]struct {
+		fields  []herb.Field // of the version that comes in between
+		refused bool
+	}{
+		"with less":  {fields: []herb.Field{id}},
+		"with more":  {fields: []herb.Field{id, name, field("more", herb.TypeText)}, refused: true},
+		"with alike": {fields: []herb.Field{id, name}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			other := s.open(t)
+			var between library.Outcome
+			l, err := library.Open(&interrupted{s.db, func() {
+				var err error
+				between, err = other.Publish(t.Context(), library.Publication{
+					Dataset: herb.Dataset{Ref: ref, Fields: tt.fields}, Records: filled(2, len(tt.fields)),
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}}, library.Options{Dir: s.dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			out, err := l.Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
+			})
+			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRefused) != tt.refused || err != nil && !tt.refused {
+				t.Errorf("it was compared with %q: %v", out.Replaces, err)
+			}
+			want := out.Dataset.Version
+			if tt.refused {
+				want = between.Dataset.Version
+			}
+			if live := acquire(t, other).Version; live != want {
+				t.Errorf("version %s is live; want %s", live, want)
+			}
+		})
 	}
 }
