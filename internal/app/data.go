@@ -51,15 +51,24 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 // Close closes the folder.
 func (d *Data) Close() error { return errors.Join(d.Library.Close(), d.Store.Close()) }
 
-// Published is what came of a source.
-type Published struct {
-	Dataset   herb.Dataset
-	Unchanged bool // the live version was made from the same content and settings
-	Warnings  []string
+// PublishOptions of a publish. The zero value publishes what breaks nobody.
+type PublishOptions struct {
+	AllowBreaking bool // let a version go live that breaks those who use the dataset
+	Check         bool // do everything but the switch
 }
 
-// Publish reads a source and puts it live, unless it has not changed since it was last published.
-func (d *Data) Publish(ctx context.Context, s ingest.Source) (Published, error) {
+// Published is what came of a source. It is as complete as it could get before an error.
+type Published struct {
+	Dataset   herb.Dataset // without a version if it was only checked, or refused
+	Unchanged bool         // the live version was made from the same content and settings
+	Warnings  []string
+	Replaces  string           // the version that was live; empty if there was none
+	Changes   []library.Change // to that version, and what was found wrong
+}
+
+// Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
+// herb.CodeRefused says that it would do harm; Changes then has the reasons.
+func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
 	hash, err := ingest.Hash(ctx, s, ingest.Options{})
 	if err != nil {
 		return Published{}, err
@@ -75,6 +84,12 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source) (Published, error) 
 	if err != nil {
 		return Published{}, err
 	}
-	ds, err := d.Library.Publish(ctx, t.Dataset(), t.Records(ctx))
-	return Published{Dataset: ds, Warnings: t.Warnings()}, err
+	out, err := d.Library.Publish(ctx, library.Publication{
+		Dataset:       t.Dataset(),
+		Records:       t.Records(ctx),
+		Goldens:       s.Goldens,
+		AllowBreaking: opts.AllowBreaking,
+		Check:         opts.Check,
+	})
+	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
 }

@@ -54,7 +54,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
 	}
 	for _, s := range opts.Sources {
-		p, err := d.Publish(ctx, s)
+		p, err := d.Publish(ctx, s, PublishOptions{})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

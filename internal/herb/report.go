@@ -1,8 +1,10 @@
 package herb
 
+import "strconv"
+
 // Report tells what a publish understood of its source, and proves that nothing was lost on the way.
 type Report struct {
-	Format   string         `json:"format"`             // how the source is written, such as "csv, ; between values, windows-1252"
+	Format   string         `json:"format"`             // how the source is written, such as "csv, semicolon between values, windows-1252"
 	Rows     int            `json:"rows"`               // in the source
 	Excluded int            `json:"excluded,omitempty"` // rows that the settings leave out
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
@@ -33,4 +35,13 @@ type Golden struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
 	First map[string]string `json:"first,omitempty"` // values that the first record must have
+}
+
+// Count writes a number the way reports do, with commas.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -123,9 +123,11 @@ func newTrial(t *testing.T, before, after edition, memory int) *trial {
 }
 
 func (x *trial) publish(ctx context.Context, e edition) error {
-	d, err := x.publisher.Publish(ctx, herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: editionFields}, e.sequence())
+	out, err := x.publisher.Publish(ctx, library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: editionFields}, Records: e.sequence(),
+	})
 	if err == nil {
-		x.published = append(x.published, d)
+		x.published = append(x.published, out.Dataset)
 	}
 	return err
 }

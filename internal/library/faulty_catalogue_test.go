@@ -18,8 +18,8 @@ type faultyCatalogue struct {
 }
 
 // AddVersion, PruneVersions and Versions are library.Catalogue.
-func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset) error {
-	do := func() error { return c.Catalogue.AddVersion(ctx, d) }
+func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string) error {
+	do := func() error { return c.Catalogue.AddVersion(ctx, d, over) }
 	if c.add != nil {
 		return c.add(do)
 	}

@@ -34,7 +34,8 @@ import (
 type Catalogue interface {
 	Generation(ctx context.Context) (int64, error)
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset) error
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
