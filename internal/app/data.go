@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
+	"herbarium/internal/segment"
 	"herbarium/internal/store/sqlite"
 )
 
@@ -51,16 +52,28 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 // Close closes the folder.
 func (d *Data) Close() error { return errors.Join(d.Library.Close(), d.Store.Close()) }
 
-// Published is what came of a source.
-type Published struct {
-	Dataset   herb.Dataset
-	Unchanged bool // the live version was made from the same content and settings
-	Warnings  []string
+// PublishOptions of a publish. The zero value publishes what breaks nobody.
+type PublishOptions struct {
+	AllowBreaking bool // let a version go live that breaks those who use the dataset
+	Check         bool // do everything but the switch
+	// Progress is told how far the publish is, from one goroutine at a time. nil: nobody is told.
+	Progress func(Progress)
 }
 
-// Publish reads a source and puts it live, unless it has not changed since it was last published.
-func (d *Data) Publish(ctx context.Context, s ingest.Source) (Published, error) {
-	hash, err := ingest.Hash(ctx, s, ingest.Options{})
+// Published is what came of a source. It is as complete as it could get before an error.
+type Published struct {
+	Dataset   herb.Dataset // without a version if it was only checked, or refused
+	Unchanged bool         // the live version was made from the same content and settings
+	Warnings  []string
+	Replaces  string           // the version that was live; empty if there was none
+	Changes   []library.Change // to that version, and what was found wrong
+}
+
+// Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
+// herb.CodeRefused says that it would do harm; Changes then has the reasons.
+func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
+	steps := newSteps(opts.Progress)
+	hash, err := ingest.Hash(ctx, s, ingest.Options{Progress: steps.bytes(phaseHash)})
 	if err != nil {
 		return Published{}, err
 	}
@@ -71,10 +84,19 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source) (Published, error) 
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Published{}, err
 	}
-	t, err := ingest.Inspect(ctx, s, ingest.Options{})
+	pass := steps.bytes(phaseInspect)
+	t, err := ingest.Inspect(ctx, s, ingest.Options{Progress: func(read, size int64) { pass(read, size) }})
 	if err != nil {
 		return Published{}, err
 	}
-	ds, err := d.Library.Publish(ctx, t.Dataset(), t.Records(ctx))
-	return Published{Dataset: ds, Warnings: t.Warnings()}, err
+	pass = steps.bytes(segment.PhaseReading)
+	out, err := d.Library.Publish(ctx, library.Publication{
+		Dataset:       t.Dataset(),
+		Records:       t.Records(ctx),
+		Goldens:       s.Goldens,
+		AllowBreaking: opts.AllowBreaking,
+		Check:         opts.Check,
+		Progress:      steps.build,
+	})
+	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
 }

@@ -1,6 +1,13 @@
 package app
 
-import "time"
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+)
 
 // Progress says how far a long piece of work is.
 type Progress struct {
@@ -22,42 +29,56 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Done) * float64(p.Total-p.Done))
 }
 
-// phases of a publish, in order.
+// The phases of a publish before its version is built.
 const (
 	phaseHash    = "looking for changes"
 	phaseInspect = "finding out types"
-	phaseRead    = "reading"
-	phaseSort    = "sorting"
-	phaseCheck   = "checking"
 )
 
-// steps tells of a piece of work that has phases.
+// steps puts together what the parts of a publish tell about their progress. They may tell at the same time.
 type steps struct {
-	tell   func(Progress)
-	phases []string
-	now    func() time.Time
-	at     Progress
-	began  time.Time
+	tell  func(Progress)
+	mu    sync.Mutex
+	at    Progress
+	began time.Time
 }
 
 // newSteps tells nobody if tell is nil.
-func newSteps(tell func(Progress), phases ...string) *steps {
+func newSteps(tell func(Progress)) *steps {
 	if tell == nil {
 		tell = func(Progress) {}
 	}
-	return &steps{tell: tell, phases: phases, now: time.Now}
+	return &steps{tell: tell}
 }
 
-// begin starts the next phase.
-func (s *steps) begin(bytes bool) {
-	step := s.at.Step + 1
-	s.at = Progress{Phase: s.phases[step-1], Step: step, Steps: len(s.phases), Bytes: bytes}
-	s.began = s.now()
+// update says how far a phase is, and begins it if it is not the one before.
+func (s *steps) update(phase string, change func(*Progress)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at.Phase != phase {
+		all := []string{phaseHash, phaseInspect, segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking}
+		s.at = Progress{Phase: phase, Step: slices.Index(all, phase) + 1, Steps: len(all)}
+		s.began = time.Now()
+	}
+	s.at.Elapsed = time.Since(s.began)
+	change(&s.at)
 	s.tell(s.at)
 }
 
-// move says how far the phase is.
-func (s *steps) move(done, total int64, records int) {
-	s.at.Done, s.at.Total, s.at.Records, s.at.Elapsed = done, total, max(records, s.at.Records), s.now().Sub(s.began)
-	s.tell(s.at)
+// bytes returns what a reader of a file tells in a phase.
+func (s *steps) bytes(phase string) func(read, size int64) {
+	return func(read, size int64) {
+		s.update(phase, func(p *Progress) { p.Bytes, p.Done, p.Total = true, read, size })
+	}
+}
+
+// build takes up what the building of a version tells. How much was read in bytes is told by the reader of the file.
+func (s *steps) build(b segment.Progress) {
+	s.update(b.Phase, func(p *Progress) {
+		if b.Phase == segment.PhaseReading {
+			p.Records = b.Done
+			return
+		}
+		p.Done, p.Total = int64(b.Done), int64(b.Total)
+	})
 }

@@ -105,7 +105,7 @@ func (f *follower) gone(i watch.Item) {
 
 // publishOne publishes a source and notes what comes of it, where the people who run the server look.
 func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
-	p, err := d.Publish(ctx, s)
+	p, err := d.Publish(ctx, s, PublishOptions{Progress: logProgress(s, log)})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -178,4 +178,18 @@ func foldersBelow(path string) (folders []string) {
 		return nil
 	})
 	return folders
+}
+
+// logProgress tells the log now and then how far a long publish is.
+func logProgress(s ingest.Source, log *slog.Logger) func(Progress) {
+	const every = 10 * time.Second
+	told := time.Now()
+	return func(p Progress) {
+		if time.Since(told) < every {
+			return
+		}
+		told = time.Now()
+		log.Info("publishing", "dataset", s.Ref.String(), "phase", p.Phase, "step", p.Step, "of", p.Steps,
+			"done", p.Done, "total", p.Total, "records", p.Records, "left", p.Left().Round(time.Second))
+	}
 }

@@ -22,6 +22,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitRefused = 3
 )
 
 // Terminal is where a command reads and writes.
@@ -46,8 +47,17 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
+	if _, ok := errors.AsType[*refusedError](err); ok {
+		return exitRefused
+	}
 	return exitFailure
 }
+
+// refusedError says that something was not done because it would do harm.
+type refusedError struct{ error }
+
+// Unwrap returns what it was.
+func (e *refusedError) Unwrap() error { return e.error }
 
 // usageError says that the words of a command line are wrong.
 type usageError struct{ error }

@@ -163,7 +163,7 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	for _, args := range [][]string{
-		{}, {"serve"}, {"publish"}, {"datasets"}, {"datasets", "show"}, {"datasets", "history"},
+		{}, {"serve"}, {"publish"}, {"datasets"}, {"datasets", "show"}, {"datasets", "report"}, {"datasets", "history"},
 		{"datasets", "rollback"}, {"datasets", "remove"}, {"keys"}, {"keys", "create"}, {"keys", "list"},
 		{"keys", "revoke"}, {"config"}, {"version"},
 	} {

@@ -27,7 +27,7 @@ func newDatasets(r *runner) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one dataset a line")
-	cmd.AddCommand(newDatasetsShow(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
+	cmd.AddCommand(newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 		if !ds.Published.IsZero() {
 			published = ds.Published.Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, thousands(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 }
 
 func (r *runner) showDataset(ds herb.Dataset) error {
-	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, thousands(ds.Records), ds.Access, ds.Version)
+	fmt.Fprintf(r.Out, "%s: %s records, access %s, version %s\n", ds.Ref, herb.Count(ds.Records), ds.Access, ds.Version)
 	for _, line := range []string{ds.Title, ds.Description} {
 		if line != "" {
 			fmt.Fprintln(r.Out, line)
@@ -134,6 +134,37 @@ func (r *runner) showDataset(ds herb.Dataset) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description)
 	}
 	return w.Flush()
+}
+
+func newDatasetsReport(r *runner) *cobra.Command {
+	var version string
+	var asJSON bool
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "report NAMESPACE/DATASET",
+		Short: "Show what was understood when a version was published",
+		Example: `  herbarium datasets report garden/catalog
+  herbarium datasets report garden/catalog --version 20260314T092653Z-k7q2mzx4ab --json`,
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		ds, err := d.Library.Version(ctx, ref, version)
+		if err != nil {
+			return err
+		}
+		if ds.Report == nil {
+			return herb.Errorf(herb.CodeNotFound, "there is no report on version %s of %s; publish it anew to get one", ds.Version, ref)
+		}
+		if asJSON {
+			return json.NewEncoder(r.Out).Encode(ds.Report)
+		}
+		fmt.Fprintf(r.Out, "%s: %s records, version %s\n", ref, herb.Count(ds.Records), ds.Version)
+		if err := writeReport(r.Out, ds); err != nil {
+			return err
+		}
+		writeNotes(r.Out, ds.Report, true)
+		return nil
+	})
+	cmd.Flags().StringVar(&version, "version", "", "the `version` to show (default: the live one)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
@@ -153,7 +184,7 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 			if v.Live {
 				live = "live"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), thousands(v.Records), live)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), herb.Count(v.Records), live)
 		}
 		return w.Flush()
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
 
@@ -54,7 +55,7 @@ is 1 and the message says what is damaged.`,
 		if err := s.Verify(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(r.Out, "intact: %s records, %s bytes\n", thousands(s.Len()), thousands(int(s.Stat().Bytes)))
+		_, err := fmt.Fprintf(r.Out, "intact: %s records, %s bytes\n", herb.Count(s.Len()), herb.Count(int(s.Stat().Bytes)))
 		return err
 	})
 }
@@ -88,11 +89,11 @@ func newSegmentStat(r *runner) *cobra.Command {
 
 func (r *runner) showStat(s segment.Stat) error {
 	fmt.Fprintf(r.Out, "%s records, %s words (%s different), format version %d\n\n",
-		thousands(s.Records), thousands(s.Words), thousands(s.Terms), s.Version)
+		herb.Count(s.Records), herb.Count(s.Words), herb.Count(s.Terms), s.Version)
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "KIND\tSECTIONS\tBYTES\tA RECORD\tSHARE\t")
 	row := func(kind, sections string, bytes int64) {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f %%\t\n", kind, sections, thousands(int(bytes)), s.PerRecord(bytes),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f %%\t\n", kind, sections, herb.Count(int(bytes)), s.PerRecord(bytes),
 			100*float64(bytes)/float64(s.Bytes))
 	}
 	count := 0

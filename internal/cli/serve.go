@@ -81,7 +81,7 @@ func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
 		if d.Access == herb.AccessKey {
 			key = "-H 'X-API-Key: …' "
 		}
-		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, thousands(d.Records), key, base, d.Ref)
+		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Count(d.Records), key, base, d.Ref)
 	}
 	fmt.Fprintf(&b, "  new plants\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
 	fmt.Fprintf(&b, "  the whole interface\n    curl %s/openapi.json\n\n", base)

@@ -15,6 +15,7 @@ const (
 	CodeForbidden       Code = "forbidden"       // a valid key that lacks the scope
 	CodeNotFound        Code = "not_found"
 	CodeMethod          Code = "method_not_allowed"
+	CodeRefused         Code = "refused"     // what was asked for is understood, and would do harm
 	CodeUnavailable     Code = "unavailable" // overload, shutdown, or a part that is away for now
 	CodeInternal        Code = "internal"    // a fault of ours; the message never reaches a client
 )

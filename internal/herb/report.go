@@ -1,10 +1,13 @@
 package herb
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Report tells what a publish understood of its source, and proves that nothing was lost on the way.
 type Report struct {
-	Format   string         `json:"format"`             // how the source is written, such as "csv, ; between values, windows-1252"
+	Format   string         `json:"format"`             // how the source is written, such as "csv, semicolon between values, windows-1252"
 	Rows     int            `json:"rows"`               // in the source
 	Excluded int            `json:"excluded,omitempty"` // rows that the settings leave out
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
@@ -43,4 +46,13 @@ type Trouble struct {
 	Ref     Ref       `json:"ref,omitzero"` // the dataset it would become; zero: that cannot be told
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
+}
+
+// Count writes a number the way reports do, with commas.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -101,8 +101,10 @@ func TestCaching(t *testing.T) {
 		{"locked with a key in the URL", locked + "?api_key=" + reader, "", "private, no-store", "Authorization, X-API-Key, Accept-Encoding", "no-referrer"},
 		{"locked without a key", locked, "", "no-store", "Authorization, X-API-Key, Accept-Encoding", ""},
 		{"catalogue", "/api/v1", "", "public, no-cache", "Accept-Encoding", ""},
-		{"descriptor", "/api/v1/locked/staff", "", "public, no-cache", "Accept-Encoding", ""},
-		{"descriptor with a key in the URL", "/api/v1/locked/staff?api_key=" + reader, "", "private, no-store", "Accept-Encoding", "no-referrer"},
+		{"descriptor", "/api/v1/garden/catalog", "X-API-Key: " + reader, "public, no-cache", "Accept-Encoding", ""},
+		{"locked descriptor", "/api/v1/locked/staff", "", "public, no-cache", "Authorization, X-API-Key, Accept-Encoding", ""},
+		{"locked descriptor with a key", "/api/v1/locked/staff", "X-API-Key: " + reader, "private, no-cache", "Authorization, X-API-Key, Accept-Encoding", ""},
+		{"locked descriptor with a key in the URL", "/api/v1/locked/staff?api_key=" + reader, "", "private, no-store", "Authorization, X-API-Key, Accept-Encoding", "no-referrer"},
 		{"document", "/openapi.json", "", "public, no-cache", "Accept-Encoding", ""},
 		{"health", "/healthz", "", "no-store", "Accept-Encoding", ""},
 	}

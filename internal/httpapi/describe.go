@@ -29,10 +29,11 @@ type links struct {
 	OpenAPI string `json:"openapi"`
 }
 
-// descriptor is a dataset on its own: the summary, and all about its fields.
+// descriptor is a dataset on its own: the summary, all about its fields, and what its version says of itself.
 type descriptor struct {
 	summary
 	Fields []field `json:"fields"`
+	herb.Details
 }
 
 type field struct {
@@ -52,7 +53,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	for i, d := range datasets {
 		body.Datasets[i] = summarise(d)
 	}
-	return a.sendDescription(w, r, body)
+	return a.sendDescription(w, r, body, herb.AccessOpen)
 }
 
 // describe answers with one dataset.
@@ -62,20 +63,39 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer snap.Release()
-	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields))}
+	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}
-	return a.sendDescription(w, r, body)
+	access := herb.AccessOpen
+	if snap.Access == herb.AccessKey {
+		w.Header()["Vary"] = varyKey
+		if a.mayList(r, snap.Dataset) {
+			access = herb.AccessKey
+		} else {
+			body.Descriptor, body.Report = nil, nil // they quote values
+		}
+	}
+	return a.sendDescription(w, r, body, access)
+}
+
+// mayList reports whether a request brings a key that lists the records of a dataset.
+func (a *API) mayList(r *http.Request, d herb.Dataset) bool {
+	secret := apiKey(r)
+	if secret == "" {
+		return false
+	}
+	p, err := a.opts.Keys.Verify(r.Context(), secret)
+	return err == nil && p.May(d.ReadScopes()...)
 }
 
 // sendDescription sends JSON with an entity tag of its content.
-func (a *API) sendDescription(w *response, r *http.Request, v any) error {
+func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.Access) error {
 	body, err := encodeJSON(v)
 	if err != nil {
 		return err
 	}
-	setCaching(w.Header(), r, herb.AccessOpen)
+	setCaching(w.Header(), r, access)
 	if !w.notModified(r, a.entityTag(string(body))) {
 		w.send(r, http.StatusOK, contentJSON, body)
 	}

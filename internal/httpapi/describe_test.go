@@ -2,9 +2,12 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -93,5 +96,71 @@ func TestDescriptorOfPlantsIsOfNow(t *testing.T) {
 	s.create(t, `{"id":7,"name":"Rose"}`)
 	if n := records(); n != 1 {
 		t.Errorf("%d plants after one was created", n)
+	}
+}
+
+// detailed gives a dataset of the fixture something to say of itself.
+func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Record) {
+	d.Details = herb.Details{
+		Order:      herb.Order{Field: "name", Desc: true},
+		PrimaryKey: []string{"name"},
+		Descriptor: json.RawMessage(`{"name":"staff","x-unknown":[1.50,null]}`),
+		Report: &herb.Report{
+			Format: "csv", Rows: 3, Cells: "sha256:" + strings.Repeat("0", 64), Hidden: []string{"wage"},
+			Columns: []herb.ColumnReport{{Field: "name", Column: "name", Type: "text", Evidence: "text: 3 of 3", Min: "Ana", Max: "Çelik"}},
+		},
+	}
+	return d, records
+}
+
+// TestDescriptor_details looks at what a version says of itself, and at who may see what quotes the values of records.
+func TestDescriptor_details(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	open, records := detailed(staff())
+	open.Ref.Name, open.Access = "opened", herb.AccessOpen
+	s.library.put(open, records)
+	s.library.put(detailed(staff()))
+	for _, tt := range []struct {
+		name, path, key string
+		all             bool
+	}{
+		{"open", "opened", "", true},
+		{"open, wrong key", "opened", unknown, true},
+		{"locked", "staff", "", false},
+		{"locked, wrong key", "staff", unknown, false},
+		{"locked, key of another", "staff", elsewhere, false},
+		{"locked, its key", "staff", oneReader, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := s.get(t, "/api/v1/locked/"+tt.path, "X-API-Key: "+tt.key)
+			var got map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || a.header.Get("WWW-Authenticate") != "" {
+				t.Fatalf("%d %v %s", a.status, err, a.body)
+			}
+			if string(got["order"]) != `{"field":"name","desc":true}` || string(got["primary_key"]) != `["name"]` {
+				t.Errorf("order %s, primary key %s", got["order"], got["primary_key"])
+			}
+			if !tt.all {
+				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") {
+					t.Errorf("values are told to those who may not list them: %s", a.body)
+				}
+				return
+			}
+			if string(got["descriptor"]) != `{"name":"staff","x-unknown":[1.50,null]}` {
+				t.Errorf("descriptor %s", got["descriptor"])
+			}
+			var report herb.Report
+			if err := json.Unmarshal(got["report"], &report); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(*open.Report, report); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if body := s.get(t, "/api/v1").body; strings.Contains(body, "report") || strings.Contains(body, "primary_key") {
+		t.Errorf("the catalogue is not short: %s", body)
 	}
 }

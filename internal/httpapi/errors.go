@@ -18,6 +18,7 @@ var statuses = map[herb.Code]int{
 	herb.CodeForbidden:       http.StatusForbidden,
 	herb.CodeNotFound:        http.StatusNotFound,
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
+	herb.CodeRefused:         http.StatusConflict,
 	herb.CodeUnavailable:     http.StatusServiceUnavailable,
 	herb.CodeInternal:        http.StatusInternalServerError,
 }

@@ -78,7 +78,7 @@ func catalogueDoc() operation {
 func describeDoc() operation {
 	return operation{
 		description: "The fields of a dataset, what each can be used for, its version and its number of records. " +
-			"`access: key` protects the records, not this description.",
+			"`access: key` protects the records, not this description; a key that lists them adds what quotes their values.",
 		parameters: append([]any{ref("parameters", "namespace"), ref("parameters", "dataset")}, conditionalParameters()...),
 		responses:  described("The dataset.", schema("Dataset")).with(member{"404", ref("responses", "NotFound")}),
 	}

@@ -65,7 +65,9 @@ func schemas() object {
 		{"Catalogue", record("All datasets.", []string{"datasets"}, object{{"datasets", array(schema("DatasetSummary"))}})},
 		{"DatasetSummary", record("A dataset in short.", always, summary)},
 		{"Dataset", record("A dataset in full.", append(always, "fields"),
-			summary.with(member{"fields", array(schema("Field"))}))},
+			summary.with(append(object{{"fields", array(schema("Field"))}}, detailSchemas()...)...))},
+		{"Report", reportSchema()},
+		{"ColumnReport", columnReportSchema()},
 		{"Field", record("An exposed field of a dataset.",
 			[]string{"name", "type", "searchable", "filterable", "sortable", "operators"}, object{
 				{"name", str("Its name in records and parameters.")},
@@ -81,4 +83,54 @@ func schemas() object {
 			{"status", str("In one word.", member{"enum", []string{"ok", "ready"}})},
 		})},
 	}
+}
+
+// detailSchemas are the members of a dataset's description that tell of its version.
+func detailSchemas() object {
+	return object{
+		{"order", record("How records come when a listing asks for no order. Absent: in the order of the source.",
+			[]string{"field"}, object{
+				{"field", str("Field they are sorted by.")},
+				{"desc", object{{"type", "boolean"}, {"description", "The other way round."}}},
+			})},
+		{"primary_key", array(str("Field whose value, with those of the others listed, tells the records apart."))},
+		{"descriptor", object{
+			{"type", "object"},
+			{"description", "What the publisher wrote about it. With `access: key`, only for holders of a key that lists the records."},
+			{"additionalProperties", true},
+		}},
+		{"report", schema("Report")},
+	}
+}
+
+func reportSchema() object {
+	return record("What the publish understood of its source. With `access: key`, only for holders of a key that lists the records.",
+		[]string{"format", "rows", "columns", "cells"}, object{
+			{"format", str("How the source is written.")},
+			{"rows", whole("Rows of the source.", member{"minimum", 0})},
+			{"excluded", whole("Rows that the settings leave out.", member{"minimum", 0})},
+			{"columns", array(schema("ColumnReport"))},
+			{"hidden", array(str("Column of the source that is not exposed."))},
+			{"cells", str("Hash over all cells, the same in the source and in the listing.", member{"pattern", "^sha256:[0-9a-f]{64}$"})},
+			{"notes", array(str("What the publisher should know."))},
+		})
+}
+
+func columnReportSchema() object {
+	count := func(description string) object { return whole(description, member{"minimum", 0}) }
+	return record("What the publish understood of one field.",
+		[]string{"field", "column", "type", "evidence", "filled", "empty", "distinct", "shortest", "longest"}, object{
+			{"field", str("Its name.")},
+			{"column", str("Its name in the source.")},
+			{"type", str("How its values compare.", member{"enum", herb.Types()})},
+			{"evidence", str("Why it has this type.")},
+			{"filled", count("Records with a value.")},
+			{"empty", count("Records without one.")},
+			{"distinct", count("Values that compare as different.")},
+			{"min", str("First value in the order of the type, shortened if it is long.")},
+			{"max", str("Last value in the order of the type, shortened if it is long.")},
+			{"shortest", count("Characters of the shortest value.")},
+			{"longest", count("Characters of the longest value.")},
+			{"notes", array(str("What the publisher should know."))},
+		})
 }

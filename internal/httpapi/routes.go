@@ -43,7 +43,7 @@ func (a *API) table() []route {
 		},
 		{
 			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", id: "describeDataset", tag: tagData,
-			summary: "Describe a dataset", handle: a.describe, doc: describeDoc(),
+			summary: "Describe a dataset", auth: authOptional, handle: a.describe, doc: describeDoc(),
 		},
 		{
 			method: http.MethodGet, pattern: "/openapi.json", id: "getOpenAPI", tag: tagService,

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // The limits of the search for lists.
@@ -17,14 +16,23 @@ const (
 	maxElements = 1_000_000 // elements that are kept for all columns together
 )
 
-// profile gathers over all values of a column what its type depends on. Its memory is bounded: it keeps no values but
-// the elements of what may be a list.
+// profile gathers over all values of a column what its type depends on, and what a report tells of it. Its memory is
+// bounded: it keeps no values but the elements of what may be a list, and the first of each kind that is remarkable.
 type profile struct {
-	filled  bool // some value is not empty
-	address bool // all values so far are addresses
-	list    elements
+	filled            int  // values that are not empty
+	address           bool // all values so far are addresses
+	shortest, longest int  // characters of a value that is not empty
+	list              elements
 	// The first value that rules a type out; nil while there is none.
 	notNumber, notDate *misfit
+
+	kinds     [kindDated + 1]int // how many values look like what
+	notations [notations]int     // of values that are of kindDated
+	padded    *misfit            // the first of its kind; so are the next three
+	exponent  *misfit
+	dated     *misfit
+	blank     *misfit
+	blanks    int // values that begin or end with a blank
 }
 
 // misfit is a value that does not fit a type, and where it stands.
@@ -38,12 +46,23 @@ func (p *profile) observe(value []byte, budget *int, where func() string) {
 	if len(value) == 0 {
 		return
 	}
-	p.filled = true
-	if p.notNumber == nil && !isNumber(value) {
-		p.notNumber = &misfit{clip(string(value[:min(len(value), 400)])), where()}
+	p.filled++
+	p.measure(value)
+	k := kindOf(value)
+	p.kinds[k]++
+	if k != kindNumber && p.notNumber == nil {
+		p.notNumber = newMisfit(value, where)
 	}
-	if p.notDate == nil && !(len(value) == len("2006-01-02") && text.IsDate(string(value))) {
-		p.notDate = &misfit{clip(string(value[:min(len(value), 400)])), where()}
+	if k != kindDate && p.notDate == nil {
+		p.notDate = newMisfit(value, where)
+	}
+	if k > kindDate {
+		p.remark(k, value, where)
+	}
+	if hasBlankEnd(value) {
+		if p.blanks++; p.blank == nil {
+			p.blank = newMisfit(value, where)
+		}
 	}
 	if p.address {
 		p.address = isAddress(value)
@@ -53,10 +72,45 @@ func (p *profile) observe(value []byte, budget *int, where func() string) {
 	}
 }
 
+func newMisfit(value []byte, where func() string) *misfit {
+	return &misfit{clip(string(value[:min(len(value), 400)])), where()}
+}
+
+// measure keeps the lengths of the shortest and the longest value. Characters are counted only where the number of bytes
+// leaves it open whether they matter.
+func (p *profile) measure(value []byte) {
+	if size := len(value); p.filled > 1 && size <= p.longest && size >= utf8.UTFMax*p.shortest {
+		return
+	}
+	n := characters(value)
+	p.longest = max(p.longest, n)
+	if p.filled == 1 || n < p.shortest {
+		p.shortest = n
+	}
+}
+
+// remark takes down a value that people may take for a number or a date.
+func (p *profile) remark(k kind, value []byte, where func() string) {
+	var first **misfit
+	switch k {
+	case kindPadded:
+		first = &p.padded
+	case kindExponent:
+		first = &p.exponent
+	default:
+		n, _ := datedAs(value)
+		p.notations[n]++
+		first = &p.dated
+	}
+	if *first == nil {
+		*first = newMisfit(value, where)
+	}
+}
+
 // infer returns the type of the column called name, and whether it holds addresses, which nobody searches for words.
 func (p *profile) infer(name string) (t herb.Type, address bool) {
 	switch {
-	case !p.filled:
+	case p.filled == 0:
 		return herb.TypeText, false
 	case p.notNumber == nil:
 		return herb.TypeNumber, false
@@ -80,15 +134,6 @@ func isListName(name string) bool {
 		return true
 	}
 	return false
-}
-
-// isNumber asks for the rule itself only where the answer may be yes.
-func isNumber(value []byte) bool {
-	if c := value[0]; c != '-' && (c < '0' || c > '9') {
-		return false
-	}
-	_, ok := text.NumberKey(string(value))
-	return ok
 }
 
 // isAddress reports whether a value is an address: with a scheme, without one but with a host, or a path from the root.

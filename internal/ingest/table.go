@@ -79,6 +79,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 		Records:     records,
 		Source:      hash,
 	}
+	t.dataset.Report = newReport(src, rows, columns, profiles, records, e)
 	return t, nil
 }
 

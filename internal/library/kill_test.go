@@ -39,7 +39,8 @@ func TestPublish_endlessly(t *testing.T) {
 		from = d.Records
 	}
 	for n := from + 1; ; n++ {
-		if _, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Fields: fields}, numbers(n, nil)); err != nil {
+		p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil)}
+		if _, err := l.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Printf("live %d\n", n)

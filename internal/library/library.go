@@ -34,7 +34,8 @@ import (
 type Catalogue interface {
 	Generation(ctx context.Context) (int64, error)
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset) error
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
@@ -61,8 +62,6 @@ type Options struct {
 	Keep   int                 // versions to keep of each dataset; 0: DefaultKeep
 	Now    func() time.Time    // nil: time.Now
 	Log    *slog.Logger        // nil: no log
-
-	Progress func(segment.Progress) // told how far a publish is; nil: nobody is told
 }
 
 // DefaultKeep is how many versions of a dataset are kept, the live one included.

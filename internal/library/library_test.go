@@ -106,11 +106,13 @@ func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 
 func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
 	t.Helper()
-	d, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, numbers(n, nil))
+	out, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return out.Dataset
 }
 
 // total lists a snapshot and returns the number of records.
@@ -176,12 +178,13 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 	before := publish(t, l, 3)
 	left := s.files(t)
 	broken := errors.New("the file broke off")
-	if _, err := l.Publish(t.Context(), herb.Dataset{Ref: ref, Fields: fields}, numbers(9, broken)); !errors.Is(err, broken) {
+	prices := herb.Dataset{Ref: ref, Fields: fields}
+	if _, err := l.Publish(t.Context(), library.Publication{Dataset: prices, Records: numbers(9, broken)}); !errors.Is(err, broken) {
 		t.Errorf("got %v; want the error of the source", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Publish(ctx, herb.Dataset{Ref: ref, Fields: fields}, numbers(9, nil)); !errors.Is(err, context.Canceled) {
+	if _, err := l.Publish(ctx, library.Publication{Dataset: prices, Records: numbers(9, nil)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want context.Canceled", err)
 	}
 	got := acquire(t, l)
@@ -196,7 +199,9 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 func TestPublish_notOverThePlants(t *testing.T) {
 	t.Parallel()
 	l := newShelf(t).open(t)
-	_, err := l.Publish(t.Context(), herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, numbers(1, nil))
+	_, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, Records: numbers(1, nil),
+	})
 	if herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("Publish: %v; want a refusal", err)
 	}

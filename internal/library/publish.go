@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,24 +16,57 @@ import (
 	"herbarium/internal/store"
 )
 
-// Publish makes a version of a dataset out of records and puts it live. What d says of version, count and time is filled
-// in. Until the end of it nothing has changed; after an error nothing has either.
-func (l *Library) Publish(ctx context.Context, d herb.Dataset, records iter.Seq2[herb.Record, error]) (herb.Dataset, error) {
+// Publication is a version to be made of a dataset.
+type Publication struct {
+	// Dataset describes it. Version, count and time are filled in, and the report is completed.
+	Dataset herb.Dataset
+	// Records are read once. Values are in the order of the fields.
+	Records iter.Seq2[herb.Record, error]
+	// Goldens are asked before the version goes live.
+	Goldens []herb.Golden
+	// AllowBreaking lets a version go live that breaks those who use the dataset, or whose primary key is not unique.
+	AllowBreaking bool
+	// Check does everything but the switch.
+	Check bool
+	// Progress is told how far it is: what segment.Create tells, and a phase PhaseChecking. nil: nobody is told.
+	Progress func(segment.Progress)
+}
+
+// PhaseChecking is when a version that is complete is examined before it goes live.
+const PhaseChecking = "checking"
+
+// Outcome is what came of a publication. It is as complete as it could get before an error.
+type Outcome struct {
+	Dataset  herb.Dataset // without a version if it was only checked, or refused
+	Replaces string       // the version that was live; empty if there was none
+	Changes  []Change     // to that version, and what was found wrong
+}
+
+// Publish makes a version of a dataset out of records and puts it live. Until the end of it nothing has changed; after an
+// error nothing has either. The error has herb.CodeRefused if the version can be built but would do harm: if it breaks
+// those who use the live one, if its primary key is not unique, or if a golden fails. Of several publishers of one dataset
+// each is judged by the version whose place it takes, whichever comes first.
+func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
+	d := p.Dataset
 	if _, ok := l.opts.Living[d.Ref]; ok {
-		return d, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = newVersion(d.Published)
-	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, records, segment.Options{Progress: l.opts.Progress})
+	path := l.file(d.Version)
+	cells := newCellHash(d.Fields)
+	n, err := segment.Create(ctx, path, d.Fields, hashed(p.Records, cells), segment.Options{Progress: p.Progress})
 	if err != nil {
-		return d, err
+		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	if err := verify(l.file(d.Version)); err != nil {
-		return d, errors.Join(fmt.Errorf("what was written does not read back: %w", err), os.Remove(l.file(d.Version)))
+	if p.Progress != nil {
+		p.Progress(segment.Progress{Phase: PhaseChecking})
 	}
-	if err := l.catalogue.AddVersion(ctx, d); err != nil {
-		return d, errors.Join(err, os.Remove(l.file(d.Version)))
+	out, err := l.admit(ctx, p, d, cells.String())
+	if err != nil || p.Check {
+		out.Dataset.Version = ""
+		return out, errors.Join(err, os.Remove(path))
 	}
 	l.bell.ring()
 	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep)
@@ -42,7 +76,58 @@ func (l *Library) Publish(ctx context.Context, d herb.Dataset, records iter.Seq2
 	if err != nil { // the new version is live all the same; the files are swept later
 		l.opts.Log.Warn("old versions were not removed", "dataset", d.Ref.String(), "err", err)
 	}
-	return d, nil
+	return out, nil
+}
+
+// admit examines a version whose file is complete, completes its report, and makes it live unless something is wrong.
+func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cells string) (Outcome, error) {
+	wrong, err := l.examine(ctx, p, &d, cells)
+	if err != nil {
+		return Outcome{Dataset: d}, err
+	}
+	for {
+		live, err := l.catalogue.Version(ctx, d.Ref, "")
+		out := Outcome{Dataset: d, Changes: wrong}
+		switch {
+		case err == nil:
+			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d), wrong)
+		case herb.CodeOf(err) != herb.CodeNotFound:
+			return out, err
+		}
+		if err := judge(out.Changes, p.AllowBreaking); err != nil || p.Check {
+			return out, err
+		}
+		err = l.catalogue.AddVersion(ctx, d, live.Version)
+		if !errors.Is(err, store.ErrSuperseded) {
+			return out, err
+		}
+	}
+}
+
+// examine opens a version that nobody else knows of yet, sees to it that it holds what was read, and finds what is wrong
+// with it whatever the live version is.
+func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+	r, err := segment.Open(l.file(d.Version))
+	if err != nil {
+		return nil, fmt.Errorf("what was written does not read back: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Release()) }()
+	if err := certify(ctx, r, d.Fields, cells); err != nil {
+		return nil, err
+	}
+	if d.Report, err = complete(d.Report, r, *d, cells); err != nil {
+		return nil, err
+	}
+	settleKey(d)
+	wrong, err = findDuplicates(ctx, r, *d)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range wrong { // if they are allowed, the report is what tells of them
+		d.Report.Notes = append(d.Report.Notes, c.Message)
+	}
+	failed, err := tryGoldens(ctx, r, *d, p.Goldens)
+	return append(wrong, failed...), err
 }
 
 // newVersion makes a name that sorts by time and is never used twice.
@@ -50,18 +135,17 @@ func newVersion(now time.Time) string {
 	return now.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:10])
 }
 
-// verify reads a segment back and compares it with its checksums.
-func verify(path string) error {
-	r, err := segment.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.Verify(), r.Release())
-}
-
 // History lists the versions of a dataset, the newest first.
 func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, error) {
 	return l.catalogue.History(ctx, ref)
+}
+
+// Version describes a version of a dataset; an empty name means the live one.
+func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+	if living, ok := l.opts.Living[ref]; ok {
+		return living.Describe(ctx)
+	}
+	return l.catalogue.Version(ctx, ref, version)
 }
 
 // Rollback puts an earlier version live. An empty version means the one before the live one.

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"errors"
 	"time"
 
 	"herbarium/internal/herb"
@@ -27,6 +28,9 @@ type Outcome struct {
 	Replayed bool // created by an earlier request with the same Retry
 	Err      error
 }
+
+// ErrSuperseded says that a version was not added because another one went live in the meantime.
+var ErrSuperseded = errors.New("another version went live in the meantime")
 
 // Version is an entry of a dataset's history.
 type Version struct {

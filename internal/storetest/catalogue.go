@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,7 +53,11 @@ func versionName(ref herb.Ref, n int) string { return fmt.Sprintf("%s-v%d", ref.
 func add(t *testing.T, s Store, ref herb.Ref, first, last int) {
 	t.Helper()
 	for n := first; n <= last; n++ {
-		noError(t, s.AddVersion(t.Context(), dataset(ref, n)))
+		live, err := s.Version(t.Context(), ref, "")
+		if herb.CodeOf(err) != herb.CodeNotFound {
+			noError(t, err)
+		}
+		noError(t, s.AddVersion(t.Context(), dataset(ref, n), live.Version))
 	}
 }
 
@@ -112,7 +118,7 @@ func testAddVersion(t *testing.T, db Database) {
 	changes(t, other, func() { add(t, s, catalog, 1, 1) })
 	changes(t, other, func() { add(t, s, catalog, 2, 2) })
 	bare := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "z"}, Version: "v", Access: herb.AccessOpen, Published: day}
-	noError(t, s.AddVersion(t.Context(), bare))
+	noError(t, s.AddVersion(t.Context(), bare, ""))
 	wantCatalogue(t, other, bare, dataset(catalog, 2), dataset(seeds, 1))
 	wantHistory(t, other, catalog, 2, 2, 1)
 	wantVersions(t, other, "catalog-v1", "catalog-v2", "seeds-v1", "v")
@@ -125,6 +131,61 @@ func testAddVersionAgain(t *testing.T, db Database) {
 	changes(t, s, func() { add(t, s, catalog, 1, 1) })
 	wantCatalogue(t, s, dataset(catalog, 1))
 	wantHistory(t, s, catalog, 1, 1, 2)
+}
+
+// testSuperseded adds versions over one that is not live, and lets several publishers race for the place of the same one.
+func testSuperseded(t *testing.T, db Database) {
+	s := open(t, db)
+	wantSuperseded := func(live string) {
+		t.Helper()
+		if err := s.AddVersion(t.Context(), dataset(catalog, 9), live); !errors.Is(err, store.ErrSuperseded) {
+			t.Errorf("over %q: %v; want %v", live, err, store.ErrSuperseded)
+		}
+	}
+	wantSuperseded("catalog-v1")
+	wantCatalogue(t, s)
+	add(t, s, catalog, 1, 2)
+	wantSuperseded("")
+	wantSuperseded("catalog-v1")
+	wantCatalogue(t, s, dataset(catalog, 2))
+	wantHistory(t, s, catalog, 2, 2, 1)
+
+	var won, lost atomic.Int32
+	var wg sync.WaitGroup
+	for n := range 8 {
+		other := open(t, db)
+		wg.Go(func() {
+			switch err := other.AddVersion(t.Context(), dataset(catalog, 10+n), "catalog-v2"); {
+			case err == nil:
+				won.Add(1)
+			case errors.Is(err, store.ErrSuperseded):
+				lost.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 || lost.Load() != 7 {
+		t.Errorf("%d of 8 took the place of the same version, %d did not", won.Load(), lost.Load())
+	}
+}
+
+func testVersion(t *testing.T, db Database) {
+	s := open(t, db)
+	add(t, s, catalog, 1, 2)
+	add(t, s, seeds, 3, 3)
+	for name, n := range map[string]int{"": 2, "catalog-v1": 1, "catalog-v2": 2} {
+		got, err := s.Version(t.Context(), catalog, name)
+		noError(t, err)
+		if diff := cmp.Diff(dataset(catalog, n), got); diff != "" {
+			t.Errorf("version %q (-want +got):\n%s", name, diff)
+		}
+	}
+	_, err := s.Version(t.Context(), catalog, "seeds-v3")
+	if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"seeds-v3"`) || !strings.Contains(m, "catalog-v2, catalog-v1") {
+		t.Errorf("the message %q does not name the versions", m)
+	}
 }
 
 func testSetLive(t *testing.T, db Database) {
@@ -184,9 +245,11 @@ func testUnknownDataset(t *testing.T, db Database) {
 	add(t, s, seeds, 1, 1)
 	_, history := s.History(t.Context(), catalog)
 	_, prune := s.PruneVersions(t.Context(), catalog, 1)
+	_, version := s.Version(t.Context(), catalog, "seeds-v1")
 	for name, err := range map[string]error{
 		"History":       history,
 		"PruneVersions": prune,
+		"Version":       version,
 		"SetLive":       s.SetLive(t.Context(), catalog, "seeds-v1"),
 		"RemoveDataset": s.RemoveDataset(t.Context(), catalog),
 	} {
@@ -220,10 +283,13 @@ func testConcurrentVersions(t *testing.T, db Database) {
 	var wg sync.WaitGroup
 	for i, ref := range []herb.Ref{catalog, seeds} {
 		wg.Go(func() {
+			live := ""
 			for n := range 20 {
-				if err := stores[i].AddVersion(t.Context(), dataset(ref, n+1)); err != nil {
+				d := dataset(ref, n+1)
+				if err := stores[i].AddVersion(t.Context(), d, live); err != nil {
 					t.Error(err)
 				}
+				live = d.Version
 			}
 		})
 	}

@@ -25,7 +25,8 @@ type Store interface {
 
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
 	Generation(ctx context.Context) (int64, error)
-	AddVersion(ctx context.Context, d herb.Dataset) error
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
 	SetLive(ctx context.Context, ref herb.Ref, version string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref) error
@@ -74,6 +75,8 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"keys/reopen", testReopenKeys},
 		{"catalogue/add", testAddVersion},
 		{"catalogue/again", testAddVersionAgain},
+		{"catalogue/superseded", testSuperseded},
+		{"catalogue/version", testVersion},
 		{"catalogue/live", testSetLive},
 		{"catalogue/remove", testRemoveDataset},
 		{"catalogue/prune", testPruneVersions},

@@ -53,9 +53,52 @@ func (s *Store) Generation(ctx context.Context) (n int64, err error) {
 	return n, failed("reading the catalogue's generation", err)
 }
 
-// AddVersion stores a version of a dataset and makes it live. A version that is there already is stored anew and becomes
-// the newest.
-func (s *Store) AddVersion(ctx context.Context, d herb.Dataset) error {
+// Version returns one version of a dataset; an empty name means the live one.
+func (s *Store) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
+	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(tx *sql.Tx) error {
+		name := version
+		live, err := liveVersion(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = live
+		}
+		rows, err := tx.QueryContext(ctx, "SELECT namespace, name, version, title, description, access, fields, "+
+			"records, published, source, details FROM versions WHERE namespace = ? AND name = ? AND version = ?",
+			ref.Namespace, ref.Name, name)
+		if err != nil {
+			return err
+		}
+		found := false
+		if err := each(rows, func() (err error) {
+			found = true
+			d, err = scanDataset(rows)
+			return err
+		}); err != nil || found {
+			return err
+		}
+		versions, err := history(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		return noVersion(ref, name, versions)
+	})
+	return d, err
+}
+
+func noVersion(ref herb.Ref, version string, versions []store.Version) error {
+	names := make([]string, len(versions))
+	for i, v := range versions {
+		names[i] = v.Version
+	}
+	return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+}
+
+// AddVersion stores a version of a dataset and makes it live, provided that the version called live is the live one until
+// then; otherwise the error is store.ErrSuperseded. An empty live means that there is no such dataset. A version that is
+// there already is stored anew and becomes the newest.
+func (s *Store) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	fields, err := json.Marshal(d.Fields)
 	if err != nil {
 		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
@@ -65,6 +108,12 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset) error {
 		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
 	}
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(tx *sql.Tx) error {
+		switch now, err := liveVersion(ctx, tx, d.Ref); {
+		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
+			return err
+		case now != live:
+			return store.ErrSuperseded
+		}
 		generation, err := nextGeneration(ctx, tx)
 		if err != nil {
 			return err
@@ -144,11 +193,9 @@ func (s *Store) SetLive(ctx context.Context, ref herb.Ref, version string) error
 		if err != nil {
 			return err
 		}
-		var names []string
 		for _, v := range versions {
 			switch {
 			case v.Version != version:
-				names = append(names, v.Version)
 				continue
 			case v.Live:
 				return nil
@@ -160,7 +207,7 @@ func (s *Store) SetLive(ctx context.Context, ref herb.Ref, version string) error
 				version, ref.Namespace, ref.Name)
 			return err
 		}
-		return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+		return noVersion(ref, version, versions)
 	})
 }
 

@@ -1,0 +1,202 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// publishedJSON is a line of publish --json.
+type publishedJSON struct {
+	Dataset, Status, Error, Version, Replaces string
+	Records                                   int
+	Changes                                   []library.Change
+	Report                                    *herb.Report
+}
+
+// parseLines reads what --json printed, which must be nothing but JSON.
+func parseLines(t *testing.T, out string) []publishedJSON {
+	t.Helper()
+	var all []publishedJSON
+	for line := range strings.Lines(out) {
+		var p publishedJSON
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatalf("%q is not JSON: %v", line, err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// rewrite replaces the content of a file.
+func rewrite(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// versions returns the files of published versions.
+func (e environment) versions(t *testing.T) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", "*.segment*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+func TestPublish_refused(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,2\n009,3\n")
+	if out := e.must(t, "publish", file); strings.Count(out, "\n") != 2 {
+		t.Errorf("a plain publish says more than two lines:\n%s", out)
+	}
+	rewrite(t, file, "code,cost\n007,1.50\n")
+	code, out, errOut := e.run(t, "publish", file)
+	if code != 3 || out != "" {
+		t.Errorf("exit code %d, output %q; want 3 and none", code, out)
+	}
+	for _, want := range []string{
+		`herbarium: shop/prices: refused`, `- field "price" seems to be renamed to "cost"`,
+		"- more than half of the records are gone: 1 instead of 3", "--allow-breaking", "1 of 1 datasets not published",
+	} {
+		if !strings.Contains(errOut, want) {
+			t.Errorf("no %q in\n%s", want, errOut)
+		}
+	}
+	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "3 records") || e.versions(t) != 1 {
+		t.Errorf("%d files; the dataset is now\n%s", e.versions(t), out)
+	}
+	e.must(t, "publish", file, "--allow-breaking")
+	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "1 records") || !strings.Contains(out, "cost") {
+		t.Errorf("after --allow-breaking the dataset is\n%s", out)
+	}
+}
+
+func TestPublish_severalOneRefused(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	a := write(t, "shop/a.csv", "x,y\n1,2\n")
+	dir := filepath.Dir(a)
+	rewrite(t, filepath.Join(dir, "b.csv"), "x\n1\n")
+	e.must(t, "publish", dir)
+	rewrite(t, a, "x\n1\n")
+	rewrite(t, filepath.Join(dir, "b.csv"), "x\n1\n2\n")
+	rewrite(t, filepath.Join(dir, "c.csv"), "x\n1,2,3\n")
+	code, out, errOut := e.run(t, "publish", "--json", dir)
+	got := map[string]string{}
+	for _, p := range parseLines(t, out) {
+		got[p.Dataset] = p.Status
+	}
+	if code != 3 || got["shop/a"] != "refused" || got["shop/b"] != "published" || got["shop/c"] != "failed" || len(got) != 3 {
+		t.Errorf("exit code %d, %v\n%s", code, got, errOut)
+	}
+	if !strings.Contains(errOut, "2 of 3 datasets not published") {
+		t.Errorf("standard error does not tell what failed:\n%s", errOut)
+	}
+	rewrite(t, a, "x,y\n1,2\n3,4\n")
+	if code, _, _ := e.run(t, "publish", dir); code != 1 {
+		t.Errorf("exit code %d with a file that cannot be read; want 1", code)
+	}
+}
+
+func TestPublish_json(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price,when\n007,1.50,01/02/2024\n008,,03/04/2024\n")
+	run := func(status string, args ...string) publishedJSON {
+		t.Helper()
+		_, out, errOut := e.run(t, append([]string{"publish", "--json", file}, args...)...)
+		all := parseLines(t, out)
+		if len(all) != 1 || all[0].Dataset != "shop/prices" || all[0].Status != status {
+			t.Fatalf("publish %v: want %s, got %+v\n%s", args, status, all, errOut)
+		}
+		return all[0]
+	}
+	if p := run("checked", "--check"); p.Version != "" || p.Report.Rows != 2 || e.versions(t) != 0 {
+		t.Errorf("checked: %+v, %d files", p, e.versions(t))
+	}
+	first := run("published")
+	if first.Version == "" || first.Records != 2 || first.Report.Columns[1].Evidence != "number: 1 of 2; 1 empty" ||
+		first.Report.Columns[1].Max != "1.50" || !strings.HasPrefix(first.Report.Cells, "sha256:") || first.Report.Columns[2].Notes == nil {
+		t.Errorf("published: %+v", first)
+	}
+	if p := run("unchanged"); p.Version != first.Version || p.Report.Cells != first.Report.Cells {
+		t.Errorf("unchanged: %+v", p)
+	}
+	rewrite(t, file, "code,price,when\n007,n/a,01/02/2024\n008,2,\n")
+	p := run("refused")
+	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != library.TypeChanged {
+		t.Errorf("refused: %+v", p)
+	}
+	if p := run("published", "--allow-breaking"); p.Replaces != first.Version {
+		t.Errorf("allowed: %+v", p)
+	}
+	var report herb.Report
+	out := e.must(t, "datasets", "report", "shop/prices", "--json", "--version", first.Version)
+	if err := json.Unmarshal([]byte(out), &report); err != nil || report.Cells != first.Report.Cells {
+		t.Errorf("datasets report --json: %v\n%s", err, out)
+	}
+}
+
+func TestPublish_report(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,\n")
+	table := []string{"csv, comma between values; 2 rows", "cells: sha256:", "FIELD", "number: 1 of 2; 1 empty", `the first "007" in line 2`}
+	wants := func(what, out string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: no %q in\n%s", what, want, out)
+			}
+		}
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("%s: there are colours although nobody reads it on a terminal", what)
+		}
+	}
+	code, out, errOut := e.run(t, "publish", "--check", file)
+	wants("check", out, append(table, "checked shop/prices: 2 records, not published", "it is new")...)
+	wants("check", errOut, `note: code: zero-padded codes such as "007" are kept as text (2 values)`)
+	if code != 0 || e.versions(t) != 0 {
+		t.Errorf("check: exit code %d, %d files", code, e.versions(t))
+	}
+	wants("report", e.must(t, "publish", "--report", file), append(table, "published shop/prices: 2 records")...)
+	wants("datasets report", e.must(t, "datasets", "report", "shop/prices"), append(table, "note: code: zero-padded")...)
+	rewrite(t, file, "code,added,price\n007,x,1.50\n")
+	if code, out, errOut = e.run(t, "publish", "--check", file); code != 0 {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	wants("check again", out, `+ field "added" is added, a text`, "~ there are 1 records instead of 2")
+	rewrite(t, file, "price\n1.50\n")
+	code, out, errOut = e.run(t, "publish", "--check", file)
+	wants("refused check", out, "FIELD", `- field "code" is removed`)
+	wants("refused check", errOut, "refused", "1 of 1 datasets would not be published")
+	if code != 3 {
+		t.Errorf("refused check: exit code %d; want 3", code)
+	}
+	if code, _, errOut := e.run(t, "datasets", "report", "store/plants"); code != 1 || !strings.Contains(errOut, "no report") {
+		t.Errorf("the report of the plants: exit code %d\n%s", code, errOut)
+	}
+}
+
+// TestPublish_hostileNames publishes values that would move the cursor of a terminal.
+func TestPublish_hostileNames(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/x.csv", "a\x1b[2J,b\n\x1b[31mred,\x07\n \x1b[1m,1\n")
+	for _, args := range [][]string{
+		{"publish", "--check", file}, {"publish", "--report", file}, {"datasets", "report", "shop/x"},
+	} {
+		if code, out, errOut := e.run(t, args...); code != 0 || strings.ContainsAny(out+errOut, "\x1b\x07") {
+			t.Errorf("%v: exit code %d, control characters in\n%q\n%q", args, code, out, errOut)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/telemetry"
+)
+
+// writeReport writes what a publish understood, for people.
+func writeReport(w io.Writer, d herb.Dataset) error {
+	rep := d.Report
+	fmt.Fprintf(w, "  source: %s; %s rows", cmp.Or(rep.Format, "unknown"), herb.Count(rep.Rows))
+	if rep.Excluded > 0 {
+		fmt.Fprintf(w, ", of which %s are left out", herb.Count(rep.Excluded))
+	}
+	fmt.Fprintf(w, "\n  cells: %s, the same in the source and in the listing\n", rep.Cells)
+	if len(d.PrimaryKey) > 0 {
+		fmt.Fprintf(w, "  primary key: %s\n", strings.Join(d.PrimaryKey, ", "))
+	}
+	if len(rep.Hidden) > 0 {
+		fmt.Fprintf(w, "  columns that are not exposed: %s\n", printable(strings.Join(rep.Hidden, ", ")))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\n  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tCHARACTERS\tTYPE, AND WHY")
+	for _, c := range rep.Columns {
+		name := printable(c.Field)
+		if c.Column != "" && c.Column != c.Field {
+			name += " (" + printable(c.Column) + ")"
+		}
+		length := strconv.Itoa(c.Shortest)
+		if c.Longest != c.Shortest {
+			length += "-" + strconv.Itoa(c.Longest)
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct),
+			brief(c.Min), brief(c.Max), length, cmp.Or(c.Evidence, string(c.Type)))
+	}
+	return t.Flush()
+}
+
+// notes are what the publisher should know, of the dataset and of its fields.
+func notes(rep *herb.Report) []string {
+	if rep == nil {
+		return nil
+	}
+	all := append([]string(nil), rep.Notes...)
+	for _, c := range rep.Columns {
+		for _, n := range c.Notes {
+			all = append(all, printable(c.Field)+": "+n)
+		}
+	}
+	return all
+}
+
+// writeNotes writes notes; most of them if there are many, unless all are asked for.
+func writeNotes(w io.Writer, rep *herb.Report, all bool) {
+	const most = 10
+	list := notes(rep)
+	for i, n := range list {
+		if i == most && !all {
+			fmt.Fprintf(w, "  note: %d more; --report shows them\n", len(list)-most)
+			return
+		}
+		fmt.Fprintf(w, "  note: %s\n", n)
+	}
+}
+
+// writeChanges writes how a version differs from the live one: "-" is what breaks those who use it.
+func (r *runner) writeChanges(p app.Published) {
+	switch {
+	case p.Replaces == "":
+		fmt.Fprintln(r.Out, "  it is new: there is no live version to compare with")
+	case len(p.Changes) == 0:
+		fmt.Fprintf(r.Out, "  nothing changes for those who use version %s\n", p.Replaces)
+	default:
+		fmt.Fprintf(r.Out, "  changes for those who use version %s:\n", p.Replaces)
+	}
+	for _, c := range p.Changes {
+		mark, colour := "~", ""
+		switch {
+		case c.Breaking:
+			mark, colour = "-", red
+		case c.Kind == library.FieldAdded || c.Kind == library.FlagGained:
+			mark, colour = "+", green
+		}
+		fmt.Fprintf(r.Out, "  %s\n", r.paint(colour, mark+" "+c.Message))
+	}
+}
+
+// The colours of changes on a terminal.
+const (
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+)
+
+// paint colours what a person reads on a terminal.
+func (r *runner) paint(colour, s string) string {
+	if no, _ := r.Env("NO_COLOR"); colour == "" || no != "" || !telemetry.IsTerminal(r.Out) {
+		return s
+	}
+	return colour + s + "\x1b[0m"
+}
+
+// brief shortens a value for a table.
+func brief(s string) string {
+	const limit = 24
+	if r := []rune(printable(s)); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return printable(s)
+}
+
+// printable returns s as it is or, if it could spoil a terminal or a table, quoted.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}

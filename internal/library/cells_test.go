@@ -1,0 +1,149 @@
+package library_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// cellsOf computes the hash as the documentation says.
+func cellsOf(rows ...[]string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		for _, cell := range row {
+			fmt.Fprintf(&b, "%d:%s", len(cell), cell)
+		}
+		b.WriteString("\n")
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func TestPublish_report(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 1000)
+	l := newShelf(t).open(t)
+	given := &herb.Report{
+		Format: "csv", Rows: 5, Notes: []string{"a note"},
+		Columns: []herb.ColumnReport{{Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4}, {Column: "T"}},
+	}
+	before, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{
+			Ref: ref, Fields: []herb.Field{field("n", herb.TypeNumber), field("t", herb.TypeText)}, Details: herb.Details{Report: given},
+		},
+		Records: sequence(herb.Record{"10", "b\n\"x\""}, herb.Record{"9.50", long}, herb.Record{"", "a"}, herb.Record{"10.0", ""}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &herb.Report{
+		Format: "csv", Rows: 5, Notes: []string{"a note"},
+		Cells: cellsOf([]string{"n", "t"}, []string{"10", "b\n\"x\""}, []string{"9.50", long}, []string{"", "a"}, []string{"10.0", ""}),
+		Columns: []herb.ColumnReport{
+			{
+				Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4,
+				Filled: 3, Empty: 1, Distinct: 2, Min: "9.50", Max: "10",
+			},
+			{Field: "t", Column: "T", Type: herb.TypeText, Filled: 3, Empty: 1, Distinct: 3, Min: "a", Max: strings.Repeat("é", 100) + "…"},
+		},
+	}
+	if diff := cmp.Diff(want, out.Dataset.Report); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	kept, err := l.Version(t.Context(), ref, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, kept.Report); diff != "" {
+		t.Errorf("report that is kept (-want +got):\n%s", diff)
+	}
+	if after, err := json.Marshal(given); err != nil || string(after) != string(before) {
+		t.Errorf("the report of the caller is changed: %s, %v", after, err)
+	}
+}
+
+// TestPublish_cells publishes tables that differ only in where their cells end, and one whose cells fill buffers.
+func TestPublish_cells(t *testing.T) {
+	t.Parallel()
+	two := []herb.Field{field("a", herb.TypeText), field("b", herb.TypeText)}
+	big := strings.Repeat("0123456789abcdef", 20_000)
+	tables := map[string]library.Publication{
+		"plain":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"a", "bc"})},
+		"cells":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"ab", "c"})},
+		"rows":            {Dataset: herb.Dataset{Fields: two[:1]}, Records: sequence(herb.Record{"a"}, herb.Record{"bc"})},
+		"a row of looks":  {Dataset: herb.Dataset{Fields: two[:1]}, Records: sequence(herb.Record{"a2:bc\n"})},
+		"no records":      {Dataset: herb.Dataset{Fields: two}, Records: sequence()},
+		"no fields":       {Dataset: herb.Dataset{}, Records: sequence()},
+		"an empty record": {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"", ""})},
+		"big":             {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{big, big[1:]}, herb.Record{"", big})},
+	}
+	seen := map[string]string{}
+	for name, p := range tables {
+		l := newShelf(t).open(t)
+		p.Dataset.Ref = ref
+		var header []string
+		for _, f := range p.Dataset.Fields {
+			header = append(header, f.Name)
+		}
+		rows := [][]string{header}
+		for r := range p.Records {
+			rows = append(rows, r)
+		}
+		out, err := l.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		hash := out.Dataset.Report.Cells
+		if want := cellsOf(rows...); hash != want {
+			t.Errorf("%s: %s; want %s", name, hash, want)
+		}
+		if other, ok := seen[hash]; ok {
+			t.Errorf("%s and %s have the same hash", name, other)
+		}
+		seen[hash] = name
+	}
+}
+
+// TestPublish_lossy publishes from sources of which something else arrives in the file than was read.
+func TestPublish_lossy(t *testing.T) {
+	t.Parallel()
+	sources := map[string]iter.Seq2[herb.Record, error]{
+		"a record changes after it was read": func(yield func(herb.Record, error) bool) {
+			r := herb.Record{"1"}
+			if yield(r, nil) {
+				r[0] = "2"
+			}
+		},
+		"there are more values than fields": sequence(herb.Record{"1"}, herb.Record{"2", "3"}),
+		"a value is not UTF-8":              sequence(herb.Record{"1"}, herb.Record{"\xff"}),
+	}
+	for name, records := range sources {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			_, err := l.Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
+			})
+			if err == nil || !strings.Contains(err.Error(), "what was written") {
+				t.Errorf("%v; want to be told of the loss", err)
+			}
+			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
+				t.Errorf("it is there all the same: %v, %v", err, s.files(t))
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package library
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// decode reads a record with the fields a and b.
+func decode(record string) (values []string, err error) {
+	d := newDecoder([]herb.Field{{Name: "a"}, {Name: "b"}})
+	err = d.record([]byte(record), func(v []byte) { values = append(values, string(v)) })
+	return values, err
+}
+
+func TestDecoder(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string][]string{
+		`{"a":"","b":""}`:                                            {"", ""},
+		`{"a":"x","b":"植物園 and more"}`:                               {"x", "植物園 and more"},
+		`{"a":"\"\\\/\b\f\n\r\t","b":"x"}`:                           {"\"\\/\b\f\n\r\t", "x"},
+		`{"a":"\u00e9\u0000","b":"\uD83C\uDF33"}`:                    {"é\x00", "🌳"},
+		`{"\u0061":"` + strings.Repeat("long ", 50) + `\"","b":"x"}`: {strings.Repeat("long ", 50) + `"`, "x"},
+	} {
+		if got, err := decode(record); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", record, got, err, want)
+		}
+	}
+	for _, record := range []string{
+		``, `{`, `{}`, `{"a":"x"}`, `{"a":"x","b":"y"`, `{"a":"x","b":"y"}}`, `{"a":"x","b":"y"} `, `{"a":"x","c":"y"}`,
+		`{"b":"x","a":"y"}`, `{"a":"x","b":1}`, `{"a":"x","b":null}`, `["a":"x","b":"y"]`, `{"a":"x" ,"b":"y"}`,
+		"{\"a\":\"\n\",\"b\":\"y\"}", "{\"a\":\"xxxxxxxxxxx\x01xxxxxxxxxxxxx\",\"b\":\"y\"}", "{\"a\":\"\xff\",\"b\":\"y\"}",
+		`{"a":"\x","b":"y"}`, `{"a":"\u12g4","b":"y"}`, `{"a":"\ud83c","b":"y"}`, `{"a":"\ud83cx","b":"y"}`,
+		`{"a":"\ud83c\u0041","b":"y"}`, `{"a":"x\`, `{"a":"\u12`,
+	} {
+		if got, err := decode(record); err == nil {
+			t.Errorf("%s is read as %q; it should be refused", record, got)
+		}
+	}
+}
+
+// FuzzDecoder holds the decoder against encoding/json: what it reads, that reads alike, and what that reads of flat objects
+// it reads, too.
+func FuzzDecoder(f *testing.F) {
+	f.Add(`x`, "y")
+	f.Add(`a\u00e9\n"`, "\x00\x1f植\u2028")
+	f.Add(`\ud83c\udf33`, strings.Repeat("z", 20)+`"`)
+	f.Fuzz(func(t *testing.T, raw, value string) {
+		record := `{"a":"` + raw + `","b":"x"}`
+		got, err := decode(record)
+		var want map[string]string
+		if err == nil {
+			if err := json.Unmarshal([]byte(record), &want); err != nil || want["a"] != got[0] || want["b"] != got[1] {
+				t.Errorf("%q is read as %q; encoding/json says %q, %v", record, got, want, err)
+			}
+		}
+		if !utf8.ValidString(value) {
+			return
+		}
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := herb.Record{value, value}.AppendJSON(nil, []herb.Field{{Name: "a"}, {Name: "b"}})
+		for _, record := range []string{`{"a":` + string(encoded) + `,"b":` + string(encoded) + `}`, string(rendered)} {
+			if got, err := decode(record); err != nil || got[0] != value || got[1] != value {
+				t.Errorf("%q is read as %q, %v", record, got, err)
+			}
+		}
+	})
+}
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 200_000 {
+		b := make([]byte, rng.IntN(40))
+		for i := range b {
+			switch b[i] = byte(' ' + rng.IntN(224)); b[i] {
+			case '"', '\\':
+				b[i] = 'x'
+			}
+		}
+		want := len(b)
+		if len(b) > 0 && rng.IntN(2) == 0 {
+			want = rng.IntN(len(b))
+			b[want] = "\"\\\x00\x1f\n"[rng.IntN(5)]
+		}
+		if got := plain(b); got != want {
+			t.Fatalf("%q is plain for %d bytes; want %d", b, got, want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+)
+
+// certify reads a finished segment back: its checksums, and at the same time the cells of its records, which must be
+// those that were read from the source.
+func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string) error {
+	var sums error
+	var checking sync.WaitGroup
+	checking.Go(func() { sums = r.Verify() })
+	listed, err := hashListing(ctx, r, fields)
+	checking.Wait()
+	if err := errors.Join(sums, err); err != nil {
+		return fmt.Errorf("what was written does not read back: %w", err)
+	}
+	if listed != source {
+		return fmt.Errorf("what was written is not what was read: the cells of the source have the hash %s, those of the "+
+			"listing %s; nothing was published", source, listed)
+	}
+	return nil
+}
+
+// hashListing returns the hash of all cells that can be listed.
+func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, error) {
+	h, d := newCellHash(fields), newDecoder(fields)
+	cell := func(value []byte) { addCell(h, value) }
+	n := 0
+	err := r.Each(ctx, func(record []byte) error {
+		n++
+		if err := d.record(record, cell); err != nil {
+			return fmt.Errorf("record %d: %w", n, err)
+		}
+		h.endRow()
+		return nil
+	})
+	return h.String(), err
+}
+
+// complete adds to a report what only the finished version knows.
+func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
+	c := herb.Report{Rows: d.Records}
+	if report != nil {
+		c = *report
+	}
+	c.Cells = cells
+	c.Columns, c.Notes = slices.Clone(c.Columns), slices.Clone(c.Notes)
+	if len(c.Columns) != len(d.Fields) { // the publisher looked at no column
+		c.Columns = make([]herb.ColumnReport, len(d.Fields))
+	}
+	for i, f := range d.Fields {
+		s, err := r.Column(i)
+		if err != nil {
+			return nil, err
+		}
+		col := &c.Columns[i]
+		col.Field, col.Type = f.Name, f.Type
+		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
+		col.Min, col.Max = clip(s.Min), clip(s.Max)
+	}
+	return &c, nil
+}
+
+// settleKey leaves a primary key out that names what is not a field, and says so in the report.
+func settleKey(d *herb.Dataset) {
+	for _, name := range d.PrimaryKey {
+		if herb.FieldIndex(d.Fields, name) < 0 {
+			d.Report.Notes = append(d.Report.Notes, fmt.Sprintf("the primary key (%s) is left out: there is no field %q",
+				strings.Join(d.PrimaryKey, ", "), name))
+			d.PrimaryKey = nil
+			return
+		}
+	}
+}
+
+// findDuplicates looks for records with the same primary key.
+func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]Change, error) {
+	if len(d.PrimaryKey) == 0 {
+		return nil, nil
+	}
+	fields := make([]int, len(d.PrimaryKey))
+	for i, name := range d.PrimaryKey {
+		fields[i] = herb.FieldIndex(d.Fields, name)
+	}
+	found, err := r.Duplicates(ctx, fields)
+	if err != nil || found.Records == 0 {
+		return nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the primary key (%s) does not tell all records apart: %s of them repeat the key of an earlier one",
+		strings.Join(d.PrimaryKey, ", "), herb.Count(found.Records))
+	told := 0
+	for _, dup := range found.First {
+		values := make([]string, len(dup.Values))
+		for i, v := range dup.Values {
+			values[i] = strconv.Quote(clip(v))
+		}
+		fmt.Fprintf(&b, "; %s in records %s", strings.Join(values, ", "), numbers(dup))
+		told += dup.Total - 1
+	}
+	if told < found.Records {
+		b.WriteString("; …")
+	}
+	return []Change{{Kind: KeyNotUnique, Breaking: true, Message: b.String()}}, nil
+}
+
+// numbers lists the records of a duplicate.
+func numbers(d segment.Duplicate) string {
+	list := make([]string, len(d.Records))
+	for i, n := range d.Records {
+		list[i] = herb.Count(n)
+	}
+	if len(list) < d.Total {
+		return strings.Join(list, ", ") + ", …"
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}

@@ -1,0 +1,158 @@
+package library
+
+import (
+	"fmt"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// ChangeKind says what differs between two versions of a dataset.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	FieldAdded   ChangeKind = "field_added"
+	FieldRemoved ChangeKind = "field_removed"
+	FieldRenamed ChangeKind = "field_renamed"
+	TypeChanged  ChangeKind = "type_changed"
+	FlagLost     ChangeKind = "flag_lost"
+	FlagGained   ChangeKind = "flag_gained"
+	AccessOther  ChangeKind = "access_changed"
+	KeyOther     ChangeKind = "primary_key_changed"
+	OrderOther   ChangeKind = "order_changed"
+	RecordsOther ChangeKind = "records_changed"
+	KeyNotUnique ChangeKind = "primary_key_not_unique"
+	GoldenFailed ChangeKind = "golden_failed"
+)
+
+// Change is something that those who use a dataset may notice when a version goes live.
+type Change struct {
+	Kind     ChangeKind `json:"kind"`
+	Field    string     `json:"field,omitempty"`
+	Breaking bool       `json:"breaking"` // a consumer that worked before may fail
+	Message  string     `json:"message"`
+}
+
+// compare lists what changes for those who use a dataset when next takes the place of live, in the order of the fields.
+func compare(live, next herb.Dataset) []Change {
+	before, after := positions(live.Fields), positions(next.Fields)
+	var changes []Change
+	add := func(kind ChangeKind, field string, breaking bool, format string, args ...any) {
+		changes = append(changes, Change{kind, field, breaking, fmt.Sprintf(format, args...)})
+	}
+	renamed := map[string]bool{}
+	for i, was := range live.Fields {
+		j, ok := after[was.Name]
+		if ok {
+			compareField(was, next.Fields[j], add)
+			continue
+		}
+		if i < len(next.Fields) && next.Fields[i].Type == was.Type {
+			name := next.Fields[i].Name
+			if _, known := before[name]; !known {
+				renamed[name] = true
+				add(FieldRenamed, was.Name, true, "field %q seems to be renamed to %q, which is a %s in the same place",
+					was.Name, name, was.Type)
+				continue
+			}
+		}
+		add(FieldRemoved, was.Name, true, "field %q is removed", was.Name)
+	}
+	for _, f := range next.Fields {
+		if _, known := before[f.Name]; !known && !renamed[f.Name] {
+			add(FieldAdded, f.Name, false, "field %q is added, a %s", f.Name, f.Type)
+		}
+	}
+	compareSettings(live, next, add)
+	switch was, is := live.Records, next.Records; {
+	case 2*is < was:
+		add(RecordsOther, "", true, "more than half of the records are gone: %s instead of %s", herb.Count(is), herb.Count(was))
+	case is != was:
+		add(RecordsOther, "", false, "there are %s records instead of %s", herb.Count(is), herb.Count(was))
+	}
+	return changes
+}
+
+func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string, ...any)) {
+	if was.Type != is.Type {
+		add(TypeChanged, was.Name, true, "field %q is a %s instead of a %s", was.Name, is.Type, was.Type)
+	}
+	for _, flag := range []struct {
+		name    string
+		was, is bool
+	}{
+		{"searchable", was.Searchable, is.Searchable},
+		{"filterable", was.Filterable, is.Filterable},
+		{"sortable", was.Sortable, is.Sortable},
+	} {
+		switch {
+		case flag.was && !flag.is:
+			add(FlagLost, was.Name, true, "field %q is no longer %s", was.Name, flag.name)
+		case !flag.was && flag.is:
+			add(FlagGained, was.Name, false, "field %q is now %s", was.Name, flag.name)
+		}
+	}
+}
+
+// compareSettings compares what holds for a dataset as a whole. A key that is asked for from now on is the publisher's
+// decision and no accident, so that it is told but not refused.
+func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
+	if was, is := accessOf(live), accessOf(next); was != is {
+		add(AccessOther, "", false, "access is %s instead of %s", is, was)
+	}
+	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
+		add(KeyOther, "", false, "the primary key is (%s) instead of (%s)", is, was)
+	}
+	if live.Order != next.Order {
+		add(OrderOther, "", false, "records come %s instead of %s", orderOf(next), orderOf(live))
+	}
+}
+
+func accessOf(d herb.Dataset) herb.Access {
+	if d.Access == "" {
+		return herb.AccessOpen
+	}
+	return d.Access
+}
+
+func orderOf(d herb.Dataset) string {
+	switch {
+	case d.Order.Field == "":
+		return "in the order of the source"
+	case d.Order.Desc:
+		return "by " + d.Order.Field + ", descending"
+	default:
+		return "by " + d.Order.Field
+	}
+}
+
+func positions(fields []herb.Field) map[string]int {
+	m := make(map[string]int, len(fields))
+	for i, f := range fields {
+		m[f.Name] = i
+	}
+	return m
+}
+
+// judge returns why a version does not go live; nil if it does. Goldens are what the publisher expects, so that allowing
+// what breaks others does not touch them.
+func judge(changes []Change, allowBreaking bool) error {
+	var reasons strings.Builder
+	helps := false
+	for _, c := range changes {
+		if !c.Breaking || allowBreaking && c.Kind != GoldenFailed {
+			continue
+		}
+		reasons.WriteString("\n  - " + c.Message)
+		helps = helps || c.Kind != GoldenFailed
+	}
+	if reasons.Len() == 0 {
+		return nil
+	}
+	advice := "mend the data, or the goldens"
+	if helps {
+		advice = "mend the data or, if this is meant, publish with --allow-breaking"
+	}
+	return herb.Errorf(herb.CodeRefused, "refused, and nothing has changed:%s\n  %s", &reasons, advice)
+}

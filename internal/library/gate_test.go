@@ -1,0 +1,355 @@
+package library_test
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// field makes a field that is filterable and sortable, and searchable if it is text.
+func field(name string, typ herb.Type) herb.Field {
+	return herb.Field{Name: name, Type: typ, Searchable: typ == herb.TypeText, Filterable: true, Sortable: true}
+}
+
+// sequence yields records.
+func sequence(records ...herb.Record) iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// filled yields n records of empty values.
+func filled(n, fields int) iter.Seq2[herb.Record, error] {
+	return sequence(slices.Repeat([]herb.Record{make(herb.Record, fields)}, n)...)
+}
+
+func TestPublish_gate(t *testing.T) {
+	t.Parallel()
+	id, name, price := field("id", herb.TypeNumber), field("name", herb.TypeText), field("price", herb.TypeNumber)
+	with := func(f herb.Field, change func(*herb.Field)) herb.Field {
+		change(&f)
+		return f
+	}
+	live := herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: []herb.Field{id, name, price}}
+	const records = 10
+	for _, tt := range []struct {
+		name    string
+		change  func(*herb.Dataset)
+		records int
+		want    []string // "-" before what breaks
+	}{
+		{name: "nothing", records: 10},
+		{
+			name: "a field more", records: 10,
+			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, field("new", herb.TypeDate), name, price} },
+			want:   []string{`field "new" is added, a date`},
+		},
+		{name: "another order of fields", records: 10, change: func(d *herb.Dataset) { d.Fields = []herb.Field{price, id, name} }},
+		{
+			name: "a field less", records: 10, change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, price} },
+			want: []string{`-field "name" is removed`},
+		},
+		{
+			name: "a field of another name", records: 10,
+			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, name, field("cost", herb.TypeNumber)} },
+			want:   []string{`-field "price" seems to be renamed to "cost", which is a number in the same place`},
+		},
+		{
+			name: "one field for another", records: 10,
+			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, name, field("cost", herb.TypeText)} },
+			want:   []string{`-field "price" is removed`, `field "cost" is added, a text`},
+		},
+		{
+			name: "another type", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{id, name, with(price, func(f *herb.Field) { f.Type = herb.TypeText; f.Searchable = true })}
+			},
+			want: []string{`-field "price" is a text instead of a number`, `field "price" is now searchable`},
+		},
+		{
+			name: "flags", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{
+					with(id, func(f *herb.Field) { f.Filterable = false }),
+					with(name, func(f *herb.Field) { f.Searchable, f.Sortable = false, false }),
+					price,
+				}
+			},
+			want: []string{`-field "id" is no longer filterable`, `-field "name" is no longer searchable`, `-field "name" is no longer sortable`},
+		},
+		{
+			name: "settings", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Access, d.PrimaryKey, d.Order = herb.AccessKey, []string{"id", "name"}, herb.Order{Field: "price", Desc: true}
+			},
+			want: []string{
+				"access is key instead of open", "the primary key is (id, name) instead of ()",
+				"records come by price, descending instead of in the order of the source",
+			},
+		},
+		{name: "more records", records: 11, want: []string{"there are 11 records instead of 10"}},
+		{name: "half of the records", records: 5, want: []string{"there are 5 records instead of 10"}},
+		{name: "less than half", records: 4, want: []string{"-more than half of the records are gone: 4 instead of 10"}},
+		{
+			name: "all at once", records: 1, change: func(d *herb.Dataset) { d.Fields = d.Fields[:1] },
+			want: []string{
+				`-field "name" is removed`, `-field "price" is removed`,
+				"-more than half of the records are gone: 1 instead of 10",
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			first, err := l.Publish(t.Context(), library.Publication{Dataset: live, Records: filled(records, 3)})
+			if err != nil || len(first.Changes) != 0 || first.Replaces != "" {
+				t.Fatalf("the first version: %+v, %v", first, err)
+			}
+			next := live
+			if tt.change != nil {
+				tt.change(&next)
+			}
+			p := library.Publication{Dataset: next, Records: filled(tt.records, len(next.Fields))}
+			out, err := l.Publish(t.Context(), p)
+			var got []string
+			breaking := false
+			for _, c := range out.Changes {
+				mark := ""
+				if c.Breaking {
+					mark, breaking = "-", true
+					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
+						t.Errorf("%v does not tell %q", err, c.Message)
+					}
+				}
+				got = append(got, mark+c.Message)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || out.Replaces != first.Dataset.Version {
+				t.Errorf("changes to %q (-want +got):\n%s", out.Replaces, diff)
+			}
+			if !breaking {
+				if err != nil || acquire(t, l).Version != out.Dataset.Version {
+					t.Errorf("%v; want it live", err)
+				}
+				return
+			}
+			if acquire(t, l).Version != first.Dataset.Version || len(s.files(t)) != 1 || out.Dataset.Version != "" {
+				t.Errorf("a refused version is there: %v", s.files(t))
+			}
+			p.AllowBreaking = true
+			again, err := l.Publish(t.Context(), p)
+			if err != nil || acquire(t, l).Version != again.Dataset.Version {
+				t.Errorf("allowed: %v", err)
+			}
+			if diff := cmp.Diff(out.Changes, again.Changes); diff != "" {
+				t.Errorf("changes when allowed (-refused +allowed):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPublish_primaryKey(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		key     []string
+		records []herb.Record
+		want    string // in the refusal; empty: it is published
+	}{
+		{name: "unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"", "b"}, {"", "c"}}},
+		{
+			name: "not unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "b"}, {"1.0", "c"}, {"2", "d"}, {"3", ""}},
+			want: `the primary key (id) does not tell all records apart: 2 of them repeat the key of an earlier one; ` +
+				`"1" in records 1 and 3; "2" in records 2 and 4`,
+		},
+		{name: "two fields", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "b"}}},
+		{
+			name: "two fields, not unique", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "a"}, {"1", "a"}},
+			want: `"a", "1" in records 1, 3 and 4`,
+		},
+		{
+			name: "very often", key: []string{"name"}, records: slices.Repeat([]herb.Record{{"1", "a"}}, 7),
+			want: `6 of them repeat the key of an earlier one; "a" in records 1, 2, 3, 4, 5, …`,
+		},
+		{name: "no such field", key: []string{"id", "code"}, records: []herb.Record{{"1", "a"}, {"1", "a"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			p := library.Publication{
+				Dataset: herb.Dataset{
+					Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)},
+					Details: herb.Details{PrimaryKey: tt.key},
+				},
+				Records: sequence(tt.records...),
+			}
+			out, err := l.Publish(t.Context(), p)
+			if tt.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if slices.Contains(tt.key, "code") && (len(out.Dataset.PrimaryKey) > 0 || len(out.Dataset.Report.Notes) != 1) {
+					t.Errorf("a primary key that is none is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
+				}
+				return
+			}
+			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
+				t.Fatalf("%v; want a refusal with %q and nothing left of %v", err, tt.want, s.files(t))
+			}
+			p.AllowBreaking = true
+			out, err = l.Publish(t.Context(), p)
+			if err != nil || len(out.Dataset.Report.Notes) != 1 || !strings.Contains(out.Dataset.Report.Notes[0], tt.want) {
+				t.Errorf("allowed: %v, notes %q", err, out.Dataset.Report.Notes)
+			}
+		})
+	}
+}
+
+func TestPublish_goldens(t *testing.T) {
+	t.Parallel()
+	total := func(n int) *int { return &n }
+	for _, tt := range []struct {
+		name    string
+		goldens []herb.Golden
+		want    []string // in the refusal; none: it is published
+	}{
+		{name: "all hold", goldens: []herb.Golden{
+			{Query: "", Total: total(3)},
+			{Query: "?name=moss", Total: total(1), First: map[string]string{"id": "2"}},
+			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
+			{Query: "search=fern"},
+			{Query: "name=oak", Total: total(0)},
+		}},
+		{
+			name:    "total",
+			goldens: []herb.Golden{{Query: "name=moss", Total: total(2)}},
+			want:    []string{`golden 1, "name=moss": 2 records expected, 1 found`},
+		},
+		{
+			name:    "first record",
+			goldens: []herb.Golden{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
+			want: []string{
+				`golden 2, "sort=name": field "id" of the first record: "2" expected, "1" found`,
+				`golden 2, "sort=name": the first record has no field "code"; fields: id, name`,
+			},
+		},
+		{
+			name:    "no record",
+			goldens: []herb.Golden{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
+			want:    []string{`1 records expected, 0 found`, `a first record expected, none found`},
+		},
+		{
+			name:    "not a query",
+			goldens: []herb.Golden{{Query: "nmae=moss", Total: total(1)}},
+			want:    []string{`golden 1, "nmae=moss": `, `did you mean "name"`},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			p := library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Records: sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
+				Goldens: tt.goldens,
+			}
+			for _, p.AllowBreaking = range []bool{false, true} { // which is not about goldens
+				_, err := l.Publish(t.Context(), p)
+				if len(tt.want) == 0 {
+					if err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				for _, want := range tt.want {
+					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), want) {
+						t.Errorf("%v; want a refusal with %q", err, want)
+					}
+				}
+				if len(s.files(t)) != 0 {
+					t.Errorf("left %v", s.files(t))
+				}
+			}
+		})
+	}
+}
+
+func TestPublish_check(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	check := func(n int) (library.Outcome, error) {
+		return l.Publish(t.Context(), library.Publication{
+			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), Check: true,
+		})
+	}
+	if out, err := check(3); err != nil || out.Dataset.Version != "" || out.Dataset.Report.Columns[0].Max != "3" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
+		t.Errorf("a check published something: %v, %v", err, s.files(t))
+	}
+	before := publish(t, l, 9)
+	out, err := check(3)
+	if herb.CodeOf(err) != herb.CodeRefused || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
+		t.Errorf("a check of a third of the records: %+v, %v; want a refusal with report and changes", out, err)
+	}
+	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
+		t.Errorf("a check changed something: %v", s.files(t))
+	}
+}
+
+// TestPublish_atOnce has several publishers of one dataset, each with fields of its own. Whatever the order in which they
+// come, no version takes the place of one whose fields it does not have.
+func TestPublish_atOnce(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	libraries := []*library.Library{s.open(t), s.open(t), s.open(t)}
+	var publishing sync.WaitGroup
+	for i := range 6 {
+		publishing.Go(func() {
+			fields := []herb.Field{field("id", herb.TypeNumber)}
+			for k := range i % 3 {
+				fields = append(fields, field(fmt.Sprint("more", k), herb.TypeText))
+			}
+			_, err := libraries[i%3].Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: filled(i+1, len(fields)),
+			})
+			if err != nil && herb.CodeOf(err) != herb.CodeRefused {
+				t.Error(err)
+			}
+		})
+	}
+	publishing.Wait()
+	history, err := libraries[0].History(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	width, records := 1000, 1000
+	for _, v := range history { // from the newest
+		d, err := libraries[1].Version(t.Context(), ref, v.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Fields) > width || d.Records > 2*records {
+			t.Errorf("a version with %d fields and %d records was replaced by one with %d and %d", len(d.Fields), d.Records, width, records)
+		}
+		width, records = len(d.Fields), d.Records
+	}
+	if files := s.files(t); len(files) != len(history) {
+		t.Errorf("files %v of %d versions", files, len(history))
+	}
+}
