@@ -85,8 +85,8 @@ func progressLine(a app.Progress) string {
 			parts = append(parts, herb.Count(int(float64(a.Records)/s))+"/s")
 		}
 	}
-	if left := a.Left(); left > 0 {
-		parts = append(parts, "about "+left.Round(time.Second).String()+" left")
+	if left := a.Left().Round(time.Second); left > 0 {
+		parts = append(parts, "about "+left.String()+" left")
 	}
 	return strings.Join(parts, ", ")
 }
