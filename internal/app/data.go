@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
+	"herbarium/internal/segment"
 	"herbarium/internal/store/sqlite"
 )
 
@@ -55,6 +56,8 @@ func (d *Data) Close() error { return errors.Join(d.Library.Close(), d.Store.Clo
 type PublishOptions struct {
 	AllowBreaking bool // let a version go live that breaks those who use the dataset
 	Check         bool // do everything but the switch
+	// Progress is told how far the publish is, from one goroutine at a time. nil: nobody is told.
+	Progress func(Progress)
 }
 
 // Published is what came of a source. It is as complete as it could get before an error.
@@ -69,7 +72,8 @@ type Published struct {
 // Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
 // herb.CodeRefused says that it would do harm; Changes then has the reasons.
 func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
-	hash, err := ingest.Hash(ctx, s, ingest.Options{})
+	steps := newSteps(opts.Progress)
+	hash, err := ingest.Hash(ctx, s, ingest.Options{Progress: steps.bytes(phaseHash)})
 	if err != nil {
 		return Published{}, err
 	}
@@ -80,16 +84,19 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Published{}, err
 	}
-	t, err := ingest.Inspect(ctx, s, ingest.Options{})
+	pass := steps.bytes(phaseInspect)
+	t, err := ingest.Inspect(ctx, s, ingest.Options{Progress: func(read, size int64) { pass(read, size) }})
 	if err != nil {
 		return Published{}, err
 	}
+	pass = steps.bytes(segment.PhaseReading)
 	out, err := d.Library.Publish(ctx, library.Publication{
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
 		Goldens:       s.Goldens,
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
+		Progress:      steps.build,
 	})
 	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
 }

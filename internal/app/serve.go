@@ -22,6 +22,7 @@ import (
 // ServeOptions of a server beside its configuration.
 type ServeOptions struct {
 	Sources []ingest.Source // to publish before serving
+	Watch   []string        // files and folders to publish from again whenever they change
 	Log     *slog.Logger
 	Version string // of the program
 	// Ready is called once, when requests are answered. nil: nobody is told.
@@ -41,10 +42,14 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
+	var follow func(context.Context) error
+	if len(opts.Watch) > 0 { // what changes from here on is published again, even if that happens before it is first read
+		follow = data.follow(opts.Watch, opts.Log).Run
+	}
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
 	}
-	return data.serve(ctx, listener, c, opts)
+	return data.serve(ctx, listener, c, opts, follow)
 }
 
 // prepare brings the data folder up to date. A source that cannot be published is reported and does not keep the rest
@@ -53,18 +58,12 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	if err := d.Library.Sweep(ctx); err != nil {
 		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
 	}
+	if err := d.forgetTroubles(ctx, opts.Log); err != nil {
+		return err
+	}
 	for _, s := range opts.Sources {
-		p, err := d.Publish(ctx, s, PublishOptions{})
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			opts.Log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
-		case !p.Unchanged:
-			opts.Log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
-		}
-		for _, w := range p.Warnings {
-			opts.Log.Warn(w, "dataset", s.Ref.String(), "file", s.Path)
+		if err := d.publishOne(ctx, s, opts.Log); ctx.Err() != nil {
+			return err
 		}
 	}
 	return d.Library.Refresh(ctx)
@@ -72,7 +71,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 
 // serve answers requests on a listener until ctx ends. The parts that requests depend on are stopped only when the last
 // request is finished.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions) error {
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
 	creator := plants.New(d.Store, plants.Options{})
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
@@ -80,7 +79,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
-		Home:        web.Home(d.Library.Datasets),
+		Home:        web.Home(d.Library.Datasets, d.Store.Troubles),
 		Ready:       d.Store.Ping,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,
@@ -100,8 +99,11 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
-		"plants": creator.Run, "keys": verifier.Run, "library": d.Library.Run,
+		"plants": creator.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
 	} {
+		if run == nil {
+			continue
+		}
 		running.Go(func() {
 			if err := run(parts); err != nil {
 				opts.Log.Error("a part of the server failed", "part", name, "err", err)

@@ -54,7 +54,23 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return r.listTroubles(ctx, d)
+}
+
+// listTroubles tells which sources are not published as they are, and why.
+func (r *runner) listTroubles(ctx context.Context, d *app.Data) error {
+	troubles, err := d.Store.Troubles(ctx)
+	for _, t := range troubles {
+		what := t.Place
+		if t.Ref != (herb.Ref{}) {
+			what = t.Ref.String()
+		}
+		fmt.Fprintf(r.Err, "%s: not published since %s: %s\n", what, t.Since.Local().Format("2006-01-02 15:04"), t.Message)
+	}
+	return err
 }
 
 // describedDataset is a dataset as --json prints it.

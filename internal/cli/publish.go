@@ -100,7 +100,10 @@ type publishOptions struct {
 func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Source, opts publishOptions) error {
 	failed, refused := 0, false
 	for _, s := range sources {
+		shown := r.newProgress(s.Ref.String())
+		opts.Progress = shown.update
 		p, err := d.Publish(ctx, s, opts.PublishOptions)
+		shown.end()
 		if err != nil {
 			if ctx.Err() != nil {
 				return err

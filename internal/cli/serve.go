@@ -20,6 +20,7 @@ func serverSettings() []string {
 }
 
 func newServe(r *runner) *cobra.Command {
+	var watch bool
 	cmd := &cobra.Command{
 		Use:   "serve [PATH…]",
 		Short: "Publish files and serve them, with the plant store",
@@ -27,8 +28,12 @@ func newServe(r *runner) *cobra.Command {
 folder publishes what is in it, each of its subfolders under its own name. Files that have not changed since they were
 published are left as they are. A file that cannot be read is reported and the rest is served.
 
+With --watch the files are published again within a second of a change, as soon as nobody writes them any more. One that
+cannot be published leaves its dataset as it was; 'herbarium datasets' and the front page say why.
+
 The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
 		Example: `  herbarium serve examples/garden
+  herbarium serve --watch examples/garden
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c, _, err := r.config(cmd)
@@ -39,21 +44,29 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			if err != nil {
 				return err
 			}
+			var watched []string
+			if watch {
+				if watched = paths; len(paths) == 0 {
+					return usagef("--watch needs something to watch; give at least one file or folder")
+				}
+			}
 			sources, err := ingest.Discover(paths)
 			if err != nil {
-				if len(sources) == 0 {
+				if len(sources) == 0 && !watch {
 					return err
 				}
 				log.Error("not everything can be published", "err", err)
 			}
 			return app.Serve(cmd.Context(), c, app.ServeOptions{
 				Sources: sources,
+				Watch:   watched,
 				Log:     log,
 				Version: Version(),
 				Ready:   func(_ context.Context, addr net.Addr, datasets []herb.Dataset) { r.banner(addr, datasets) },
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again whenever they change")
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
 }

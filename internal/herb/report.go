@@ -1,6 +1,9 @@
 package herb
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Report tells what a publish understood of its source, and proves that nothing was lost on the way.
 type Report struct {
@@ -35,6 +38,14 @@ type Golden struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
 	First map[string]string `json:"first,omitempty"` // values that the first record must have
+}
+
+// Trouble is why a source that is watched is not published as it is now.
+type Trouble struct {
+	Place   string    `json:"place"`        // the path of the source
+	Ref     Ref       `json:"ref,omitzero"` // the dataset it would become; zero: that cannot be told
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
 }
 
 // Count writes a number the way reports do, with commas.

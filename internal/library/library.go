@@ -63,9 +63,8 @@ type Options struct {
 	Now    func() time.Time    // nil: time.Now
 	Log    *slog.Logger        // nil: no log
 
-	Progress func(segment.Progress) // told how far a publish is; nil: nobody is told
-	Memory   int                    // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
-	FS       segment.FS             // how files are written and removed; nil: segment.OS
+	Memory int        // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
+	FS     segment.FS // how files are written and removed; nil: segment.OS
 }
 
 // DefaultKeep is how many versions of a dataset are kept, the live one included.

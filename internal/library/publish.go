@@ -27,7 +27,12 @@ type Publication struct {
 	AllowBreaking bool
 	// Check does everything but the switch.
 	Check bool
+	// Progress is told how far it is: what segment.Create tells, and a phase PhaseChecking. nil: nobody is told.
+	Progress func(segment.Progress)
 }
+
+// PhaseChecking is when a version that is complete is examined before it goes live.
+const PhaseChecking = "checking"
 
 // Outcome is what came of a publication. It is as complete as it could get before an error.
 type Outcome struct {
@@ -49,7 +54,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 	d.Version = newVersion(d.Published)
 	cells := newCellHash(d.Fields)
 	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, hashed(p.Records, cells), segment.Options{
-		Progress: l.opts.Progress,
+		Progress: p.Progress,
 		Memory:   l.opts.Memory,
 		FS:       l.opts.FS,
 	})
@@ -57,6 +62,9 @@ func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
+	if p.Progress != nil {
+		p.Progress(segment.Progress{Phase: PhaseChecking})
+	}
 	out, err := l.admit(ctx, p, d, cells.String())
 	if err != nil || p.Check {
 		out.Dataset.Version = ""

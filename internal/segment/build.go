@@ -29,10 +29,16 @@ type Options struct {
 
 // Progress says how far a build is.
 type Progress struct {
-	Phase string // "reading" or "sorting"
+	Phase string // PhaseReading or PhaseSorting
 	Done  int    // records read, or fields sorted
 	Total int    // 0: not known
 }
+
+// The phases of a build.
+const (
+	PhaseReading = "reading"
+	PhaseSorting = "sorting"
+)
 
 // Create builds a segment from records and returns how many there were. The file appears under its name only when it is
 // complete and synced; after an error, or when ctx ends, nothing is left.
@@ -175,7 +181,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 		if err := b.take(x); err != nil {
 			return drain(inOrder, cancel, err)
 		}
-		b.opts.Progress(Progress{Phase: "reading", Done: b.records})
+		b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
 		if err := ctx.Err(); err != nil {
 			return drain(inOrder, cancel, context.Cause(ctx))
 		}
@@ -301,7 +307,7 @@ func (b *builder) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.opts.Progress(Progress{Phase: "sorting", Done: i + 1, Total: len(b.columns)})
+		b.opts.Progress(Progress{Phase: PhaseSorting, Done: i + 1, Total: len(b.columns)})
 	}
 	return b.w.finish(meta{
 		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names), Rules: rulesOf(text.Rules()),

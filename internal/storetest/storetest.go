@@ -33,6 +33,10 @@ type Store interface {
 	PruneVersions(ctx context.Context, ref herb.Ref, keep int) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
 
+	SetTrouble(ctx context.Context, t herb.Trouble) error
+	ClearTrouble(ctx context.Context, place string) error
+	Troubles(ctx context.Context) ([]herb.Trouble, error)
+
 	Ping(ctx context.Context) error
 	Close() error
 }
@@ -79,6 +83,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"catalogue/unknown", testUnknownDataset},
 		{"catalogue/reopen", testReopenCatalogue},
 		{"catalogue/concurrent", testConcurrentVersions},
+		{"troubles", testTroubles},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

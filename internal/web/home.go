@@ -9,7 +9,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -21,9 +24,11 @@ var homeHTML string
 //go:embed style.css
 var styleCSS string
 
-// Home returns the handler of the front page, which shows the datasets that a function finds. What fails is returned and
-// nothing of the page is written then.
-func Home(datasets func(ctx context.Context) ([]herb.Dataset, error)) func(http.ResponseWriter, *http.Request) error {
+// Home returns the handler of the front page, which shows the datasets and the troubles that two functions find. What
+// fails is returned and nothing of the page is written then.
+func Home(
+	datasets func(ctx context.Context) ([]herb.Dataset, error), troubles func(ctx context.Context) ([]herb.Trouble, error),
+) func(http.ResponseWriter, *http.Request) error {
 	page := template.Must(template.New("home").Parse(homeHTML))
 	style := strings.TrimSpace(styleCSS)
 	policy := contentPolicy(style)
@@ -32,8 +37,12 @@ func Home(datasets func(ctx context.Context) ([]herb.Dataset, error)) func(http.
 		if err != nil {
 			return fmt.Errorf("finding the datasets: %w", err)
 		}
+		wrong, err := troubles(r.Context())
+		if err != nil {
+			return fmt.Errorf("finding what is wrong with sources: %w", err)
+		}
 		var b bytes.Buffer
-		if err := page.Execute(&b, newHome(style, found)); err != nil {
+		if err := page.Execute(&b, newHome(style, found, wrong)); err != nil {
 			return fmt.Errorf("rendering the front page: %w", err)
 		}
 		h := w.Header()
@@ -58,6 +67,14 @@ func contentPolicy(style string) string {
 type home struct {
 	Style    template.CSS // ours, so it needs no escaping
 	Datasets []dataset
+	Troubles []trouble // of sources that were never published
+}
+
+// trouble is why a source is not published as it is now.
+type trouble struct {
+	Ref     herb.Ref
+	Since   string
+	Message string
 }
 
 type dataset struct {
@@ -68,12 +85,21 @@ type dataset struct {
 	Self    string
 	Data    string
 	Try     []link
+	Trouble *trouble // nil: none
 }
 
 type link struct{ Text, Href string }
 
-func newHome(style string, datasets []herb.Dataset) home {
+func newHome(style string, datasets []herb.Dataset, troubles []herb.Trouble) home {
 	p := home{Style: template.CSS(style)}
+	wrong := map[herb.Ref]trouble{}
+	for _, t := range troubles {
+		if t.Ref == (herb.Ref{}) {
+			continue // it is about files, which are nobody's business here
+		}
+		file := filepath.Base(t.Place) // nor is the folder
+		wrong[t.Ref] = trouble{t.Ref, t.Since.UTC().Format("2006-01-02 15:04 UTC"), strings.ReplaceAll(t.Message, t.Place, file)}
+	}
 	for _, d := range datasets {
 		self := "/api/v1/" + d.Ref.String()
 		entry := dataset{
@@ -86,8 +112,13 @@ func newHome(style string, datasets []herb.Dataset) home {
 		if entry.Open {
 			entry.Try = examples(d)
 		}
+		if t, ok := wrong[d.Ref]; ok {
+			entry.Trouble = &t
+			delete(wrong, d.Ref)
+		}
 		p.Datasets = append(p.Datasets, entry)
 	}
+	p.Troubles = slices.SortedFunc(maps.Values(wrong), func(a, b trouble) int { return a.Ref.Compare(b.Ref) })
 	return p
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 // render shows the front page for some datasets.
 func render(t *testing.T, datasets ...herb.Dataset) *httptest.ResponseRecorder {
 	t.Helper()
-	home := web.Home(func(context.Context) ([]herb.Dataset, error) { return datasets, nil })
+	home := web.Home(func(context.Context) ([]herb.Dataset, error) { return datasets, nil }, none)
 	w := httptest.NewRecorder()
 	if err := home(w, httptest.NewRequest("GET", "/", nil)); err != nil {
 		t.Fatal(err)
@@ -88,12 +89,41 @@ func TestHomePolicyAllowsItsStyleOnly(t *testing.T) {
 func TestHomeReturnsFailures(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	home := web.Home(func(context.Context) ([]herb.Dataset, error) { return nil, broken })
+	home := web.Home(func(context.Context) ([]herb.Dataset, error) { return nil, broken }, none)
 	w := httptest.NewRecorder()
 	if err := home(w, httptest.NewRequest("GET", "/", nil)); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	if w.Body.Len() > 0 {
 		t.Error("something was written")
+	}
+}
+
+func none(context.Context) ([]herb.Trouble, error) { return nil, nil }
+
+func TestHome_troubles(t *testing.T) {
+	t.Parallel()
+	known := herb.Ref{Namespace: "garden", Name: "catalog"}
+	home := web.Home(
+		func(context.Context) ([]herb.Dataset, error) { return []herb.Dataset{{Ref: known}}, nil },
+		func(context.Context) ([]herb.Trouble, error) {
+			return []herb.Trouble{
+				{Place: "/srv/secret/garden/catalog.csv", Ref: known, Message: "/srv/secret/garden/catalog.csv: line 3: <b>"},
+				{Place: "/srv/secret/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: "it is empty"},
+				{Place: "/srv/secret/datapackage.json", Message: "/srv/secret/datapackage.json is not JSON"},
+			}, nil
+		})
+	w := httptest.NewRecorder()
+	if err := home(w, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
+		t.Fatal(err)
+	}
+	page := w.Body.String()
+	for _, want := range []string{"catalog.csv: line 3: &lt;b&gt;", "<code>garden/new</code> could not be published", "it is empty"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "secret") || strings.Contains(page, "is not JSON") {
+		t.Error("the page tells of folders")
 	}
 }

@@ -126,6 +126,9 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 			d.Namespace, d.Name, d.Version); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name); err != nil {
+			return err
+		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
 			"records, published, source, details, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),

@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/watch"
+)
+
+// follower keeps datasets in line with the files they are made from.
+type follower struct {
+	data    *Data
+	paths   []string
+	log     *slog.Logger
+	unfound map[string]bool // what was wrong when the sources were last looked for
+}
+
+// follow returns a watch over files and folders, to be run when what is there now was published.
+func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
+	f := &follower{data: d, paths: paths, log: log}
+	return watch.New(watch.Options{Find: f.find, Changed: f.changed, Gone: f.gone, Log: log})
+}
+
+// find implements watch.Options.Find. What is wrong is told once.
+func (f *follower) find() (items []watch.Item, folders []string) {
+	sources, err := ingest.Discover(f.paths)
+	for _, s := range sources {
+		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}
+		items = append(items, i)
+		folders = append(folders, foldersOf(i.Files)...)
+	}
+	f.note(problems(err))
+	for _, p := range f.paths {
+		folders = append(folders, foldersBelow(p)...)
+	}
+	slices.Sort(folders)
+	return items, slices.Compact(folders)
+}
+
+// problems takes apart an error that joins several.
+func problems(err error) (messages []string) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			messages = append(messages, e.Error())
+		}
+		return messages
+	}
+	if err != nil {
+		messages = append(messages, err.Error())
+	}
+	return messages
+}
+
+// note tells of what could not even be found, and forgets what is no longer so.
+func (f *follower) note(messages []string) {
+	now := make(map[string]bool, len(messages))
+	for _, m := range messages {
+		if now[m] = true; !f.unfound[m] {
+			f.log.Error("cannot be published", "err", m)
+			f.data.setTrouble(context.Background(), herb.Trouble{Place: m, Message: m}, f.log)
+		}
+	}
+	for m := range f.unfound {
+		if !now[m] {
+			f.data.clearTrouble(context.Background(), m, f.log)
+		}
+	}
+	f.unfound = now
+}
+
+// shapeOf is all that a source says, so that a change of its settings counts as one and it can be made from it again.
+func shapeOf(s ingest.Source) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// changed implements watch.Options.Changed.
+func (f *follower) changed(ctx context.Context, i watch.Item) (retry bool) {
+	var s ingest.Source
+	if err := json.Unmarshal([]byte(i.Shape), &s); err != nil {
+		f.log.Error("not published", "file", i.Files[0], "err", err)
+		return false
+	}
+	return herb.CodeOf(f.data.publishOne(ctx, s, f.log)) == herb.CodeUnavailable
+}
+
+// gone implements watch.Options.Gone. A dataset outlives its file: people move files about.
+func (f *follower) gone(i watch.Item) {
+	f.log.Warn("a source is gone; its dataset stays as it was published last", "file", i.Files[0])
+	f.data.clearTrouble(context.Background(), i.Files[0], f.log)
+}
+
+// publishOne publishes a source and notes what comes of it, where the people who run the server look.
+func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
+	p, err := d.Publish(ctx, s, PublishOptions{Progress: logProgress(s, log)})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
+		d.setTrouble(ctx, herb.Trouble{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
+		return err
+	case !p.Unchanged:
+		log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
+	}
+	for _, w := range p.Warnings {
+		log.Warn(w, "dataset", s.Ref.String(), "file", s.Path)
+	}
+	d.clearTrouble(ctx, s.Path, log)
+	return nil
+}
+
+func (d *Data) setTrouble(ctx context.Context, t herb.Trouble, log *slog.Logger) {
+	t.Since = time.Now()
+	if err := d.Store.SetTrouble(ctx, t); err != nil {
+		log.Warn("what is wrong with a source was not noted", "file", t.Place, "err", err)
+	}
+}
+
+func (d *Data) clearTrouble(ctx context.Context, place string, log *slog.Logger) {
+	if err := d.Store.ClearTrouble(ctx, place); err != nil {
+		log.Warn("what was wrong with a source was not forgotten", "file", place, "err", err)
+	}
+}
+
+// forgetTroubles forgets what was noted about files that are no longer there.
+func (d *Data) forgetTroubles(ctx context.Context, log *slog.Logger) error {
+	troubles, err := d.Store.Troubles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range troubles {
+		if _, err := os.Stat(t.Place); errors.Is(err, fs.ErrNotExist) {
+			d.clearTrouble(ctx, t.Place, log)
+		}
+	}
+	return nil
+}
+
+// foldersOf returns the folders that files are in, and those of the files that they are links to.
+func foldersOf(files []string) (folders []string) {
+	for _, f := range files {
+		folders = append(folders, filepath.Dir(f))
+		if real, err := filepath.EvalSymlinks(f); err == nil && real != filepath.Clean(f) {
+			folders = append(folders, filepath.Dir(real))
+		}
+	}
+	return folders
+}
+
+// foldersBelow returns a folder and those in it, without hidden ones. Of a file it returns the folder that it is in.
+func foldersBelow(path string) (folders []string) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{filepath.Dir(path)}
+	}
+	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !e.IsDir(): // what cannot be read has no changes to tell of
+			return nil
+		case p != path && strings.HasPrefix(e.Name(), "."):
+			return fs.SkipDir
+		}
+		folders = append(folders, p)
+		return nil
+	})
+	return folders
+}
+
+// logProgress tells the log now and then how far a long publish is.
+func logProgress(s ingest.Source, log *slog.Logger) func(Progress) {
+	const every = 10 * time.Second
+	told := time.Now()
+	return func(p Progress) {
+		if time.Since(told) < every {
+			return
+		}
+		told = time.Now()
+		log.Info("publishing", "dataset", s.Ref.String(), "phase", p.Phase, "step", p.Step, "of", p.Steps,
+			"done", p.Done, "total", p.Total, "records", p.Records, "left", p.Left().Round(time.Second))
+	}
+}

@@ -1,0 +1,103 @@
+package cli_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// until asks again and again until the answer is right.
+func until(t *testing.T, what string, right func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !right(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not after 30 seconds", what)
+		}
+	}
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestServe_watch(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/prices.csv", "code,price\n1,2\n")
+	folder := filepath.Dir(file)
+	s := e.serve(t, "--watch", folder)
+	totals := func(name string, want int) func() bool {
+		return func() bool {
+			status, body := s.get(t, "/api/v1/shop/"+name+"/data")
+			return status == http.StatusOK && strings.Contains(body, `"total":`+string(rune('0'+want))+`,`)
+		}
+	}
+	if !totals("prices", 1)() {
+		t.Fatal("the file is not published at the start")
+	}
+	put(t, file, "code,price\n1,2\n2,3\n")
+	until(t, "a change in place", totals("prices", 2))
+
+	put(t, filepath.Join(folder, ".stock.csv.swp"), "no\n")
+	put(t, filepath.Join(folder, "stock.csv"), "a\n1\n2\n3\n")
+	until(t, "a new file", totals("stock", 3))
+
+	put(t, file, "code,price\n1,2,3\n") // one value too many
+	until(t, "a bad file is told of in the log", func() bool { return strings.Contains(s.log.String(), "line 2") })
+	until(t, "a bad file is told of by datasets", func() bool {
+		_, _, told := e.run(t, "datasets")
+		return strings.Contains(told, "shop/prices: not published since") && strings.Contains(told, "line 2")
+	})
+	if _, page := s.get(t, "/"); !strings.Contains(page, "prices.csv: line 2") {
+		t.Errorf("the page does not tell of the bad file:\n%s", page)
+	}
+	if !totals("prices", 2)() {
+		t.Error("a bad file changed what is listed")
+	}
+	put(t, filepath.Join(folder, "stock.csv"), "a\n1\n2\n3\n4\n")
+	until(t, "another file beside a bad one", totals("stock", 4))
+
+	next := filepath.Join(folder, "prices.csv.tmp")
+	put(t, next, "code,price\n1,2\n2,3\n3,4\n")
+	if err := os.Rename(next, file); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a file renamed into place", totals("prices", 3))
+	until(t, "trouble is forgotten", func() bool {
+		_, _, told := e.run(t, "datasets")
+		return !strings.Contains(told, "not published")
+	})
+
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a removed file is told of", func() bool { return strings.Contains(s.log.String(), "is gone") })
+	if !totals("prices", 3)() {
+		t.Error("a dataset went with its file")
+	}
+
+	put(t, filepath.Join(folder, "datapackage.json"), "{")
+	until(t, "a bad descriptor is told of", func() bool {
+		_, _, told := e.run(t, "datasets")
+		return strings.Contains(told, "datapackage.json")
+	})
+	put(t, filepath.Join(folder, "datapackage.json"),
+		`{"name":"shop","resources":[{"name":"stock","path":"stock.csv","title":"What is left"}]}`)
+	until(t, "a change of the settings", func() bool {
+		_, body := s.get(t, "/api/v1/shop/stock")
+		return strings.Contains(body, "What is left")
+	})
+}
+
+func TestServe_watchNothing(t *testing.T) {
+	t.Parallel()
+	if code, _, told := newEnvironment(t).run(t, "serve", "--watch"); code != 2 || !strings.Contains(told, "--watch needs") {
+		t.Errorf("exit code %d\n%s", code, told)
+	}
+}

@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// SetTrouble notes why a source is not published as it is. It takes the place of what was noted about that source before.
+func (s *Store) SetTrouble(ctx context.Context, t herb.Trouble) error {
+	return s.write(ctx, "noting trouble with "+t.Place, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
+			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
+			"message = excluded.message, since = excluded.since",
+			t.Place, t.Ref.Namespace, t.Ref.Name, t.Message, t.Since.UnixMicro())
+		return err
+	})
+}
+
+// ClearTrouble forgets what was noted about a source.
+func (s *Store) ClearTrouble(ctx context.Context, place string) error {
+	return s.write(ctx, "forgetting trouble with "+place, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE place = ?", place)
+		return err
+	})
+}
+
+// Troubles returns all that was noted and not forgotten, in the order of the places.
+func (s *Store) Troubles(ctx context.Context) (troubles []herb.Trouble, err error) {
+	err = s.read(ctx, "reading troubles", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT place, namespace, name, message, since FROM troubles ORDER BY place")
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var t herb.Trouble
+			var since int64
+			err := rows.Scan(&t.Place, &t.Ref.Namespace, &t.Ref.Name, &t.Message, &since)
+			t.Since = time.UnixMicro(since).UTC()
+			troubles = append(troubles, t)
+			return err
+		})
+	})
+	return troubles, err
+}

@@ -1,0 +1,264 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"herbarium/internal/watch"
+)
+
+// scene is a folder that is watched: each file in it is an item.
+type scene struct {
+	dir     string
+	changed chan string // name and content of an item that is told of
+	gone    chan string
+	retry   func(name string) bool
+}
+
+// start watches a folder with some files in it.
+func start(t *testing.T, files map[string]string, adjust func(*scene, *watch.Options)) *scene {
+	t.Helper()
+	s := &scene{dir: t.TempDir(), changed: make(chan string, 100), gone: make(chan string, 100)}
+	for name, content := range files {
+		s.write(t, name, content)
+	}
+	opts := watch.Options{
+		Find: func() (items []watch.Item, folders []string) {
+			entries, err := os.ReadDir(s.dir)
+			if err != nil {
+				return nil, []string{s.dir}
+			}
+			for _, e := range entries {
+				if filepath.Ext(e.Name()) == ".csv" {
+					items = append(items, watch.Item{Name: e.Name(), Files: []string{filepath.Join(s.dir, e.Name())}})
+				}
+			}
+			return items, []string{s.dir}
+		},
+		Changed: func(_ context.Context, i watch.Item) bool {
+			b, err := os.ReadFile(i.Files[0])
+			if err != nil {
+				b = []byte("unreadable")
+			}
+			s.changed <- i.Name + ": " + string(b)
+			return s.retry != nil && s.retry(i.Name)
+		},
+		Gone:     func(i watch.Item) { s.gone <- i.Name },
+		Rest:     30 * time.Millisecond,
+		LongRest: time.Hour,
+		Poll:     time.Hour, // the system has to tell
+		Retry:    time.Millisecond,
+	}
+	if adjust != nil {
+		adjust(s, &opts)
+	}
+	w := watch.New(opts)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *scene) write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want waits for what is told next.
+func want(t *testing.T, told <-chan string, wants ...string) {
+	t.Helper()
+	var got []string
+	for range wants {
+		select {
+		case s := <-told:
+			got = append(got, s)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("told of %q; want %q", got, wants)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(wants)
+	if !slices.Equal(got, wants) {
+		t.Fatalf("told of %q; want %q", got, wants)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"a.csv": "1", "b.csv": "1"}
+	for name, c := range map[string]struct {
+		do   func(t *testing.T, s *scene)
+		want []string
+	}{
+		"written in place": {
+			func(t *testing.T, s *scene) { s.write(t, "a.csv", "22") },
+			[]string{"a.csv: 22"},
+		},
+		"written and renamed": {
+			func(t *testing.T, s *scene) {
+				s.write(t, "a.csv.tmp", "2")
+				if err := os.Rename(filepath.Join(s.dir, "a.csv.tmp"), filepath.Join(s.dir, "a.csv")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			[]string{"a.csv: 2"},
+		},
+		"a new file": {
+			func(t *testing.T, s *scene) { s.write(t, "c.csv", "3") },
+			[]string{"c.csv: 3"},
+		},
+		"two at once": {
+			func(t *testing.T, s *scene) { s.write(t, "a.csv", "22"); s.write(t, "b.csv", "23") },
+			[]string{"a.csv: 22", "b.csv: 23"},
+		},
+		"what is no item does not count": {
+			func(t *testing.T, s *scene) { s.write(t, ".a.csv.swp", "x"); s.write(t, "b.csv", "22") },
+			[]string{"b.csv: 22"},
+		},
+		"removed and written again": {
+			func(t *testing.T, s *scene) {
+				if err := os.Remove(filepath.Join(s.dir, "a.csv")); err != nil {
+					t.Fatal(err)
+				}
+				want(t, s.gone, "a.csv")
+				s.write(t, "a.csv", "1")
+			},
+			[]string{"a.csv: 1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, known, nil)
+			c.do(t, s)
+			want(t, s.changed, c.want...)
+			s.write(t, "z.csv", "end") // what is told of now comes before this
+			want(t, s.changed, "z.csv: end")
+		})
+	}
+}
+
+// TestWatch_beingWritten writes a file in pieces with pauses longer than the rest.
+func TestWatch_beingWritten(t *testing.T) {
+	t.Parallel()
+	s := start(t, map[string]string{"slow.csv": "old"}, nil)
+	f, err := os.Create(filepath.Join(s.dir, "slow.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := fmt.Fprintf(f, "%d ", i); err != nil {
+			t.Fatal(err)
+		}
+		other := fmt.Sprintf("other%d.csv", i) // by the time it is told of, the rest of the slow one is over, too
+		s.write(t, other, "x")
+		want(t, s.changed, other+": x")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want(t, s.changed, "slow.csv: 0 1 2 ")
+}
+
+// TestWatch_longRest leaves a file open for writing without writing.
+func TestWatch_longRest(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil, func(_ *scene, o *watch.Options) { o.LongRest = 60 * time.Millisecond })
+	f, err := os.Create(filepath.Join(s.dir, "log.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("line"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, s.changed, "log.csv: line")
+}
+
+func TestWatch_retry(t *testing.T) {
+	t.Parallel()
+	left := 3
+	s := start(t, nil, func(s *scene, _ *watch.Options) {
+		s.retry = func(string) bool { left--; return left > 0 }
+	})
+	s.write(t, "a.csv", "1")
+	want(t, s.changed, "a.csv: 1", "a.csv: 1", "a.csv: 1")
+	s.write(t, "b.csv", "1")
+	want(t, s.changed, "b.csv: 1")
+}
+
+// TestWatch_slowOne holds one item up; the others are told of meanwhile.
+func TestWatch_slowOne(t *testing.T) {
+	t.Parallel()
+	held, release := make(chan struct{}), make(chan struct{})
+	s := start(t, nil, func(s *scene, o *watch.Options) {
+		tell := o.Changed
+		o.Changed = func(ctx context.Context, i watch.Item) bool {
+			if i.Name == "slow.csv" {
+				close(held)
+				<-release
+			}
+			return tell(ctx, i)
+		}
+	})
+	s.write(t, "slow.csv", "x")
+	<-held
+	for i := range 3 {
+		name := fmt.Sprintf("quick%d.csv", i)
+		s.write(t, name, "x")
+		want(t, s.changed, name+": x")
+	}
+	close(release)
+	want(t, s.changed, "slow.csv: x")
+}
+
+// TestWatch_folderMadeAgain removes the folder itself and makes it again.
+func TestWatch_folderMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, map[string]string{"a.csv": "1"}, func(_ *scene, o *watch.Options) { o.Poll = 20 * time.Millisecond })
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	want(t, s.gone, "a.csv")
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, "a.csv", "2")
+	want(t, s.changed, "a.csv: 2")
+}
+
+// TestNew_known checks that what was there before is not told of, and that a change of the shape alone is.
+func TestNew_known(t *testing.T) {
+	t.Parallel()
+	shape := make(chan string, 1)
+	current := "one"
+	s := start(t, map[string]string{"a.csv": "1"}, func(s *scene, o *watch.Options) {
+		find := o.Find
+		o.Find = func() ([]watch.Item, []string) {
+			select {
+			case current = <-shape:
+			default:
+			}
+			items, folders := find()
+			for i := range items {
+				items[i].Shape = current
+			}
+			return items, folders
+		}
+		o.Poll = 10 * time.Millisecond
+	})
+	shape <- "two"
+	want(t, s.changed, "a.csv: 1")
+}
