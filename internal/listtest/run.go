@@ -64,6 +64,14 @@ func Run(t *testing.T, e Engine) {
 			t.Error(err)
 		}
 	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		fields := herb.PlantFields()
+		l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
+		if err := checkStreams(t.Context(), l, fields); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("concurrent", func(t *testing.T) {
 		t.Parallel()
 		if err := checkConcurrent(t, e); err != nil {
@@ -106,7 +114,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64) error {
 		raw := g.query(fields, records)
 		r, err := query.Parse(raw, fields)
 		if err == nil {
-			err = agree(t.Context(), l, o, r)
+			err = errors.Join(agree(t.Context(), l, o, r), agreeInFull(t.Context(), l, o, r))
 		}
 		if err != nil {
 			return fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
