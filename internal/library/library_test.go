@@ -90,6 +90,10 @@ func (living) List(context.Context, *query.Request) (query.Page, error) {
 	return query.Page{Total: 1, Records: [][]byte{[]byte(`{"id":"1"}`)}}, nil
 }
 
+func (living) Stream(context.Context, *query.Request) (query.Stream, error) {
+	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }}, nil
+}
+
 // numbers yields the records 1 to n, and then err if it is one.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
