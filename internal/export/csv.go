@@ -15,8 +15,9 @@ import (
 // csvWriter turns records, which are JSON objects with strings for values, into lines of CSV. It never holds a value as a
 // whole: what JSON escapes is undone piece by piece.
 type csvWriter struct {
-	out    *sink
-	fields int
+	out     *sink
+	fields  int
+	scratch [utf8.UTFMax]byte // what an escape stands for
 }
 
 var errRecord = errors.New("export: a record is not an object of strings")
@@ -77,7 +78,6 @@ func quoteIf(yes bool) shape {
 }
 
 const (
-	mustQuote       = ",\"\r\n"
 	otherSeparators = ";|\t"
 	byteOrderMark   = "\uFEFF"
 )
@@ -94,8 +94,10 @@ func (c *csvWriter) shape(raw []byte) shape {
 	how := escaped
 	last := byte(0)
 	first := true
-	ok := pieces(raw, func(p []byte) {
-		if bytes.ContainsAny(p, mustQuote) || first && (isBlank(p[0]) || bytes.HasPrefix(p, []byte(byteOrderMark))) {
+	ok := c.pieces(raw, func(p []byte) {
+		// JSON escapes all that must be quoted but the comma, so it is a piece of its own.
+		if p[0] == '"' || p[0] == '\r' || p[0] == '\n' || bytes.IndexByte(p, ',') >= 0 ||
+			first && (isBlank(p[0]) || bytes.HasPrefix(p, []byte(byteOrderMark))) {
 			how |= quoted
 		}
 		first, last = false, p[len(p)-1]
@@ -118,8 +120,8 @@ func (c *csvWriter) write(raw []byte, how shape) {
 		c.out.write(raw)
 		return
 	}
-	pieces(raw, func(p []byte) {
-		if p[0] == '"' { // in JSON a quote is escaped, so it is a piece of its own
+	c.pieces(raw, func(p []byte) {
+		if p[0] == '"' { // again, it is a piece of its own
 			c.out.byte('"')
 		}
 		c.out.write(p)
@@ -128,8 +130,7 @@ func (c *csvWriter) write(raw []byte, how shape) {
 
 // pieces calls f with the pieces of a JSON string, none of them empty: what lies between two escapes, and what each
 // escape stands for. It returns false where an escape cannot be understood.
-func pieces(raw []byte, f func(piece []byte)) bool {
-	var buf [utf8.UTFMax]byte
+func (c *csvWriter) pieces(raw []byte, f func(piece []byte)) bool {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '\\')
 		if i < 0 {
@@ -143,7 +144,7 @@ func pieces(raw []byte, f func(piece []byte)) bool {
 		if size == 0 {
 			return false
 		}
-		f(utf8.AppendRune(buf[:0], r))
+		f(utf8.AppendRune(c.scratch[:0], r))
 		raw = raw[i+size:]
 	}
 	return true
