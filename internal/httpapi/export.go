@@ -109,9 +109,6 @@ func (b *exportBody) start() {
 	if b.trailers {
 		h.Set("Trailer", exportTrailers)
 	}
-	// The request has been read. Were there still a deadline for reading, the server would take it for a client that has
-	// gone away.
-	_ = b.control.SetReadDeadline(time.Time{})
 	b.w.WriteHeader(http.StatusOK)
 }
 
