@@ -45,7 +45,8 @@ With --output the file appears under its name when it is complete, and not at al
 	cmd.Flags().StringVar(&format, "format", "", "csv or ndjson (default: by the name of the file, else csv)")
 	cmd.Flags().StringVar(&asked, "query", "", "which records, and in which order: `parameters` as in the address of a listing")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"csv", "ndjson"}, cobra.ShellCompDirectiveNoFileComp))
+	formats := cobra.FixedCompletions([]string{"csv", "ndjson"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("format", formats)
 	return cmd
 }
 

@@ -200,7 +200,8 @@ func TestExport(t *testing.T) {
 			trees++
 		}
 	}
-	some := e.must(t, "export", "garden/catalog", "--query", "?category="+rows[1][column]+"&sort=title&order=desc", "--format", "NDJSON")
+	asked := "?category=" + rows[1][column] + "&sort=title&order=desc"
+	some := e.must(t, "export", "garden/catalog", "--query", asked, "--format", "NDJSON")
 	if got := strings.Count(some, "\n"); got != trees || trees == 0 {
 		t.Errorf("%d records of a category, want %d", got, trees)
 	}
@@ -305,7 +306,7 @@ func TestExport_served(t *testing.T) {
 	token := strings.TrimSpace(e.must(t, "keys", "create", "--name", "t", "--scope", "plants:write"))
 	for i, name := range []string{"Rose", `Fern, "wild"`, "Årum"} {
 		plant := fmt.Sprintf(`{"id":%d,"name":%q,"tag":"t"}`, 3-i, name)
-		if status, body, _ := s.do(t, "POST", "/plants", plant, "Authorization", "Bearer "+token, "Content-Type", "application/json"); status != 200 {
+		if status, body := s.create(t, token, plant); status != 200 {
 			t.Fatalf("%d %s", status, body)
 		}
 	}

@@ -57,7 +57,8 @@ func TestExport(t *testing.T) {
 	if a := s.get(t, "/api/v1/odd/a-b.c/data", "Accept: text/csv"); a.body != "page,a b&c,\"quo\"\"te<\"\r\n" {
 		t.Errorf("of no records: %q", a.body)
 	}
-	if a := s.get(t, "/api/v1/odd/a-b.c/data", "Accept: application/x-ndjson", "Accept-Encoding: zstd"); a.status != 200 || a.body != "" {
+	a = s.get(t, "/api/v1/odd/a-b.c/data", "Accept: application/x-ndjson", "Accept-Encoding: zstd")
+	if a.status != 200 || a.body != "" {
 		t.Errorf("of no records: %d %q", a.status, a.body)
 	}
 }
@@ -141,7 +142,8 @@ func TestExportConditional(t *testing.T) {
 		tags[tag] = true
 		before := s.library.listed.Load()
 		a := s.get(t, catalogData, "Accept: "+accept, "If-None-Match: "+tag)
-		if a.status != 304 || a.header.Get("Etag") != tag || a.header.Get("Vary") != "Accept, Accept-Encoding" || s.library.listed.Load() != before {
+		if a.status != 304 || a.header.Get("Etag") != tag || a.header.Get("Vary") != "Accept, Accept-Encoding" ||
+			s.library.listed.Load() != before {
 			t.Errorf("%s gives %d %v", accept, a.status, a.header)
 		}
 	}
@@ -152,7 +154,8 @@ func TestExportHead(t *testing.T) {
 	s := newService(t, nil)
 	for _, coding := range []string{"identity", "gzip"} {
 		headers := []string{"Accept: text/csv", "Accept-Encoding: " + coding}
-		get, head := s.get(t, catalogData+"?category=tree", headers...), s.do(t, request("HEAD", catalogData+"?category=tree", "", headers...))
+		const target = catalogData + "?category=tree"
+		get, head := s.get(t, target, headers...), s.do(t, request("HEAD", target, "", headers...))
 		for _, h := range []http.Header{get.header, head.header} {
 			for _, name := range []string{"X-Request-Id", "Content-Digest", "Unencoded-Digest", "X-Content-Rows"} {
 				h.Del(name)

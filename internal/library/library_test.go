@@ -173,6 +173,41 @@ func TestAcquire_keepsItsVersion(t *testing.T) {
 	}
 }
 
+// TestAcquire_streamKeepsItsVersion publishes so often while a stream is read that its version is removed.
+func TestAcquire_streamKeepsItsVersion(t *testing.T) {
+	t.Parallel()
+	l := newShelf(t).open(t)
+	const n = 2000
+	publish(t, l, n)
+	snap, err := l.Acquire(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Release()
+	r, err := query.Parse("", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := snap.Stream(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for rec, err := range stream.Records {
+		if read++; err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {
+			t.Fatalf("record %d is %s, %v", read, rec, err)
+		}
+		if read == 10 {
+			for i := range library.DefaultKeep + 1 {
+				publish(t, l, i+1)
+			}
+		}
+	}
+	if read != n || stream.Total != n {
+		t.Errorf("%d records of %d", read, stream.Total)
+	}
+}
+
 func TestPublish_failureChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -2,7 +2,6 @@ package listtest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,10 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 	return query.Stream{Total: len(found), Records: func(yield func([]byte, error) bool) {
 		for _, n := range found {
 			b, err := render(o.fields, o.records[n])
-			if err = cmp.Or(ctx.Err(), err); !yield(b, err) || err != nil {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(b, err) || err != nil {
 				return
 			}
 		}

@@ -20,8 +20,9 @@ const (
 // Stream finds everything that q asks for, whatever page it names. The answer can be read until the reader is released.
 //
 // It takes memory for the set of records found, in a sort order also a bit for each record there is, and in the order of
-// relevance a few tens of bytes for each record found. What is read of the file is copied, a little at a time, while a fault in
-// the map becomes an error: a client may take hours to fetch the rest. Only a very large record is given out from the map.
+// relevance a few tens of bytes for each record found. What is read of the file is copied, a little at a time, while a
+// fault in the map becomes an error: a client may take hours to fetch the rest. Only a very large record is given out
+// from the map.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = guard(func() error {
 		set, clauses, err := r.answer(q)

@@ -39,7 +39,9 @@ func TestStream_sizes(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a", Type: herb.TypeText, Sortable: true}}
 	var records []herb.Record
-	for i, size := range []int{3 << 20, 0, 1, 64 << 10, 100 << 10, 1 << 20, 1<<20 - 9, 5, 2 << 20, 2 << 20, 7, 40 << 10, 40 << 10} {
+	for i, size := range []int{
+		3 << 20, 0, 1, 64 << 10, 100 << 10, 1 << 20, 1<<20 - 9, 5, 2 << 20, 2 << 20, 7, 40 << 10, 40 << 10,
+	} {
 		records = append(records, herb.Record{strings.Repeat(string(rune('a'+i)), size)})
 	}
 	r := build(t, fields, records, segment.Options{})
@@ -138,7 +140,10 @@ func TestStream_fault(t *testing.T) {
 // TestStream_memory streams ten times as many records with hardly more allocations. It is not parallel: others would be
 // counted.
 func TestStream_memory(t *testing.T) {
-	fields := []herb.Field{{Name: "a", Type: herb.TypeText, Sortable: true, Filterable: true}, {Name: "b", Type: herb.TypeText, Filterable: true}}
+	fields := []herb.Field{
+		{Name: "a", Type: herb.TypeText, Sortable: true, Filterable: true},
+		{Name: "b", Type: herb.TypeText, Filterable: true},
+	}
 	allocations := func(records int, raw string) float64 {
 		all := make([]herb.Record, records)
 		for i := range all {
@@ -184,7 +189,10 @@ func TestStream_memory(t *testing.T) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	fields := []herb.Field{{Name: "a", Type: herb.TypeText, Searchable: true, Sortable: true, Filterable: true}, {Name: "b", Type: herb.TypeText, Filterable: true}}
+	fields := []herb.Field{
+		{Name: "a", Type: herb.TypeText, Searchable: true, Sortable: true, Filterable: true},
+		{Name: "b", Type: herb.TypeText, Filterable: true},
+	}
 	all := make([]herb.Record, 100_000)
 	for i := range all {
 		all[i] = herb.Record{fmt.Sprintf("rose %d %s", i*7919%len(all), strings.Repeat("x", 150)), fmt.Sprint(i % 3)}
