@@ -40,6 +40,7 @@ type Options struct {
 
 	Home        func(w http.ResponseWriter, r *http.Request) error // the page at "/"; nil: none
 	Ready       func(ctx context.Context) error                    // why requests should go elsewhere; nil: always ready
+	Stall       time.Duration                                      // how long a client may take for a piece of an export; 0: DefaultStall
 	MaxInFlight int                                                // requests at once, the rest get 503; 0: DefaultMaxInFlight
 	Version     string                                             // of the program; entity tags change with it
 	Now         func() time.Time                                   // nil: time.Now
@@ -49,6 +50,9 @@ type Options struct {
 
 // DefaultMaxInFlight is how many requests are answered at once unless told otherwise.
 const DefaultMaxInFlight = 1024
+
+// DefaultStall is how long a client may take for a piece of an export, of export.ChunkSize, unless told otherwise.
+const DefaultStall = 30 * time.Second
 
 // Observation is what a metric may know of a request: nothing that a client chose freely.
 type Observation struct {
@@ -77,6 +81,9 @@ func New(opts Options) (*API, error) {
 	}
 	if opts.MaxInFlight == 0 {
 		opts.MaxInFlight = DefaultMaxInFlight
+	}
+	if opts.Stall == 0 {
+		opts.Stall = DefaultStall
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -129,6 +136,9 @@ func (a *API) finish(w *response, r *http.Request) {
 		} else {
 			p = http.ErrAbortHandler // half an answer must not look like a whole one
 		}
+	}
+	if p == http.ErrAbortHandler {
+		w.status = 0 // whatever it was, it does not hold
 	}
 	a.logRequest(w, r)
 	if p == http.ErrAbortHandler {

@@ -29,6 +29,10 @@ func (l *preparedLibrary) List(context.Context, *query.Request) (query.Page, err
 	return l.page, nil
 }
 
+func (l *preparedLibrary) Stream(context.Context, *query.Request) (query.Stream, error) {
+	return query.Stream{}, nil
+}
+
 // nullWriter takes everything.
 type nullWriter struct{ header http.Header }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,9 +100,11 @@ type compressor struct {
 	gzip sync.Pool
 }
 
+// zstdWindow is small, to keep the memory of the encoders small; bodies rarely are larger.
+const zstdWindow = 256 << 10
+
 func newCompressor() (*compressor, error) {
-	// A small window keeps the memory of the encoders small; bodies rarely are larger.
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(256<<10))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))
 	if err != nil {
 		return nil, err
 	}
@@ -134,3 +137,21 @@ func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
 	}
 	return dst
 }
+
+// stream returns a writer that compresses what it is given, piece by piece. Its memory is small and always the same.
+func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
+	switch to {
+	case codingZstd:
+		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
+			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+	case codingGzip:
+		return gzip.NewWriterLevel(w, gzip.BestSpeed)
+	default:
+		return uncompressed{w}, nil
+	}
+}
+
+// uncompressed is the writer of what is not compressed.
+type uncompressed struct{ io.Writer }
+
+func (uncompressed) Close() error { return nil }

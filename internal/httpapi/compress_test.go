@@ -50,7 +50,7 @@ func TestAcceptEncoding(t *testing.T) {
 			if a.body != plain {
 				t.Error("the body is another")
 			}
-			if got := a.header.Get("Vary"); got != "Accept-Encoding" {
+			if got := a.header.Get("Vary"); got != "Accept, Accept-Encoding" {
 				t.Errorf("Vary is %q", got)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 // must not be made to write with someone's token.
 var (
 	allOrigins     = []string{"*"}
-	exposedHeaders = []string{"ETag, Link, Retry-After, X-Request-Id"}
+	exposedHeaders = []string{"ETag, Link, Retry-After, X-Request-Id, X-Total-Count"}
 )
 
 const (

@@ -31,7 +31,7 @@ func TestPreflight(t *testing.T) {
 					"Access-Control-Allow-Methods":  "GET, HEAD, OPTIONS",
 					"Access-Control-Allow-Headers":  "Authorization, X-API-Key, If-None-Match, Content-Type, X-Request-Id",
 					"Access-Control-Max-Age":        "86400",
-					"Access-Control-Expose-Headers": "ETag, Link, Retry-After, X-Request-Id",
+					"Access-Control-Expose-Headers": "ETag, Link, Retry-After, X-Request-Id, X-Total-Count",
 				}
 			}
 			if a.status != tt.status {
@@ -64,7 +64,7 @@ func TestErrorsAreShared(t *testing.T) {
 		"/api/v1/garden/catalog/data?page=0", "/api/v1/locked/staff/data", "/api/v1/no/thing/data", "/api/nothing", "/api/v1//x",
 	} {
 		h := s.get(t, path, "Origin: https://example.org").header
-		if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != "ETag, Link, Retry-After, X-Request-Id" {
+		if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != "ETag, Link, Retry-After, X-Request-Id, X-Total-Count" {
 			t.Errorf("%s has %v", path, h)
 		}
 	}

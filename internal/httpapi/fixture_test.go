@@ -93,7 +93,8 @@ func (p *fakePlants) lastCreation() store.Creation {
 type fakeLibrary struct {
 	acquireErr, datasetsErr, listErr error // instead of an answer
 	listPanic                        any
-	listing                          func() // called when a listing begins
+	listing                          func()                             // called when a listing begins
+	stream                           func(context.Context) query.Stream // instead of the records
 
 	plants *fakePlants
 	mu     sync.Mutex
@@ -176,6 +177,20 @@ func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, er
 		return query.Page{}, s.l.listErr
 	}
 	return s.d.oracle.List(ctx, r)
+}
+
+func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	s.l.listed.Add(1)
+	if s.l.listPanic != nil {
+		panic(s.l.listPanic)
+	}
+	if s.l.listErr != nil {
+		return query.Stream{}, s.l.listErr
+	}
+	if s.l.stream != nil {
+		return s.l.stream(ctx), nil
+	}
+	return s.d.oracle.Stream(ctx, r)
 }
 
 // service is an API over fakes, with its log.

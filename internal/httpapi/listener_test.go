@@ -15,11 +15,17 @@ import (
 // listen serves a service on a real port and returns the address.
 func (s *service) listen(t *testing.T) string {
 	t.Helper()
+	return s.listenAs(t, s)
+}
+
+// listenAs is listen with a handler around the service.
+func (s *service) listenAs(t *testing.T, handler http.Handler) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(s, s.log.logger())
+	server := httpapi.NewServer(handler, s.log.logger())
 	done := make(chan error)
 	go func() { done <- server.Serve(httpapi.Listener(l, s.log.logger())) }()
 	t.Cleanup(func() {

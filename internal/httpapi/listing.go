@@ -11,8 +11,11 @@ import (
 	"herbarium/internal/query"
 )
 
-// list answers with a page of records.
+// list answers with a page of records, or with all of them to a client that asks for a file.
 func (a *API) list(w *response, r *http.Request) error {
+	if format, ok := wantsExport(r.Header["Accept"]); ok {
+		return a.export(w, r, format)
+	}
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
 	done, err := a.prepareListing(w, r, buf)
@@ -23,25 +26,13 @@ func (a *API) list(w *response, r *http.Request) error {
 	return nil
 }
 
-// prepareListing judges a request in the order dataset, key, query, and writes the answer into buf. done means that 304
-// was the whole answer.
+// prepareListing finds the page and writes the answer into buf. done means that 304 was the whole answer.
 func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	snap, err := a.acquire(r)
+	snap, req, err := a.question(w, r)
 	if err != nil {
 		return false, err
 	}
 	defer snap.Release()
-	if snap.Access == herb.AccessKey {
-		w.Header()["Vary"] = varyKey
-		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
-			return false, err
-		}
-	}
-	req, err := query.Parse(r.URL.RawQuery, snap.Fields)
-	if err != nil {
-		return false, err
-	}
-	setCaching(w.Header(), r, snap.Access)
 	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
 		return true, nil
 	}
@@ -52,6 +43,36 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 	meta := req.Meta(page.Total)
 	*buf = appendListing(*buf, page.Records, meta)
 	return false, a.setLinks(w, r.URL, meta)
+}
+
+// question judges a request for records in the order dataset, key, query. The caller releases the snapshot.
+func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.Request, error) {
+	snap, err := a.acquire(r)
+	if err != nil {
+		return library.Snapshot{}, nil, err
+	}
+	req, err := a.judge(w, r, snap)
+	if err != nil {
+		snap.Release()
+		return library.Snapshot{}, nil, err
+	}
+	return snap, req, nil
+}
+
+func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query.Request, error) {
+	w.Header()["Vary"] = varyAccept
+	if snap.Access == herb.AccessKey {
+		w.Header()["Vary"] = varyKey
+		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
+			return nil, err
+		}
+	}
+	req, err := query.Parse(r.URL.RawQuery, snap.Fields)
+	if err != nil {
+		return nil, err
+	}
+	setCaching(w.Header(), r, snap.Access)
+	return req, nil
 }
 
 func needsKey(ref herb.Ref) string {

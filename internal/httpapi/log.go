@@ -22,7 +22,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	}
 	level := slog.LevelInfo
 	switch {
-	case w.status >= http.StatusInternalServerError:
+	case w.status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.gone:
 		level = slog.LevelError
 	case w.route != nil && w.route.probe:
 		level = slog.LevelDebug

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"herbarium/internal/export"
 	"herbarium/internal/query"
 )
 
 const listDescription = "Records come in the order of the source, best matches first when searched, unless `sort` says otherwise. " +
 	"A filter is `field=value`, which matches the whole value (an element of a list), or `field[operator]=value`; different " +
 	"fields must all match, a repeated one must match once. A parameter that is not known is refused, never ignored. " +
-	"A page past the end is empty."
+	"A page past the end is empty.\n\n" +
+	"A request with `Accept: text/csv` or `application/x-ndjson` gets the whole result as a file, in the same order; `page` and " +
+	"`per_page` are then refused. Such an answer ends with the trailer fields `Content-Digest`, `Unencoded-Digest` and " +
+	"`X-Content-Rows`; where they are missing, it was cut off."
 
 func listDoc() operation {
 	return operation{
@@ -30,7 +34,15 @@ func listDoc() operation {
 // listResponses returns the responses of a listing whose success has the given schema.
 func listResponses(success object) object {
 	return object{
-		{"200", answer("A page of records.", success, "ETag", "Cache-Control", "Vary", "Link")},
+		{"200", object{
+			{"description", "A page of records; or all of them, as a file."},
+			{"headers", headers("ETag", "Cache-Control", "Vary", "Link", "X-Total-Count", "Content-Disposition")},
+			{"content", object{
+				{contentJSON[0], object{{"schema", success}}},
+				{export.CSV.MediaType(), object{{"schema", str("All records. The first line names the fields; lines end with CR LF.")}}},
+				{export.NDJSON.MediaType(), object{{"schema", str("All records, each a JSON object on a line of its own.")}}},
+			}},
+		}},
 		{"304", ref("responses", "NotModified")},
 		{"400", ref("responses", "BadRequest")},
 		{"401", ref("responses", "Unauthorized")},

@@ -35,7 +35,9 @@ func sharedHeaders() object {
 		{"ETag", header(true, str("Changes whenever the answer may change.", member{"pattern", `^W/"[^"]+"$`}))},
 		{"Cache-Control", header(true, str("Who may keep the answer, and that they must ask whether it is still right."))},
 		{"Vary", header(true, str("Request headers that decide the answer."))},
-		{"Link", header(true, str("Pages by RFC 8288: first, prev, next, last; relative to the request."))},
+		{"Link", header(false, str("Pages by RFC 8288: first, prev, next, last; relative to the request. Not on a file."))},
+		{"X-Total-Count", header(false, whole("How many records a file has.", member{"minimum", 0}))},
+		{"Content-Disposition", header(false, str("The name to save a file by."))},
 		{"WWW-Authenticate", header(true, str("What kind of key would help, by RFC 6750.", member{"pattern", "^Bearer "}))},
 		{"Retry-After", header(true, whole("Seconds to wait before the next attempt.", member{"minimum", 1}))},
 		{"Idempotency-Replayed", header(false, str("true if this is the answer to an earlier request with the same Idempotency-Key.",
@@ -57,11 +59,11 @@ func sharedParameters() object {
 	return object{
 		{"namespace", inPath("namespace", "First part of the dataset's address.")},
 		{"dataset", inPath("dataset", "Second part of the dataset's address.")},
-		{"page", inQuery(query.ParamPage, "Page number, counted from 1.", object{
+		{"page", inQuery(query.ParamPage, "Page number, counted from 1. Not for files.", object{
 			{"type", "integer"}, {"minimum", 1}, {"maximum", query.MaxPage}, {"default", 1},
 		})},
 		{"per_page", inQuery(query.ParamPerPage, "Records on a page. More than the maximum is served as the maximum; "+
-			"meta tells what was used.", object{
+			"meta tells what was used. Not for files.", object{
 			{"type", "integer"}, {"minimum", 1}, {"maximum", query.MaxPerPage}, {"default", query.DefaultPerPage},
 		})},
 		{"order", inQuery(query.ParamOrder, "Order of sort; without sort it has no effect.", object{

@@ -18,6 +18,7 @@ type response struct {
 	status     int    // 0: nothing was sent
 	bytes      int64
 	err        error // what failed, for the log alone
+	gone       bool  // and that it was the client that did not take the answer
 
 	values [4]string // room for the values of headers that differ from answer to answer
 	used   int
@@ -94,19 +95,25 @@ func (w *response) options(allow string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// What decides an answer beside the URL.
+// What decides an answer beside the URL: the encodings that the client takes; of records also the format it asks for, and
+// of those that need a key the key.
 var (
-	varyEncoding       = []string{"Accept-Encoding"}
-	varyKey            = []string{"Authorization, X-API-Key"}
-	varyKeyAndEncoding = []string{"Authorization, X-API-Key, Accept-Encoding"}
+	varyEncoding          = []string{"Accept-Encoding"}
+	varyAccept            = []string{"Accept"}
+	varyAcceptAndEncoding = []string{"Accept, Accept-Encoding"}
+	varyKey               = []string{"Authorization, X-API-Key, Accept"}
+	varyKeyAndEncoding    = []string{"Authorization, X-API-Key, Accept, Accept-Encoding"}
 )
 
 // varyByEncoding notes that a body may come in several encodings.
 func varyByEncoding(h http.Header) {
-	if len(h["Vary"]) > 0 {
-		h["Vary"] = varyKeyAndEncoding
-	} else {
+	switch v := h["Vary"]; {
+	case len(v) == 0:
 		h["Vary"] = varyEncoding
+	case v[0] == varyAccept[0]:
+		h["Vary"] = varyAcceptAndEncoding
+	case v[0] == varyKey[0]:
+		h["Vary"] = varyKeyAndEncoding
 	}
 }
 

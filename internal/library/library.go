@@ -46,6 +46,8 @@ type Catalogue interface {
 // Source lists the records of one dataset.
 type Source interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
+	// Stream finds everything that meets a request, whatever page it names.
+	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
 }
 
 // Living is a dataset that is not published but grows by itself.

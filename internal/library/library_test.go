@@ -90,6 +90,10 @@ func (living) List(context.Context, *query.Request) (query.Page, error) {
 	return query.Page{Total: 1, Records: [][]byte{[]byte(`{"id":"1"}`)}}, nil
 }
 
+func (living) Stream(context.Context, *query.Request) (query.Stream, error) {
+	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }}, nil
+}
+
 // numbers yields the records 1 to n, and then err if it is one.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
@@ -168,6 +172,41 @@ func TestAcquire_keepsItsVersion(t *testing.T) {
 	}
 	if n := total(t, acquire(t, l)); n != 1+2*library.DefaultKeep {
 		t.Errorf("the newest version lists %d", n)
+	}
+}
+
+// TestAcquire_streamKeepsItsVersion publishes so often while a stream is read that its version is removed.
+func TestAcquire_streamKeepsItsVersion(t *testing.T) {
+	t.Parallel()
+	l := newShelf(t).open(t)
+	const n = 2000
+	publish(t, l, n)
+	snap, err := l.Acquire(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Release()
+	r, err := query.Parse("", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := snap.Stream(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for rec, err := range stream.Records {
+		if read++; err != nil || !strings.Contains(string(rec), fmt.Sprintf("%q", fmt.Sprint(read))) {
+			t.Fatalf("record %d is %s, %v", read, rec, err)
+		}
+		if read == 10 {
+			for i := range library.DefaultKeep + 1 {
+				publish(t, l, i+1)
+			}
+		}
+	}
+	if read != n || stream.Total != n {
+		t.Errorf("%d records of %d", read, stream.Total)
 	}
 }
 

@@ -277,6 +277,55 @@ func TestFaultsInWalks(t *testing.T) {
 	}
 }
 
+// TestFaultsInStreams sees the same of whole answers: the listing is right and the stream is not.
+func TestFaultsInStreams(t *testing.T) {
+	t.Parallel()
+	for name, fault := range faults() {
+		if slices.Contains([]string{"page ignored", "total of the page", "no total past the end"}, name) {
+			continue // they are no faults where there are no pages
+		}
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+			return brokenStreamer{NewOracle(fields, records), fault}
+		}}
+		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
+			t.Parallel()
+			const most = 1000
+			seed := uint64(0)
+			for ; seed < most && checkRandom(t, e, seed) == nil; seed++ {
+			}
+			if seed == most {
+				t.Errorf("%d random datasets do not find it", most)
+			}
+		})
+	}
+	fields := herb.PlantFields()
+	o := NewOracle(fields, newGenerator(3, true).plantRecords(700))
+	for _, name := range []string{"descending ignored", "one record too many", "values trimmed", "an error"} {
+		if checkStreams(t.Context(), brokenStreamer{o, faults()[name]}, fields) == nil {
+			t.Errorf("the comparison with pages does not find %q", name)
+		}
+	}
+}
+
+// brokenStreamer is an engine whose fault is in its streams alone.
+type brokenStreamer struct {
+	*Oracle
+	fault broken
+}
+
+func (b brokenStreamer) Stream(_ context.Context, r *query.Request) (query.Stream, error) {
+	all := *r
+	all.Page, all.PerPage = 1, len(b.records)+1
+	p, err := b.fault(b.Oracle, &all)
+	return query.Stream{Total: p.Total, Records: func(yield func([]byte, error) bool) {
+		for _, rec := range p.Records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}}, err
+}
+
 // TestGenerator sees that the random plants are plants and that every query is right.
 func TestGenerator(t *testing.T) {
 	t.Parallel()

@@ -86,6 +86,14 @@ func Run(t *testing.T, e Engine) {
 			t.Error(err)
 		}
 	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		fields := herb.PlantFields()
+		l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
+		if err := checkStreams(t.Context(), l, fields); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("concurrent", func(t *testing.T) {
 		t.Parallel()
 		if err := checkConcurrent(t, e); err != nil {
@@ -143,7 +151,7 @@ func check(t testing.TB, e Engine, g *generator, size, queries int) (compared in
 		raw := g.query(fields, records)
 		r, err := query.Parse(raw, fields)
 		if err == nil {
-			err = agree(t.Context(), l, o, r)
+			err = errors.Join(agree(t.Context(), l, o, r), agreeInFull(t.Context(), l, o, r))
 		}
 		if err != nil {
 			return compared, fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)

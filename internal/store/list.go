@@ -30,15 +30,9 @@ func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, e
 	if r.Search != nil && len(r.Search.Clauses) == 0 {
 		return query.Page{}, nil
 	}
-	l := &lister{q: q, r: r, sort: r.Sort, filter: filter(r.Conditions)}
-	if err := l.readTotals(ctx); err != nil {
+	l, err := newLister(ctx, q, r)
+	if err != nil {
 		return query.Page{}, err
-	}
-	// Among plants that all have one value, the order of that field is the order of creation.
-	if r.Sort != query.NoSort && slices.ContainsFunc(r.Conditions, func(c query.Condition) bool {
-		return c.Field == r.Sort && c.Op == query.OpEq && len(c.Values) == 1
-	}) {
-		l.sort = query.NoSort
 	}
 	total, seqs, err := l.find(ctx)
 	if err != nil {
@@ -59,6 +53,17 @@ type lister struct {
 	filter fragment // of the conditions
 
 	plants, words int // totals
+}
+
+func newLister(ctx context.Context, q Querier, r *query.Request) (*lister, error) {
+	l := &lister{q: q, r: r, sort: r.Sort, filter: filter(r.Conditions)}
+	// Among plants that all have one value, the order of that field is the order of creation.
+	if r.Sort != query.NoSort && slices.ContainsFunc(r.Conditions, func(c query.Condition) bool {
+		return c.Field == r.Sort && c.Op == query.OpEq && len(c.Values) == 1
+	}) {
+		l.sort = query.NoSort
+	}
+	return l, l.readTotals(ctx)
 }
 
 func (l *lister) readTotals(ctx context.Context) error {
@@ -137,11 +142,10 @@ func (l *lister) count(ctx context.Context, where fragment) (n int, err error) {
 
 // search finds the page of a request with a search. What it finds has no order in any index, so the database sorts it.
 func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
-	search, idf, total, err := l.lookUp(ctx)
+	page, where, total, err := l.searched(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	where := and(l.filter, search.contains())
 	if total < 0 {
 		if total, err = l.count(ctx, where); err != nil {
 			return 0, nil, err
@@ -151,19 +155,40 @@ func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error
 	if from == to {
 		return total, nil, nil
 	}
-	page := fragment{"SELECT seq FROM plants WHERE " + where.sql + " ORDER BY " + l.orderBy(), where.args}
-	if l.r.ByRelevance() && len(search.include) > 0 {
-		page = search.ranked(idf, float64(l.words)/float64(l.plants), l.filter)
-	}
 	page.sql += " LIMIT ? OFFSET ?"
 	page.args = append(page.args, to-from, from)
-	err = l.rows(ctx, page, func(rows *sql.Rows) error {
+	seqs, err = l.numbers(ctx, page)
+	return total, seqs, err
+}
+
+// searched returns the statement that finds the numbers of all plants of a request with a search, in order, and what
+// each of them meets. total is -1 where it is not known yet.
+func (l *lister) searched(ctx context.Context) (statement, where fragment, total int, err error) {
+	search, idf, total, err := l.lookUp(ctx)
+	if err != nil {
+		return fragment{}, fragment{}, 0, err
+	}
+	where = and(l.filter, search.contains())
+	if total != 0 && l.r.ByRelevance() && len(search.include) > 0 {
+		return search.ranked(idf, float64(l.words)/float64(l.plants), l.filter), where, total, nil
+	}
+	return l.inOrder(where), where, total, nil
+}
+
+// inOrder returns the statement that finds the numbers of all plants that meet a condition, in the order of the request.
+func (l *lister) inOrder(where fragment) fragment {
+	return fragment{"SELECT seq FROM plants WHERE " + where.sql + " ORDER BY " + l.orderBy(), where.args}
+}
+
+// numbers runs a statement that finds numbers of plants.
+func (l *lister) numbers(ctx context.Context, f fragment) (seqs []int64, err error) {
+	err = l.rows(ctx, f, func(rows *sql.Rows) error {
 		var seq int64
 		err := rows.Scan(&seq)
 		seqs = append(seqs, seq)
 		return err
 	})
-	return total, seqs, err
+	return seqs, err
 }
 
 // lookUp prepares a search: it finds the weights of the clauses included, where the order needs them, and the clause to

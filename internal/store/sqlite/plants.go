@@ -71,6 +71,13 @@ func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) 
 	return p.store.ListPlants(ctx, r)
 }
 
+// Stream answers a request with everything that meets it, whatever page it names.
+func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	return store.StreamPlants(ctx, func(do func(store.Querier) error) error {
+		return p.store.read(ctx, "reading plants", func(tx *sql.Tx) error { return do(tx) })
+	}, r)
+}
+
 // Describe returns the dataset as it is now.
 func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
 	version, plants, err := p.store.plantsVersion(ctx)

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/export"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/telemetry"
+)
+
+func newExport(r *runner) *cobra.Command {
+	var format, asked, file string
+	var chosen export.Format
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "export NAMESPACE/DATASET",
+		Short: "Write all records of a dataset, or of a query, as CSV or NDJSON",
+		Long: `Writes the whole result of a query: every record that it finds, in its order. A query is written as in the address of
+a listing, without page and per_page. Values come out byte for byte as they were published. The data folder is read
+directly; a server may be running or not, and what is published meanwhile does not mix into the result.
+
+With --output the file appears under its name when it is complete, and not at all if something fails.`,
+		Example: `  herbarium export garden/catalog > catalog.csv
+  herbarium export garden/catalog --query 'category=tree&sort=price' -o trees.csv
+  herbarium export garden/catalog --format ndjson | jq .title`,
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		if file == "" || file == "-" {
+			return r.export(ctx, d, ref, asked, chosen, r.Out)
+		}
+		return writeFile(file, func(w io.Writer) error { return r.export(ctx, d, ref, asked, chosen, w) })
+	})
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if chosen, err = exportFormat(format, file); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+	cmd.Flags().StringVar(&format, "format", "", "csv or ndjson (default: by the name of the file, else csv)")
+	cmd.Flags().StringVar(&asked, "query", "", "which records, and in which order: `parameters` as in the address of a listing")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
+	formats := cobra.FixedCompletions([]string{"csv", "ndjson"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("format", formats)
+	return cmd
+}
+
+// exportFormat returns the format that was asked for, or else the one that a file is named after.
+func exportFormat(format, file string) (export.Format, error) {
+	if format != "" {
+		return export.ParseFormat(format)
+	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".ndjson", ".jsonl":
+		return export.NDJSON, nil
+	default:
+		return export.CSV, nil
+	}
+}
+
+// export writes the result of a query.
+func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
+	snap, err := d.Library.Acquire(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer snap.Release()
+	asked = strings.TrimPrefix(asked, "?")
+	req, err := query.Parse(asked, snap.Fields)
+	if err == nil {
+		err = query.RefusePages(asked)
+	}
+	if err != nil {
+		return &usageError{fmt.Errorf("--query: %w", err)}
+	}
+	stream, err := snap.Stream(ctx, req)
+	if err != nil {
+		return err
+	}
+	sum, err := export.Write(w, f, snap.Fields, stream)
+	if err != nil {
+		return fmt.Errorf("exporting %s: %w", ref, err)
+	}
+	if telemetry.IsTerminal(r.Err) {
+		fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, thousands(sum.Rows), thousands(int(sum.Bytes)))
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"hash"
+	"io"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// ChunkSize is how many bytes are written at once, except at the end.
+const ChunkSize = 64 << 10
+
+// Summary is what was written.
+type Summary struct {
+	Rows   int // records, the names of the fields not counted
+	Bytes  int64
+	Digest string // of the bytes, as Digest writes it
+}
+
+// Digest writes a SHA-256 hash as the digest fields of RFC 9530 have it.
+func Digest(h hash.Hash) string {
+	return "sha-256=:" + base64.StdEncoding.EncodeToString(h.Sum(nil)) + ":"
+}
+
+// Write writes all records of a stream. It fails if they are not as many as the stream has announced: a result that is
+// cut short must not pass for a whole one.
+func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
+	out := &sink{w: w, buf: make([]byte, 0, ChunkSize), hash: sha256.New()}
+	var record func(rec []byte) error
+	switch f {
+	case CSV:
+		c := csvWriter{out: out, fields: len(fields)}
+		c.header(fields)
+		record = c.record
+	case NDJSON:
+		record = out.line
+	default:
+		return Summary{}, fmt.Errorf("export: there is no format %q", f)
+	}
+	rows := 0
+	for rec, err := range s.Records {
+		if err == nil && rows == s.Total {
+			err = fmt.Errorf("export: there are more records than the %d announced", s.Total)
+		}
+		if err == nil {
+			err = record(rec)
+		}
+		if err == nil {
+			err = out.err
+		}
+		if err != nil {
+			return Summary{}, err
+		}
+		rows++
+	}
+	if rows < s.Total {
+		return Summary{}, fmt.Errorf("export: there are %d records of the %d announced", rows, s.Total)
+	}
+	if out.flush(); out.err != nil {
+		return Summary{}, out.err
+	}
+	return Summary{Rows: rows, Bytes: out.bytes, Digest: Digest(out.hash)}, nil
+}
+
+// sink gathers what is written into chunks. After an error it takes everything and writes nothing.
+type sink struct {
+	w     io.Writer
+	buf   []byte
+	hash  hash.Hash
+	bytes int64
+	err   error
+}
+
+func (s *sink) write(p []byte) {
+	for {
+		n := copy(s.buf[len(s.buf):cap(s.buf)], p)
+		s.buf = s.buf[:len(s.buf)+n]
+		if p = p[n:]; len(p) == 0 {
+			return
+		}
+		s.flush()
+	}
+}
+
+func (s *sink) byte(b byte) {
+	if len(s.buf) == cap(s.buf) {
+		s.flush()
+	}
+	s.buf = append(s.buf, b)
+}
+
+// line writes a record as NDJSON has it.
+func (s *sink) line(rec []byte) error {
+	s.write(rec)
+	s.byte('\n')
+	return nil
+}
+
+func (s *sink) flush() {
+	if s.err == nil && len(s.buf) > 0 {
+		s.hash.Write(s.buf)
+		s.bytes += int64(len(s.buf))
+		_, s.err = s.w.Write(s.buf)
+	}
+	s.buf = s.buf[:0]
+}
