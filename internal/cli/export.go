@@ -87,7 +87,7 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}
 	if telemetry.IsTerminal(r.Err) {
-		fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, thousands(sum.Rows), thousands(int(sum.Bytes)))
+		fmt.Fprintf(r.Err, "%s: %s records, %s bytes\n", ref, herb.Count(sum.Rows), herb.Count(int(sum.Bytes)))
 	}
 	return nil
 }
