@@ -21,13 +21,14 @@ type Oracle struct {
 	words   [][][]string // of each record, of each searchable field
 	average float64      // words in the searchable fields of a record
 
-	places []func() []placed // of each field, of each record; worked out when first needed
+	places  []func() []placed // of each field, of each record; worked out when first needed
+	decoder decoder           // of what engines answer
 }
 
 // NewOracle returns the oracle of a dataset. Only what is asked for again and again is kept: the words of the records,
 // and the places of their values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
-	o := &Oracle{fields: fields, records: records}
+	o := &Oracle{fields: fields, records: records, decoder: decoder{fields: fields}}
 	total := 0
 	for _, rec := range records {
 		var words [][]string

@@ -192,7 +192,7 @@ func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
 		if err != nil {
 			return err
 		}
-		a, err := ask(ctx, l, o.fields, r)
+		a, err := ask(ctx, l, &o.decoder, r)
 		if err != nil {
 			return err
 		}

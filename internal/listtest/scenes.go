@@ -49,7 +49,7 @@ func (s scene) checkOne(ctx context.Context, l Lister, q question) error {
 	if err != nil {
 		return err
 	}
-	got, err := ask(ctx, l, s.fields, r)
+	got, err := ask(ctx, l, &decoder{fields: s.fields}, r)
 	if err != nil {
 		return err
 	}

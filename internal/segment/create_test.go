@@ -301,7 +301,7 @@ func TestCreate_shapes(t *testing.T) {
 		"no fields":               {nil, make([]herb.Record, 5)},
 		"one record":              {everyType(), fewRecords()[:1]},
 		"empty values":            {everyType(), []herb.Record{{"", "", "", ""}, {"", "", "", ""}}},
-		"a record of 3 MB":        {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 3<<19/16), "soft")},
+		"a record of over 1 MiB":  {everyType(), text("rose", strings.Repeat("fern rose \"oak\" ", 1<<19/14), "soft")},
 		"long values":             {everyType(), longValues()},
 		"300 fields":              {wide, wideRecords},
 		"control characters":      {everyType(), text(append(each, controls.String(), "rose")...)},
