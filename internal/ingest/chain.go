@@ -113,7 +113,15 @@ func (c *chain) collect() {
 	}
 }
 
-func (c *chain) located(err error) error { return located(c.in.src.name(max(c.in.at, 0)), err) }
+// located adds the path of the file to an error about it.
+func (c *chain) located(err error) error {
+	if herb.CodeOf(err) == herb.CodeInvalid {
+		if damage := c.in.damage(); damage != nil {
+			err = damage
+		}
+	}
+	return located(c.in.src.name(c.in.at), err)
+}
 
 // start makes a reader for the file that the input has opened.
 func (c *chain) start() error {

@@ -200,6 +200,17 @@ func writeCSV(rows [][]string, comma byte, end string) []byte {
 	return b.Bytes()
 }
 
+// readPlainCSV is readCSV with nothing left to be found out.
+func readPlainCSV(src io.Reader, delimiter byte) ([][]string, error) {
+	text := newTextReader(iotest.OneByteReader(src), utf8Decoder{}, strictly(utf8Name))
+	c, err := newCSVReader(text, Dialect{Delimiter: delimiter, Quote: '"'}, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := readRows(c)
+	return append([][]string{c.columns()}, rows...), err
+}
+
 func TestCSVReader_ReturnsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -222,7 +233,7 @@ func TestCSVReader_ReturnsWhatWasWritten(t *testing.T) {
 		}
 		comma := ",;\t|"[rng.IntN(4)]
 		in := writeCSV(rows, comma, []string{"\n", "\r\n", "\r"}[rng.IntN(3)])
-		got, err := readCSV(bytes.NewReader(in), comma, 0)
+		got, err := readPlainCSV(bytes.NewReader(in), comma)
 		if err != nil {
 			t.Fatalf("seed %d, case %d: %v\n%q", seed, n, err, in)
 		}
@@ -259,16 +270,10 @@ func FuzzCSV(f *testing.F) {
 		}
 		rows = append([][]string{c.columns()}, rows...)
 		comma := max(c.d.Delimiter, 1) // any, if each line is one value
-		written := newTextReader(iotest.OneByteReader(bytes.NewReader(writeCSV(rows, comma, "\n"))), utf8Decoder{}, strictly(utf8Name))
-		r, err := newCSVReader(written, Dialect{Delimiter: comma, Quote: '"'}, nil, 0)
-		if err != nil {
-			t.Fatalf("the header that was read and written is refused: %v", err)
-		}
-		again, err := readRows(r)
+		again, err := readPlainCSV(bytes.NewReader(writeCSV(rows, comma, "\n")), comma)
 		if err != nil {
 			t.Fatalf("what was read and written is refused: %v", err)
 		}
-		again = append([][]string{r.columns()}, again...)
 		if diff := cmp.Diff(rows, again); diff != "" {
 			t.Fatalf("read, written and read again (-first +second):\n%s", diff)
 		}

@@ -24,7 +24,7 @@ var (
 	errCutCharacter = errors.New("the text ends within a character")
 )
 
-// text reads UTF-8 out of a text in any encoding. It is strict: nothing is replaced by a substitute.
+// textReader reads UTF-8 out of a text in any encoding. It is strict: nothing is replaced by a substitute.
 type textReader struct {
 	src    io.Reader
 	dec    decoder
@@ -256,7 +256,7 @@ func charmapDecoder(m *charmap.Charmap) *byteDecoder {
 // windows1252 is strict: five bytes have no character.
 func windows1252() *byteDecoder {
 	d := charmapDecoder(charmap.Windows1252)
-	for _, c := range undefined1252 {
+	for _, c := range []byte(undefined1252) {
 		d[c] = -1
 	}
 	return d

@@ -42,29 +42,29 @@ func byteOrderMark(head []byte) (mark, encoding string) {
 	return "", ""
 }
 
-// nulPattern tells UTF-16 without a mark: its zero bytes stand in one half of the pairs alone, and line feeds have one
-// beside them. It returns "" for other texts.
+// nulPattern tells UTF-16 without a mark: its zero bytes stand mostly in one half of the pairs, there they are half of the bytes or
+// a tenth at least, and most bytes that look like line ends have one beside them. It returns "" for other texts.
 func nulPattern(head []byte) string {
 	head = head[:len(head)/2*2]
-	var zeros, feeds [2]int // by place in the pair, those of a line feed where its pair is one
-	total := 0
+	var zeros, ends [2]int // by place in the pair; of line ends only those that have a zero in theirs
+	total := 0             // line ends
 	for i, c := range head {
 		switch c {
 		case 0:
 			zeros[i%2]++
-		case '\n':
+		case '\n', '\r':
 			total++
 			if head[i^1] == 0 {
-				feeds[i%2]++
+				ends[i%2]++
 			}
 		}
 	}
+	enough := len(head) / 4
+	if total > 0 {
+		enough = len(head) / 20
+	}
 	for half, name := range []string{utf16BEName, utf16LEName} { // the half that is zero in ASCII
-		enough := len(head) / 4
-		if total > 0 {
-			enough = len(head) / 40
-		}
-		if zeros[half] > 0 && zeros[half] >= enough && zeros[1-half] <= zeros[half]/50 && feeds[1-half] >= total-total/10 {
+		if zeros[half] > 0 && zeros[half] >= enough && 4*zeros[1-half] <= zeros[half] && ends[1-half]*2 >= total+min(total, 1) {
 			return name
 		}
 	}
@@ -182,6 +182,9 @@ func (j *encodingJudge) look(b []byte, atEOF bool) int {
 	}
 	for pos < len(b) {
 		if b[pos] < utf8.RuneSelf {
+			if b[pos] == 0 {
+				j.lookFor1252(0, here)
+			}
 			pos++
 			continue
 		}
@@ -189,11 +192,12 @@ func (j *encodingJudge) look(b []byte, atEOF bool) int {
 			if !atEOF {
 				break
 			}
-			if j.cut == nil {
-				j.cut = here()
+			j.cut = here()
+			for _, c := range b[pos:] { // they may still be Windows-1252
+				j.lookFor1252(c, here)
+				pos++
 			}
-			pos++ // each of the bytes may still be one of Windows-1252
-			continue
+			break
 		}
 		r, n := utf8.DecodeRune(b[pos:])
 		switch {
@@ -205,15 +209,21 @@ func (j *encodingJudge) look(b []byte, atEOF bool) int {
 			j.invalid = here()
 			fallthrough
 		default:
-			if j.undefined == nil && strings.IndexByte(undefined1252, b[pos]) >= 0 {
-				j.undefined, j.bad = here(), b[pos]
-			}
+			j.lookFor1252(b[pos], here)
 		}
 		pos += n
 	}
 	here()
 	j.at += int64(pos)
 	return pos
+}
+
+// lookFor1252 takes a byte into account that is one of Windows-1252 if the text is not UTF-8. No program writes a zero
+// there.
+func (j *encodingJudge) lookFor1252(c byte, here func() *place) {
+	if j.undefined == nil && (c == 0 || strings.IndexByte(undefined1252, c) >= 0) {
+		j.undefined, j.bad = here(), c
+	}
 }
 
 // verdict is the error that follows from what was seen so far.
@@ -223,7 +233,7 @@ func (j *encodingJudge) verdict() error {
 	case j.invalid != nil && j.multi != nil:
 		return herb.Invalidf("line %d: byte %d is not UTF-8 while there is a character of UTF-8 at byte %d (line %d): the file mixes "+
 			"encodings; %s", j.invalid.line, j.invalid.offset, j.multi.offset, j.multi.line, remedy)
-	case j.undefined != nil:
+	case j.invalid != nil && j.undefined != nil:
 		return herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", j.undefined.line, j.undefined.offset,
 			j.bad, remedy)
 	}

@@ -30,6 +30,7 @@ type input struct {
 	sums     [][sha256.Size]byte // of those before
 	unpacked io.Closer           // the content of that file, nil if it is not being read
 	packed   bool                // that file is compressed
+	body     io.Reader           // its content
 	spooled  *os.File            // the same, copied to where any place can be read
 	reader   io.Closer           // reads that; nil if it holds nothing
 	sealed   bool                // that file has been hashed to its end
@@ -151,7 +152,7 @@ func (in *input) content() (content *bufio.Reader, head []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in.unpacked, in.packed = closer, kind != ""
+	in.unpacked, in.packed, in.body = closer, kind != "", content
 	if head, err = content.Peek(headBytes); err == io.EOF {
 		err = nil
 	}
@@ -172,6 +173,19 @@ func (in *input) whole(content io.Reader) (*os.File, error) {
 	}
 	_, err := f.Seek(0, io.SeekStart)
 	return f, err
+}
+
+// damage looks, when the content of a compressed file is wrong, whether that is because the file is damaged, which shows
+// at the end of the data alone. It does not look forever.
+func (in *input) damage() error {
+	if !in.packed || in.body == nil {
+		return nil
+	}
+	_, err := io.CopyN(io.Discard, in.body, 256<<20)
+	if herb.CodeOf(err) == herb.CodeInvalid {
+		return err
+	}
+	return nil
 }
 
 // hash returns the hash of all files, each of which has been read to its end.
@@ -203,7 +217,7 @@ func (in *input) closeFile() error {
 	if in.file != nil {
 		errs = append(errs, in.file.Close())
 	}
-	in.reader, in.unpacked, in.spooled, in.file = nil, nil, nil, nil
+	in.reader, in.unpacked, in.body, in.spooled, in.file = nil, nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 
