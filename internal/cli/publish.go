@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,6 +45,10 @@ then, and if it fails, they list the old one. A file that has not changed is not
 				for i := range sources {
 					sources[i].Access = a
 				}
+			}
+			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(320 << 20)
 			}
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(err, r.publish(ctx, d, sources))

@@ -253,18 +253,10 @@ func charmapDecoder(m *charmap.Charmap) *byteDecoder {
 	return &d
 }
 
-// windows1252 is strict: five bytes have no character.
-func windows1252() *byteDecoder {
-	d := charmapDecoder(charmap.Windows1252)
-	for _, c := range []byte(undefined1252) {
-		d[c] = -1
-	}
-	return d
-}
-
+// undefined1252 are the bytes that have no character in Windows-1252.
 const undefined1252 = "\x81\x8D\x8F\x90\x9D"
 
-// asciiDecoder is strict as well.
+// asciiDecoder is strict: what is not ASCII has no character.
 func asciiDecoder() *byteDecoder {
 	var d byteDecoder
 	for i := range d {

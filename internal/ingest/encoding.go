@@ -93,11 +93,15 @@ func newDecoder(name string) (decoder, error) {
 	case "ascii", "us-ascii":
 		return asciiDecoder(), nil
 	case "windows-1252", "cp1252", "x-cp1252":
-		return windows1252(), nil
+		return charmapDecoder(charmap.Windows1252), nil
 	case "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1":
 		// What is called so is Windows-1252 wherever that has a character (web standards say it always is), and the
 		// control characters of ISO 8859-1 in its gaps.
-		return charmapDecoder(charmap.Windows1252), nil
+		d := charmapDecoder(charmap.Windows1252)
+		for _, c := range []byte(undefined1252) {
+			d[c] = rune(c)
+		}
+		return d, nil
 	case "cp932", "ms932", "windows-932":
 		label = "shift_jis"
 	case "cp936":

@@ -12,7 +12,9 @@ import (
 
 // The limits of a file. What is over one is refused by name.
 const (
-	MaxRecord  = 256 << 20 // bytes of one record, as written
+	// MaxRecord is the bytes of one record, as written. A publish holds some dozen copies of the largest records at a
+	// time, in the readers, in batches on their way and in the file being built, and must do with half a gigabyte.
+	MaxRecord  = 8 << 20
 	MaxColumns = 10_000
 )
 

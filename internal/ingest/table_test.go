@@ -345,8 +345,8 @@ func TestLongValue(t *testing.T) {
 		size       int
 		head, tail string
 	}{
-		"x.csv":  {32 << 20, "a,b\n1,\"", "\"\n2,x\n"},
-		"x.json": {8 << 20, `[{"a":1,"b":"`, `"},{"a":2,"b":"x"}]`},
+		"x.csv":  {7 << 20, "a,b\n1,\"", "\"\n2,x\n"},
+		"x.json": {7 << 20, `[{"a":1,"b":"`, `"},{"a":2,"b":"x"}]`},
 	} {
 		f, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
