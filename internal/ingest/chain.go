@@ -144,11 +144,9 @@ func (c *chain) start() error {
 		if err != nil {
 			return err
 		}
-		if c.rows, err = openWhole(format, f, src); err != nil {
-			return err
-		}
+		c.rows, err = openWhole(format, f, src)
 		c.in.reader, _ = c.rows.(io.Closer)
-		return nil
+		return err
 	}
 	found := &c.found[c.in.at]
 	text, note, err := openText(content, head, src.Encoding, found.encoding, c.in.at)
