@@ -128,6 +128,7 @@ func (c *csvReader) tooMany() error {
 func (c *csvReader) record() ([][]byte, error) {
 	for {
 		c.win.advance(c.size)
+		c.win.advance(c.blankLines())
 		c.line, c.size = c.ahead, 0
 		if c.isComment() {
 			if err := c.skipLine(); err != nil {
@@ -154,6 +155,23 @@ func (c *csvReader) record() ([][]byte, error) {
 		}
 		return c.cells, nil
 	}
+}
+
+// blankLines returns how many bytes of blank lines are at the beginning of the window. It is there for files of nothing
+// else: a blank line is no record in any case.
+func (c *csvReader) blankLines() int {
+	rec := c.win.bytes()
+	n := 0
+	for n < len(rec) && (rec[n] == '\n' || rec[n] == '\r') {
+		n++
+	}
+	if n > 0 && n == len(rec) && rec[n-1] == '\r' {
+		n-- // a line feed may belong to it
+	}
+	if n > 0 {
+		c.ahead += countLines(rec[:n])
+	}
+	return n
 }
 
 // value undoes the escapes of a value, in place, and empties one that stands for a missing one.
