@@ -93,10 +93,10 @@ func hashOf(t *testing.T, path string, in *input) string {
 	return hash
 }
 
-func TestSpool_LeavesNothing(t *testing.T) {
+func TestSpoolFile_LeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	if _, err := spool(context.Background(), iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc")))); !errors.Is(err, iotest.ErrTimeout) {
+	if _, err := spoolFile(context.Background(), iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc")))); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("got error %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

@@ -33,7 +33,6 @@ type input struct {
 	body     io.Reader           // its content
 	spooled  *os.File            // the same, copied to where any place can be read
 	reader   io.Closer           // reads that; nil if it holds nothing
-	sealed   bool                // that file has been hashed to its end
 	stop     func() error
 	spool    func(r io.Reader) (*os.File, error)
 	progress func(read, size int64)
@@ -54,7 +53,7 @@ func openInput(ctx context.Context, src Source, opts Options) (*input, error) {
 	in := &input{
 		src: src, at: -1, progress: opts.Progress,
 		stop:  func() error { return context.Cause(ctx) },
-		spool: func(r io.Reader) (*os.File, error) { return spool(ctx, r) },
+		spool: func(r io.Reader) (*os.File, error) { return spoolFile(ctx, r) },
 	}
 	if src.Inline != nil {
 		in.size = int64(len(src.Inline))
@@ -89,7 +88,7 @@ func (in *input) next() (bool, error) {
 		return false, nil
 	}
 	in.at++
-	in.sum, in.sealed = sha256.New(), false
+	in.sum = sha256.New()
 	if in.src.Inline != nil {
 		in.file = io.NopCloser(bytes.NewReader(in.src.inline()))
 		return true, nil
@@ -116,20 +115,11 @@ func (in *input) end() error {
 	if in.file == nil {
 		return nil
 	}
-	if err := in.drain(); err != nil {
+	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{in}, make([]byte, windowBytes)); err != nil {
 		return err
 	}
 	in.sums = append(in.sums, [sha256.Size]byte(in.sum.Sum(nil)))
 	return in.closeFile()
-}
-
-func (in *input) drain() error {
-	if in.sealed {
-		return nil
-	}
-	in.sealed = true
-	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{in}, make([]byte, windowBytes))
-	return err
 }
 
 // Read reads the file that is open, as it is stored.
@@ -159,20 +149,17 @@ func (in *input) content() (content *bufio.Reader, head []byte, err error) {
 	return content, head, err
 }
 
-// whole returns the content of the file that is open in a form in which any place can be read, copied if need be. The
-// file must not be closed: that is done when the next one is opened, or all is closed.
+// whole returns the content of the file that is open in a form in which any place can be read, copied if need be. It is
+// read with ReadAt or opened by its name, and not closed: that is done when the next one is opened, or all is closed. The
+// file is hashed behind its last record, so that what changes in it meanwhile changes the hash.
 func (in *input) whole(content io.Reader) (*os.File, error) {
 	f, ok := in.file.(*os.File)
-	if !ok || in.packed {
-		var err error
-		in.spooled, err = in.spool(content)
-		return in.spooled, err
+	if ok && !in.packed {
+		return f, nil
 	}
-	if err := in.drain(); err != nil {
-		return nil, err
-	}
-	_, err := f.Seek(0, io.SeekStart)
-	return f, err
+	var err error
+	in.spooled, err = in.spool(content)
+	return in.spooled, err
 }
 
 // damage looks, when the content of a compressed file is wrong, whether that is because the file is damaged, which shows

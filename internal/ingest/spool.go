@@ -16,7 +16,7 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref) (src Source, remove f
 	if err := checkReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
-	f, err := spool(ctx, r)
+	f, err := spoolFile(ctx, r)
 	if err != nil {
 		return Source{}, nil, located(standardInput, err)
 	}
@@ -29,9 +29,9 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref) (src Source, remove f
 // standardInput is what messages call a file that has no name.
 const standardInput = "standard input"
 
-// spool copies what a reader yields to a temporary file and returns it, read from its beginning. discard removes it;
+// spoolFile copies what a reader yields to a temporary file and returns it, read from its beginning. discard removes it;
 // after an error there is none.
-func spool(ctx context.Context, r io.Reader) (*os.File, error) {
+func spoolFile(ctx context.Context, r io.Reader) (*os.File, error) {
 	f, err := os.CreateTemp("", "herbarium-*")
 	if err != nil {
 		return nil, err
