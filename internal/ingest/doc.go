@@ -1,11 +1,19 @@
-// Package ingest turns files into typed records: it finds what there is to publish, reads CSV, TSV, JSON and NDJSON, and
-// infers how the values of each column compare.
+// Package ingest turns files into typed records: it finds what there is to publish, reads delimited text and JSON in any
+// encoding, compressed or not, and infers how the values of each column compare.
 //
 // # Two passes
 //
 // Inspect reads a file once to learn its columns, their types, the number of records and the hash of the whole.
 // Table.Records reads it again to yield the records. Neither keeps more of the file than its longest record, so the size
 // of a file does not matter. A file that changes between the two is found out and refused.
+//
+// # What is found out
+//
+// The way of a byte is input (hash, progress), unpack (gzip, zstd), openText (encoding), then csvReader or jsonReader; chain
+// joins the files of a source. Compression and format are told by the first bytes, the encoding by all of them: a file is
+// taken for UTF-8 until a byte says otherwise, and then judged as a whole. The delimiter is found in the first records
+// (csvReader.sniff), the array of records in a JSON object by a look at all of it (findRecords). What cannot be known is
+// refused, never guessed.
 //
 // # Values
 //

@@ -1,56 +1,128 @@
 package ingest
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"io/fs"
 	"os"
-	"time"
+	"strings"
 
 	"herbarium/internal/herb"
 )
 
-// input is an open file that hashes what is read of it, tells how far it got, and ends when the context does.
+// input is the files of a source, read one after the other. It hashes what is read of them, tells how far it got, and
+// ends when the context does.
 type input struct {
-	file     *os.File
-	sum      hash.Hash
-	stamp    stamp
+	src      Source
+	stamp    string // shows without reading that the files are not what they were
+	size     int64  // of all files
 	read     int64
+	at       int // the file that is open
+	file     io.ReadCloser
+	sum      hash.Hash           // of that file
+	sums     [][sha256.Size]byte // of those before
+	unpacked io.Closer           // the content of that file, nil if it is not being read
+	packed   bool                // that file is compressed
+	body     io.Reader           // its content
+	spooled  *os.File            // the same, copied to where any place can be read
+	reader   io.Closer           // reads that; nil if it holds nothing
 	stop     func() error
+	spool    func(r io.Reader) (*os.File, error)
 	progress func(read, size int64)
 }
 
-// stamp is what shows without reading that a file is not what it was.
-type stamp struct {
-	size     int64
-	modified time.Time
+// files are the paths of a source.
+func (s Source) files() []string { return append([]string{s.Path}, s.Parts...) }
+
+// name is what messages call a file of the source.
+func (s Source) name(i int) string {
+	if i == 0 && s.Called != "" {
+		return s.Called
+	}
+	return s.files()[i]
 }
 
-func openInput(ctx context.Context, path string, opts Options) (*input, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, cannotRead(path, err)
+func openInput(ctx context.Context, src Source, opts Options) (*input, error) {
+	in := &input{
+		src: src, at: -1, progress: opts.Progress,
+		stop:  func() error { return context.Cause(ctx) },
+		spool: func(r io.Reader) (*os.File, error) { return spoolFile(ctx, r) },
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
+	if src.Inline != nil {
+		in.size = int64(len(src.Inline))
+		return in, nil
 	}
-	if err != nil {
-		return nil, errors.Join(cannotRead(path, err), f.Close())
+	var stamps strings.Builder
+	for i, path := range src.files() {
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			err = errNotRegular
+		}
+		if err != nil {
+			return nil, cannotRead(src.name(i), err)
+		}
+		in.size += info.Size()
+		fmt.Fprintln(&stamps, info.Size(), info.ModTime().UnixNano())
 	}
-	return &input{
-		file:     f,
-		sum:      sha256.New(),
-		stamp:    stamp{info.Size(), info.ModTime()},
-		stop:     func() error { return context.Cause(ctx) },
-		progress: opts.Progress,
-	}, nil
+	in.stamp = stamps.String()
+	return in, nil
 }
 
-// Read implements io.Reader.
+// next opens the next file. It returns false behind the last one. Its errors name the file.
+func (in *input) next() (bool, error) {
+	if err := in.end(); err != nil {
+		return false, located(in.src.name(in.at), err)
+	}
+	last := len(in.src.Parts)
+	if in.src.Inline != nil {
+		last = 0
+	}
+	if in.at == last {
+		return false, nil
+	}
+	in.at++
+	in.sum = sha256.New()
+	if in.src.Inline != nil {
+		in.file = io.NopCloser(bytes.NewReader(in.src.inline()))
+		return true, nil
+	}
+	f, err := os.Open(in.src.files()[in.at])
+	if err != nil {
+		return false, cannotRead(in.src.name(in.at), err)
+	}
+	in.file = f
+	return true, nil
+}
+
+// inline returns the records that the source has in place of a file: JSON, or the text that a JSON string holds.
+func (s Source) inline() []byte {
+	var text string
+	if err := json.Unmarshal(s.Inline, &text); err == nil {
+		return []byte(text)
+	}
+	return s.Inline
+}
+
+// end reads what is left of the file that is open, so that its hash is that of the whole, and closes it.
+func (in *input) end() error {
+	if in.file == nil {
+		return nil
+	}
+	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{in}, make([]byte, windowBytes)); err != nil {
+		return err
+	}
+	in.sums = append(in.sums, [sha256.Size]byte(in.sum.Sum(nil)))
+	return in.closeFile()
+}
+
+// Read reads the file that is open, as it is stored.
 func (in *input) Read(p []byte) (int, error) {
 	if err := in.stop(); err != nil {
 		return 0, err
@@ -59,18 +131,82 @@ func (in *input) Read(p []byte) (int, error) {
 	in.sum.Write(p[:n])
 	in.read += int64(n)
 	if in.progress != nil && n > 0 {
-		in.progress(in.read, max(in.read, in.stamp.size))
+		in.progress(in.read, max(in.read, in.size))
 	}
 	return n, err
 }
 
-// content returns the hash of what was read.
-func (in *input) content() (sum [sha256.Size]byte) {
-	in.sum.Sum(sum[:0])
-	return sum
+// content returns the unpacked content of the file that is open, and its beginning.
+func (in *input) content() (content *bufio.Reader, head []byte, err error) {
+	content, kind, closer, err := unpack(bufio.NewReaderSize(in, windowBytes))
+	if err != nil {
+		return nil, nil, err
+	}
+	in.unpacked, in.packed, in.body = closer, kind != "", content
+	if head, err = content.Peek(headBytes); err == io.EOF {
+		err = nil
+	}
+	return content, head, err
 }
 
-func (in *input) Close() error { return in.file.Close() }
+// whole returns the content of the file that is open in a form in which any place can be read, copied if need be. It is
+// read with ReadAt or opened by its name, and not closed: that is done when the next one is opened, or all is closed. The
+// file is hashed behind its last record, so that what changes in it meanwhile changes the hash.
+func (in *input) whole(content io.Reader) (*os.File, error) {
+	f, ok := in.file.(*os.File)
+	if ok && !in.packed {
+		return f, nil
+	}
+	var err error
+	in.spooled, err = in.spool(content)
+	return in.spooled, err
+}
+
+// damage looks, when the content of a compressed file is wrong, whether that is because the file is damaged, which shows
+// at the end of the data alone. It does not look forever.
+func (in *input) damage() error {
+	if !in.packed || in.body == nil {
+		return nil
+	}
+	_, err := io.CopyN(io.Discard, in.body, 256<<20)
+	if herb.CodeOf(err) == herb.CodeInvalid {
+		return err
+	}
+	return nil
+}
+
+// hash returns the hash of all files, each of which has been read to its end.
+func (in *input) hash() [sha256.Size]byte {
+	if len(in.sums) == 1 {
+		return in.sums[0]
+	}
+	h := sha256.New()
+	for _, s := range in.sums {
+		h.Write(s[:])
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// Close closes what is open.
+func (in *input) Close() error { return in.closeFile() }
+
+func (in *input) closeFile() error {
+	var errs []error
+	if in.reader != nil {
+		errs = append(errs, in.reader.Close())
+	}
+	if in.unpacked != nil {
+		errs = append(errs, in.unpacked.Close())
+	}
+	if in.spooled != nil {
+		errs = append(errs, discard(in.spooled))
+	}
+	if in.file != nil {
+		errs = append(errs, in.file.Close())
+	}
+	in.reader, in.unpacked, in.body, in.spooled, in.file = nil, nil, nil, nil, nil
+	return errors.Join(errs...)
+}
 
 // errNotRegular says why a pipe or device is refused.
 var errNotRegular = errors.New("it is not a regular file, which is needed because it is read twice")
@@ -92,15 +228,17 @@ func cannotRead(path string, err error) error {
 func Hash(ctx context.Context, src Source, opts Options) (string, error) {
 	src, err := src.settled()
 	if err != nil {
-		return "", located(src.Path, err)
+		return "", located(src.name(0), err)
 	}
-	in, err := openInput(ctx, src.Path, opts)
+	in, err := openInput(ctx, src, opts)
 	if err != nil {
 		return "", err
 	}
 	defer in.Close()
-	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{in}, make([]byte, windowBytes)); err != nil {
-		return "", located(src.Path, err)
+	for more := true; more; {
+		if more, err = in.next(); err != nil {
+			return "", err
+		}
 	}
-	return src.hash(in.content())
+	return src.hash(in.hash())
 }

@@ -1,15 +1,50 @@
 package ingest
 
 import (
+	"bytes"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"herbarium/internal/herb"
 )
 
 // str reads the text in quotes at the current position and returns where it lies with its escapes undone. That is
 // done in place: no escape is shorter than what it stands for.
 func (j *jsonReader) str() (span, error) {
+	s, err := j.quoted()
+	if err != nil || !s.escaped {
+		return s, err
+	}
+	b := j.rec[s.start:s.end]
+	out, err := j.appendText(b[:0], b)
+	s.end = s.start + len(out)
+	return s, err
+}
+
+// checkText passes over the text in quotes at the current position.
+func (j *jsonReader) checkText() error {
+	s, err := j.quoted()
+	if err != nil || !s.escaped {
+		return err
+	}
+	b := j.rec[s.start:s.end]
+	for {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			return nil
+		}
+		c := b[i+1]
+		b = b[i+2:]
+		if _, ok := hex4(b); c == 'u' && !ok {
+			return j.errorf(`\u is not followed by four hexadecimal digits`)
+		}
+		if strings.IndexByte(`"\/bfnrtu`, c) < 0 {
+			return j.errorf(`\%s is no escape; write a backslash as \\`, firstRune(append([]byte{c}, b...)))
+		}
+	}
+}
+
+// quoted finds the end of the text in quotes at the current position.
+func (j *jsonReader) quoted() (span, error) {
 	j.pos++
 	s := span{start: j.pos}
 	for {
@@ -20,7 +55,7 @@ func (j *jsonReader) str() (span, error) {
 		case c == '"':
 			s.end = j.pos
 			j.pos++
-			return j.unescape(s)
+			return s, nil
 		case c == '\\':
 			s.escaped = true
 			j.pos++ // the escaped byte is not a closing quote
@@ -41,17 +76,8 @@ func (j *jsonReader) str() (span, error) {
 // isPlain reports whether a byte stands for itself in a text.
 func isPlain(c byte) bool { return c >= ' ' && c != '"' && c != '\\' }
 
-// unescape undoes the escapes of a text.
-func (j *jsonReader) unescape(s span) (span, error) {
-	b := j.rec[s.start:s.end]
-	if i := invalidUTF8(b); i >= 0 {
-		return s, herb.Invalidf("%s: invalid UTF-8 at byte %d of the file; save it as UTF-8", j.position(),
-			j.win.offset()+int64(s.start+i))
-	}
-	if !s.escaped {
-		return s, nil
-	}
-	out := b[:0]
+// appendText appends a text with its escapes undone.
+func (j *jsonReader) appendText(out, b []byte) ([]byte, error) {
 	for i := 0; i < len(b); {
 		if b[i] != '\\' {
 			out = append(out, b[i])
@@ -77,18 +103,17 @@ func (j *jsonReader) unescape(s span) (span, error) {
 			r, n := unicodeEscape(b[i:])
 			switch {
 			case n == 0:
-				return s, j.errorf(`\u is not followed by four hexadecimal digits`)
+				return out, j.errorf(`\u is not followed by four hexadecimal digits`)
 			case r < 0:
-				return s, j.errorf(`\u%s is half of a surrogate pair; write both halves`, b[i:i+4])
+				return out, j.errorf(`\u%s is half of a surrogate pair; write both halves`, b[i:i+4])
 			}
 			out = utf8.AppendRune(out, r)
 			i += n
 		default:
-			return s, j.errorf(`\%s is no escape; write a backslash as \\`, firstRune(b[i-1:]))
+			return out, j.errorf(`\%s is no escape; write a backslash as \\`, firstRune(b[i-1:]))
 		}
 	}
-	s.end = s.start + len(out)
-	return s, nil
+	return out, nil
 }
 
 func firstRune(b []byte) []byte {

@@ -50,6 +50,6 @@ func refOfFile(path string) (herb.Ref, error) {
 	if err != nil {
 		return herb.Ref{}, cannotRead(path, err)
 	}
-	base := filepath.Base(abs)
+	base := unpackedName(filepath.Base(abs))
 	return refFor(path, filepath.Base(filepath.Dir(abs)), strings.TrimSuffix(base, filepath.Ext(base)))
 }

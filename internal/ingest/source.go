@@ -13,7 +13,9 @@ import (
 
 // The limits of a file. What is over one is refused by name.
 const (
-	MaxRecord  = 256 << 20 // bytes of one record, as written
+	// MaxRecord is the bytes of one record, as written. A publish holds some dozen copies of the largest records at a
+	// time, in the readers, in batches on their way and in the file being built, and must do with half a gigabyte.
+	MaxRecord  = 8 << 20
 	MaxColumns = 10_000
 )
 
@@ -21,6 +23,7 @@ const (
 type Source struct {
 	Ref         herb.Ref
 	Path        string
+	Called      string // what messages call the file at Path; empty: by its path
 	Title       string
 	Description string
 	Access      herb.Access     // empty: open
@@ -92,8 +95,9 @@ func ParseFormat(s string) (Format, error) {
 	return "", herb.Invalidf("unknown format %q; choose from %s", s, knownFormats)
 }
 
-// formatOf tells the format of a file by its extension.
+// formatOf tells the format of a file by its extension, that of the content if the file is compressed.
 func formatOf(path string) (Format, bool) {
+	path = unpackedName(path)
 	f, err := ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
 	return f, err == nil
 }
@@ -101,11 +105,9 @@ func formatOf(path string) (Format, bool) {
 // settled returns the source with every default filled in, or says which setting is wrong.
 func (s Source) settled() (Source, error) {
 	if s.Format == "" {
-		f, ok := formatOf(s.Path)
-		if !ok {
-			return s, errUnknownExtension()
+		if s.Inline == nil {
+			s.Format, _ = formatOf(s.Path) // if it does not tell, the content will
 		}
-		s.Format = f
 	} else if _, err := ParseFormat(string(s.Format)); err != nil {
 		return s, err
 	}
@@ -148,7 +150,7 @@ func validDelimiter(c byte) bool {
 
 // hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
 // would be read in another way than before: then what is published is not what would be published now.
-const hashFormat = "herbarium source 1"
+const hashFormat = "herbarium source 2"
 
 // hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
 // The name of the dataset and the place of the file do not count.
@@ -170,6 +172,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Parts, s.Inline = herb.Ref{}, "", nil, nil
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline = herb.Ref{}, "", "", nil, nil
 	return s
 }

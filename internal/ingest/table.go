@@ -28,8 +28,9 @@ type Table struct {
 	opts     Options
 	dataset  herb.Dataset
 	warnings []string
-	pick     []int // the column of each field
-	stamp    stamp
+	pick     []int     // the column of each field
+	found    []finding // about each file
+	stamp    string
 	content  [sha256.Size]byte
 }
 
@@ -47,9 +48,24 @@ type rowReader interface {
 func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	src, err := src.settled()
 	if err != nil {
-		return nil, located(src.Path, err)
+		return nil, located(src.name(0), err)
 	}
-	t := &Table{src: src, opts: opts}
+	found := make([]finding, len(src.files()))
+	for {
+		t, err := inspect(ctx, src, opts, found)
+		again, unknown := reconsider(ctx, src, found, err)
+		switch {
+		case unknown != nil:
+			return nil, unknown
+		case !again:
+			return t, err
+		}
+	}
+}
+
+// inspect is Inspect with what is known of the files.
+func inspect(ctx context.Context, src Source, opts Options, found []finding) (*Table, error) {
+	t := &Table{src: src, opts: opts, found: found}
 	in, rows, err := t.open(ctx)
 	if err != nil {
 		return nil, err
@@ -58,18 +74,18 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 
 	columns, profiles, records, err := survey(rows)
 	if err != nil {
-		return nil, located(src.Path, err)
+		return nil, err
 	}
 	e, err := expose(src, columns, profiles)
 	if err != nil {
-		return nil, located(src.Path, err)
+		return nil, located(src.name(0), err)
 	}
-	t.stamp, t.content = in.stamp, in.content()
+	t.stamp, t.content = in.stamp, in.hash()
 	hash, err := src.hash(t.content)
 	if err != nil {
-		return nil, located(src.Path, err)
+		return nil, located(src.name(0), err)
 	}
-	t.pick, t.warnings = e.pick, e.warnings
+	t.pick, t.warnings = e.pick, append(e.warnings, rows.notes()...)
 	t.dataset = herb.Dataset{
 		Ref:         src.Ref,
 		Title:       src.Title,
@@ -141,12 +157,12 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 			}
 			switch {
 			case err == io.EOF:
-				if in.content() != t.content {
+				if in.hash() != t.content {
 					yield(nil, t.changed(nil))
 				}
 				return
 			case err != nil:
-				yield(nil, t.again(located(t.src.Path, err)))
+				yield(nil, t.again(err))
 				return
 			}
 			if !yield(t.record(cells), nil) {
@@ -181,20 +197,15 @@ func (t *Table) record(cells [][]byte) herb.Record {
 }
 
 // open starts a pass.
-func (t *Table) open(ctx context.Context) (*input, rowReader, error) {
-	in, err := openInput(ctx, t.src.Path, t.opts)
+func (t *Table) open(ctx context.Context) (*input, *chain, error) {
+	in, err := openInput(ctx, t.src, t.opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	var rows rowReader
-	if t.src.Format == FormatJSON {
-		rows, err = newJSONReader(in, t.opts.MaxRecord)
-	} else {
-		rows, err = newCSVReader(in, t.src.Dialect.Delimiter, t.opts.MaxRecord)
-	}
+	rows, err := openChain(ctx, t, in)
 	if err != nil {
 		in.Close()
-		return nil, nil, located(t.src.Path, err)
+		return nil, nil, err
 	}
 	return in, rows, nil
 }
@@ -211,7 +222,7 @@ func (t *Table) again(err error) error {
 
 func (t *Table) changed(cause error) error {
 	return herb.Wrap(herb.CodeUnavailable, cause, "%s changed while it was being read; publish it again when it is complete",
-		t.src.Path)
+		t.src.name(0))
 }
 
 // located adds the path of the file to an error.

@@ -1,0 +1,257 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+type rows = [][]string
+
+func TestDialect(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, in string
+		dialect        ingest.Dialect
+		fields         []string
+		want           rows
+	}{
+		{"delimiter", "a.csv", "a:b,c\n1:2,3\n", ingest.Dialect{Delimiter: ':'}, nil, rows{{"a", "b,c"}, {"1", "2,3"}}},
+		{"quote", "a.csv", "a|%b%\n%x|%%y%|\"z\"\n", ingest.Dialect{Delimiter: '|', Quote: '%'}, nil, rows{{"a", "b"}, {"x|%y", `"z"`}}},
+		{"no quote", "a.tsv", "a\tb\n\"x\t'y\n", ingest.Dialect{NoQuote: true}, nil, rows{{"a", "b"}, {`"x`, "'y"}}},
+		{"escape in quotes", "a.csv", "a,b\n\"x\\\"y\",\"\\\\\"\n", ingest.Dialect{Escape: '\\', NoDoubleQuote: true}, nil, rows{{"a", "b"}, {`x"y`, `\`}}},
+		{"escape without quotes", "a.csv", "a,b\nx\\,y,1\\\n2\n3,4\\\\\n", ingest.Dialect{Escape: '\\'}, nil, rows{{"a", "b"}, {"x,y", "1\n2"}, {"3", `4\`}}},
+		{"escape and doubled quotes", "a.csv", "a,b\n\"x\"\"y\\\"\",2\n", ingest.Dialect{Escape: '\\'}, nil, rows{{"a", "b"}, {`x"y"`, "2"}}},
+		{"initial blanks", "a.csv", "a, b\n 1,   \"x, y\"\n2, \n", ingest.Dialect{SkipInitialSpace: true}, nil, rows{{"a", "b"}, {"1", "x, y"}, {"2", ""}}},
+		{"comments", "a.csv", "# first, \"\na,b\n#\n1,2\n3,#4\n#end", ingest.Dialect{Comment: "#"}, nil, rows{{"a", "b"}, {"1", "2"}, {"3", "#4"}}},
+		{"comment lines by number", "a.csv", "Title \"of\nit\na,b\nkg,m\n1,2\n", ingest.Dialect{CommentRows: []int{1, 2, 4}}, nil, rows{{"a", "b"}, {"1", "2"}}},
+		{"null", "a.csv", "a,b\nNULL,\"NULL\"\nnull,NULLS\n", ingest.Dialect{Null: "NULL"}, nil, rows{{"a", "b"}, {"", ""}, {"null", "NULLS"}}},
+		{"null that looks like an escape", "a.tsv", "a\tb\n\\N\tx\\\ty\n", ingest.Dialect{Null: `\N`, Escape: '\\'}, nil, rows{{"a", "b"}, {"", "x\ty"}}},
+		{"no header", "a.csv", "1,x\n2,y\n", ingest.Dialect{NoHeader: true}, nil, rows{{"column_1", "column_2"}, {"1", "x"}, {"2", "y"}}},
+		{"no header and fields", "a.csv", "1,x\n2,y\n", ingest.Dialect{NoHeader: true}, []string{"id", "name"}, rows{{"id", "name"}, {"1", "x"}, {"2", "y"}}},
+		{"header further down", "a.csv", "A \"report,\n\n;;;;\na;b\n1,5;2\n", ingest.Dialect{HeaderRows: []int{4}}, nil, rows{{"a", "b"}, {"1,5", "2"}}},
+		{"header of several lines", "a.csv", "size,,colour\n(cm),(in),\n-,-,-\nmin,max,\n1,2,red\n", ingest.Dialect{HeaderRows: []int{1, 2, 4}, HeaderJoin: "_"}, nil,
+			rows{{"size_(cm)_min", "(in)_max", "colour"}, {"1", "2", "red"}}},
+		{"property", "a.json", `{"meta":[{"x":1}],"result":{"items":[{"a":1}],"more":[{"y":2}]}}`, ingest.Dialect{Property: "result.items"}, nil, rows{{"a"}, {"1"}}},
+		{"property with a dot in it", "a.json", `{"a.b":[{"c":1}]}`, ingest.Dialect{Property: "a.b"}, nil, rows{{"c"}, {"1"}}},
+		{"keys", "a.json", `[[1,"x"],[2]]`, ingest.Dialect{ItemKeys: []string{"id", "name"}}, nil, rows{{"id", "name"}, {"1", "x"}, {"2", ""}}},
+		{"property and keys", "a.json", `{"columns":["id"],"data":[[1],[2]]}`, ingest.Dialect{Property: "data", ItemKeys: []string{"id"}}, nil, rows{{"id"}, {"1"}, {"2"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			src := ingest.Source{Path: writeFile(t, t.TempDir(), tt.file, tt.in), Dialect: tt.dialect}
+			for _, name := range tt.fields {
+				src.Fields = append(src.Fields, ingest.FieldSetting{Name: name})
+			}
+			got, _, err := read(t, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDialect_Refuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, in string
+		dialect        ingest.Dialect
+		want           string
+	}{
+		{"doubled quotes that are none", "a.csv", "a\n\"x\"\"y\"\n", ingest.Dialect{NoDoubleQuote: true}, "line 2: text follows the closing quote of a value"},
+		{"header behind the end", "a.csv", "a\n1\n", ingest.Dialect{HeaderRows: []int{5}}, "there is no line 5, which is to name the columns; the file has 2"},
+		{"header in a blank line", "a.csv", "a\n\nb\n", ingest.Dialect{HeaderRows: []int{2}}, "line 2, which is to name the columns, is blank or within a record"},
+		{"longer than the first record", "a.csv", "1,2\n1,2,3\n", ingest.Dialect{NoHeader: true}, "line 2: there are 3 values but the first record has 2 columns"},
+		{"no such property", "a.json", `{"data":[{"a":1}],"n":{"x":1}}`, ingest.Dialect{Property: "rows"}, `there is no member "rows" that could hold the records; there are: "data", "n"`},
+		{"property that is no array", "a.json", `{"data":{"a":1}}`, ingest.Dialect{Property: "data"}, `line 1: the member "data", which is to hold the records, holds an object; it must be an array`},
+		{"property of an array", "a.json", `[{"a":1}]`, ingest.Dialect{Property: "data"}, `line 1: the records are to be in the member "data", but the file starts with an array; leave out the property`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeFile(t, t.TempDir(), tt.file, tt.in)
+			_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Dialect: tt.dialect}, ingest.Options{})
+			if err == nil || !strings.HasPrefix(err.Error(), path+": "+tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
+				t.Errorf("got error  %v\nwant error %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestEncoding(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ encoding, in, want, err string }{
+		{"utf-8", "é", "é", ""},
+		{"UTF-8-SIG", "\xEF\xBB\xBFé", "é", ""},
+		{"utf-8", "\xE9x", "", "line 2: byte 2 cannot be read as utf-8; save the file as UTF-8, or name the encoding that it has"},
+		{"utf-16", "\x00a\x00\n\x00\xE9", "é", ""},
+		{"utf-16le", "a\x00\n\x00\xE9\x00", "é", ""},
+		{"utf_16_be", "\x00a\x00\n\x00\xE9", "é", ""},
+		{"cp1252", "\x80\xE9", "€é", ""},
+		{"windows-1252", "\x81", "", "line 2: byte 2 cannot be read as windows-1252"},
+		{"iso-8859-1", "\x80\xE9\x81", "€é\u0081", ""},
+		{"latin1", "\xE9", "é", ""},
+		{"iso-8859-15", "\xA4", "€", ""},
+		{"us-ascii", "\xE9", "", "line 2: byte 2 cannot be read as us-ascii"},
+		{"macintosh", "\x8E", "é", ""},
+		{"cp850", "\x82", "é", ""},
+		{"koi8-r", "\xC1", "а", ""},
+		{"windows-1251", "\xE0\x98", "", "line 2: byte 3 cannot be read as windows-1251"},
+		{"shift_jis", "\x90A\x95\xA8", "植物", ""},
+		{"shift_jis", "\x90A\x95", "", "line 2: byte 4 cannot be read as shift_jis"},
+		{"shift_jis", "ok\xFFx", "", "line 2: byte 4 cannot be read as shift_jis"},
+		{"euc-jp", "\xBF\xA2", "植", ""},
+		{"gb18030", "\xD6\xB2\x84\x31\xA4\x37", "植\uFFFD", ""},
+		{"gb18030", "\xD6\xB2\xFF", "", "line 2: byte 4 cannot be read as gb18030"},
+		{"big5", "\xB4\xD3", "植", ""},
+		{"euc-kr", "\xB0\xA1", "가", ""},
+		{"iso-2022-jp", "\x1B$B?\"\x1B(Bx", "植x", ""},
+		{"iso-2022-jp", "x\xFF", "", "line 2: byte 3 cannot be read as iso-2022-jp"},
+		{"klingon", "x", "", `the encoding "klingon" is not known`},
+		{"windows-1252", "\xEF\xBB\xBFé", "é", ""}, // the mark is stronger
+	}
+	for i, tt := range tests {
+		t.Run(fmt.Sprint(i, tt.encoding), func(t *testing.T) {
+			t.Parallel()
+			in := tt.in
+			if mark := "\xEF\xBB\xBF"; strings.HasPrefix(in, mark) {
+				in = mark + "a\n" + strings.TrimPrefix(in, mark)
+			} else if !strings.Contains(in, "\n") {
+				in = "a\n" + in
+			}
+			path := writeFile(t, t.TempDir(), "a.csv", in)
+			got, _, err := read(t, ingest.Source{Path: path, Encoding: tt.encoding})
+			if tt.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), path+": "+tt.err) || herb.CodeOf(err) != herb.CodeInvalid {
+					t.Errorf("got error %v, want %s", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(rows{{"a"}, {tt.want}}, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := writeFile(t, dir, "1.csv", "a,b\n1,x\n")
+	part := func(name, content string) string { return writeFile(t, dir, name, content) }
+	tests := []struct {
+		name    string
+		src     ingest.Source
+		want    rows
+		wantErr string
+	}{
+		{name: "three files", src: ingest.Source{Path: first, Parts: []string{part("2.csv", "a,b\r\n2,y"), part("3.csv.gz", gzipped("a;b\n3,5;z\n"))}},
+			want: rows{{"a", "b"}, {"1", "x"}, {"2", "y"}, {"3,5", "z"}}},
+		{name: "each in its encoding", src: ingest.Source{Path: first, Parts: []string{part("4.csv", "a,b\n2,\xE9\n")}}, want: rows{{"a", "b"}, {"1", "x"}, {"2", "é"}}},
+		{name: "no header", src: ingest.Source{Path: part("5.csv", "1,2\n"), Parts: []string{part("6.csv", "3\n")}, Dialect: ingest.Dialect{NoHeader: true}},
+			want: rows{{"column_1", "column_2"}, {"1", "2"}, {"3", ""}}},
+		{name: "JSON", src: ingest.Source{Path: part("7.json", `[{"a":1,"b":2}]`), Parts: []string{part("8.json", `{"data":[{"b":3,"c":4}]}`)}},
+			want: rows{{"a", "b", "c"}, {"1", "2", ""}, {"", "3", "4"}}},
+		{name: "other columns", src: ingest.Source{Path: first, Parts: []string{part("9.csv", "a,c\n2,y\n")}},
+			wantErr: filepath.Join(dir, "9.csv") + `: column 2 is "c", and "b" in ` + first + "; all parts must have the same columns in the same order"},
+		{name: "fewer columns", src: ingest.Source{Path: first, Parts: []string{part("10.csv", "a\n2\n")}},
+			wantErr: filepath.Join(dir, "10.csv") + `: there are 1 columns, and 2 in ` + first},
+		{name: "another format", src: ingest.Source{Path: first, Parts: []string{part("11.csv", `[{"a":1}]`)}},
+			wantErr: filepath.Join(dir, "11.csv") + ": the file is json while " + first + " is csv"},
+		{name: "a fault", src: ingest.Source{Path: first, Parts: []string{part("12.csv", "a,b\n1,2,3\n")}},
+			wantErr: filepath.Join(dir, "12.csv") + ": line 2: there are 3 values"},
+		{name: "not there", src: ingest.Source{Path: first, Parts: []string{filepath.Join(dir, "none.csv")}},
+			wantErr: "there is no file or folder " + filepath.Join(dir, "none.csv")},
+		{name: "inline objects", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1.50},{"a":null}]`)}, want: rows{{"a"}, {"1.50"}, {""}}},
+		{name: "inline arrays", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[["a","b"],[1,"x"]]`)}, want: rows{{"a", "b"}, {"1", "x"}}},
+		{name: "inline text", src: ingest.Source{Path: "datapackage.yaml", Format: ingest.FormatCSV, Inline: []byte(`"a;b\n1;\"x\ny\""`)}, want: rows{{"a", "b"}, {"1", "x\ny"}}},
+		{name: "inline nonsense", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1},2]`)}, wantErr: "datapackage.json: record 2, line 1: there is '2'"},
+	}
+	hashes := map[string]string{}
+	for _, tt := range tests {
+		got, _, err := read(t, tt.src)
+		if tt.wantErr != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), tt.wantErr) {
+				t.Errorf("%s: got error  %v\nwant error %s", tt.name, err, tt.wantErr)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: rows (-want +got):\n%s", tt.name, diff)
+		}
+		hash, err := ingest.Hash(t.Context(), tt.src, ingest.Options{})
+		if err != nil || hashes[hash] != "" {
+			t.Errorf("%s has the hash of %q, error %v", tt.name, hashes[hash], err)
+		}
+		hashes[hash] = tt.name
+	}
+}
+
+func TestSpool(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	left := func() int {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	ref := herb.Ref{Namespace: "a", Name: "b"}
+	for in, want := range map[string]rows{
+		"a,b\n1,2\n":           {{"a", "b"}, {"1", "2"}},
+		gzipped("{\"a\":1}\n"): {{"a"}, {"1"}},
+	} {
+		src, remove, err := ingest.Spool(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := read(t, src)
+		if err != nil || !cmp.Equal(got, want) || src.Ref != ref {
+			t.Errorf("got %v of %v and error %v", got, src.Ref, err)
+		}
+		if err := remove(); err != nil || left() > 0 {
+			t.Errorf("%d files are left, error %v", left(), err)
+		}
+	}
+	src, remove, err := ingest.Spool(t.Context(), strings.NewReader("a,b\n1,2,3\n"), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ingest.Inspect(t.Context(), src, ingest.Options{}); err == nil || !strings.HasPrefix(err.Error(), "standard input: line 2: ") {
+		t.Errorf("got error %v", err)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := ingest.Spool(t.Context(), iotest.ErrReader(io.ErrClosedPipe), ref); !errors.Is(err, io.ErrClosedPipe) || left() > 0 {
+		t.Errorf("a reader that fails: %d files are left, error %v", left(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := ingest.Spool(ctx, strings.NewReader("x"), ref); !errors.Is(err, context.Canceled) || left() > 0 {
+		t.Errorf("stopped: %d files are left, error %v", left(), err)
+	}
+}
