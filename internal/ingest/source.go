@@ -26,7 +26,7 @@ type Source struct {
 	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
 	Format      Format          // empty: by the file's extension
 	Parts       []string        // files written like the one at Path whose records follow its own
-	Inline      json.RawMessage // the records themselves, in place of a file; Path then names the descriptor that has them
+	Inline      json.RawMessage // what a file in Format would hold, in place of one; Path then names the descriptor that has it
 	Encoding    string          // of text, by the name it has in web standards; empty: found out
 	Dialect     Dialect
 	Missing     []string        // values that stand for a missing one, beside the empty one
@@ -34,7 +34,9 @@ type Source struct {
 	Order       herb.Order      // of a listing that asks for none
 	PrimaryKey  []string        // fields whose values together tell the records apart
 	Goldens     []herb.Golden   // queries whose answers are known
+	ByPosition  bool            // fields stand in the order of the columns, so that the place tells the column if the name does not
 	Descriptor  json.RawMessage // what a descriptor says of the dataset, as it was written; nil: there is none
+	Notes       []string        // what the publisher should know of the settings
 }
 
 // Include is a condition for a row to become a record: the column has one of the values.
@@ -55,6 +57,7 @@ type FieldSetting struct {
 	Sortable    *bool
 	Weight      int      // how many times a word found here counts in a search; 0: once
 	Missing     []string // in place of those of the source; nil: those of the source
+	Optional    bool     // it is left out, with a note, where there is no such column
 }
 
 // column is the name of the column that the field shows.
@@ -134,6 +137,9 @@ func (s Source) settled() (Source, error) {
 			if _, err := herb.ParseType(string(f.Type)); err != nil {
 				return s, err
 			}
+		}
+		if f.Weight < 0 || f.Weight > herb.MaxWeight {
+			return s, herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
 		}
 		seen[f.Name] = true
 		f.From = f.column()

@@ -64,12 +64,16 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, located(src.Path, err)
 	}
+	about, err := details(src, &e)
+	if err != nil {
+		return nil, located(src.Path, err)
+	}
 	t.stamp, t.content = in.stamp, in.content()
 	hash, err := src.hash(t.content)
 	if err != nil {
 		return nil, located(src.Path, err)
 	}
-	t.pick, t.warnings = e.pick, e.warnings
+	t.pick, t.warnings = e.pick, slices.Concat(src.Notes, e.warnings)
 	t.dataset = herb.Dataset{
 		Ref:         src.Ref,
 		Title:       src.Title,
@@ -78,6 +82,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 		Fields:      e.fields,
 		Records:     records,
 		Source:      hash,
+		Details:     about,
 	}
 	return t, nil
 }
@@ -195,7 +200,7 @@ func (t *Table) open(ctx context.Context) (*input, rowReader, error) {
 		in.Close()
 		return nil, nil, located(t.src.Path, err)
 	}
-	return in, rows, nil
+	return in, t.src.narrowed(rows), nil
 }
 
 // again judges an error of the second pass. The first found nothing wrong, so a fault in the file is new.
