@@ -33,6 +33,7 @@ type links struct {
 type descriptor struct {
 	summary
 	Fields []field `json:"fields"`
+	herb.Details
 }
 
 type field struct {
@@ -62,7 +63,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer snap.Release()
-	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields))}
+	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}

@@ -37,7 +37,7 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 			return false, err
 		}
 	}
-	req, err := query.Parse(r.URL.RawQuery, snap.Fields)
+	req, err := query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
 	if err != nil {
 		return false, err
 	}

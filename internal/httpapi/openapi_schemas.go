@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -64,14 +66,33 @@ func schemas() object {
 		})},
 		{"Catalogue", record("All datasets.", []string{"datasets"}, object{{"datasets", array(schema("DatasetSummary"))}})},
 		{"DatasetSummary", record("A dataset in short.", always, summary)},
-		{"Dataset", record("A dataset in full.", append(always, "fields"),
-			summary.with(member{"fields", array(schema("Field"))}))},
+		{"Dataset", record("A dataset in full.", append(always, "fields"), slices.Concat(summary, object{
+			{"fields", array(schema("Field"))},
+			{"order", record("The order of a listing that asks for none. Without it, that of the source.", []string{"field"}, object{
+				{"field", str("The field to sort by.")},
+				{"desc", flag("The largest values come first.")},
+			})},
+			{"primary_key", array(str("A field; the values of all of them together tell the records apart."))},
+			{"descriptor", object{
+				{"type", "object"},
+				{"description", "What the publisher wrote: `package` has the members of the Data Package without its resources, `resource` " +
+					"those of this one; members unknown to us included."},
+				{"additionalProperties", true},
+			}},
+			{"report", object{
+				{"type", "object"},
+				{"description", "What the publish understood of the source."},
+				{"additionalProperties", true},
+			}},
+		}))},
 		{"Field", record("An exposed field of a dataset.",
 			[]string{"name", "type", "searchable", "filterable", "sortable", "operators"}, object{
 				{"name", str("Its name in records and parameters.")},
 				{"type", str("How its values compare.", member{"enum", herb.Types()})},
 				{"title", str("What people call it.")},
 				{"description", str("What it holds.")},
+				{"weight", whole("How many times a word found in it counts in a search; once unless given.",
+					member{"minimum", 1}, member{"maximum", herb.MaxWeight})},
 				{"searchable", flag("search looks into it.")},
 				{"filterable", flag("It can be filtered by.")},
 				{"sortable", flag("It can be sorted by.")},
