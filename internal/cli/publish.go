@@ -32,6 +32,9 @@ then, and if it fails, they list the old one. A file that has not changed is not
 		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			sources, err := find(paths, as)
+			skipped, failed := ingest.SplitSkipped(err)
+			r.notes(skipped)
+			err = errors.Join(failed...)
 			if len(sources) == 0 {
 				return cmp.Or(err, usagef("there is nothing to publish in %s", strings.Join(paths, ", ")))
 			}
@@ -88,14 +91,19 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 			continue
 		}
 		fmt.Fprintln(r.Out, describe(p))
-		for _, w := range p.Warnings {
-			fmt.Fprintf(r.Err, "  note: %s\n", w)
-		}
+		r.notes(p.Warnings)
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d datasets not published", failed, len(sources))
 	}
 	return nil
+}
+
+// notes tells what a publisher should know.
+func (r *runner) notes(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(r.Err, "  note: %s\n", n)
+	}
 }
 
 // describe tells in a line what came of a publish.

@@ -23,8 +23,9 @@ import (
 // The error joins all that is wrong (its Unwrap() []error gives one for each). It does not hide what is right: the
 // sources beside it can be published, and SplitSkipped tells what in it is no failure. Of two sources with the same name
 // neither can be published.
-func Discover(paths []string) ([]Source, error) {
-	var f finder
+func Discover(paths []string) ([]Source, error) { return new(finder).find(paths) }
+
+func (f *finder) find(paths []string) ([]Source, error) {
 	for _, p := range paths {
 		if p == "" {
 			f.problem(herb.Invalidf("a path is empty; name a file or a folder"))
@@ -70,6 +71,8 @@ type finder struct {
 	sources  []Source
 	problems []error
 	visited  map[visit]bool
+	// A descriptor without content is passed over: a shell makes one before it runs the command that is to fill it.
+	passEmpty bool
 }
 
 // visit is a folder under one of its names: a link can give it several. Each is visited once.
@@ -142,6 +145,9 @@ func (f *finder) folder(path string, above []string) {
 	if err != nil {
 		f.problem(cannotRead(path, err))
 		return
+	}
+	if f.passEmpty {
+		entries = slices.DeleteFunc(entries, isEmptyDescriptor)
 	}
 	var descriptors []string
 	for _, e := range entries {
@@ -240,6 +246,11 @@ func isLeftover(path string) bool {
 // descriptorNames are the names by which a descriptor is known.
 func descriptorNames() []string {
 	return []string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}
+}
+
+func isEmptyDescriptor(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return isDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // isPackage reports whether a file that the user named is a descriptor, by its name or by what is in it.

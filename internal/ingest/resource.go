@@ -50,21 +50,20 @@ func (p *packageReader) records(s *Source, n node) (err error) {
 	return nil
 }
 
-// inline takes the records from the descriptor itself: a list or an object as JSON, text in the format that is given.
+// inline takes the records from the descriptor itself: a list or an object as JSON, a text in the format that is given.
 func (p *packageReader) inline(s *Source, n, data node) error {
 	s.Path, s.Format = p.path, FormatJSON
-	switch v := data.value.(type) {
+	switch data.value.(type) {
 	case string:
 		var err error
 		if s.Format, err = p.format(s, n, ""); err != nil {
 			return err
 		}
-		s.Inline = []byte(v)
 	case []any, *object:
-		s.Inline = appendJSON(nil, v)
 	default:
 		return data.wrong("must be a list of records; write an object for each")
 	}
+	s.Inline = appendJSON(nil, data.value)
 	return nil
 }
 

@@ -26,7 +26,7 @@ type Source struct {
 	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
 	Format      Format          // empty: by the file's extension
 	Parts       []string        // files written like the one at Path whose records follow its own
-	Inline      json.RawMessage // what a file in Format would hold, in place of one; Path then names the descriptor that has it
+	Inline      json.RawMessage // the records themselves, or a JSON string of a text in Format; Path then names the descriptor that has them
 	Encoding    string          // of text, by the name it has in web standards; empty: found out
 	Dialect     Dialect
 	Missing     []string        // values that stand for a missing one, beside the empty one

@@ -310,7 +310,7 @@ func TestWild_Inline(t *testing.T) {
 		{`"data":[{"a":1.10,"b":[{"c":null}]}]`, ingest.FormatJSON, `[{"a":1.10,"b":[{"c":null}]}]`, "n/resource-1"},
 		{`"name":"x","data":[["a","b"],[1,"<&>"]]`, ingest.FormatJSON, `[["a","b"],[1,"<&>"]]`, "n/x"},
 		{`"name":"x","data":{"rows":[]}`, ingest.FormatJSON, `{"rows":[]}`, "n/x"},
-		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, ingest.FormatCSV, "a,b\n1,2\n", "n/x"},
+		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, ingest.FormatCSV, `"a,b\n1,2\n"`, "n/x"},
 	} {
 		dir := layout(t, `datapackage.json={"name":"n","resources":[{`+tt.resource+`}]}`)
 		got, err := ingest.Discover([]string{dir})
