@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -40,7 +41,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				return err
 			}
 			sources, err := ingest.Discover(paths)
-			if err != nil {
+			skipped, failed := ingest.SplitSkipped(err)
+			for _, reason := range skipped {
+				log.Info("passed over", "reason", reason)
+			}
+			if err := errors.Join(failed...); err != nil {
 				if len(sources) == 0 {
 					return err
 				}

@@ -58,7 +58,7 @@ func match(src Source, columns []string) (pick []int, notes []string, err error)
 			}
 		}
 	}
-	return pick, append(notes, absent(src, columns, pick)...), refuse(src, columns, pick)
+	return pick, slices.Concat(notes, absent(src, columns, pick), hidden(src, columns, pick)), refuse(src, columns, pick)
 }
 
 // trimmed is a name without what programs leave around it.
@@ -90,6 +90,27 @@ func absent(src Source, columns []string, pick []int) []string {
 		return nil
 	}
 	return []string{"no column was found for what the schema describes as " + enumerate(names) + "; it is left out"}
+}
+
+// hidden tells of columns that are not exposed, unless somebody chose the fields for us: schemas that were written for
+// other programs may lack columns by mistake.
+func hidden(src Source, columns []string, pick []int) []string {
+	shown := make([]bool, len(columns))
+	for _, i := range pick {
+		if i >= 0 {
+			shown[i] = true
+		}
+	}
+	var names []string
+	for i, name := range columns {
+		if !shown[i] {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 || slices.ContainsFunc(src.Fields, func(f FieldSetting) bool { return !f.Optional }) {
+		return nil
+	}
+	return []string{"not exposed, because the schema does not list it: " + enumerate(names)}
 }
 
 // refuse says which field must have a column and has none. If no field has one, the schema is that of another file.

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -75,7 +77,7 @@ func (p *packageReader) inside(path node) (string, error) {
 	case written == "":
 		return "", path.wrong("is empty; name a file, relative to the descriptor")
 	case urlErr == nil && u.Scheme != "" && strings.Contains(written, "://"):
-		return "", path.wrong("is %q, an address; download the file into the folder of the descriptor and name it", clip(written))
+		return "", path.wrong("is %q, an address; download the file into the folder of the descriptor and name it", whole(written))
 	case strings.HasPrefix(written, "/") || filepath.IsAbs(written):
 		return "", path.wrong("is %q, an absolute path; write it relative to the descriptor", clip(written))
 	case !filepath.IsLocal(filepath.FromSlash(written)):
@@ -84,8 +86,8 @@ func (p *packageReader) inside(path node) (string, error) {
 	return filepath.Join(p.folder, filepath.FromSlash(written)), nil
 }
 
-// file returns the path of a file, which must lie in the folder of the descriptor. A link may lead anywhere in that
-// folder, not out of it.
+// file returns the path of a file, which must lie in the folder of the descriptor or, if it is not there, in the folder
+// data in it. A link may lead anywhere in the folder of the descriptor, not out of it.
 func (p *packageReader) file(path node) (string, error) {
 	full, err := p.inside(path)
 	if err != nil {
@@ -93,6 +95,12 @@ func (p *packageReader) file(path node) (string, error) {
 	}
 	written, _ := path.scalar()
 	info, err := os.Stat(full)
+	if errors.Is(err, fs.ErrNotExist) { // some keep the descriptor one folder above what it describes
+		below := filepath.Join(p.folder, "data", filepath.FromSlash(written))
+		if found, belowErr := os.Stat(below); belowErr == nil {
+			full, info, err = below, found, nil
+		}
+	}
 	switch {
 	case err != nil:
 		return "", cannotRead(full, err)
@@ -127,6 +135,11 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 	if err := compression(n, path); err != nil {
 		return "", err
 	}
+	notTable := &Skipped{n.wrong("(%s) is not published: neither its format nor its extension tells a table; "+
+		"if it is one, give \"format\", one of %s", clip(path), knownFormats)}
+	if formatName(declared) == "topojson" { // JSON by its extension, and shapes that refer to each other inside
+		return "", notTable
+	}
 	ext := strings.TrimPrefix(filepath.Ext(uncompressed(path)), ".")
 	for i, name := range []string{declared, media, ext} {
 		f, err := ParseFormat(formatName(name))
@@ -144,14 +157,22 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 	case tabular:
 		return "", n.member("format").wrong("is %q; choose from %s", clip(declared), knownFormats)
 	default:
-		return "", &Skipped{n.wrong("(%s) is not published: neither its format nor its extension tells a table; "+
-			"if it is one, give \"format\", one of %s", clip(path), knownFormats)}
+		return "", notTable
 	}
 }
 
 // isTabular reports whether a resource says that it is a table.
 func isTabular(n node) bool {
 	return n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
+}
+
+// whole shows an address in a message so that it can be copied.
+func whole(address string) string {
+	const most = 500
+	if len(address) > most {
+		return clip(address)
+	}
+	return address
 }
 
 // compression refuses what cannot be unpacked while it is read.

@@ -14,7 +14,7 @@ func (p *packageReader) schema(s *Source, n node) error {
 	if address, ok := m.value.(string); ok && strings.Contains(address, "://") {
 		// Standards publish the schemas of their tables in one place. Nothing is fetched from there.
 		s.Notes = append(s.Notes, fmt.Sprintf("the schema at %s is not fetched: every column is exposed, with the type of its values; "+
-			"to have it followed, download it beside the descriptor", clip(address)))
+			"to have it followed, download it beside the descriptor", whole(address)))
 		return nil
 	}
 	schema, err := p.referenced(m)

@@ -175,6 +175,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Parts, s.Inline = herb.Ref{}, "", nil, nil
+	s.Ref, s.Path, s.Parts, s.Inline, s.Notes = herb.Ref{}, "", nil, nil, nil
 	return s
 }

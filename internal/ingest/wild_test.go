@@ -62,7 +62,10 @@ func TestWild(t *testing.T) {
 			files: []string{"d.csv=extra,id,count,tags,parts,kind,month,y\n1,-99,x,\"a,b\",c;d,a,2024-01,2024\n2,p,-99,a,c,a,2024-02,2023\n"},
 			want: []string{`deployments/d key=id [id text|count number|tags list|parts text|kind text|month text|y number] ` +
 				`["" "" "a,b" "c;d" "a" "2024-01" "2024"]`},
-			notes: []string{`field "parts" is published as text, not as list: ";" stands between its elements, where only a comma can`},
+			notes: []string{
+				`field "parts" is published as text, not as list: ";" stands between its elements, where only a comma can`,
+				"not exposed, because the schema does not list it: extra",
+			},
 		}, {
 			name: "schema and dialect in files, nested members of a program",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": "schemas/a.json", "dialect": "dialect.json"},
@@ -71,7 +74,8 @@ func TestWild(t *testing.T) {
 				"a.csv=x;y\n1;2\n", "b.csv=x\ty\n1\t2\n", `dialect.json={"delimiter": ";"}`,
 				`schemas/a.json={"fields": [{"name": "y", "type": "string"}]}`,
 			},
-			want: []string{`n/a [y text] ["2"]`, `n/b [x number|y number] ["1" "2"]`},
+			want:  []string{`n/a [y text] ["2"]`, `n/b [x number|y number] ["1" "2"]`},
+			notes: []string{"not exposed, because the schema does not list it: x"},
 		}, {
 			name: "schema at an address",
 			descriptor: `{"name": "camera", "profile": "https://raw.example/profile.json", "resources": [{"name": "deployments", "path": "d.csv",
@@ -86,7 +90,7 @@ func TestWild(t *testing.T) {
 				{"name": " Id"}, {"name": "price"}, {"name": "\ufeffname"}]}}]}`,
 			files: []string{"a.csv=name,Id,Price,more\nrose,1,2,3\n"},
 			want:  []string{`n/a [ Id number|price number|` + "\ufeff" + `name text] ["1" "2" "rose"]`},
-			notes: []string{`field "price" is column "Price", which differs in upper and lower case`},
+			notes: []string{`field "price" is column "Price", which differs in upper and lower case`, "not exposed, because the schema does not list it: more"},
 		}, {
 			name: "names that differ altogether: by place",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
@@ -102,6 +106,7 @@ func TestWild(t *testing.T) {
 			want:  []string{`n/a [a number] ["1"]`},
 			notes: []string{
 				"no column was found for what the schema describes as gone, lost; it is left out",
+				"not exposed, because the schema does not list it: b",
 				`the primary key is not used, because there is no field "gone"`,
 			},
 		}, {
@@ -147,6 +152,14 @@ func TestWild(t *testing.T) {
 			},
 			problems: []string{`datapackage.json: resources[2].path is "https://data.example/far.csv", an address; ` +
 				`download the file into the folder of the descriptor and name it`},
+		}, {
+			name: "files one folder below, and JSON that is no table",
+			descriptor: `{"name": "n", "resources": [{"name": "a", "path": "a.csv", "schema": {"fields": [{"name": "a", "herbarium": {}}]}},
+				{"name": "world", "path": "world.json", "format": "topojson"}]}`,
+			files: []string{"data/a.csv=a,hidden\n1,2\n", "data/world.json={}"},
+			want:  []string{`n/a [a number] ["1"]`},
+			notes: []string{`skipped: datapackage.json: resources[1] (world.json) is not published: neither its format nor its extension ` +
+				`tells a table; if it is one, give "format", one of ` + ingest.KnownFormats},
 		}, {
 			name:       "resources of the same name",
 			descriptor: `{"name": "n", "resources": [{"name": "a b", "path": "a.csv"}, {"name": "A-B", "path": "b.csv"}, {"name": "c", "path": "b.csv"}]}`,
