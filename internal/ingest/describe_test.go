@@ -93,7 +93,7 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribe_Content(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a\n1\n", "datapackage.json=", "bad.csv=\"a\n")
+	dir := layout(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
 	d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
 	if err == nil || !strings.Contains(err.Error(), "bad.csv: line 1: the quote opened here is never closed") {
 		t.Errorf("got error %v", err)
@@ -109,7 +109,9 @@ func TestDescribe_Content(t *testing.T) {
 	const flags = `"herbarium":{"searchable":false,"filterable":true,"sortable":true}}`
 	const want = `{"$schema":"https://datapackage.org/profiles/2.0/datapackage.json","name":"root","resources":[` +
 		`{"name":"x","type":"table","title":"X","path":"x.csv","format":"csv","dialect":{"delimiter":","},` +
-		`"schema":{"fields":[{"name":"a","title":"A","type":"number","example":"1",` + flags + `]},"herbarium":{"access":"open"}},` +
+		`"schema":{"fields":[{"name":"a","title":"A","type":"number","example":"1",` + flags +
+		`,{"name":"b","title":"B","type":"string","herbarium":{"searchable":true,"filterable":true,"sortable":true}}` +
+		`]},"herbarium":{"access":"open"}},` +
 		`{"name":"sub-unit_prices","type":"table","title":"Unit prices","path":"sub/unit_prices.csv","format":"csv","dialect":{"delimiter":";"},` +
 		`"schema":{"fields":[{"name":"itemId","title":"Item ID","type":"number","example":"1",` + flags +
 		`,{"name":"net price","title":"Net price","type":"number","example":"2.50",` + flags + `]},"herbarium":{"access":"open"}}]}`

@@ -132,7 +132,7 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := compression(n, path); err != nil {
+	if err := unpackable(n, path); err != nil {
 		return "", err
 	}
 	notTable := &Skipped{n.wrong("(%s) is not published: neither its format nor its extension tells a table; "+
@@ -175,8 +175,8 @@ func whole(address string) string {
 	return address
 }
 
-// compression refuses what cannot be unpacked while it is read.
-func compression(n node, path string) error {
+// unpackable refuses what cannot be unpacked while it is read.
+func unpackable(n node, path string) error {
 	written, err := n.text("compression")
 	if err != nil {
 		return err
