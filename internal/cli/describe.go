@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -39,4 +40,11 @@ edit it to rename and hide fields, to describe them, and to choose an order, the
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
 	return cmd
+}
+
+// notes tells what a publisher should know.
+func (r *runner) notes(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(r.Err, "  note: %s\n", n)
+	}
 }

@@ -91,19 +91,14 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 			continue
 		}
 		fmt.Fprintln(r.Out, describe(p))
-		r.notes(p.Warnings)
+		for _, w := range p.Warnings {
+			fmt.Fprintf(r.Err, "  note: %s\n", w)
+		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d datasets not published", failed, len(sources))
 	}
 	return nil
-}
-
-// notes tells what a publisher should know.
-func (r *runner) notes(notes []string) {
-	for _, n := range notes {
-		fmt.Fprintf(r.Err, "  note: %s\n", n)
-	}
 }
 
 // describe tells in a line what came of a publish.

@@ -33,7 +33,6 @@ type links struct {
 type descriptor struct {
 	summary
 	Fields []field `json:"fields"`
-	herb.Details
 }
 
 type field struct {
@@ -63,7 +62,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer snap.Release()
-	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
+	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields))}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"slices"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -66,25 +64,8 @@ func schemas() object {
 		})},
 		{"Catalogue", record("All datasets.", []string{"datasets"}, object{{"datasets", array(schema("DatasetSummary"))}})},
 		{"DatasetSummary", record("A dataset in short.", always, summary)},
-		{"Dataset", record("A dataset in full.", append(always, "fields"), slices.Concat(summary, object{
-			{"fields", array(schema("Field"))},
-			{"order", record("The order of a listing that asks for none. Without it, that of the source.", []string{"field"}, object{
-				{"field", str("The field to sort by.")},
-				{"desc", flag("The largest values come first.")},
-			})},
-			{"primary_key", array(str("A field; the values of all of them together tell the records apart."))},
-			{"descriptor", object{
-				{"type", "object"},
-				{"description", "What the publisher wrote: `package` has the members of the Data Package without its resources, `resource` " +
-					"those of this one; members unknown to us included."},
-				{"additionalProperties", true},
-			}},
-			{"report", object{
-				{"type", "object"},
-				{"description", "What the publish understood of the source."},
-				{"additionalProperties", true},
-			}},
-		}))},
+		{"Dataset", record("A dataset in full.", append(always, "fields"),
+			summary.with(member{"fields", array(schema("Field"))}))},
 		{"Field", record("An exposed field of a dataset.",
 			[]string{"name", "type", "searchable", "filterable", "sortable", "operators"}, object{
 				{"name", str("Its name in records and parameters.")},

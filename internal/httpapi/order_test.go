@@ -22,10 +22,7 @@ func ordered(t *testing.T) *service {
 		title.Name, title.Type, title.Weight = "title", herb.TypeText, 3
 		o.Library.(*fakeLibrary).put(herb.Dataset{
 			Ref: herb.Ref{Namespace: "news", Name: "items"}, Version: "v1", Published: published(), Fields: []herb.Field{day, title},
-			Details: herb.Details{
-				Order: herb.Order{Field: "day", Desc: true}, PrimaryKey: []string{"day"},
-				Descriptor: json.RawMessage(`{"package":{"version":1.10,"x-own":["<a>"]},"resource":{"path":"a.csv"}}`),
-			},
+			Details: herb.Details{Order: herb.Order{Field: "day", Desc: true}},
 		}, []herb.Record{{"2024-01-02", "rose fern"}, {"2024-01-03", "moss"}, {"", "rose"}, {"2024-01-01", "fern"}, {"2024-01-03", "rose moss fern"}})
 	})
 }
@@ -62,19 +59,6 @@ func TestListing_OrderOfTheDataset(t *testing.T) {
 	tag := func(q url.Values) string { return s.get(t, "/api/v1/news/items/data?"+q.Encode()).header.Get("ETag") }
 	if tag(nil) != tag(url.Values{"sort": {"day"}, "order": {"desc"}}) || tag(nil) == tag(url.Values{"sort": {"day"}}) {
 		t.Error("the entity tags do not follow the order")
-	}
-}
-
-func TestDescriptor_Details(t *testing.T) {
-	t.Parallel()
-	body := ordered(t).get(t, "/api/v1/news/items").body
-	for _, want := range []string{
-		`"order":{"field":"day","desc":true}`, `"primary_key":["day"]`, `"weight":3`,
-		`"descriptor":{"package":{"version":1.10,"x-own":["<a>"]},"resource":{"path":"a.csv"}}`,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("there is no %s in %s", want, body)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"herbarium/internal/herb"
@@ -53,7 +54,7 @@ type exposure struct {
 
 // expose decides which columns are exposed and how their values compare.
 func expose(src Source, columns []string, profiles []*profile) (exposure, error) {
-	var e exposure
+	e := exposure{warnings: slices.Clone(src.Notes)}
 	if len(src.Fields) == 0 {
 		for i, name := range columns {
 			e.add(FieldSetting{Name: name, From: name}, profiles[i], i)

@@ -73,7 +73,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, located(src.Path, err)
 	}
-	t.pick, t.warnings = e.pick, slices.Concat(src.Notes, e.warnings)
+	t.pick, t.warnings = e.pick, e.warnings
 	t.dataset = herb.Dataset{
 		Ref:         src.Ref,
 		Title:       src.Title,
