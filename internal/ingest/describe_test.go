@@ -58,7 +58,7 @@ func TestDescribe(t *testing.T) {
 		writeFile(t, dir, filepath.Base(f), string(content))
 		dirs[filepath.Base(f)] = dir
 	}
-	dirs["several files"] = layout(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\"}\n",
+	dirs["several files"] = layout(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
 		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {

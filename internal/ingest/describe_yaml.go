@@ -79,9 +79,6 @@ func (d *Description) yaml(value any) *yaml.Node {
 		}
 	case string:
 		n.SetString(v)
-		if strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			n.Style = yaml.DoubleQuotedStyle // a line break stays one, whatever its kind
-		}
 	case json.Number:
 		n.Kind, n.Tag, n.Value = yaml.ScalarNode, "!!float", v.String()
 		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {

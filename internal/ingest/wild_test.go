@@ -117,6 +117,15 @@ func TestWild(t *testing.T) {
 			want:     []string{`n/b [a number] ["1"]`},
 			problems: []string{`a.csv: field "x": there is no column "x"; columns: a, b`},
 		}, {
+			name:       "JSON has no places",
+			descriptor: `{"name": "n", "resources": [{"path": "a.json", "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,
+			files:      []string{`a.json=[{"a":1,"b":2}]`},
+			want:       []string{`n/a [a number] ["1"]`},
+			notes: []string{
+				"no column was found for what the schema describes as x; it is left out",
+				"not exposed, because the schema does not list it: b",
+			},
+		}, {
 			name: "fields of the same name and of none",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
 				{"name": "", "type": "integer"}, {"name": "total"}, {"name": "total"}]}}]}`,

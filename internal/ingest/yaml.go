@@ -30,27 +30,19 @@ func parseYAML(data []byte) (any, error) {
 	if err := yaml.Unmarshal(data, &root); err != nil {
 		return nil, notYAML(err)
 	}
-	u := unfolder{budget: 1_000_000}
-	return u.value(&root)
+	return unfold(&root)
 }
 
-// unfolder makes plain values of a YAML document.
-type unfolder struct {
-	budget int // values that may still be made
-}
-
-func (u *unfolder) value(n *yaml.Node) (any, error) {
-	if u.budget--; u.budget < 0 {
-		return nil, herb.Invalidf("the references in the descriptor unfold to too much; write out what they stand for")
-	}
+// unfold makes plain values of a YAML document, with what references stand for in their place.
+func unfold(n *yaml.Node) (any, error) {
 	switch n.Kind {
 	case yaml.DocumentNode:
-		return u.value(n.Content[0])
+		return unfold(n.Content[0])
 	case yaml.AliasNode:
-		return u.value(n.Alias)
+		return unfold(n.Alias)
 	case yaml.MappingNode:
 		o := newObject()
-		if err := u.members(o, n); err != nil {
+		if err := unfoldMembers(o, n); err != nil {
 			return nil, err
 		}
 		return o, nil
@@ -58,7 +50,7 @@ func (u *unfolder) value(n *yaml.Node) (any, error) {
 		list := make([]any, len(n.Content))
 		for i, c := range n.Content {
 			var err error
-			if list[i], err = u.value(c); err != nil {
+			if list[i], err = unfold(c); err != nil {
 				return nil, err
 			}
 		}
@@ -69,8 +61,8 @@ func (u *unfolder) value(n *yaml.Node) (any, error) {
 	return nil, nil // an empty document
 }
 
-// members takes the members of a mapping into an object, and then those that it merges and that the object lacks.
-func (u *unfolder) members(o *object, n *yaml.Node) error {
+// unfoldMembers takes the members of a mapping into an object, and then those that it merges and that the object lacks.
+func unfoldMembers(o *object, n *yaml.Node) error {
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -87,7 +79,7 @@ func (u *unfolder) members(o *object, n *yaml.Node) error {
 		if _, known := o.values[key.Value]; known {
 			continue
 		}
-		v, err := u.value(value)
+		v, err := unfold(value)
 		if err != nil {
 			return err
 		}
@@ -105,10 +97,7 @@ func (u *unfolder) members(o *object, n *yaml.Node) error {
 			if s.Kind == yaml.AliasNode {
 				s = s.Alias
 			}
-			if u.budget--; u.budget < 0 {
-				return herb.Invalidf("the references in the descriptor unfold to too much; write out what they stand for")
-			}
-			if err := u.members(o, s); err != nil {
+			if err := unfoldMembers(o, s); err != nil {
 				return err
 			}
 		}
