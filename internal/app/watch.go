@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"herbarium/internal/herb"
@@ -23,6 +24,9 @@ type follower struct {
 	paths   []string
 	log     *slog.Logger
 	unfound map[string]bool // what was wrong when the sources were last looked for
+
+	mu      sync.Mutex
+	sources map[string]ingest.Source // that were found last, by the name of their item
 }
 
 // follow returns a watch over files and folders, to be run when what is there now was published.
@@ -34,12 +38,17 @@ func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
 // find implements watch.Options.Find. What is wrong is told once.
 func (f *follower) find() (items []watch.Item, folders []string) {
 	sources, err := ingest.Discover(f.paths)
+	named := make(map[string]ingest.Source, len(sources))
 	for _, s := range sources {
 		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}
-		items = append(items, i)
+		items, named[i.Name] = append(items, i), s
 		folders = append(folders, foldersOf(i.Files)...)
 	}
-	f.note(problems(err))
+	f.mu.Lock()
+	f.sources = named
+	f.mu.Unlock()
+	_, failed := ingest.SplitSkipped(err)
+	f.note(failed)
 	for _, p := range f.paths {
 		folders = append(folders, foldersBelow(p)...)
 	}
@@ -47,24 +56,11 @@ func (f *follower) find() (items []watch.Item, folders []string) {
 	return items, slices.Compact(folders)
 }
 
-// problems takes apart an error that joins several.
-func problems(err error) (messages []string) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			messages = append(messages, e.Error())
-		}
-		return messages
-	}
-	if err != nil {
-		messages = append(messages, err.Error())
-	}
-	return messages
-}
-
 // note tells of what could not even be found, and forgets what is no longer so.
-func (f *follower) note(messages []string) {
-	now := make(map[string]bool, len(messages))
-	for _, m := range messages {
+func (f *follower) note(problems []error) {
+	now := make(map[string]bool, len(problems))
+	for _, err := range problems {
+		m := err.Error()
 		if now[m] = true; !f.unfound[m] {
 			f.log.Error("cannot be published", "err", m)
 			f.data.setTrouble(context.Background(), herb.Trouble{Place: m, Message: m}, f.log)
@@ -78,7 +74,7 @@ func (f *follower) note(messages []string) {
 	f.unfound = now
 }
 
-// shapeOf is all that a source says, so that a change of its settings counts as one and it can be made from it again.
+// shapeOf is all that a source says, so that a change of its settings counts as one.
 func shapeOf(s ingest.Source) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -89,10 +85,11 @@ func shapeOf(s ingest.Source) string {
 
 // changed implements watch.Options.Changed.
 func (f *follower) changed(ctx context.Context, i watch.Item) (retry bool) {
-	var s ingest.Source
-	if err := json.Unmarshal([]byte(i.Shape), &s); err != nil {
-		f.log.Error("not published", "file", i.Files[0], "err", err)
-		return false
+	f.mu.Lock()
+	s, ok := f.sources[i.Name]
+	f.mu.Unlock()
+	if !ok {
+		return false // it is gone by now
 	}
 	return herb.CodeOf(f.data.publishOne(ctx, s, f.log)) == herb.CodeUnavailable
 }

@@ -71,7 +71,7 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 	}
 	defer snap.Release()
 	asked = strings.TrimPrefix(asked, "?")
-	req, err := query.Parse(asked, snap.Fields)
+	req, err := query.ParseOrdered(asked, snap.Fields, snap.Order)
 	if err == nil {
 		err = query.RefusePages(asked)
 	}

@@ -46,6 +46,9 @@ refused or failed), version, changes and report.`,
 		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			sources, err := find(paths, as)
+			skipped, failed := ingest.SplitSkipped(err)
+			r.notes(skipped)
+			err = errors.Join(failed...)
 			if len(sources) == 0 {
 				return cmp.Or(err, usagef("there is nothing to publish in %s", strings.Join(paths, ", ")))
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -51,7 +52,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				}
 			}
 			sources, err := ingest.Discover(paths)
-			if err != nil {
+			skipped, failed := ingest.SplitSkipped(err)
+			for _, reason := range skipped {
+				log.Info("passed over", "reason", reason)
+			}
+			if err := errors.Join(failed...); err != nil {
 				if len(sources) == 0 && !watch {
 					return err
 				}

@@ -67,7 +67,7 @@ func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query
 			return nil, err
 		}
 	}
-	req, err := query.Parse(r.URL.RawQuery, snap.Fields)
+	req, err := query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,8 @@ import (
 	"herbarium/internal/query"
 )
 
-const listDescription = "Records come in the order of the source, best matches first when searched, unless `sort` says otherwise. " +
+const listDescription = "Records come in the order of the dataset (its `order`, or that of the source), best matches first when searched, " +
+	"unless `sort` says otherwise. " +
 	"A filter is `field=value`, which matches the whole value (an element of a list), or `field[operator]=value`; different " +
 	"fields must all match, a repeated one must match once. A parameter that is not known is refused, never ignored. " +
 	"A page past the end is empty.\n\n" +
@@ -105,6 +106,21 @@ func openAPIDoc() operation {
 			{"info", object{{"type", "object"}}},
 			{"paths", object{{"type", "object"}}},
 		}).with(member{"additionalProperties", true})),
+	}
+}
+
+func descriptorSchemaDoc() operation {
+	return operation{
+		description: "The JSON Schema of the `herbarium` members of a Data Package descriptor. Editors that know it complete and check them.",
+		parameters:  conditionalParameters(),
+		responses: object{
+			{"200", object{
+				{"description", "The schema."},
+				{"headers", headers("ETag", "Cache-Control", "Vary")},
+				{"content", object{{contentSchema[0], object{{"schema", object{{"type", "object"}}}}}}},
+			}},
+			{"304", ref("responses", "NotModified")},
+		},
 	}
 }
 

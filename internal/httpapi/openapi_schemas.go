@@ -74,6 +74,8 @@ func schemas() object {
 				{"type", str("How its values compare.", member{"enum", herb.Types()})},
 				{"title", str("What people call it.")},
 				{"description", str("What it holds.")},
+				{"weight", whole("How many times a word found in it counts in a search; once unless given.",
+					member{"minimum", 1}, member{"maximum", herb.MaxWeight})},
 				{"searchable", flag("search looks into it.")},
 				{"filterable", flag("It can be filtered by.")},
 				{"sortable", flag("It can be sorted by.")},

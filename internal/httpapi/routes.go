@@ -50,6 +50,10 @@ func (a *API) table() []route {
 			summary: "This document", handle: a.openAPI, doc: openAPIDoc(),
 		},
 		{
+			method: http.MethodGet, pattern: "/schemas/datapackage.json", id: "getDescriptorSchema", tag: tagService,
+			summary: "The schema of our members in descriptors", handle: a.descriptorSchema, doc: descriptorSchemaDoc(),
+		},
+		{
 			method: http.MethodGet, pattern: "/healthz", id: "getHealth", tag: tagService,
 			summary: "Is the process alive?", probe: true, handle: a.health, doc: healthDoc(),
 		},

@@ -137,7 +137,7 @@ func (u *unpacked) Close() error {
 // unpackedName returns the name that a file has without the extension of its compression.
 func unpackedName(path string) string {
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
-	case ".gz", ".zst", ".zstd":
+	case ".gz", ".gzip", ".zst", ".zstd":
 		return strings.TrimSuffix(path, ext)
 	}
 	return path

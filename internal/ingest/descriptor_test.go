@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -72,22 +73,24 @@ resources:
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
 					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, Format: ingest.FormatCSV, Dialect: ingest.Dialect{Delimiter: ';'},
 					Fields: []ingest.FieldSetting{
-						{Name: "n", Type: herb.TypeNumber, Title: "No", Description: "Number"},
+						{Name: "n", Type: herb.TypeNumber, Title: "No", Description: "Number", Optional: true},
 						{
 							Name: "price", From: "cost", Type: herb.TypeNumber,
 							Sortable: new(false), Filterable: new(true), Searchable: new(true),
 						},
-						{Name: "year", Type: herb.TypeNumber}, {Name: "day", Type: herb.TypeDate}, {Name: "when", Type: herb.TypeText},
-						{Name: "tags", Type: herb.TypeList}, {Name: "more", Type: herb.TypeList}, {Name: "s", Type: herb.TypeText},
-						{Name: "any", Type: herb.TypeText}, {Name: "guess"},
+						{Name: "year", Type: herb.TypeNumber, Optional: true}, {Name: "day", Type: herb.TypeDate, Optional: true},
+						{Name: "when", Type: herb.TypeText, Optional: true}, {Name: "tags", Type: herb.TypeList, Optional: true},
+						{Name: "more", Type: herb.TypeList, Optional: true}, {Name: "s", Type: herb.TypeText, Optional: true},
+						{Name: "any", Optional: true}, {Name: "guess", Optional: true},
 					},
+					Missing: []string{"NA"}, ByPosition: true,
 				},
 				{
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "plants"}, Path: dir + "/plants.ndjson",
-					Access: herb.AccessKey, Format: ingest.FormatJSON,
+					Access: herb.AccessKey, Format: ingest.FormatJSON, ByPosition: true,
 				},
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor")); diff != "" {
 				t.Errorf("sources (-want +got):\n%s", diff)
 			}
 		})
@@ -110,6 +113,7 @@ func TestDescriptor_Refused(t *testing.T) {
 	t.Parallel()
 	resource := func(s string) string { return `{"name":"n","resources":[{"path":"a.csv",` + s + `}]}` }
 	field := func(s string) string { return resource(`"schema":{"fields":[` + s + `]}`) }
+	const formats = ingest.KnownFormats
 	path := func(s string) string { return `{"resources":[{"path":` + s + `}]}` }
 	tests := []struct{ name, descriptor, want string }{
 		{"not JSON", "{\n\"name\": x}", "line 2: not JSON: invalid character 'x' looking for beginning of value"},
@@ -119,7 +123,6 @@ func TestDescriptor_Refused(t *testing.T) {
 		{"no resources", `{"name":"n"}`, `the descriptor has no resources; list at least one under "resources"`},
 		{"resources that are no list", `{"resources":{}}`, "resources must be a list"},
 		{"resource that is no object", `{"resources":["a.csv"]}`, "resources[0] must be an object"},
-		{"name that is a number", `{"name":5,"resources":[]}`, "name must be text; put it in quotes"},
 		{"name that leaves nothing", `{"name":"植物","resources":[{"path":"a.csv"}]}`,
 			`resources[0]: no dataset can be named after "植物", because a name needs 1 to 100 letters a-z and digits; ` +
 				`publish it under a name of your own with --as namespace/dataset`},
@@ -131,37 +134,76 @@ func TestDescriptor_Refused(t *testing.T) {
 			`resources[0].path is "x/../../a.csv", which leads out of the folder of the descriptor; move the file into it`},
 		{"address", path(`"https://a.example/x.csv"`),
 			`resources[0].path is "https://a.example/x.csv", an address; download the file into the folder of the descriptor and name it`},
-		{"several files", path(`["a.csv","b.csv"]`), "resources[0].path lists several files; a dataset is made from one, so give its path as text"},
-		{"inline data", `{"resources":[{"data":[{"a":1}]}]}`,
-			`resources[0] holds its data itself; write them into a file beside the descriptor and name it under "path"`},
-		{"a folder", path(`"."`), `resources[0].path is ".", which is not a regular file`},
+		{"a list of paths that lead out", path(`["a.csv","../a.csv"]`),
+			`resources[0].path[1] is "../a.csv", which leads out of the folder of the descriptor; move the file into it`},
+		{"a path that is no text", path(`{"a":1}`), "resources[0].path must be text; put it in quotes"},
+		{"an empty path in a list", path(`["a.csv",""]`), "resources[0].path[1] is empty; name a file, relative to the descriptor"},
+		{"inline data that are none", `{"resources":[{"data":5}]}`, "resources[0].data must be a list of records; write an object for each"},
+		{"a folder", path(`"sub.csv"`), `resources[0].path is "sub.csv", which is not a regular file`},
+		{"zip", path(`"a.csv.zip"`), `resources[0].path is "a.csv.zip", an archive; unpack it beside the descriptor and name the file that ` +
+			`was in it, or compress that with gzip or zstd`},
+		{"compression", resource(`"compression":"bz2"`), `resources[0].compression is "bz2", which cannot be read; unpack it beside the ` +
+			`descriptor and name the file that was in it, or compress that with gzip or zstd`},
+		{"a table of a format that is not known", `{"resources":[{"path":"a.xls","format":"xls","type":"table"}]}`,
+			`resources[0].format is "xls"; choose from ` + formats},
 		{"no such file", path(`"b.csv"`), "there is no file or folder DIR/b.csv"},
-		{"format", resource(`"format":"xlsx"`), `resources[0].format is "xlsx"; choose from csv, tsv, json, ndjson, jsonl`},
 		{"no format", path(`"a.txt"`),
-			`resources[0] has a file whose extension does not tell its format; give "format", one of csv, tsv, json, ndjson, jsonl`},
+			`resources[0] (a.txt) is not published: neither its format nor its extension tells a table; if it is one, give "format", one of ` + formats},
 		{"delimiter", resource(`"dialect":{"delimiter":"::"}`),
 			`resources[0].dialect.delimiter is "::"; it must be one ASCII character that is no quote and no line end`},
-		{"no header", resource(`"dialect":{"header":false}`), `resources[0].dialect.header is false; only true is supported`},
-		{"quote", resource(`"dialect":{"quoteChar":"'"}`), `resources[0].dialect.quoteChar is '; only " is supported`},
-		{"comments", resource(`"dialect":{"commentChar":"#"}`),
-			`resources[0].dialect.commentChar is not supported; leave it out and write the file without it`},
-		{"schema elsewhere", resource(`"schema":"schema.json"`), "resources[0].schema must be an object"},
+		{"schema that is none", resource(`"schema":5`), "resources[0].schema must be an object"},
+		{"schema that is not there", resource(`"schema":"schema.json"`), "there is no file or folder DIR/schema.json"},
+		{"schema that leads out", resource(`"schema":"../schema.json"`),
+			`resources[0].schema is "../schema.json", which leads out of the folder of the descriptor; move the file into it`},
+		{"schema that is no JSON", resource(`"schema":"a.csv"`), "DIR/a.csv: line 1: not JSON: invalid character 'a' looking for beginning of value"},
+		{"quote", resource(`"dialect":{"quoteChar":"''"}`), `resources[0].dialect.quoteChar is "''"; it must be one ASCII character`},
+		{"header", resource(`"dialect":{"header":"no"}`), "resources[0].dialect.header must be true or false"},
+		{"header rows", resource(`"dialect":{"headerRows":[0]}`), "resources[0].dialect.headerRows[0] must be the number of a line, from 1"},
+		{"sheet", resource(`"dialect":{"excel":{"sheetNumber":-1}}`), "resources[0].dialect.excel.sheetNumber must be the number of a sheet, from 1"},
+		{"missing values", resource(`"schema":{"missingValues":[["NA"]]}`), "resources[0].schema.missingValues[0] must be text; put it in quotes"},
+		{"primary key", resource(`"schema":{"primaryKey":{"a":1}}`), "resources[0].schema.primaryKey must be text; put it in quotes"},
 		{"field without a name", field(`{"type":"string"}`), "resources[0].schema.fields[0] has no name; give it one"},
-		{"field twice", field(`{"name":"a"},{"name":"a"}`),
+		{"field twice", field(`{"name":"a"},{"name":"a","herbarium":{"from":"b"}}`),
 			`resources[0].schema.fields[1] has the name "a" of another field; give each a name of its own and use herbarium.from for the column`},
 		{"flag that is none", field(`{"name":"a","herbarium":{"sortable":"yes"}}`),
 			"resources[0].schema.fields[0].herbarium.sortable must be true or false"},
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`),
-			`resources[0].schema.fields[0].herbarium has an unknown member "sortabel"; did you mean "sortable"? known here: from, searchable, filterable, sortable`},
-		{"unknown setting of a resource", resource(`"herbarium":{"key":true}`), `resources[0].herbarium has an unknown member "key"; known here: access`},
+			`resources[0].schema.fields[0].herbarium has an unknown member "sortabel"; did you mean "sortable"? known here: from, searchable, filterable, sortable, weight`},
+		{"unknown setting of a resource", resource(`"herbarium":{"key":true}`), `resources[0].herbarium has an unknown member "key"; known here: access, order, include, goldens`},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`,
 			`herbarium has an unknown member "acess"; did you mean "access"? known here: access`},
+		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`),
+			"resources[0].schema.fields[0].herbarium.weight must be a whole number from 1 to 10"},
+		{"weight that is text", field(`{"name":"a","herbarium":{"weight":"2"}}`),
+			"resources[0].schema.fields[0].herbarium.weight must be a whole number from 1 to 10"},
+		{"order", resource(`"herbarium":{"order":5}`),
+			"resources[0].herbarium.order must be the name of a field, with a - before it for the other direction, or {field, order}"},
+		{"order of nothing", resource(`"herbarium":{"order":"-"}`),
+			"resources[0].herbarium.order names no field; write the name of one that is sortable"},
+		{"order that is no direction", resource(`"herbarium":{"order":{"field":"a","order":"up"}}`),
+			`resources[0].herbarium.order.order is "up"; it must be asc or desc`},
+		{"order with a slip", resource(`"herbarium":{"order":{"feild":"a"}}`),
+			`resources[0].herbarium.order has an unknown member "feild"; did you mean "field"? known here: field, order`},
+		{"include", resource(`"herbarium":{"include":["a"]}`), "resources[0].herbarium.include must be an object"},
+		{"include nothing", resource(`"herbarium":{"include":{"a":[]}}`),
+			`resources[0].herbarium.include.a lists no value; list those that a row must have one of, "" for none`},
+		{"include an object", resource(`"herbarium":{"include":{"a":[{"b":1}]}}`),
+			"resources[0].herbarium.include.a[0] must be text; put it in quotes"},
+		{"goldens", resource(`"herbarium":{"goldens":{"query":""}}`), "resources[0].herbarium.goldens must be a list"},
+		{"golden without a query", resource(`"herbarium":{"goldens":[{"total":1}]}`),
+			`resources[0].herbarium.goldens[0] has no query; give the query string of a listing, "" for all records`},
+		{"golden that expects nothing", resource(`"herbarium":{"goldens":[{"query":"a=1"}]}`),
+			`resources[0].herbarium.goldens[0] expects nothing; give "total", the number of records, or "first", values of the first one`},
+		{"golden total", resource(`"herbarium":{"goldens":[{"query":"","total":1.5}]}`),
+			"resources[0].herbarium.goldens[0].total must be a whole number from 0 to 2147483647"},
+		{"golden with a slip", resource(`"herbarium":{"goldens":[{"query":"","totl":1}]}`),
+			`resources[0].herbarium.goldens[0] has an unknown member "totl"; did you mean "total"? known here: query, total, first`},
 		{"access", resource(`"herbarium":{"access":"private"}`), `resources[0].herbarium.access is "private"; choose open or key`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := layout(t, "a.csv", "a.txt")
+			dir := layout(t, "a.csv", "a.txt", "a.csv.zip", "a.xls", "sub.csv/x.csv")
 			writeFile(t, dir, "datapackage.json", tt.descriptor)
 			sources, err := ingest.Discover([]string{dir})
 			if err == nil || len(sources) != 0 {
@@ -181,7 +223,7 @@ func TestDescriptor_RefusedYAML(t *testing.T) {
 		"name: a\nname: b\n":             "not YAML: unmarshal errors: line 2: mapping key \"name\" already defined at line 1",
 		"name: [\n":                      "not YAML: line 1: did not find expected node content",
 		"name: a\n---\nname: b\n":        "the descriptor has more than one YAML document; keep one",
-		"name: 2024-05-01\n":             "name must be text; put it in quotes",
+		"name: [a]\n":                    "name must be text; put it in quotes",
 		"":                               "the descriptor must be an object",
 		"herbarium: {access: [open]}\n":  "herbarium.access must be text; put it in quotes",
 		"resources: [{path: {a: b}}]\n ": "resources[0].path must be text; put it in quotes",

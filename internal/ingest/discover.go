@@ -17,12 +17,15 @@ import (
 //   - A file X/Y.csv becomes the dataset x/y.
 //   - A folder stands for the files in it, and each of its subfolders is a namespace too. What cannot be published
 //     (other extensions, hidden files, leftovers of editors) is passed over there, while it is an error to name it.
-//   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor alone.
+//   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor alone. A
+//     descriptor of another name can be named itself.
 //
 // The error joins all that is wrong (its Unwrap() []error gives one for each). It does not hide what is right: the
-// sources beside it can be published. Of two sources with the same name neither can.
-func Discover(paths []string) ([]Source, error) {
-	var f finder
+// sources beside it can be published, and SplitSkipped tells what in it is no failure. Of two sources with the same name
+// neither can be published.
+func Discover(paths []string) ([]Source, error) { return new(finder).find(paths) }
+
+func (f *finder) find(paths []string) ([]Source, error) {
 	for _, p := range paths {
 		if p == "" {
 			f.problem(herb.Invalidf("a path is empty; name a file or a folder"))
@@ -44,16 +47,17 @@ func As(path string, ref herb.Ref) (Source, error) {
 	if err != nil {
 		return Source{}, cannotRead(path, err)
 	}
-	if !info.IsDir() && !isDescriptor(path) {
+	if !info.IsDir() && !isPackage(path, info) {
 		if err := publishable(path, info); err != nil {
 			return Source{}, err
 		}
 		return Source{Ref: ref, Path: path}, nil
 	}
 	sources, err := Discover([]string{path})
+	_, failed := SplitSkipped(err)
 	switch {
-	case err != nil:
-		return Source{}, err
+	case len(failed) > 0:
+		return Source{}, errors.Join(failed...)
 	case len(sources) != 1:
 		return Source{}, herb.Invalidf("%s holds %d datasets and only one can be called %s; name a single file",
 			path, len(sources), ref)
@@ -67,6 +71,8 @@ type finder struct {
 	sources  []Source
 	problems []error
 	visited  map[visit]bool
+	// A descriptor without content is passed over: a shell makes one before it runs the command that is to fill it.
+	passEmpty bool
 }
 
 // visit is a folder under one of its names: a link can give it several. Each is visited once.
@@ -82,7 +88,7 @@ func (f *finder) path(path string) {
 		f.problem(cannotRead(path, err))
 	case info.IsDir():
 		f.folder(path, nil)
-	case isDescriptor(path):
+	case isPackage(path, info):
 		f.descriptor(path)
 	default:
 		if err := publishable(path, info); err != nil {
@@ -106,6 +112,10 @@ func (f *finder) descriptor(path string) {
 	sources, problems := readDescriptor(path)
 	f.sources = append(f.sources, sources...)
 	for _, err := range problems {
+		if s, ok := err.(*Skipped); ok {
+			f.problem(&Skipped{located(path, s.Err)})
+			continue
+		}
 		f.problem(located(path, err))
 	}
 }
@@ -135,6 +145,9 @@ func (f *finder) folder(path string, above []string) {
 	if err != nil {
 		f.problem(cannotRead(path, err))
 		return
+	}
+	if f.passEmpty {
+		entries = slices.DeleteFunc(entries, isEmptyDescriptor)
 	}
 	var descriptors []string
 	for _, e := range entries {
@@ -233,6 +246,16 @@ func isLeftover(path string) bool {
 // descriptorNames are the names by which a descriptor is known.
 func descriptorNames() []string {
 	return []string{"datapackage.json", "datapackage.yaml", "datapackage.yml"}
+}
+
+func isEmptyDescriptor(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return isDescriptor(e.Name()) && err == nil && info.Mode().IsRegular() && info.Size() == 0
+}
+
+// isPackage reports whether a file that the user named is a descriptor, by its name or by what is in it.
+func isPackage(path string, info fs.FileInfo) bool {
+	return isDescriptor(path) || info.Mode().IsRegular() && !isLeftover(path) && looksLikePackage(path, info.Size())
 }
 
 func isDescriptor(path string) bool { return slices.Contains(descriptorNames(), filepath.Base(path)) }

@@ -5,10 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // nameColumns gives every column a name of its own: column_3 where the third has none, name_2, name_3 … where a name is
@@ -56,26 +54,24 @@ type exposure struct {
 
 // expose decides which columns are exposed and how their values compare.
 func expose(src Source, columns []string, profiles []*profile) (exposure, error) {
-	var e exposure
+	e := exposure{warnings: slices.Clone(src.Notes)}
 	if len(src.Fields) == 0 {
 		for i, name := range columns {
 			e.add(FieldSetting{Name: name, From: name}, profiles[i], i)
 		}
 		return e, nil
 	}
-	position := make(map[string]int, len(columns))
-	for i, name := range columns {
-		position[name] = i
+	pick, notes, err := match(src, columns)
+	if err != nil {
+		return exposure{}, err
 	}
-	for _, s := range src.Fields {
-		i, ok := position[s.From]
-		switch {
-		case ok:
+	e.warnings = append(e.warnings, notes...)
+	for k, s := range src.Fields {
+		switch i := pick[k]; {
+		case i >= 0:
 			e.add(s, profiles[i], i)
 		case len(columns) == 0: // no record, so that nothing says what the columns are
 			e.add(s, newProfile(), math.MaxInt)
-		default:
-			return exposure{}, missingColumn(s, columns)
 		}
 	}
 	return e, nil
@@ -83,7 +79,9 @@ func expose(src Source, columns []string, profiles []*profile) (exposure, error)
 
 func (e *exposure) add(s FieldSetting, p *profile, column int) {
 	inferred, address := p.infer(s.From)
-	f := herb.Field{Name: s.Name, Type: s.Type, Title: s.Title, Description: s.Description, Filterable: true, Sortable: true}
+	f := herb.Field{
+		Name: s.Name, Type: s.Type, Title: s.Title, Description: s.Description, Filterable: true, Sortable: true, Weight: s.Weight,
+	}
 	switch {
 	case s.Type == "":
 		f.Type = inferred
@@ -100,6 +98,9 @@ func (e *exposure) add(s FieldSetting, p *profile, column int) {
 			*flag.to = *flag.from
 		}
 	}
+	if f.Weight > 0 && !f.Searchable {
+		e.warnings = append(e.warnings, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
+	}
 	e.fields = append(e.fields, f)
 	e.pick = append(e.pick, column)
 }
@@ -109,17 +110,4 @@ func (e *exposure) fallBack(s FieldSetting, m misfit, right string) herb.Type {
 	e.warnings = append(e.warnings, fmt.Sprintf("field %q is published as text, not as %s: %q (%s) is not %s",
 		s.Name, s.Type, m.value, m.where, right))
 	return herb.TypeText
-}
-
-func missingColumn(s FieldSetting, columns []string) error {
-	hint := ";"
-	if c, ok := text.Closest(s.From, columns); ok {
-		hint = fmt.Sprintf("; did you mean %q?", c)
-	}
-	const most = 50
-	names := slices.Clone(columns[:min(len(columns), most)])
-	if more := len(columns) - most; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
-	return herb.Invalidf("field %q: there is no column %q%s columns: %s", s.Name, s.From, hint, strings.Join(names, ", "))
 }

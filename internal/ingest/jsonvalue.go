@@ -144,7 +144,7 @@ func (j *jsonReader) plainList(raw []byte) (out []byte, ok bool, err error) {
 	}
 	out = j.list[:0]
 	for i, first := 1, true; ; {
-		for isBlank(raw[i]) || raw[i] == ',' {
+		for isJSONBlank(raw[i]) || raw[i] == ',' {
 			i++
 		}
 		if raw[i] == ']' {
@@ -187,7 +187,7 @@ func compactJSON(out, raw []byte) []byte {
 			end := stringEnd(raw, i)
 			out = append(out, raw[i:end]...)
 			i = end
-		case isBlank(raw[i]):
+		case isJSONBlank(raw[i]):
 			i++
 		default:
 			out = append(out, raw[i])
@@ -207,7 +207,7 @@ func stringEnd(raw []byte, i int) int {
 	return i + 1
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func isJSONBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // pass passes over the value at the current position, whatever its size, and checks it.
 func (j *jsonReader) pass(depth int) error { return j.passOver(depth, true) }

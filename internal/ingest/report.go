@@ -11,17 +11,15 @@ import (
 
 // newReport tells what was understood of a file. What only the finished version knows, its distinct values and the hash
 // of its cells, is for the publisher to add.
-func newReport(src Source, rows rowReader, columns []string, profiles []*profile, records int, e exposure) *herb.Report {
+func newReport(src Source, columns []string, profiles []*profile, records int, e exposure) *herb.Report {
 	r := &herb.Report{
-		Format:  describeFormat(src, rows),
-		Rows:    records,
 		Columns: make([]herb.ColumnReport, len(e.fields)),
 		Notes:   slices.Clone(e.warnings),
 	}
 	for i, f := range e.fields {
 		c := column{field: f, records: records, profile: newProfile(), name: f.Name}
-		if i < len(src.Fields) {
-			c.name, c.configured = src.Fields[i].From, src.Fields[i].Type
+		if k := slices.IndexFunc(src.Fields, func(s FieldSetting) bool { return s.Name == f.Name }); k >= 0 {
+			c.name, c.configured = src.Fields[k].From, src.Fields[k].Type
 		}
 		if at := e.pick[i]; at < len(columns) {
 			c.name, c.profile = columns[at], profiles[at]
@@ -45,17 +43,26 @@ func newReport(src Source, rows rowReader, columns []string, profiles []*profile
 // describer is a rowReader that has found out how its file is written.
 type describer interface{ describe() string }
 
-func describeFormat(src Source, rows rowReader) string {
-	if d, ok := rows.(describer); ok {
-		return d.describe()
+// describe says how the first file is written.
+func (c *chain) describe() string {
+	how := string(c.format)
+	if d, ok := c.rows.(describer); ok {
+		how = d.describe()
 	}
-	return string(src.Format)
+	if e := c.found[0].encoding; e != "" {
+		how += ", " + e
+	} else if c.t.src.Encoding != "" {
+		how += ", " + c.t.src.Encoding
+	}
+	return how
 }
 
 // describe implements describer.
 func (c *csvReader) describe() string {
-	separator := strconv.Quote(string(rune(c.comma)))
-	switch c.comma {
+	separator := strconv.Quote(string(rune(c.d.Delimiter)))
+	switch c.d.Delimiter {
+	case 0:
+		return "csv, one value a line"
 	case ',':
 		separator = "comma"
 	case ';':

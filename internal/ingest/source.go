@@ -30,7 +30,7 @@ type Source struct {
 	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
 	Format      Format          // empty: by the file's extension
 	Parts       []string        // files written like the one at Path whose records follow its own
-	Inline      json.RawMessage // the records themselves, in place of a file; Path then names the descriptor that has them
+	Inline      json.RawMessage // the records themselves, or a JSON string of a text in Format; Path then names the descriptor that has them
 	Encoding    string          // of text, by the name it has in web standards; empty: found out
 	Dialect     Dialect
 	Missing     []string        // values that stand for a missing one, beside the empty one
@@ -38,7 +38,9 @@ type Source struct {
 	Order       herb.Order      // of a listing that asks for none
 	PrimaryKey  []string        // fields whose values together tell the records apart
 	Goldens     []herb.Golden   // queries whose answers are known
+	ByPosition  bool            // fields stand in the order of the columns, so that the place tells the column if the name does not
 	Descriptor  json.RawMessage // what a descriptor says of the dataset, as it was written; nil: there is none
+	Notes       []string        // what the publisher should know of the settings
 }
 
 // Include is a condition for a row to become a record: the column has one of the values.
@@ -59,6 +61,7 @@ type FieldSetting struct {
 	Sortable    *bool
 	Weight      int      // how many times a word found here counts in a search; 0: once
 	Missing     []string // in place of those of the source; nil: those of the source
+	Optional    bool     // it is left out, with a note, where there is no such column
 }
 
 // column is the name of the column that the field shows.
@@ -138,6 +141,9 @@ func (s Source) settled() (Source, error) {
 				return s, err
 			}
 		}
+		if f.Weight < 0 || f.Weight > herb.MaxWeight {
+			return s, herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
+		}
 		seen[f.Name] = true
 		f.From = f.column()
 	}
@@ -172,6 +178,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Called, s.Parts, s.Inline = herb.Ref{}, "", "", nil, nil
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes = herb.Ref{}, "", "", nil, nil, nil
 	return s
 }

@@ -72,11 +72,16 @@ func inspect(ctx context.Context, src Source, opts Options, found []finding) (*T
 	}
 	defer in.Close()
 
-	columns, profiles, records, err := survey(rows)
+	narrowed, excluded := src.narrowed(rows)
+	columns, profiles, records, err := survey(narrowed)
 	if err != nil {
 		return nil, err
 	}
 	e, err := expose(src, columns, profiles)
+	if err != nil {
+		return nil, located(src.name(0), err)
+	}
+	about, err := details(src, &e)
 	if err != nil {
 		return nil, located(src.name(0), err)
 	}
@@ -85,7 +90,8 @@ func inspect(ctx context.Context, src Source, opts Options, found []finding) (*T
 	if err != nil {
 		return nil, located(src.name(0), err)
 	}
-	t.pick, t.warnings = e.pick, append(e.warnings, rows.notes()...)
+	e.warnings = append(e.warnings, rows.notes()...)
+	t.pick, t.warnings = e.pick, e.warnings
 	t.dataset = herb.Dataset{
 		Ref:         src.Ref,
 		Title:       src.Title,
@@ -94,8 +100,11 @@ func inspect(ctx context.Context, src Source, opts Options, found []finding) (*T
 		Fields:      e.fields,
 		Records:     records,
 		Source:      hash,
+		Details:     about,
 	}
-	t.dataset.Report = newReport(src, rows, columns, profiles, records, e)
+	t.dataset.Report = newReport(src, columns, profiles, records, e)
+	t.dataset.Report.Format = rows.describe()
+	t.dataset.Report.Rows, t.dataset.Report.Excluded = records+excluded(), excluded()
 	return t, nil
 }
 
@@ -150,8 +159,9 @@ func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 			yield(nil, t.changed(nil))
 			return
 		}
+		narrowed, _ := t.src.narrowed(rows)
 		for {
-			cells, err := rows.next()
+			cells, err := narrowed.next()
 			if err == nil {
 				err = context.Cause(ctx) // a consumer may be slower than the file
 			}

@@ -29,7 +29,7 @@ func tryGoldens(ctx context.Context, s Source, d herb.Dataset, goldens []herb.Go
 
 // tryGolden returns what is wrong with the answer to one query.
 func tryGolden(ctx context.Context, s Source, d herb.Dataset, g herb.Golden) (wrong []string, err error) {
-	req, err := query.Parse(strings.TrimPrefix(g.Query, "?"), d.Fields)
+	req, err := query.ParseOrdered(strings.TrimPrefix(g.Query, "?"), d.Fields, d.Order)
 	if err != nil {
 		return []string{herb.MessageOf(err)}, nil
 	}

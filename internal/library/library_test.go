@@ -111,7 +111,7 @@ func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
 	t.Helper()
 	out, err := l.Publish(t.Context(), library.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil),
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -143,6 +143,9 @@ func describe(fields []herb.Field, records []herb.Record) string {
 				b.WriteByte(flag.letter)
 			}
 		}
+		if f.Weight > 0 {
+			fmt.Fprintf(&b, "×%d", f.Weight)
+		}
 	}
 	fmt.Fprintf(&b, "\n%d records:\n", len(records))
 	const most = 100

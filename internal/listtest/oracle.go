@@ -19,7 +19,8 @@ type Oracle struct {
 	fields  []herb.Field
 	records []herb.Record
 	words   [][][]string // of each record, of each searchable field
-	average float64      // words in the searchable fields of a record
+	weights []int        // of each searchable field
+	average float64      // words in the searchable fields of a record, each as often as it counts
 
 	places  []func() []placed // of each field, of each record; worked out when first needed
 	decoder decoder           // of what engines answer
@@ -30,6 +31,11 @@ type Oracle struct {
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records, decoder: decoder{fields: fields}}
 	total := 0
+	for _, f := range fields {
+		if f.Searchable {
+			o.weights = append(o.weights, max(f.Weight, 1))
+		}
+	}
 	for _, rec := range records {
 		var words [][]string
 		for i, f := range fields {
@@ -38,7 +44,7 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 			}
 		}
 		o.words = append(o.words, words)
-		total += count(words)
+		total += o.count(words)
 	}
 	if len(records) > 0 {
 		o.average = float64(total) / float64(len(records))
@@ -109,25 +115,34 @@ func (o *Oracle) scores(s *query.Search) []float64 {
 		}
 		matching := 0
 		for n := range o.records {
-			if occurrences(o.words[n], c) > 0 {
+			if o.times(n, c) > 0 {
 				matching++
 			}
 		}
 		idf := text.IDF(len(o.records), matching)
 		for n := range o.records {
-			if times := occurrences(o.words[n], c); times > 0 {
-				scores[n] += text.Score(idf, times, count(o.words[n]), o.average)
+			if times := o.times(n, c); times > 0 {
+				scores[n] += text.Score(idf, times, o.count(o.words[n]), o.average)
 			}
 		}
 	}
 	return scores
 }
 
-// count returns the number of words in all fields.
-func count(fields [][]string) int {
+// times returns how often a clause counts in a record: in each field as often as it occurs, times the weight.
+func (o *Oracle) times(record int, c query.Clause) int {
 	n := 0
-	for _, words := range fields {
-		n += len(words)
+	for i, words := range o.words[record] {
+		n += o.weights[i] * occurrences([][]string{words}, c)
+	}
+	return n
+}
+
+// count returns the number of words in all fields, each as often as it counts.
+func (o *Oracle) count(fields [][]string) int {
+	n := 0
+	for i, words := range fields {
+		n += o.weights[i] * len(words)
 	}
 	return n
 }

@@ -146,6 +146,9 @@ func (g *generator) fields() []herb.Field {
 			Filterable: g.chance(90),
 			Sortable:   g.chance(90),
 		}
+		if g.chance(30) {
+			fields[i].Weight = 1 + g.IntN(herb.MaxWeight)
+		}
 	}
 	return fields
 }

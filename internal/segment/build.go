@@ -228,7 +228,10 @@ func (b *builder) prepare(x *batch) {
 		var words [][]string
 		for i, f := range b.fields {
 			if f.Searchable {
-				words = append(words, text.AppendWords(nil, r[i]))
+				split := text.AppendWords(nil, r[i])
+				for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
+					words = append(words, split)
+				}
 			}
 		}
 		x.words = append(x.words, words)

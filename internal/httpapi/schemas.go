@@ -1,0 +1,20 @@
+package httpapi
+
+import (
+	"net/http"
+
+	published "herbarium/docs/schemas"
+	"herbarium/internal/herb"
+)
+
+// contentSchema is the content type of a JSON Schema.
+var contentSchema = []string{"application/schema+json"}
+
+// descriptorSchema answers with the schema of our members in a Data Package.
+func (a *API) descriptorSchema(w *response, r *http.Request) error {
+	setCaching(w.Header(), r, herb.AccessOpen)
+	if !w.notModified(r, a.entityTag(published.DataPackage)) {
+		w.send(r, http.StatusOK, contentSchema, []byte(published.DataPackage))
+	}
+	return nil
+}

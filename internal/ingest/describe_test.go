@@ -1,0 +1,278 @@
+package ingest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"herbarium/docs/schemas"
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// listings reads everything there is to publish at a path: per dataset its fields, without titles, and its records.
+func listings(t *testing.T, path string) map[string][]string {
+	t.Helper()
+	sources, err := ingest.Discover([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for _, s := range sources {
+		table := inspect(t, s)
+		fields := table.Dataset().Fields
+		for i := range fields {
+			fields[i].Title = ""
+		}
+		head, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[s.Ref.String()] = append([]string{string(head)}, recordsOf(t, table)...)
+	}
+	return out
+}
+
+// TestDescribe publishes what describe wrote, and compares the listings with those of the files alone.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	dirs := map[string]string{"garden": "../../examples/garden"}
+	odd, err := filepath.Glob("testdata/odd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range odd {
+		content, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "odd")
+		writeFile(t, dir, filepath.Base(f), string(content))
+		dirs[filepath.Base(f)] = dir
+	}
+	dirs["several files"] = layout(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
+		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
+	for name, dir := range dirs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := listings(t, dir)
+			d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asJSON, err := d.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			valid(t, asJSON)
+			asYAML, err := d.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for file, content := range map[string][]byte{"datapackage.json": asJSON, "datapackage.yaml": asYAML} {
+				place := filepath.Join(t.TempDir(), filepath.Base(dir))
+				if err := os.CopyFS(place, os.DirFS(dir)); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, place, file, string(content))
+				if diff := cmp.Diff(want, listings(t, place)); diff != "" {
+					t.Errorf("%s (-of the files +of the descriptor):\n%s\n%s", file, diff, content)
+				}
+			}
+		})
+	}
+}
+
+func TestDescribe_Content(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
+	d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+	if err == nil || !strings.Contains(err.Error(), "bad.csv: line 1: the quote opened here is never closed") {
+		t.Errorf("got error %v", err)
+	}
+	got, err := d.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, got); err != nil {
+		t.Fatal(err)
+	}
+	const flags = `"herbarium":{"searchable":false,"filterable":true,"sortable":true}}`
+	const want = `{"$schema":"https://datapackage.org/profiles/2.0/datapackage.json","name":"root","resources":[` +
+		`{"name":"x","type":"table","title":"X","path":"x.csv","format":"csv","dialect":{"delimiter":","},` +
+		`"schema":{"fields":[{"name":"a","title":"A","type":"number","example":"1",` + flags +
+		`,{"name":"b","title":"B","type":"string","herbarium":{"searchable":true,"filterable":true,"sortable":true}}` +
+		`]},"herbarium":{"access":"open"}},` +
+		`{"name":"sub-unit_prices","type":"table","title":"Unit prices","path":"sub/unit_prices.csv","format":"csv","dialect":{"delimiter":";"},` +
+		`"schema":{"fields":[{"name":"itemId","title":"Item ID","type":"number","example":"1",` + flags +
+		`,{"name":"net price","title":"Net price","type":"number","example":"2.50",` + flags + `]},"herbarium":{"access":"open"}}]}`
+	if diff := cmp.Diff(want, compact.String()); diff != "" {
+		t.Errorf("descriptor (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"none", "sub/none.csv"} {
+		if _, err := ingest.Describe(t.Context(), filepath.Join(dir, path), ingest.Options{}); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	if _, err := ingest.Describe(t.Context(), layout(t, "readme.md"), ingest.Options{}); err == nil {
+		t.Error("nothing is described")
+	}
+}
+
+// TestDescribe_Descriptor describes what a descriptor says and compares what is read from both.
+func TestDescribe_Descriptor(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "a.csv=id|s|when\n1|p|NA\n2|q|2024-01-01\n", `datapackage.json={"name":"n","resources":[{"name":"r","path":"a.csv","title":"T",
+		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
+		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
+			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
+		"herbarium":{"access":"key","order":"-when","include":{"s":["p","q"]},"goldens":[{"query":"","total":2,"first":{"no":"1"}}]}}]}`)
+	d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := d.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ingest.Discover([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dir, "again.yaml", string(content))
+	got, err := ingest.Discover([]string{dir + "/again.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What was left to the values is written down, and the order in full.
+	want[0].Fields[0].Title, want[0].Fields[1].Title = "No", "When"
+	for i := range want[0].Fields {
+		f := &want[0].Fields[i]
+		f.Type = []herb.Type{herb.TypeNumber, herb.TypeDate}[i]
+		f.Searchable, f.Filterable, f.Sortable = new(i == 0), new(true), new(true)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor")); diff != "" {
+		t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
+	}
+}
+
+// compiled is the schema of our members.
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schemas.DataPackage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("datapackage.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("datapackage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// valid holds a descriptor against the schema.
+func valid(t *testing.T, descriptor []byte) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(descriptor))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled(t).Validate(doc); err != nil {
+		t.Errorf("%v\n%s", err, descriptor)
+	}
+}
+
+// TestSchema holds the schema against the reader: both know the same members, and refuse the same settings.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	var schema struct {
+		Defs map[string]struct {
+			Properties           map[string]any
+			AdditionalProperties any
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for where, known := range ingest.Settings() {
+		def, ok := schema.Defs[where+"Settings"]
+		if !ok {
+			def = schema.Defs[where]
+		}
+		var got []string
+		for name := range def.Properties {
+			got = append(got, name)
+		}
+		slices.Sort(got)
+		slices.Sort(known)
+		if diff := cmp.Diff(known, got); diff != "" || def.AdditionalProperties != false {
+			t.Errorf("%s (-reader +schema): %v\n%s", where, def.AdditionalProperties, diff)
+		}
+	}
+	dir := layout(t, "a.csv=a,b\n1,2\n")
+	resource := func(s string) string { return `{"resources":[{"path":"a.csv",` + s + `}]}` }
+	own := func(s string) string { return resource(`"herbarium":{` + s + `}`) }
+	field := func(s string) string {
+		return resource(`"schema":{"fields":[{"name":"a","herbarium":{` + s + `}}]}`)
+	}
+	for _, tt := range []struct {
+		descriptor string
+		right      bool
+	}{
+		{resource(`"x":{"anything":1}`), true},
+		{resource(`"schema":{"fields":[{"name":"a","type":"number","x":[]}],"missingValues":[{"value":"NA"}]}`), true},
+		{`{"name":"n","herbarium":{"access":"key"},"resources":[{"path":["a.csv"]}]}`, true},
+		{`{"resources":[{"data":[{"a":1}]}]}`, true},
+		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"goldens":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
+		{own(`"order":{"field":"a","order":"desc"}`), true},
+		{own(`"goldens":[{"query":"","first":{"a":null}}]`), true},
+		{field(`"from":"b","searchable":true,"filterable":false,"sortable":true,"weight":10`), true},
+		{`{}`, false},
+		{`{"resources":[]}`, false},
+		{`{"resources":[{"name":"x"}]}`, false},
+		{`{"herbarium":{"order":"a"},"resources":[{"path":"a.csv"}]}`, false},
+		{own(`"access":"private"`), false},
+		{own(`"order":""`), false},
+		{own(`"order":"-"`), false},
+		{own(`"order":{"order":"asc"}`), false},
+		{own(`"order":{"field":"a","order":"up"}`), false},
+		{own(`"include":["a"]`), false},
+		{own(`"include":{"a":[]}`), false},
+		{own(`"include":{"a":{"b":1}}`), false},
+		{own(`"goldens":[{"total":1}]`), false},
+		{own(`"goldens":[{"query":"a"}]`), false},
+		{own(`"goldens":[{"query":"a","total":-1}]`), false},
+		{own(`"golden":[]`), false},
+		{field(`"weight":0`), false},
+		{field(`"weight":1.5`), false},
+		{field(`"weight":11`), false},
+		{field(`"searchable":"yes"`), false},
+		{field(`"column":"b"`), false},
+	} {
+		writeFile(t, dir, "datapackage.json", tt.descriptor)
+		_, err := ingest.Discover([]string{dir})
+		if read := err == nil; read != tt.right {
+			t.Errorf("%s\nread: %v", tt.descriptor, err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.descriptor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled(t).Validate(doc); (err == nil) != tt.right {
+			t.Errorf("%s\nby the schema: %v", tt.descriptor, err)
+		}
+	}
+}

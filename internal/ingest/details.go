@@ -1,0 +1,54 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// details checks what is said of a dataset against the fields that it has. A primary key that names others is dropped
+// with a note, because descriptors that were written for other programs have such; an order is ours, so it is refused.
+func details(src Source, e *exposure) (herb.Details, error) {
+	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
+	for _, name := range src.PrimaryKey {
+		i := fieldOf(src, e.fields, name)
+		if i < 0 {
+			e.warnings = append(e.warnings, fmt.Sprintf("the primary key is not used, because there is no field %q", clip(name)))
+			d.PrimaryKey = nil
+			break
+		}
+		d.PrimaryKey = append(d.PrimaryKey, e.fields[i].Name)
+	}
+	if src.Order.Field == "" {
+		return d, nil
+	}
+	sortable := []string{}
+	for _, f := range e.fields {
+		if f.Sortable {
+			sortable = append(sortable, f.Name)
+		}
+	}
+	if !slices.Contains(sortable, src.Order.Field) {
+		hint := ";"
+		if c, ok := text.Closest(clip(src.Order.Field), sortable); ok {
+			hint = fmt.Sprintf("; did you mean %q?", c)
+		}
+		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", clip(src.Order.Field), hint, enumerate(sortable))
+	}
+	return d, nil
+}
+
+// fieldOf returns the position of an exposed field that a schema may call by the name of its column, -1 if there is none.
+func fieldOf(src Source, fields []herb.Field, name string) int {
+	if i := herb.FieldIndex(fields, name); i >= 0 {
+		return i
+	}
+	for _, f := range src.Fields {
+		if f.column() == name {
+			return herb.FieldIndex(fields, f.Name)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,135 @@
+package ingest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// TestHostile reads descriptors that are meant to harm. Each is refused in a few words, or read.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'm'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
+	}
+	merges := "a: &a {x: 1}\n"
+	for c := 'b'; c <= 'z'; c++ {
+		merges += fmt.Sprintf("%c: &%c {<<: [%s]}\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
+	}
+	var fields, header []string
+	for i := range ingest.MaxColumns {
+		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"integer"}`, i))
+		header = append(header, fmt.Sprintf("F%d", i))
+	}
+	resource := func(s string) string { return `{"name":"n","resources":[{"path":"a.csv",` + s + `}]}` }
+	for _, tt := range []struct{ name, file, content, want string }{
+		{"aliases that multiply", "datapackage.yaml", bomb, "not YAML: document contains excessive aliasing"},
+		{"merges that multiply", "datapackage.yaml", merges, "excessive aliasing"},
+		{"an alias in itself", "datapackage.yaml", "a: &a [*a]\n", "not YAML: anchor 'a' value contains itself"},
+		{"a merge with itself", "datapackage.yaml", "a: &a\n  <<: *a\n", "not YAML"},
+		{"a merge of nothing", "datapackage.yaml", "a: &a 5\nb: {<<: *a}\n", "not YAML"},
+		{"a list as a name", "datapackage.yaml", "? [a]\n: 1\n", "not YAML: invalid map key: []interface {}{\"a\"}"},
+		{"nested deeply in JSON", "datapackage.json", strings.Repeat(`{"a":`, 100_000), "not JSON: invalid character '{' exceeded max depth"},
+		{"nested deeply in JSON, closed", "datapackage.json",
+			resource(`"x":` + strings.Repeat(`[`, 9_000) + strings.Repeat(`]`, 9_000)), ""},
+		{"nested deeply in YAML", "datapackage.yaml", "a: " + strings.Repeat("[", 100_000), "not YAML: exceeded max depth of 10000"},
+		{"too long", "datapackage.json", `{"a":"` + strings.Repeat("x", 5<<20) + `"}`, "larger than 4194304 bytes"},
+		{"too long in YAML", "datapackage.yaml", `a: ` + strings.Repeat("x", 2<<20), "larger than 1048576 bytes"},
+		{"not UTF-8", "datapackage.yaml", "name: \xff\n", "not YAML"},
+		{"NULs", "datapackage.json", "\x00\x00", "not JSON"},
+		{"empty", "datapackage.json", "", "not JSON"},
+		{"as many fields as columns can be", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(fields, ",") + `]}`), ""},
+		{"one field more", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(append(fields, `{"name":"x"}`), ",") + `]}`),
+			"resources[0].schema.fields lists 10001 fields; at most 10000 are possible"},
+		{"names that lead out", "datapackage.json", `{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
+		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `no dataset can be named after ".."`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := layout(t, "a.csv="+strings.Join(header, ",")+"\n1\n")
+			writeFile(t, dir, tt.file, tt.content)
+			sources, err := ingest.Discover([]string{dir})
+			if tt.want == "" {
+				if err != nil || len(sources) != 1 || !herb.ValidName(sources[0].Ref.Namespace) || !herb.ValidName(sources[0].Ref.Name) {
+					t.Fatalf("got %d sources and error %v", len(sources), err)
+				}
+				if d := inspect(t, sources[0]).Dataset(); len(d.Fields) != ingest.MaxColumns {
+					t.Errorf("got %d fields", len(d.Fields))
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 1000 {
+				t.Errorf("got error %.2000v\nwant one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestHostile_WrongTypes puts a value of every type in the place of every value of a descriptor, and cuts it everywhere.
+// Nothing may panic; what is refused must be refused as invalid.
+func TestHostile_WrongTypes(t *testing.T) {
+	t.Parallel()
+	const whole = `{"name":"n","title":"t","herbarium":{"access":"key"},"resources":[{"name":"r","path":["a.csv"],"title":"t","format":"csv",` +
+		`"mediatype":"text/csv","encoding":"utf-8","compression":"gz","type":"table","profile":"p","dialect":{"csv":{"header":true},"delimiter":",",` +
+		`"quoteChar":"'","escapeChar":"/","doubleQuote":true,"nullSequence":"x","headerRows":[1],"headerJoin":" ","commentRows":[2],"commentChar":"#",` +
+		`"property":"p","itemKeys":["k"],"sheetName":"s","sheetNumber":1,"sheet":2,"table":"t"},"schema":{"fieldsMatch":"exact","primaryKey":["a"],` +
+		`"missingValues":["NA",{"value":"-"}],"fields":[{"name":"a","type":"number","format":"default","decimalChar":".","groupChar":",","bareNumber":true,` +
+		`"missingValues":["x"],"herbarium":{"from":"a","searchable":true,"filterable":true,"sortable":true,"weight":2}}]},"herbarium":{"access":"open",` +
+		`"order":{"field":"a","order":"asc"},"include":{"a":["1"]},"goldens":[{"query":"","total":1,"first":{"a":"1"}}]}}]}`
+	dir := layout(t, "a.csv")
+	read := func(descriptor string) {
+		t.Helper()
+		writeFile(t, dir, "datapackage.json", descriptor)
+		sources, err := ingest.Discover([]string{dir})
+		_, failed := ingest.SplitSkipped(err)
+		for _, s := range sources {
+			if s.Parts != nil || s.Inline != nil { // what the reader makes of the records is not of interest here
+				continue
+			}
+			s.Dialect = ingest.Dialect{}
+			if _, err := ingest.Inspect(t.Context(), s, ingest.Options{}); err != nil {
+				failed = append(failed, err)
+			}
+		}
+		for _, err := range failed {
+			if c := herb.CodeOf(err); c != herb.CodeInvalid && c != herb.CodeNotFound || len(err.Error()) > 2000 {
+				t.Errorf("%s\ngives %v", descriptor, err)
+			}
+		}
+	}
+	values := []string{`null`, `true`, `-1.5`, `1e999`, `""`, `"\u0000../x"`, `[]`, `{}`, `[[{}]]`, `{"a":{"b":[]}}`, `["",null,5]`}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range len(whole) {
+		if c := whole[i]; c != ':' && c != '[' && c != ',' || i+1 == len(whole) {
+			continue
+		}
+		end := valueEnd(whole, i+1)
+		read(whole[:i+1] + values[r.IntN(len(values))] + whole[end:])
+		read(whole[:i+1] + values[r.IntN(len(values))] + whole[end:])
+		read(whole[:i])
+	}
+}
+
+// valueEnd returns the end of the JSON value that begins at from.
+func valueEnd(s string, from int) int {
+	depth, quoted := 0, false
+	for i := from; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case depth > 0 && (c == '}' || c == ']'):
+			depth--
+		case depth == 0 && strings.IndexByte(",]}", c) >= 0:
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,156 @@
+package ingest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// recordsOf lists the records of a table, values between bars.
+func recordsOf(t *testing.T, table *ingest.Table) []string {
+	t.Helper()
+	var out []string
+	for r, err := range table.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, strings.Join(r, "|"))
+	}
+	if n := table.Dataset().Records; n != len(out) {
+		t.Errorf("got %d records, counted %d", len(out), n)
+	}
+	return out
+}
+
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	const csv = "id,status,n\n1,published,5\n2,draft,NA\n3,-,NA\n4,published,\n5,,-\n"
+	const json = `[{"id":1,"status":"published"},{"id":2},{"id":3,"status":"-","n":"NA","late":"x"},{"id":4,"n":7}]`
+	include := func(column string, values ...string) ingest.Include {
+		return ingest.Include{Column: column, Values: values}
+	}
+	tests := []struct {
+		name    string
+		file    string // its content
+		source  ingest.Source
+		want    []string
+		types   string // of the fields
+		problem string
+	}{
+		{"nothing set", csv, ingest.Source{}, []string{"1|published|5", "2|draft|NA", "3|-|NA", "4|published|", "5||-"}, "number text text", ""},
+		{"missing values", csv, ingest.Source{Missing: []string{"NA", "-"}},
+			[]string{"1|published|5", "2|draft|", "3||", "4|published|", "5||"}, "number text number", ""},
+		{"missing values of a field", csv, ingest.Source{
+			Missing: []string{"-"},
+			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
+		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text text number", ""},
+		{"rows to include", csv, ingest.Source{Include: []ingest.Include{include("status", "published", "draft")}},
+			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text text", ""},
+		{"by several columns", csv, ingest.Source{Include: []ingest.Include{include("status", "published"), include("n", "")}},
+			[]string{"4|published|"}, "number text text", ""},
+		{"by a column that is not exposed", csv, ingest.Source{
+			Include: []ingest.Include{include("status", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}},
+		}, []string{"1", "4"}, "number", ""},
+		{"by the name of a field", csv, ingest.Source{
+			Include: []ingest.Include{include("state", "draft")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
+		}, []string{"2|draft"}, "number text", ""},
+		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Include{include("status", "")}},
+			[]string{"3||NA", "5||"}, "number text text", ""},
+		{"as written", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Include{include("status", "-")}},
+			[]string{"3||NA"}, "number text text", ""},
+		{"no row is left", csv, ingest.Source{Include: []ingest.Include{include("status", "none")}}, nil, "text text text", ""},
+		{"no such column", csv, ingest.Source{Include: []ingest.Include{include("statsu", "x")}}, nil, "",
+			`include: there is no column "statsu"; did you mean "status"? columns: id, status, n`},
+		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"}, Include: []ingest.Include{include("status", "published", "")}},
+			[]string{"1|published||", "2|||", "3|||x", "4||7|"}, "number text number text", ""},
+		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Include{include("late", "x")}},
+			[]string{"3|-|NA|x"}, "number text text text", ""},
+		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Include{include("later", "x")}}, nil, "",
+			`include: there is no column "later"; did you mean "late"? columns: id, status, n, late`},
+		{"JSON with missing values of a field", json, ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
+			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"-"}}}},
+			[]string{"1||published", "2||", "3||", "4|7|"}, "number number text", ""},
+		{"JSON without records", "[]", ingest.Source{Include: []ingest.Include{include("x", "x")}}, nil, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			name := "a.csv"
+			if strings.HasPrefix(tt.file, "[") {
+				name = "a.json"
+			}
+			tt.source.Path = writeFile(t, t.TempDir(), name, tt.file)
+			table, err := ingest.Inspect(t.Context(), tt.source, ingest.Options{})
+			if tt.problem != "" {
+				if err == nil || strings.TrimPrefix(err.Error(), tt.source.Path+": ") != tt.problem || herb.CodeOf(err) != herb.CodeInvalid {
+					t.Errorf("got error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, recordsOf(t, table)); diff != "" {
+				t.Errorf("records (-want +got):\n%s", diff)
+			}
+			var types []string
+			for _, f := range table.Dataset().Fields {
+				types = append(types, string(f.Type))
+			}
+			if got := strings.Join(types, " "); got != tt.types {
+				t.Errorf("got types %s, want %s", got, tt.types)
+			}
+		})
+	}
+}
+
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	fields := []ingest.FieldSetting{{Name: "number", From: "id"}, {Name: "name", Sortable: new(false)}, {Name: "day", Weight: 2}}
+	for _, tt := range []struct {
+		name     string
+		source   ingest.Source
+		want     herb.Details
+		warnings []string
+		problem  string
+	}{
+		{"order and key", ingest.Source{Order: herb.Order{Field: "day", Desc: true}, PrimaryKey: []string{"number", "day"}},
+			herb.Details{Order: herb.Order{Field: "day", Desc: true}, PrimaryKey: []string{"number", "day"}}, nil, ""},
+		{"key by its column", ingest.Source{PrimaryKey: []string{"id"}}, herb.Details{PrimaryKey: []string{"number"}}, nil, ""},
+		{"key that is not exposed", ingest.Source{PrimaryKey: []string{"number", "secret"}}, herb.Details{},
+			[]string{`the primary key is not used, because there is no field "secret"`}, ""},
+		{"order that is not sortable", ingest.Source{Order: herb.Order{Field: "name"}}, herb.Details{}, nil,
+			`order: there is no sortable field "name"; sortable fields: number, day`},
+		{"order that is not exposed", ingest.Source{Order: herb.Order{Field: "dya"}}, herb.Details{}, nil,
+			`order: there is no sortable field "dya"; did you mean "day"? sortable fields: number, day`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.source.Fields = fields
+			tt.source.Path = writeFile(t, t.TempDir(), "a.csv", "id,name,day,secret\n1,a,2024-01-01,x\n")
+			table, err := ingest.Inspect(t.Context(), tt.source, ingest.Options{})
+			if tt.problem != "" {
+				if err == nil || strings.TrimPrefix(err.Error(), tt.source.Path+": ") != tt.problem {
+					t.Errorf("got error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := table.Dataset().Details
+			got.Report = nil
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+			warnings := append([]string{`field "day" has a weight that has no effect, because it is not searchable`}, tt.warnings...)
+			if diff := cmp.Diff(warnings, table.Warnings()); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

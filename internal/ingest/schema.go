@@ -1,0 +1,193 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// schema reads the fields of a resource. A schema without fields exposes every column.
+func (p *packageReader) schema(s *Source, n node) error {
+	m := n.member("schema")
+	if address, ok := m.value.(string); ok && strings.Contains(address, "://") {
+		// Standards publish the schemas of their tables in one place. Nothing is fetched from there.
+		s.Notes = append(s.Notes, fmt.Sprintf("the schema at %s is not fetched: every column is exposed, with the type of its values; "+
+			"to have it followed, download it beside the descriptor", whole(address)))
+		return nil
+	}
+	schema, err := p.referenced(m)
+	if err != nil || schema.value == nil {
+		return err
+	}
+	if s.Missing, err = missingValues(schema.member("missingValues")); err != nil {
+		return err
+	}
+	if len(s.Missing) == 0 {
+		s.Missing = nil
+	}
+	if s.PrimaryKey, err = schema.member("primaryKey").texts(); err != nil {
+		return err
+	}
+	match := schema.member("fieldsMatch")
+	if items := match.items(); len(items) == 1 { // a list of one, as an early edition had it
+		match = items[0]
+	}
+	s.ByPosition = match.value == nil || match.value == "exact"
+	list, err := schema.list("fields")
+	if err != nil {
+		return err
+	}
+	if len(list) > MaxColumns {
+		return schema.member("fields").wrong("lists %d fields; at most %d are possible", len(list), MaxColumns)
+	}
+	return s.readFields(list)
+}
+
+func (s *Source) readFields(list []node) error {
+	names := make([]string, len(list))
+	position := map[string]int{}
+	for i, n := range list {
+		f, err := s.readField(n)
+		if err != nil {
+			return err
+		}
+		first, twice := position[f.Name]
+		if twice && (!f.Optional || !s.Fields[first].Optional) {
+			return n.wrong("has the name %q of another field; give each a name of its own and use herbarium.from for the column", clip(f.Name))
+		}
+		if !twice {
+			position[f.Name] = i
+		}
+		names[i] = f.Name
+		s.Fields = append(s.Fields, f)
+	}
+	// A name that was given to several fields, or to none, is told apart as it is in the header of a file.
+	for i, name := range nameColumns(names) {
+		s.Fields[i].Name = name
+	}
+	return nil
+}
+
+func (s *Source) readField(n node) (f FieldSetting, err error) {
+	if err := n.isObject(); err != nil {
+		return f, err
+	}
+	own, err := n.settings(fieldOwnSettings())
+	if err != nil {
+		return f, err
+	}
+	name := n.member("name")
+	if name.value == nil { // its name before it was called so
+		name = n.member("id")
+	}
+	var ok bool
+	if f.Name, ok = name.scalar(); !ok {
+		return f, n.wrong("has no name; give it one")
+	}
+	if f.Title = n.prose("title"); f.Title == "" {
+		f.Title = n.prose("label")
+	}
+	f.Description = n.prose("description")
+	if f.From, err = own.text("from"); err != nil {
+		return f, err
+	}
+	for _, b := range []struct {
+		name string
+		to   **bool
+	}{
+		{"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
+	} {
+		if *b.to, err = own.flag(b.name); err != nil {
+			return f, err
+		}
+	}
+	if f.Weight, err = weightOf(own); err != nil {
+		return f, err
+	}
+	if f.Missing, err = missingValues(n.member("missingValues")); err != nil {
+		return f, err
+	}
+	f.Optional = own.value == nil
+	f.Type = s.typeOf(n, f.Name)
+	return f, nil
+}
+
+// missingValues reads a list of values, each alone or with a label. The empty one stands for itself.
+func missingValues(n node) ([]string, error) {
+	if n.value == nil {
+		return nil, nil
+	}
+	out := []string{} // of a field, in place of those of the schema
+	for _, item := range n.items() {
+		value, ok := item.scalar()
+		if !ok {
+			value, ok = item.member("value").scalar()
+		}
+		if !ok {
+			return nil, item.wrong("must be text; put it in quotes")
+		}
+		if value != "" && !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	return out, nil
+}
+
+// typeOf maps the types of Data Packages to ours. A field of any type, or none, has that of its values: types only say
+// how values compare. What is written in a way that would compare wrongly is text.
+func (s *Source) typeOf(n node, name string) herb.Type {
+	written, _ := n.member("type").value.(string)
+	option := func(member string) string {
+		v, _ := n.member(member).value.(string)
+		return v
+	}
+	asText := func(why string) herb.Type {
+		s.Notes = append(s.Notes, fmt.Sprintf("field %q is published as text, not as %s: %s", clip(name), herbType(written), why))
+		return herb.TypeText
+	}
+	switch t := herbType(written); t {
+	case herb.TypeNumber:
+		if c := option("decimalChar"); c != "" && c != "." {
+			return asText(fmt.Sprintf("%q stands before its decimals, where only \".\" can be compared", c))
+		}
+		if option("groupChar") == "." {
+			return asText("its points separate thousands")
+		}
+		if n.member("bareNumber").value == false {
+			return asText("its numbers stand in other text")
+		}
+		return t
+	case herb.TypeDate:
+		switch f := strings.TrimPrefix(option("format"), "fmt:"); f {
+		case "", "default", "any", "%Y-%m-%d", "%F", "YYYY-MM-DD", "yyyy-mm-dd", "yyyy-MM-dd":
+			return t
+		default:
+			return asText(fmt.Sprintf("its dates are written as %q, where only 2024-02-29 can be compared", clip(f)))
+		}
+	case herb.TypeList:
+		if d := option("delimiter"); d != "" && d != "," {
+			return asText(fmt.Sprintf("%q stands between its elements, where only a comma can", clip(d)))
+		}
+		return t
+	default:
+		return t
+	}
+}
+
+// herbType is our type for one of Data Packages, of any edition.
+func herbType(written string) herb.Type {
+	switch strings.ToLower(written) {
+	case "", "any":
+		return ""
+	case "integer", "number", "year", "int", "float", "double", "decimal", "numeric":
+		return herb.TypeNumber
+	case "date":
+		return herb.TypeDate
+	case "list", "array":
+		return herb.TypeList
+	default:
+		return herb.TypeText
+	}
+}

@@ -1,0 +1,422 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// TestWild reads packages written in the manner of those that are published, of all editions of the standard, and
+// compares what is listed.
+func TestWild(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name       string
+		descriptor string
+		files      []string
+		want       []string // per dataset: name, fields with types, the first record
+		notes      []string
+		problems   []string
+	}{
+		{
+			name: "first edition: url, id, label, licence",
+			descriptor: `{"name": "gold-prices", "title": "Gold", "licence": [{"id": "odc-pddl"}], "base": "http://data.example/",
+				"resources": [{"url": "data/monthly.csv", "schema": {"fields": [
+					{"id": "date", "label": "Month", "type": "date", "format": "YYYY-MM-DD"}, {"id": "price", "type": "float"}]}}]}`,
+			files: []string{"data/monthly.csv=date,price\n1950-01-01,34.730\n"},
+			want:  []string{`gold-prices/monthly [date date|price number] ["1950-01-01" "34.730"]`},
+		}, {
+			name: "second edition: profile, dialect with its version, string key",
+			descriptor: `{"profile": "tabular-data-package", "name": "country-codes", "views": [], "datahub": {"type": "derived"},
+				"resources": [{"profile": "tabular-data-resource", "name": "Country Codes", "path": "data/codes.txt", "encoding": "utf-8",
+					"dialect": {"csvddfVersion": 1.2, "delimiter": "|", "doubleQuote": true, "lineTerminator": "\r\n", "quoteChar": "\"",
+						"skipInitialSpace": false, "header": true, "caseSensitiveHeader": false},
+					"schema": {"primaryKey": "code", "missingValues": ["", "-", "n/a"], "fields": [
+						{"name": "code", "type": "string", "constraints": {"required": true, "pattern": "^[0-9]+$"}},
+						{"name": "people", "type": "integer"}, {"name": "founded", "type": "date", "format": "any"},
+						{"name": "seen", "type": "datetime", "format": "%d/%m/%y"}, {"name": "open", "type": "boolean"},
+						{"name": "place", "type": "geopoint"}, {"name": "note", "type": "any"}]}}]}`,
+			files: []string{"data/codes.txt=code|people|founded|seen|open|place|note\n004|-|1919-08-19|01/02/24|true|33.9, 67.7|n/a\n008|12||||1, 2|7\n"},
+			want: []string{`country-codes/country-codes key=code [code text|people number|founded date|seen text|open text|place text|note number] ` +
+				`["004" "" "1919-08-19" "01/02/24" "true" "33.9, 67.7" ""]`},
+		}, {
+			name: "third edition: schema url, fieldsMatch, labelled missing values, lists, categories",
+			descriptor: `{"$schema": "https://datapackage.org/profiles/2.0/datapackage.json", "name": "deployments", "version": "2.0",
+				"contributors": [{"title": "A", "roles": ["author"]}],
+				"resources": [{"name": "d", "type": "table", "path": "d.csv", "schema": {
+					"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fieldsMatch": "subset",
+					"missingValues": [{"value": "-99", "label": "not observed"}, {"value": "", "label": "omitted"}], "primaryKey": ["id"],
+					"foreignKeys": [{"fields": ["id"], "reference": {"resource": "x", "fields": ["id"]}}], "uniqueKeys": [["id"]],
+					"fields": [{"name": "id", "type": "string"}, {"name": "count", "type": "integer", "missingValues": ["x"]},
+						{"name": "tags", "type": "list", "delimiter": ","}, {"name": "parts", "type": "list", "delimiter": ";"},
+						{"name": "kind", "type": "string", "categories": [{"value": "a", "label": "A"}], "categoriesOrdered": true},
+						{"name": "month", "type": "yearmonth"}, {"name": "y", "type": "year"}]}}]}`,
+			files: []string{"d.csv=extra,id,count,tags,parts,kind,month,y\n1,-99,x,\"a,b\",c;d,a,2024-01,2024\n2,p,-99,a,c,a,2024-02,2023\n"},
+			want: []string{`deployments/d key=id [id text|count number|tags list|parts text|kind text|month text|y number] ` +
+				`["" "" "a,b" "c;d" "a" "2024-01" "2024"]`},
+			notes: []string{
+				`field "parts" is published as text, not as list: ";" stands between its elements, where only a comma can`,
+				"not exposed, because the schema does not list it: extra",
+			},
+		}, {
+			name: "schema and dialect in files, nested members of a program",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": "schemas/a.json", "dialect": "dialect.json"},
+				{"path": "b.csv", "dialect": {"csv": {"delimiter": "\\t"}}, "layout": {"headerRows": [1]}}]}`,
+			files: []string{
+				"a.csv=x;y\n1;2\n", "b.csv=x\ty\n1\t2\n", `dialect.json={"delimiter": ";"}`,
+				`schemas/a.json={"fields": [{"name": "y", "type": "string"}]}`,
+			},
+			want:  []string{`n/a [y text] ["2"]`, `n/b [x number|y number] ["1" "2"]`},
+			notes: []string{"not exposed, because the schema does not list it: x"},
+		}, {
+			name: "schema at an address",
+			descriptor: `{"name": "camera", "profile": "https://raw.example/profile.json", "resources": [{"name": "deployments", "path": "d.csv",
+				"profile": "tabular-data-resource", "schema": "https://raw.example/deployments-table-schema.json"}]}`,
+			files: []string{"d.csv=id,lat\nx,52.1\n"},
+			want:  []string{`camera/deployments [id text|lat number] ["x" "52.1"]`},
+			notes: []string{"the schema at https://raw.example/deployments-table-schema.json is not fetched: every column is exposed, " +
+				"with the type of its values; to have it followed, download it beside the descriptor"},
+		}, {
+			name: "names that differ in blanks, marks and case",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
+				{"name": " Id"}, {"name": "price"}, {"name": "\ufeffname"}]}}]}`,
+			files: []string{"a.csv=name,Id,Price,more\nrose,1,2,3\n"},
+			want:  []string{`n/a [ Id number|price number|` + "\ufeff" + `name text] ["1" "2" "rose"]`},
+			notes: []string{`field "price" is column "Price", which differs in upper and lower case`, "not exposed, because the schema does not list it: more"},
+		}, {
+			name: "names that differ altogether: by place",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
+				{"name": "country", "type": "string"}, {"name": "year", "type": "year"}]}}]}`,
+			files: []string{"a.csv=Country Name,year\nFrance,1999\n"},
+			want:  []string{`n/a [country text|year number] ["France" "1999"]`},
+			notes: []string{`field "country" is column "Country Name" by its place, because no column has its name`},
+		}, {
+			name: "fields without a column",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"primaryKey": ["gone"], "fields": [
+				{"name": "a"}, {"name": "gone"}, {"name": "lost"}]}}]}`,
+			files: []string{"a.csv=a,b\n1,2\n"},
+			want:  []string{`n/a [a number] ["1"]`},
+			notes: []string{
+				"no column was found for what the schema describes as gone, lost; it is left out",
+				"not exposed, because the schema does not list it: b",
+				`the primary key is not used, because there is no field "gone"`,
+			},
+		}, {
+			name: "a schema for another file",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fieldsMatch": ["equal"], "fields": [{"name": "x"}, {"name": "y"}]}},
+				{"path": "b.csv"}]}`,
+			files:    []string{"a.csv=a,b\n1,2\n", "b.csv"},
+			want:     []string{`n/b [a number] ["1"]`},
+			problems: []string{`a.csv: field "x": there is no column "x"; columns: a, b`},
+		}, {
+			name:       "JSON has no places",
+			descriptor: `{"name": "n", "resources": [{"path": "a.json", "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,
+			files:      []string{`a.json=[{"a":1,"b":2}]`},
+			want:       []string{`n/a [a number] ["1"]`},
+			notes: []string{
+				"no column was found for what the schema describes as x; it is left out",
+				"not exposed, because the schema does not list it: b",
+			},
+		}, {
+			name: "fields of the same name and of none",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
+				{"name": "", "type": "integer"}, {"name": "total"}, {"name": "total"}]}}]}`,
+			files: []string{"a.csv=,total,total\n0,1,2\n"},
+			want:  []string{`n/a [column_1 number|total number|total_2 number] ["0" "1" "2"]`},
+		}, {
+			name: "numbers and dates of other countries are text",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
+				{"name": "a", "type": "number", "decimalChar": ","}, {"name": "b", "type": "number", "groupChar": "."},
+				{"name": "c", "type": "integer", "bareNumber": false}, {"name": "d", "type": "date", "format": "%d.%m.%Y"},
+				{"name": "e", "type": "date", "format": "fmt:%Y-%m-%d"}, {"name": "f", "type": ["string", "null"]}]}}]}`,
+			files: []string{"a.csv=a;b;c;d;e;f\n1;1.234;5;6;2024-01-01;8\n"},
+			want:  []string{`n/a [a text|b text|c text|d text|e date|f number] ["1" "1.234" "5" "6" "2024-01-01" "8"]`},
+			notes: []string{
+				`field "a" is published as text, not as number: "," stands before its decimals, where only "." can be compared`,
+				`field "b" is published as text, not as number: its points separate thousands`,
+				`field "c" is published as text, not as number: its numbers stand in other text`,
+				`field "d" is published as text, not as date: its dates are written as "%d.%m.%Y", where only 2024-02-29 can be compared`,
+			},
+		}, {
+			name: "what is no table is told, what cannot be read reported, the rest published",
+			descriptor: `{"name": "mixed", "resources": [{"name": "logo", "path": "logo.png", "mediatype": "image/png"},
+				{"name": "map", "path": "map.zip"}, {"name": "far", "path": "https://data.example/far.csv"}, {"name": "ok", "path": "ok.csv"},
+				{"name": "odd", "path": "odd.csv", "format": "xls"}]}`,
+			files: []string{"ok.csv", "odd.csv", "logo.png", "map.zip"},
+			want:  []string{`mixed/odd [a number] ["1"]`, `mixed/ok [a number] ["1"]`},
+			notes: []string{
+				`resources[4].format is "xls", which is not known; it is read as csv`,
+				`skipped: datapackage.json: resources[0] (logo.png) is not published: neither its format nor its extension tells a table; ` +
+					`if it is one, give "format", one of ` + ingest.KnownFormats,
+				`skipped: datapackage.json: resources[1].path is "map.zip", an archive; unpack it beside the descriptor and name the file ` +
+					`that was in it, or compress that with gzip or zstd`,
+			},
+			problems: []string{`datapackage.json: resources[2].path is "https://data.example/far.csv", an address; ` +
+				`download the file into the folder of the descriptor and name it`},
+		}, {
+			name: "files one folder below, and JSON that is no table",
+			descriptor: `{"name": "n", "resources": [{"name": "a", "path": "a.csv", "schema": {"fields": [{"name": "a", "herbarium": {}}]}},
+				{"name": "world", "path": "world.json", "format": "topojson"}]}`,
+			files: []string{"data/a.csv=a,hidden\n1,2\n", "data/world.json={}"},
+			want:  []string{`n/a [a number] ["1"]`},
+			notes: []string{`skipped: datapackage.json: resources[1] (world.json) is not published: neither its format nor its extension ` +
+				`tells a table; if it is one, give "format", one of ` + ingest.KnownFormats},
+		}, {
+			name:       "resources of the same name",
+			descriptor: `{"name": "n", "resources": [{"name": "a b", "path": "a.csv"}, {"name": "A-B", "path": "b.csv"}, {"name": "c", "path": "b.csv"}]}`,
+			files:      []string{"a.csv", "b.csv"},
+			want:       []string{`n/c [a number] ["1"]`},
+			problems:   []string{"a.csv and b.csv would both be published as n/a-b; rename one, or publish it with --as namespace/dataset"},
+		}, {
+			name: "members of the wrong type where it does not matter",
+			descriptor: `{"name": 2024, "title": {"en": "T"}, "keywords": "none", "licenses": {}, "resources": [{"name": 7, "path": "a.csv",
+				"title": ["x"], "description": null, "bytes": "many", "schema": {"fields": [{"name": 1, "title": 5, "type": {}, "constraints": []}]}}]}`,
+			files: []string{"a.csv=1\n2\n"},
+			want:  []string{`2024/7 [1 number] ["2"]`},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := layout(t, append(tt.files, "datapackage.json="+tt.descriptor)...)
+			sources, err := ingest.Discover([]string{dir})
+			skipped, failed := ingest.SplitSkipped(err)
+			var got, notes, problems []string
+			for _, s := range sources {
+				table, err := ingest.Inspect(t.Context(), s, ingest.Options{})
+				if err != nil {
+					failed = append(failed, err)
+					continue
+				}
+				got = append(got, sketch(t, table))
+				notes = append(notes, table.Warnings()...)
+			}
+			for _, s := range skipped {
+				notes = append(notes, "skipped: "+strings.ReplaceAll(s, dir+"/", ""))
+			}
+			for _, err := range failed {
+				problems = append(problems, strings.ReplaceAll(err.Error(), dir+"/", ""))
+			}
+			for _, c := range []struct {
+				what      string
+				want, got []string
+			}{{"datasets", tt.want, got}, {"notes", tt.notes, notes}, {"problems", tt.problems, problems}} {
+				if diff := cmp.Diff(c.want, c.got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", c.what, diff)
+				}
+			}
+		})
+	}
+}
+
+// sketch tells in a line what a table holds: its name, fields and first record.
+func sketch(t *testing.T, table *ingest.Table) string {
+	t.Helper()
+	d := table.Dataset()
+	var fields []string
+	for _, f := range d.Fields {
+		fields = append(fields, f.Name+" "+string(f.Type))
+	}
+	key := ""
+	if len(d.PrimaryKey) > 0 {
+		key = "key=" + strings.Join(d.PrimaryKey, ",") + " "
+	}
+	for r, err := range table.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s %s[%s] %q", d.Ref, key, strings.Join(fields, "|"), []string(r))
+	}
+	return fmt.Sprintf("%s %s[%s]", d.Ref, key, strings.Join(fields, "|"))
+}
+
+// TestWild_EverySetting reads each setting of a resource, from JSON and from YAML.
+func TestWild_EverySetting(t *testing.T) {
+	t.Parallel()
+	const asJSON = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"encoding":"Latin-1","compression":"gz","mediatype":"text/csv",
+		"dialect":{"delimiter":";","quoteChar":"'","doubleQuote":false,"escapeChar":"\\","skipInitialSpace":true,"commentChar":"#","commentRows":[3],
+			"nullSequence":"NULL","headerRows":[1,2],"headerJoin":"-","property":"data.items","itemKeys":["a","b"],"sheetName":"S","sheetNumber":2,"table":"t"},
+		"schema":{"fields":[{"name":"a","herbarium":{"weight":3}}]},
+		"herbarium":{"order":{"field":"a","order":"desc"},"include":{"s":["p",1.50],"t":true},
+			"goldens":[{"query":"?a=1","total":2,"first":{"a":1.0,"b":null}}]}}]}`
+	const asYAML = `
+name: n
+resources:
+  - name: r
+    path: [a.csv, b.csv]
+    encoding: Latin-1
+    compression: gz
+    mediatype: text/csv
+    dialect: {delimiter: ";", quoteChar: "'", doubleQuote: false, escapeChar: '\', skipInitialSpace: true, commentChar: "#", commentRows: [3],
+      nullSequence: "NULL", headerRows: [1, 2], headerJoin: "-", property: data.items, itemKeys: [a, b], sheetName: S, sheetNumber: 2, table: t}
+    schema: {fields: [{name: a, herbarium: {weight: 3}}]}
+    herbarium:
+      order: {field: a, order: desc}
+      include: {s: [p, 1.50], t: true}
+      goldens: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}]
+`
+	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
+		dir := layout(t, "a.csv", "b.csv", name+"="+descriptor)
+		got, err := ingest.Discover([]string{filepath.Join(dir, name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[0].Descriptor = nil
+		want := []ingest.Source{{
+			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Parts: []string{dir + "/b.csv"},
+			Encoding: "iso-8859-1", Format: ingest.FormatCSV,
+			Dialect: ingest.Dialect{
+				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
+				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Property: "data.items", ItemKeys: []string{"a", "b"},
+				Sheet: "S", SheetNumber: 2, Table: "t",
+			},
+			Fields: []ingest.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
+			Order:   herb.Order{Field: "a", Desc: true},
+			Include: []ingest.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
+			Goldens: []herb.Golden{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
+		}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWild_Dialects(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]ingest.Dialect{
+		`{}`:                                {},
+		`{"header":false}`:                  {NoHeader: true},
+		`{"header":false,"headerRows":[1]}`: {NoHeader: true},
+		`{"headerRows":[1]}`:                {},
+		`{"headerRows":2}`:                  {HeaderRows: []int{2}},
+		`{"quoteChar":""}`:                  {NoQuote: true},
+		`{"quoteChar":"\""}`:                {},
+		`{"escapeChar":"\""}`:               {},
+		`{"escapeChar":""}`:                 {},
+		`{"escapeChar":null}`:               {},
+		`{"delimiter":"tab"}`:               {Delimiter: '\t'},
+		`{"delimiter":""}`:                  {},
+		`{"excel":{"sheet":2}}`:             {SheetNumber: 2},
+		`{"sheet":"Sheet 2"}`:               {Sheet: "Sheet 2"},
+		`{"json":{"keys":["a"]}}`:           {ItemKeys: []string{"a"}},
+		`{"sql":{"table":"t"}}`:             {Table: "t"},
+	} {
+		dir := layout(t, "a.csv", `datapackage.json={"name":"n","resources":[{"path":"a.csv","dialect":`+written+`}]}`)
+		got, err := ingest.Discover([]string{dir})
+		if err != nil {
+			t.Errorf("%s: %v", written, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got[0].Dialect); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", written, diff)
+		}
+	}
+}
+
+func TestWild_Inline(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		resource string
+		format   ingest.Format
+		inline   string
+		ref      string
+	}{
+		{`"data":[{"a":1.10,"b":[{"c":null}]}]`, ingest.FormatJSON, `[{"a":1.10,"b":[{"c":null}]}]`, "n/resource-1"},
+		{`"name":"x","data":[["a","b"],[1,"<&>"]]`, ingest.FormatJSON, `[["a","b"],[1,"<&>"]]`, "n/x"},
+		{`"name":"x","data":{"rows":[]}`, ingest.FormatJSON, `{"rows":[]}`, "n/x"},
+		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, ingest.FormatCSV, `"a,b\n1,2\n"`, "n/x"},
+	} {
+		dir := layout(t, `datapackage.json={"name":"n","resources":[{`+tt.resource+`}]}`)
+		got, err := ingest.Discover([]string{dir})
+		if err != nil {
+			t.Errorf("%s: %v", tt.resource, err)
+			continue
+		}
+		if s := got[0]; s.Format != tt.format || string(s.Inline) != tt.inline || s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
+			t.Errorf("%s: got %s from %s, %s, %s", tt.resource, s.Ref, s.Path, s.Format, s.Inline)
+		}
+		if strings.Contains(string(got[0].Descriptor), `"data"`) {
+			t.Errorf("%s: the descriptor keeps the records: %s", tt.resource, got[0].Descriptor)
+		}
+	}
+}
+
+func TestWild_DescriptorIsKept(t *testing.T) {
+	t.Parallel()
+	const want = `{"package":{"name":"n","zeta":1.10,"alpha":{"big":12345678901234567890.0,"x":["<a>&",null,true]},"created":"2024-05-01"},` +
+		`"resource":{"path":"a.csv","bytes":00,"schema":{"fields":[{"name":"a","rdfType":"http://x.example/?a&b"}]},"herbarium":{"access":"open"}}}`
+	descriptor := func(s string) string {
+		dir := layout(t, "a.csv", s)
+		got, err := ingest.Discover([]string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := inspect(t, got[0])
+		if !json.Valid(table.Dataset().Descriptor) {
+			t.Errorf("not JSON: %s", table.Dataset().Descriptor)
+		}
+		return string(table.Dataset().Descriptor)
+	}
+	asJSON := descriptor(`datapackage.json={"name":"n","resources":[{"path":"a.csv","bytes":10,
+		"schema":{"fields":[{"name":"a","rdfType":"http://x.example/?a&b"}]},
+		"herbarium":{"include":{"a":["1"]},"access":"open","goldens":[{"query":"","total":1}]}}],
+		"zeta":1.10,"alpha":{"big":12345678901234567890.0,"x":["<a>&",null,true]},"created":"2024-05-01"}`)
+	asYAML := descriptor(`datapackage.yaml=
+name: n
+resources:
+  - path: a.csv
+    bytes: 0xA
+    schema: {fields: [{name: a, rdfType: "http://x.example/?a&b"}]}
+    herbarium: {include: {a: "1"}, access: open, goldens: [{query: "", total: 1}]}
+zeta: 1.10
+alpha: {big: 12345678901234567890.0, x: [<a>&, null, true]}
+created: 2024-05-01
+`)
+	for name, got := range map[string]string{"JSON": asJSON, "YAML": asYAML} {
+		if diff := cmp.Diff(strings.Replace(want, `"bytes":00`, `"bytes":10`, 1), got); diff != "" {
+			t.Errorf("from %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWild_LinksOut(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, "pkg/in.csv", "secret.csv", `pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
+	for link, to := range map[string]string{"out.csv": "../secret.csv", "up": "..", "same.csv": "in.csv"} {
+		if err := os.Symlink(to, filepath.Join(dir, "pkg", link)); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+	}
+	sources, err := ingest.Discover([]string{dir + "/pkg"})
+	if diff := cmp.Diff([]string{"n/same pkg/same.csv"}, found(dir, sources)); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+	const leads = ", a link that leads out of the folder of the descriptor; put the file itself there"
+	want := []string{
+		`pkg/datapackage.json: resources[0].path is "out.csv"` + leads,
+		`pkg/datapackage.json: resources[1].path is "up/secret.csv"` + leads,
+	}
+	if diff := cmp.Diff(want, complaints(dir, err)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// TestWild_DataThatLooksLikeAPackage keeps records in a member called resources from being read as a descriptor.
+func TestWild_DataThatLooksLikeAPackage(t *testing.T) {
+	t.Parallel()
+	dir := layout(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)
+	for _, name := range []string{"x.json", "y.json"} {
+		sources, err := ingest.Discover([]string{filepath.Join(dir, name)})
+		if err != nil || len(sources) != 1 || sources[0].Path != filepath.Join(dir, name) {
+			t.Errorf("%s: got %+v and error %v", name, sources, err)
+		}
+	}
+}
