@@ -98,12 +98,11 @@ func New(opts Options) (*API, error) {
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &response{ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now()}
 	w.id = requestID(r.Header)
-	h := w.Header()
-	w.set("X-Request-Id", w.id)
-	h["X-Content-Type-Options"] = noSniff
+	w.headers.set("X-Request-Id", w.id)
+	w.headers.set("X-Content-Type-Options", "nosniff")
 	if sharesWithOrigins(r.URL.Path) {
-		h["Access-Control-Allow-Origin"] = allOrigins
-		h["Access-Control-Expose-Headers"] = exposedHeaders
+		w.headers.set("Access-Control-Allow-Origin", allOrigins)
+		w.headers.set("Access-Control-Expose-Headers", exposedHeaders)
 	}
 	defer a.finish(w, r)
 	switch {
@@ -115,8 +114,6 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		a.mux.ServeHTTP(w, r)
 	}
 }
-
-var noSniff = []string{"nosniff"}
 
 // finish ends a request, whether its handler returned or panicked: the client gets an answer or a cut connection, and
 // the log gets its line.

@@ -75,7 +75,7 @@ func (a *API) sendDescription(w *response, r *http.Request, v any) error {
 	if err != nil {
 		return err
 	}
-	setCaching(w.Header(), r, herb.AccessOpen)
+	w.setCaching(r, herb.AccessOpen)
 	if !w.notModified(r, a.entityTag(string(body))) {
 		w.send(r, http.StatusOK, contentJSON, body)
 	}

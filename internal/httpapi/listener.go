@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net"
@@ -33,12 +32,13 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, l.log}, nil
+	return &conn{Conn: c, log: l.log}, nil
 }
 
 type conn struct {
 	net.Conn
 	log *slog.Logger
+	ahead
 }
 
 // CloseWrite lets net/http hang up gently, so that the client can read why.
@@ -51,11 +51,14 @@ func (c *conn) CloseWrite() error {
 
 // Write passes on what is written, except for a refusal of net/http's own.
 func (c *conn) Write(p []byte) (int, error) {
+	if c.waiting || c.sent > 0 {
+		return c.writeAhead(c.Conn, p)
+	}
 	status, reason, ok := ownRefusal(p)
 	if !ok {
 		return c.Conn.Write(p)
 	}
-	id := rand.Text()
+	id := freshID()
 	body := mustJSON(errorBody{Error: int32(status), Message: refusalMessage(status, reason)})
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 		"Access-Control-Allow-Origin: *\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n",

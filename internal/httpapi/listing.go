@@ -32,7 +32,7 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 	}
 	defer snap.Release()
 	if snap.Access == herb.AccessKey {
-		w.Header()["Vary"] = varyKey
+		w.headers.set("Vary", varyKey)
 		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
 			return false, err
 		}
@@ -41,7 +41,7 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 	if err != nil {
 		return false, err
 	}
-	setCaching(w.Header(), r, snap.Access)
+	w.setCaching(r, snap.Access)
 	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
 		return true, nil
 	}
@@ -120,7 +120,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		add("next", m.Page+1)
 	}
 	add("last", max(m.TotalPages, 1))
-	w.set("Link", string(b))
+	w.headers.set("Link", string(b))
 	*buf = b
 	return nil
 }

@@ -18,27 +18,14 @@ type response struct {
 	status     int    // 0: nothing was sent
 	bytes      int64
 	err        error // what failed, for the log alone
-
-	values [4]string // room for the values of headers that differ from answer to answer
-	used   int
-}
-
-// set sets a header. The first few cost nothing.
-func (w *response) set(name, value string) {
-	if w.used == len(w.values) {
-		w.Header()[name] = []string{value}
-		return
-	}
-	v := w.values[w.used : w.used+1 : w.used+1]
-	v[0] = value
-	w.Header()[name] = v
-	w.used++
+	headers    headerList
 }
 
 // WriteHeader notes the status. Informational responses are not the answer and are not noted.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		w.headers.copyTo(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -46,7 +33,7 @@ func (w *response) WriteHeader(status int) {
 // Write notes how much was written.
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
@@ -57,17 +44,16 @@ func (w *response) Write(p []byte) (int, error) {
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // The types of bodies.
-var (
-	contentJSON = []string{"application/json"}
-	contentHTML = []string{"text/html; charset=utf-8"}
+const (
+	contentJSON = "application/json"
+	contentHTML = "text/html; charset=utf-8"
 )
 
 // send answers with a complete body, compressed if that pays and the client takes it. An answer to HEAD has the same
 // headers and no body.
-func (w *response) send(r *http.Request, status int, contentType []string, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = contentType
-	varyByEncoding(h)
+func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
+	w.headers.set("Content-Type", contentType)
+	w.varyByEncoding()
 	if len(body) >= minCompress {
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
@@ -75,16 +61,43 @@ func (w *response) send(r *http.Request, status int, contentType []string, body 
 			*buf = w.compressor.append(*buf, c, body)
 			if len(*buf) < len(body) {
 				body = *buf
-				h["Content-Encoding"] = c.header()
+				w.headers.set("Content-Encoding", c.header())
 			}
 		}
 	}
-	w.set("Content-Length", strconv.Itoa(len(body)))
+	w.headers.set("Content-Length", strconv.Itoa(len(body)))
+	if c := connOf(r); c != nil && r.Method == http.MethodGet {
+		w.sendAhead(c, status, body)
+		return
+	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		if _, err := w.Write(body); err != nil && w.err == nil {
+		w.write(body)
+	}
+}
+
+// sendAhead sends an answer past the buffer of net/http, which would cut it in two, and past its map of headers, which
+// it would copy and sort: measured together, a sixth of the processor time of a listing.
+func (w *response) sendAhead(c *conn, status int, body []byte) {
+	h := w.Header()
+	for _, name := range []string{"Content-Type", "Content-Length"} { // these it must know to leave the body alone
+		w.headers.moveTo(h, name)
+	}
+	c.announce(w.headers.all(), body)
+	w.headers.reset()
+	w.WriteHeader(status)
+	w.write(body)
+	if c.waiting { // it fits into the buffers of net/http, and body will not be ours when they are emptied
+		if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil && w.err == nil {
 			w.err = err
 		}
+	}
+}
+
+// write writes a body. That it failed is for the log alone: there is nobody left to tell.
+func (w *response) write(body []byte) {
+	if _, err := w.Write(body); err != nil && w.err == nil {
+		w.err = err
 	}
 }
 
@@ -95,18 +108,18 @@ func (w *response) options(allow string) {
 }
 
 // What decides an answer beside the URL.
-var (
-	varyEncoding       = []string{"Accept-Encoding"}
-	varyKey            = []string{"Authorization, X-API-Key"}
-	varyKeyAndEncoding = []string{"Authorization, X-API-Key, Accept-Encoding"}
+const (
+	varyEncoding       = "Accept-Encoding"
+	varyKey            = "Authorization, X-API-Key"
+	varyKeyAndEncoding = "Authorization, X-API-Key, Accept-Encoding"
 )
 
 // varyByEncoding notes that a body may come in several encodings.
-func varyByEncoding(h http.Header) {
-	if len(h["Vary"]) > 0 {
-		h["Vary"] = varyKeyAndEncoding
+func (w *response) varyByEncoding() {
+	if w.headers.has("Vary") {
+		w.headers.set("Vary", varyKeyAndEncoding)
 	} else {
-		h["Vary"] = varyEncoding
+		w.headers.set("Vary", varyEncoding)
 	}
 }
 
