@@ -64,6 +64,7 @@ type API struct {
 	opts       Options
 	routes     []route
 	mux        *http.ServeMux
+	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
 	inFlight   atomic.Int64
 	buffers    *buffers
 	compressor *compressor
@@ -105,7 +106,11 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.headers.set("Access-Control-Expose-Headers", exposedHeaders)
 	}
 	defer a.finish(w, r)
+	ref, ok := plainListing(r)
 	switch {
+	case ok:
+		w.ref = ref
+		a.listing.ServeHTTP(w, r)
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):

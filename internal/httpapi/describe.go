@@ -57,7 +57,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 
 // describe answers with one dataset.
 func (a *API) describe(w *response, r *http.Request) error {
-	snap, err := a.acquire(r)
+	snap, err := a.acquire(w, r)
 	if err != nil {
 		return err
 	}

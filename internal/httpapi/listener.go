@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Listener wraps the listener of a server. A request that is not HTTP, or too much of it, never reaches a handler:
@@ -37,8 +38,19 @@ func (l *listener) Accept() (net.Conn, error) {
 
 type conn struct {
 	net.Conn
-	log *slog.Logger
+	log     *slog.Logger
+	writeBy time.Time // the deadline that is set for writes
 	ahead
+}
+
+// SetWriteDeadline sets the deadline for writes, which net/http moves on with every request. A step of less than a second
+// is not taken: a minute more or less a second is the same, and moving a timer costs as much as finding the records.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	if step := t.Sub(c.writeBy); 0 <= step && step < time.Second {
+		return nil
+	}
+	c.writeBy = t
+	return c.Conn.SetWriteDeadline(t)
 }
 
 // CloseWrite lets net/http hang up gently, so that the client can read why.

@@ -26,7 +26,7 @@ func (a *API) list(w *response, r *http.Request) error {
 // prepareListing judges a request in the order dataset, key, query, and writes the answer into buf. done means that 304
 // was the whole answer.
 func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	snap, err := a.acquire(r)
+	snap, err := a.acquire(w, r)
 	if err != nil {
 		return false, err
 	}
@@ -60,8 +60,12 @@ func needsKey(ref herb.Ref) string {
 }
 
 // acquire finds the dataset that a path names.
-func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
-	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
+func (a *API) acquire(w *response, r *http.Request) (library.Snapshot, error) {
+	ref := w.ref
+	if ref == (herb.Ref{}) {
+		ref = herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
+	}
+	ref.Namespace, ref.Name = clip(ref.Namespace), clip(ref.Name)
 	return a.opts.Library.Acquire(r.Context(), ref)
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"herbarium/internal/herb"
 )
 
 // response is the writer that every handler gets. It knows what the log line will tell.
@@ -14,8 +16,9 @@ type response struct {
 	buffers    *buffers
 	start      time.Time
 	id         string
-	route      *route // nil: none was found
-	status     int    // 0: nothing was sent
+	route      *route   // nil: none was found
+	ref        herb.Ref // the dataset that plainListing found; empty if it found none
+	status     int      // 0: nothing was sent
 	bytes      int64
 	err        error // what failed, for the log alone
 	headers    headerList
