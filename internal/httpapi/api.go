@@ -67,6 +67,7 @@ type API struct {
 	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
 	inFlight   atomic.Int64
 	buffers    *buffers
+	responses  responses
 	compressor *compressor
 	document   atomic.Pointer[document]
 }
@@ -97,7 +98,8 @@ func New(opts Options) (*API, error) {
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w := &response{ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now()}
+	w := a.responses.get()
+	w.ResponseWriter, w.compressor, w.buffers, w.start = rw, a.compressor, a.buffers, a.opts.Now()
 	w.id = requestID(r.Header)
 	w.headers.set("X-Request-Id", w.id)
 	w.headers.set("X-Content-Type-Options", "nosniff")
@@ -136,6 +138,7 @@ func (a *API) finish(w *response, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
+	a.responses.put(w)
 }
 
 var errPanic = errors.New("a handler panicked")

@@ -41,14 +41,13 @@ func (h *headerList) remove(name string) {
 	}
 }
 
-func (h *headerList) reset() { h.n = 0 }
-
-// moveTo moves one header into a map.
-func (h *headerList) moveTo(m http.Header, name string) {
+// take removes a header and returns its value.
+func (h *headerList) take(name string) (value string) {
 	if i := h.index(name); i >= 0 {
-		m[name] = []string{h.list[i].value}
-		h.remove(name)
+		value = h.list[i].value
 	}
+	h.remove(name)
+	return value
 }
 
 // copyTo copies the headers into a map.
