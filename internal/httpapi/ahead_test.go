@@ -169,6 +169,8 @@ func (d *deadlines) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
+func (d *deadlines) Write(p []byte) (int, error) { return len(p), nil }
+
 func (d *deadlines) Accept() (net.Conn, error) { return d, nil }
 func (d *deadlines) Addr() net.Addr            { return nil }
 func (d *deadlines) Close() error              { return nil }
@@ -186,13 +188,14 @@ func TestWriteDeadlines(t *testing.T) {
 		at    time.Time
 		taken bool
 	}{
+		{time.Time{}, false}, // there is none to lift
 		{start, true},
 		{start.Add(500 * time.Millisecond), false},
 		{start.Add(1200 * time.Millisecond), true},
+		{time.Time{}, false}, // nothing is written before the next
+		{start.Add(1300 * time.Millisecond), false},
 		{start.Add(1100 * time.Millisecond), true}, // an earlier one counts at once
 		{start.Add(time.Hour), true},
-		{time.Time{}, true},
-		{start, true},
 	} {
 		if err := c.SetWriteDeadline(step.at); err != nil {
 			t.Fatal(err)
@@ -200,6 +203,15 @@ func TestWriteDeadlines(t *testing.T) {
 		if step.taken {
 			want = append(want, step.at)
 		}
+	}
+	for _, at := range []time.Time{{}, start} { // what is written without a deadline has none
+		if err := c.SetWriteDeadline(at); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, at)
 	}
 	if diff := cmp.Diff(want, under.set); diff != "" {
 		t.Errorf("deadlines (-want +set):\n%s", diff)

@@ -40,13 +40,16 @@ type conn struct {
 	net.Conn
 	log     *slog.Logger
 	writeBy time.Time // the deadline that is set for writes
+	lifted  bool      // and is to be lifted before the next one
 	ahead
 }
 
-// SetWriteDeadline sets the deadline for writes, which net/http moves on with every request. A step of less than a second
-// is not taken: a minute more or less a second is the same, and moving a timer costs as much as finding the records.
+// SetWriteDeadline sets the deadline for writes. net/http sets one with every request and lifts it after it, and each of
+// that moves a timer, which costs as much as finding the records. So a deadline is lifted only when something is written
+// without one, and not moved on by less than a second: a minute less a second is as good a limit.
 func (c *conn) SetWriteDeadline(t time.Time) error {
-	if step := t.Sub(c.writeBy); 0 <= step && step < time.Second {
+	c.lifted = t.IsZero() && !c.writeBy.IsZero()
+	if step := t.Sub(c.writeBy); c.lifted || 0 <= step && step < time.Second {
 		return nil
 	}
 	c.writeBy = t
@@ -63,6 +66,12 @@ func (c *conn) CloseWrite() error {
 
 // Write passes on what is written, except for a refusal of net/http's own.
 func (c *conn) Write(p []byte) (int, error) {
+	if c.lifted {
+		c.lifted, c.writeBy = false, time.Time{}
+		if err := c.Conn.SetWriteDeadline(c.writeBy); err != nil {
+			return 0, err
+		}
+	}
 	if c.waiting || c.sent > 0 {
 		return c.writeAhead(c.Conn, p)
 	}
