@@ -33,6 +33,8 @@ func TestNewLog_jsonLikeSlog(t *testing.T) {
 		{"odd level", same, at, slog.LevelError + 2, "x", nil},
 		{"no time", same, time.Time{}, slog.LevelInfo, "x", nil},
 		{"message to escape", same, at, slog.LevelInfo, "a \"b\"\n\\", nil},
+		{"quotation marks", same, at, slog.LevelInfo, `a "b"`, []slog.Attr{slog.String("c", `"d"`)}},
+		{"backslashes", same, at, slog.LevelInfo, `a\b`, []slog.Attr{slog.String("c", `d\n`)}},
 		{"name to escape", same, at, slog.LevelInfo, "x", []slog.Attr{slog.Int("a\tb", 1), slog.Int("c", 2)}},
 		{"values to escape", same, at, slog.LevelInfo, "x", []slog.Attr{
 			slog.String("a", "1"), slog.String("b", "<a href=\"x\">&amp;"), slog.String("c", "Ångström\u2028\x7f\xff"), slog.String("d", "4"),
