@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"encoding/base32"
-	"encoding/binary"
-	"math/rand/v2"
+	"crypto/rand"
 	"net/http"
 	"strings"
 
@@ -17,16 +15,7 @@ func requestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) == 1 && isRequestID(ids[0]) {
 		return ids[0]
 	}
-	return freshID()
-}
-
-// freshID returns an id of 26 letters and digits that no other request has. It is not a secret: the generator of
-// math/rand is seeded by the system, does not repeat within 128 bits, and costs a tenth of what crypto/rand does.
-func freshID() string {
-	var bits [16]byte
-	binary.NativeEndian.PutUint64(bits[:8], rand.Uint64())
-	binary.NativeEndian.PutUint64(bits[8:], rand.Uint64())
-	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(bits[:])
+	return rand.Text()
 }
 
 // isRequestID reports whether s may stand in a header and in a log as it is. A key that was put there by mistake may not.

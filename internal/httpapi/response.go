@@ -98,7 +98,7 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 }
 
 // sendAhead sends an answer past the buffer of net/http, which would cut it in two, and past its map of headers, which
-// it would copy and sort: measured together, a sixth of the processor time of a listing.
+// it would copy and sort: measured together, a quarter of the processor time of a listing.
 func (w *response) sendAhead(c *conn, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = nil // present, so that net/http does not guess, and empty: the line is ours

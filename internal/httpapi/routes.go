@@ -128,8 +128,8 @@ func (a *API) serve(rt *route) http.Handler {
 }
 
 // plainListing recognises the path of a listing that is written without any peculiarity, and the dataset it names. It
-// decides as the mux would, for a twentieth of the processor time of a listing less; what it does not know it leaves to
-// the mux.
+// decides as the mux would, which with the look for a canonical path takes 4 % of the processor time of a listing; what
+// it does not know it leaves to the mux.
 func plainListing(r *http.Request) (ref herb.Ref, ok bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
 		return ref, false

@@ -10,7 +10,7 @@ import (
 )
 
 // jsonHandler writes what slog.JSONHandler writes, byte for byte. The records that make up nearly all of a server's log,
-// of plain strings and numbers, it writes itself, in a third of the time; the rest it leaves to slog.
+// of plain strings and numbers, it writes itself, in about half of the time; the rest it leaves to slog.
 type jsonHandler struct {
 	slog.Handler
 	plain bool // there are no groups and attributes from before
