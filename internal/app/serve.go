@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -49,7 +51,21 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
 	}
+	defer collectLessOften()()
 	return data.serve(ctx, listener, c, opts, follow)
+}
+
+// servingGC is the GC percentage of a server. It keeps so little in memory, a few MiB, that at Go's 100 it would be
+// collecting garbage after every few hundred requests: a fifth of its processor time. 800 costs some 30 MiB instead.
+const servingGC = 800
+
+// collectLessOften sets servingGC, unless the environment has a say, and returns how to undo it.
+func collectLessOften() (undo func()) {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(servingGC)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // prepare brings the data folder up to date. A source that cannot be published is reported and does not keep the rest

@@ -68,8 +68,10 @@ type API struct {
 	opts       Options
 	routes     []route
 	mux        *http.ServeMux
+	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
 	inFlight   atomic.Int64
 	buffers    *buffers
+	responses  responses
 	compressor *compressor
 	document   atomic.Pointer[document]
 }
@@ -103,17 +105,21 @@ func New(opts Options) (*API, error) {
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w := &response{ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now()}
+	w := a.responses.get()
+	w.ResponseWriter, w.compressor, w.buffers, w.start = rw, a.compressor, a.buffers, a.opts.Now()
 	w.id = requestID(r.Header)
-	h := w.Header()
-	w.set("X-Request-Id", w.id)
-	h["X-Content-Type-Options"] = noSniff
+	w.headers.set("X-Request-Id", w.id)
+	w.headers.set("X-Content-Type-Options", "nosniff")
 	if sharesWithOrigins(r.URL.Path) {
-		h["Access-Control-Allow-Origin"] = allOrigins
-		h["Access-Control-Expose-Headers"] = exposedHeaders
+		w.headers.set("Access-Control-Allow-Origin", allOrigins)
+		w.headers.set("Access-Control-Expose-Headers", exposedHeaders)
 	}
 	defer a.finish(w, r)
+	ref, ok := plainListing(r)
 	switch {
+	case ok:
+		w.ref = ref
+		a.listing.ServeHTTP(w, r)
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):
@@ -122,8 +128,6 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		a.mux.ServeHTTP(w, r)
 	}
 }
-
-var noSniff = []string{"nosniff"}
 
 // finish ends a request, whether its handler returned or panicked: the client gets an answer or a cut connection, and
 // the log gets its line.
@@ -144,6 +148,7 @@ func (a *API) finish(w *response, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
+	a.responses.put(w)
 }
 
 var errPanic = errors.New("a handler panicked")

@@ -24,17 +24,12 @@ const (
 	codings // how many there are
 )
 
-var (
-	headerGzip = []string{"gzip"}
-	headerZstd = []string{"zstd"}
-)
-
 // header returns the value of Content-Encoding.
-func (c coding) header() []string {
+func (c coding) header() string {
 	if c == codingZstd {
-		return headerZstd
+		return "zstd"
 	}
-	return headerGzip
+	return "gzip"
 }
 
 // chooseCoding reads Accept-Encoding: the coding with the highest weight, zstd before gzip where they weigh the same.

@@ -29,11 +29,11 @@ func (a *API) entityTag(parts ...string) string {
 
 // notModified answers that the client has what it asks for; false if it has not.
 func (w *response) notModified(r *http.Request, tag string) bool {
-	w.set("Etag", tag)
+	w.headers.set("Etag", tag)
 	if !matchesTag(r.Header["If-None-Match"], tag) {
 		return false
 	}
-	varyByEncoding(w.Header())
+	w.varyByEncoding()
 	w.WriteHeader(http.StatusNotModified)
 	return true
 }
@@ -66,22 +66,21 @@ func matchesTag(headers []string, tag string) bool {
 }
 
 // Who may keep a copy of an answer. All must ask whether it is still right.
-var (
-	cachePublic  = []string{"public, no-cache"}
-	cachePrivate = []string{"private, no-cache"}
-	cacheNever   = []string{"private, no-store"}
-	noReferrer   = []string{"no-referrer"}
+const (
+	cachePublic  = "public, no-cache"
+	cachePrivate = "private, no-cache"
+	cacheNever   = "private, no-store"
 )
 
 // setCaching says who may keep a copy. A URL with a key in it must leave no trace anywhere.
-func setCaching(h http.Header, r *http.Request, access herb.Access) {
+func (w *response) setCaching(r *http.Request, access herb.Access) {
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		h["Cache-Control"] = cacheNever
-		h["Referrer-Policy"] = noReferrer
+		w.headers.set("Cache-Control", cacheNever)
+		w.headers.set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		h["Cache-Control"] = cachePrivate
+		w.headers.set("Cache-Control", cachePrivate)
 	default:
-		h["Cache-Control"] = cachePublic
+		w.headers.set("Cache-Control", cachePublic)
 	}
 }

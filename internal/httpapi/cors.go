@@ -7,12 +7,9 @@ import (
 
 // What scripts of other origins may do: read open data with any of our headers. The plants are not for them: a browser
 // must not be made to write with someone's token.
-var (
-	allOrigins     = []string{"*"}
-	exposedHeaders = []string{"ETag, Link, Retry-After, X-Request-Id, X-Total-Count"}
-)
-
 const (
+	allOrigins     = "*"
+	exposedHeaders = "ETag, Link, Retry-After, X-Request-Id, X-Total-Count"
 	allowedMethods = "GET, HEAD, OPTIONS"
 	allowedHeaders = "Authorization, X-API-Key, If-None-Match, Content-Type, X-Request-Id"
 	preflightAge   = "86400" // seconds that a browser may remember the answer; many stop sooner

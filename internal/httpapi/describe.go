@@ -58,7 +58,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 
 // describe answers with one dataset.
 func (a *API) describe(w *response, r *http.Request) error {
-	snap, err := a.acquire(r)
+	snap, err := a.acquire(w, r)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	access := herb.AccessOpen
 	if snap.Access == herb.AccessKey {
-		w.Header()["Vary"] = varyKey
+		w.headers.set("Vary", varyKey)
 		if a.mayList(r, snap.Dataset) {
 			access = herb.AccessKey
 		} else {
@@ -95,7 +95,7 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	if err != nil {
 		return err
 	}
-	setCaching(w.Header(), r, access)
+	w.setCaching(r, access)
 	if !w.notModified(r, a.entityTag(string(body))) {
 		w.send(r, http.StatusOK, contentJSON, body)
 	}

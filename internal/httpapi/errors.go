@@ -42,13 +42,13 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if status == http.StatusInternalServerError {
 		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
 	}
-	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
-		delete(h, name)
+		w.headers.remove(name)
+		delete(w.Header(), name)
 	}
-	h.Set("Cache-Control", "no-store")
+	w.headers.set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", retryAfter)
+		w.headers.set("Retry-After", retryAfter)
 	}
 	w.send(r, status, contentJSON, mustJSON(errorBody{Error: int32(status), Message: message}))
 }

@@ -101,9 +101,9 @@ func (b *exportBody) start() {
 	b.started = true
 	h := b.w.Header()
 	b.header(h)
-	varyByEncoding(h)
+	b.w.varyByEncoding()
 	if b.coding != identity {
-		h["Content-Encoding"] = b.coding.header()
+		b.w.headers.set("Content-Encoding", b.coding.header())
 		b.sent = sha256.New()
 	}
 	if b.trailers {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Listener wraps the listener of a server. A request that is not HTTP, or too much of it, never reaches a handler:
@@ -33,12 +34,27 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, l.log}, nil
+	return &conn{Conn: c, log: l.log}, nil
 }
 
 type conn struct {
 	net.Conn
-	log *slog.Logger
+	log     *slog.Logger
+	writeBy time.Time // the deadline that is set for writes
+	lifted  bool      // and is to be lifted before the next one
+	ahead
+}
+
+// SetWriteDeadline sets the deadline for writes. net/http sets one with every request and lifts it after it, and each of
+// that moves a timer, which costs as much as finding the records. So a deadline is lifted only when something is written
+// without one, and not moved on by less than a second: a minute less a second is as good a limit.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.lifted = t.IsZero() && !c.writeBy.IsZero()
+	if step := t.Sub(c.writeBy); c.lifted || 0 <= step && step < time.Second {
+		return nil
+	}
+	c.writeBy = t
+	return c.Conn.SetWriteDeadline(t)
 }
 
 // CloseWrite lets net/http hang up gently, so that the client can read why.
@@ -51,6 +67,15 @@ func (c *conn) CloseWrite() error {
 
 // Write passes on what is written, except for a refusal of net/http's own.
 func (c *conn) Write(p []byte) (int, error) {
+	if c.lifted {
+		c.lifted, c.writeBy = false, time.Time{}
+		if err := c.Conn.SetWriteDeadline(c.writeBy); err != nil {
+			return 0, err
+		}
+	}
+	if c.waiting || c.sent > 0 {
+		return c.writeAhead(c.Conn, p)
+	}
 	status, reason, ok := ownRefusal(p)
 	if !ok {
 		return c.Conn.Write(p)

@@ -47,7 +47,7 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 
 // question judges a request for records in the order dataset, key, query. The caller releases the snapshot.
 func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.Request, error) {
-	snap, err := a.acquire(r)
+	snap, err := a.acquire(w, r)
 	if err != nil {
 		return library.Snapshot{}, nil, err
 	}
@@ -60,9 +60,9 @@ func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.R
 }
 
 func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query.Request, error) {
-	w.Header()["Vary"] = varyAccept
+	w.headers.set("Vary", varyAccept)
 	if snap.Access == herb.AccessKey {
-		w.Header()["Vary"] = varyKey
+		w.headers.set("Vary", varyKey)
 		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query
 	if err != nil {
 		return nil, err
 	}
-	setCaching(w.Header(), r, snap.Access)
+	w.setCaching(r, snap.Access)
 	return req, nil
 }
 
@@ -81,8 +81,12 @@ func needsKey(ref herb.Ref) string {
 }
 
 // acquire finds the dataset that a path names.
-func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
-	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
+func (a *API) acquire(w *response, r *http.Request) (library.Snapshot, error) {
+	ref := w.ref
+	if ref == (herb.Ref{}) {
+		ref = herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
+	}
+	ref.Namespace, ref.Name = clip(ref.Namespace), clip(ref.Name)
 	return a.opts.Library.Acquire(r.Context(), ref)
 }
 
@@ -141,7 +145,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		add("next", m.Page+1)
 	}
 	add("last", max(m.TotalPages, 1))
-	w.set("Link", string(b))
+	w.headers.set("Link", string(b))
 	*buf = b
 	return nil
 }

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"slices"
 )
 
 // logRequest writes the one line that every request leaves, and tells the observer.
 func (a *API) logRequest(w *response, r *http.Request) {
-	took := a.opts.Now().Sub(w.start)
+	end := a.opts.Now()
+	took := end.Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path()
@@ -31,7 +31,9 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	if !a.opts.Log.Enabled(ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{
+	// A record of our own: the logger would look at the clock again, and for the place in the source, which nobody asks for.
+	record := slog.NewRecord(end, level, "request", 0)
+	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", shorten(redactText(r.URL.Path))),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
@@ -40,12 +42,12 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.Duration("duration", took),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
-	}
+	)
 	// What a client did wrong it was told; what it wrote there may be a secret in the wrong place.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
-		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
+		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
 	}
-	a.opts.Log.LogAttrs(ctx, level, "request", attrs...)
+	_ = a.opts.Log.Handler().Handle(ctx, record) // a log that cannot be written has nobody to tell
 }
 
 // logPanic writes down where a handler panicked.
@@ -58,11 +60,9 @@ func (a *API) logPanic(w *response, r *http.Request, p any) {
 
 // knownMethod returns a method as it may be logged and counted: clients can make up any number of others.
 func knownMethod(method string) string {
-	known := []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-		http.MethodConnect, http.MethodOptions, http.MethodTrace,
-	}
-	if slices.Contains(known, method) {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
 		return method
 	}
 	return "OTHER"

@@ -23,7 +23,7 @@ func wantsExport(headers []string) (format export.Format, ok bool) {
 			item, header, _ = strings.Cut(header, ",")
 			name, params, _ := strings.Cut(item, ";")
 			switch name = strings.Trim(name, " \t"); {
-			case strings.EqualFold(name, contentJSON[0]):
+			case strings.EqualFold(name, contentJSON):
 				json = rangeWeight(params)
 			case strings.EqualFold(name, "application/*"):
 				application = rangeWeight(params)

@@ -48,7 +48,7 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 		d = &document{key: key, body: body, tag: a.entityTag(string(body))}
 		a.document.Store(d)
 	}
-	setCaching(w.Header(), r, herb.AccessOpen)
+	w.setCaching(r, herb.AccessOpen)
 	if !w.notModified(r, d.tag) {
 		w.send(r, http.StatusOK, contentJSON, d.body)
 	}

@@ -39,7 +39,7 @@ func listResponses(success object) object {
 			{"description", "A page of records; or all of them, as a file."},
 			{"headers", headers("ETag", "Cache-Control", "Vary", "Link", "X-Total-Count", "Content-Disposition")},
 			{"content", object{
-				{contentJSON[0], object{{"schema", success}}},
+				{contentJSON, object{{"schema", success}}},
 				{export.CSV.MediaType(), object{{"schema", str("All records. The first line names the fields; lines end with CR LF.")}}},
 				{export.NDJSON.MediaType(), object{{"schema", str("All records, each a JSON object on a line of its own.")}}},
 			}},
@@ -117,7 +117,7 @@ func descriptorSchemaDoc() operation {
 			{"200", object{
 				{"description", "The schema."},
 				{"headers", headers("ETag", "Cache-Control", "Vary")},
-				{"content", object{{contentSchema[0], object{{"schema", object{{"type", "object"}}}}}}},
+				{"content", object{{contentSchema, object{{"schema", object{{"type", "object"}}}}}}},
 			}},
 			{"304", ref("responses", "NotModified")},
 		},

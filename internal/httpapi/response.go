@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"herbarium/internal/herb"
 )
 
 // response is the writer that every handler gets. It knows what the log line will tell.
@@ -14,32 +16,38 @@ type response struct {
 	buffers    *buffers
 	start      time.Time
 	id         string
-	route      *route // nil: none was found
-	status     int    // 0: nothing was sent
+	route      *route   // nil: none was found
+	ref        herb.Ref // the dataset that plainListing found; empty if it found none
+	status     int      // 0: nothing was sent
 	bytes      int64
 	err        error // what failed, for the log alone
 	gone       bool  // and that it was the client that did not take the answer
-
-	values [4]string // room for the values of headers that differ from answer to answer
-	used   int
+	headers    headerList
+	length     [1]string // room for the one header that sendAhead leaves to net/http
 }
 
-// set sets a header. The first few cost nothing.
-func (w *response) set(name, value string) {
-	if w.used == len(w.values) {
-		w.Header()[name] = []string{value}
-		return
+// responses are reused from request to request: nobody has one when its request is finished.
+type responses struct{ pool sync.Pool }
+
+// get returns an empty response.
+func (s *responses) get() *response {
+	if w, ok := s.pool.Get().(*response); ok {
+		return w
 	}
-	v := w.values[w.used : w.used+1 : w.used+1]
-	v[0] = value
-	w.Header()[name] = v
-	w.used++
+	return new(response)
+}
+
+// put takes a response back and empties it.
+func (s *responses) put(w *response) {
+	*w = response{}
+	s.pool.Put(w)
 }
 
 // WriteHeader notes the status. Informational responses are not the answer and are not noted.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		w.headers.copyTo(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -47,7 +55,7 @@ func (w *response) WriteHeader(status int) {
 // Write notes how much was written.
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.WriteHeader(http.StatusOK)
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
@@ -58,17 +66,16 @@ func (w *response) Write(p []byte) (int, error) {
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // The types of bodies.
-var (
-	contentJSON = []string{"application/json"}
-	contentHTML = []string{"text/html; charset=utf-8"}
+const (
+	contentJSON = "application/json"
+	contentHTML = "text/html; charset=utf-8"
 )
 
 // send answers with a complete body, compressed if that pays and the client takes it. An answer to HEAD has the same
 // headers and no body.
-func (w *response) send(r *http.Request, status int, contentType []string, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = contentType
-	varyByEncoding(h)
+func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
+	w.headers.set("Content-Type", contentType)
+	w.varyByEncoding()
 	if len(body) >= minCompress {
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
@@ -76,16 +83,43 @@ func (w *response) send(r *http.Request, status int, contentType []string, body 
 			*buf = w.compressor.append(*buf, c, body)
 			if len(*buf) < len(body) {
 				body = *buf
-				h["Content-Encoding"] = c.header()
+				w.headers.set("Content-Encoding", c.header())
 			}
 		}
 	}
-	w.set("Content-Length", strconv.Itoa(len(body)))
+	w.headers.set("Content-Length", strconv.Itoa(len(body)))
+	if c := connOf(r); c != nil && r.Method == http.MethodGet {
+		w.sendAhead(c, status, body)
+		return
+	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		if _, err := w.Write(body); err != nil && w.err == nil {
+		w.write(body)
+	}
+}
+
+// sendAhead sends an answer past the buffer of net/http, which would cut it in two, and past its map of headers, which
+// it would copy and sort: measured together, a quarter of the processor time of a listing.
+func (w *response) sendAhead(c *conn, status int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = nil // present, so that net/http does not guess, and empty: the line is ours
+	w.length[0] = w.headers.take("Content-Length")
+	h["Content-Length"] = w.length[:] // known to net/http, so that it leaves the body in one piece
+	c.announce(w.headers.all(), body)
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+	w.write(body)
+	if c.waiting { // it fits into the buffers of net/http, and body will not be ours when they are emptied
+		if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil && w.err == nil {
 			w.err = err
 		}
+	}
+}
+
+// write writes a body. That it failed is for the log alone: there is nobody left to tell.
+func (w *response) write(body []byte) {
+	if _, err := w.Write(body); err != nil && w.err == nil {
+		w.err = err
 	}
 }
 
@@ -97,23 +131,23 @@ func (w *response) options(allow string) {
 
 // What decides an answer beside the URL: the encodings that the client takes; of records also the format it asks for, and
 // of those that need a key the key.
-var (
-	varyEncoding          = []string{"Accept-Encoding"}
-	varyAccept            = []string{"Accept"}
-	varyAcceptAndEncoding = []string{"Accept, Accept-Encoding"}
-	varyKey               = []string{"Authorization, X-API-Key, Accept"}
-	varyKeyAndEncoding    = []string{"Authorization, X-API-Key, Accept, Accept-Encoding"}
+const (
+	varyEncoding          = "Accept-Encoding"
+	varyAccept            = "Accept"
+	varyAcceptAndEncoding = "Accept, Accept-Encoding"
+	varyKey               = "Authorization, X-API-Key, Accept"
+	varyKeyAndEncoding    = "Authorization, X-API-Key, Accept, Accept-Encoding"
 )
 
 // varyByEncoding notes that a body may come in several encodings.
-func varyByEncoding(h http.Header) {
-	switch v := h["Vary"]; {
-	case len(v) == 0:
-		h["Vary"] = varyEncoding
-	case v[0] == varyAccept[0]:
-		h["Vary"] = varyAcceptAndEncoding
-	case v[0] == varyKey[0]:
-		h["Vary"] = varyKeyAndEncoding
+func (w *response) varyByEncoding() {
+	switch w.headers.get("Vary") {
+	case varyAccept:
+		w.headers.set("Vary", varyAcceptAndEncoding)
+	case varyKey:
+		w.headers.set("Vary", varyKeyAndEncoding)
+	default:
+		w.headers.set("Vary", varyEncoding)
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // contentSchema is the content type of a JSON Schema.
-var contentSchema = []string{"application/schema+json"}
+const contentSchema = "application/schema+json"
 
 // descriptorSchema answers with the schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
-	setCaching(w.Header(), r, herb.AccessOpen)
+	w.setCaching(r, herb.AccessOpen)
 	if !w.notModified(r, a.entityTag(published.DataPackage)) {
 		w.send(r, http.StatusOK, contentSchema, []byte(published.DataPackage))
 	}

@@ -60,6 +60,7 @@ func (r *Request) ByRelevance() bool { return r.Search != nil && r.Sort == NoSor
 // have the same answer because they differ in spelling or order alone have the same form.
 func (r *Request) String() string {
 	var b strings.Builder
+	b.Grow(64) // enough for most, in one piece
 	add := func(name, value string) {
 		if b.Len() > 0 {
 			b.WriteByte('&')
@@ -120,6 +121,9 @@ func (r *Request) Meta(total int) Meta {
 // WithPage returns a raw query as it would be asked for another page, which it names last. A key in it is left out: what
 // is built of the result may be logged, shared and cached.
 func WithPage(raw string, page int) (string, error) {
+	if raw == "" {
+		return ParamPage + "=" + strconv.Itoa(page), nil
+	}
 	ps, err := parsePairs(raw)
 	if err != nil {
 		return "", err

@@ -41,7 +41,7 @@ func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
 		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
 	}
 	if opts.Format == FormatJSON {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: opts.Level})), nil
+		return slog.New(newJSONHandler(w, opts.Level)), nil
 	}
 	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
 }

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package library
+
+import (
+	"os"
+	"sync/atomic"
+)
+
+// mapWord maps nothing where there are no maps.
+func mapWord(*os.File) *atomic.Uint64 { return nil }
