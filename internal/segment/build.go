@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // PartSuffix is how the name of what is being built ends.
@@ -87,7 +86,7 @@ type builder struct {
 }
 
 func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error) {
-	b := &builder{opts: opts, fields: fields, shop: &workshop{dir: dir}}
+	b := &builder{opts: opts, fields: fields, shop: newWorkshop(dir, opts.Memory, len(fields))}
 	var err error
 	if b.w, err = newFileWriter(filepath.Join(dir, segmentFile)); err != nil {
 		return nil, err
@@ -95,11 +94,20 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error)
 	if b.starts, err = b.shop.newSpool(); err != nil {
 		return nil, err
 	}
-	if b.words, err = newWordsBuilder(b.shop, opts.Memory); err != nil {
+	searchable, lists := 0, 0
+	for _, f := range fields {
+		if f.Searchable {
+			searchable++
+		}
+		if f.Type == herb.TypeList {
+			lists++
+		}
+	}
+	if b.words, err = newWordsBuilder(b.shop, searchable, opts.Memory/2); err != nil {
 		return nil, err
 	}
 	for _, f := range fields {
-		c, err := newColumnBuilder(f, b.shop, opts.Memory/sorters())
+		c, err := newColumnBuilder(f, b.shop, opts.Memory/4/max(lists, 1))
 		if err != nil {
 			return nil, err
 		}
@@ -111,108 +119,91 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error)
 // sorters is how many fields are sorted at the same time.
 func sorters() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// batch is some records, and what one goroutine can prepare of them without the others.
-type batch struct {
-	records []herb.Record
-	err     error
-	json    []byte
-	ends    []int
-	words   [][][]string // of each record, of each searchable field
-	ready   chan struct{}
-}
-
-const batchSize = 512
-
-// read takes in all records: their JSON goes to the file, their values and words to the builders.
+// read takes in all records: their JSON goes to the file, their values and words to the builders. One goroutine reads,
+// several prepare, and this one takes the batches in their order and gives them back.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0))
-	work := make(chan *batch)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel(context.Canceled)
+	inFlight := 3 * runtime.GOMAXPROCS(0)
+	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+	for range inFlight {
+		free <- newBatch(len(b.fields))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer cancel()
 	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
+		others.Go(func() {
+			p := b.preparer()
 			for x := range work {
-				b.prepare(x)
-				close(x.ready)
+				p.prepare(x)
+				x.ready <- struct{}{}
 			}
 		})
 	}
-	workers.Go(func() {
+	others.Go(func() {
 		defer close(inOrder)
 		defer close(work)
-		for x := range batches(records) {
-			x.ready = make(chan struct{})
-			select {
-			case inOrder <- x:
-			case <-ctx.Done():
-				return
-			}
+		readBatches(ctx, records, free, func(x *batch) {
+			inOrder <- x
 			work <- x
-		}
+		})
 	})
 	for x := range inOrder {
 		<-x.ready
 		if x.err != nil {
-			return drain(inOrder, cancel, x.err)
+			return x.err
 		}
 		if err := b.take(x); err != nil {
-			return drain(inOrder, cancel, err)
+			return err
 		}
 		b.opts.Progress(Progress{Phase: "reading", Done: b.records})
-		if err := ctx.Err(); err != nil {
-			return drain(inOrder, cancel, context.Cause(ctx))
+		if ctx.Err() != nil {
+			break
 		}
+		free <- x.empty()
 	}
 	return context.Cause(ctx) // the reading may have ended because of it
 }
 
-// drain lets the goroutine that reads come to its end.
-func drain(c <-chan *batch, cancel context.CancelCauseFunc, err error) error {
-	cancel(err)
-	for x := range c {
-		<-x.ready
+// readBatches cuts a sequence of records into batches and sends them on. The last may carry an error.
+func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
+	var x *batch
+	take := func() bool {
+		select {
+		case x = <-free:
+			return true
+		case <-ctx.Done():
+			return false
+		}
 	}
-	return err
+	if !take() {
+		return
+	}
+	for r, err := range records {
+		if err != nil {
+			x.err = err
+			break
+		}
+		if x.add(r); x.full() {
+			send(x)
+			if !take() {
+				return
+			}
+		}
+	}
+	if len(x.records) > 0 || x.err != nil {
+		send(x)
+	}
 }
 
-// batches cuts a sequence of records into batches. The last may carry an error.
-func batches(records iter.Seq2[herb.Record, error]) iter.Seq[*batch] {
-	return func(yield func(*batch) bool) {
-		x := &batch{}
-		for r, err := range records {
-			if err != nil {
-				x.err = err
-				break
-			}
-			if x.records = append(x.records, r); len(x.records) == batchSize {
-				if !yield(x) {
-					return
-				}
-				x = &batch{}
-			}
-		}
-		if len(x.records) > 0 || x.err != nil {
-			yield(x)
+func (b *builder) preparer() *preparer {
+	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
+	for i, c := range b.columns {
+		if c.elements != nil {
+			p.elements[i] = &c.elements.dictionary
 		}
 	}
-}
-
-// prepare renders records and splits their words.
-func (b *builder) prepare(x *batch) {
-	for _, r := range x.records {
-		x.json = r.AppendJSON(x.json, b.fields)
-		x.ends = append(x.ends, len(x.json))
-		var words [][]string
-		for i, f := range b.fields {
-			if f.Searchable {
-				words = append(words, text.AppendWords(nil, r[i]))
-			}
-		}
-		x.words = append(x.words, words)
-	}
+	return p
 }
 
 // take adds a batch, in the order of the records.
@@ -225,27 +216,54 @@ func (b *builder) take(x *batch) error {
 	}
 	var num [8]byte
 	start := 0
-	for i, r := range x.records {
+	for _, end := range x.ends {
 		if _, err := b.starts.Write(binary.LittleEndian.AppendUint64(num[:0], b.at+uint64(start))); err != nil {
 			return err
 		}
-		start = x.ends[i]
-		for j, c := range b.columns {
-			if err := c.add(r[j]); err != nil {
-				return err
-			}
-		}
-		if err := b.words.add(x.words[i]); err != nil {
+		start = end
+	}
+	for i, c := range b.columns {
+		if err := c.add(x.values[i], &x.elements[i], len(x.records)); err != nil {
 			return err
 		}
+	}
+	if err := b.words.add(&x.words, len(x.records)); err != nil {
+		return err
 	}
 	b.at += uint64(len(x.json))
 	b.records += len(x.records)
 	return nil
 }
 
-// write sorts the fields, several at a time, and writes what is left to write.
+// write sorts the fields, several at a time, while it writes what is left to write.
 func (b *builder) write(ctx context.Context) error {
+	sorted := make([]chan error, len(b.columns))
+	slots := make(chan *sortBuffer, sorters())
+	var sorting sync.WaitGroup
+	defer sorting.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	longest := int64(0)
+	for i, c := range b.columns {
+		sorted[i] = make(chan error, 1)
+		longest = max(longest, c.size)
+	}
+	for range cap(slots) {
+		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 2*longest)
+	}
+	sorting.Go(func() {
+		for i, c := range b.columns { // in this order, because they are written in it
+			select {
+			case buf := <-slots:
+				sorting.Go(func() {
+					sorted[i] <- c.sort(ctx, buf)
+					slots <- buf
+				})
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	b.w.end()
 	end := binary.LittleEndian.AppendUint64(nil, b.at)
 	if err := b.w.section(tagStarts, noField, b.starts, end); err != nil {
@@ -254,25 +272,6 @@ func (b *builder) write(ctx context.Context) error {
 	if err := b.words.writeTo(ctx, b.w); err != nil {
 		return err
 	}
-	sorted := make([]chan error, len(b.columns))
-	slots := make(chan struct{}, sorters())
-	var sorting sync.WaitGroup
-	defer sorting.Wait()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(context.Canceled)
-	for i := range sorted {
-		sorted[i] = make(chan error, 1)
-	}
-	sorting.Go(func() {
-		for i, c := range b.columns { // in this order, because they are written and give back their slots in it
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			sorting.Go(func() { sorted[i] <- c.sort(ctx) })
-		}
-	})
 	for i, c := range b.columns {
 		var err error
 		select {
@@ -283,7 +282,6 @@ func (b *builder) write(ctx context.Context) error {
 		if err == nil {
 			err = c.writeTo(b.w, uint32(i))
 		}
-		<-slots
 		if err != nil {
 			return err
 		}

@@ -2,24 +2,32 @@ package segment
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
 // workshop is the folder of a build and the temporary files in it.
 type workshop struct {
-	dir  string
-	mu   sync.Mutex
-	open map[*spool]bool
+	dir    string
+	buffer int // bytes that a spool gathers before it writes them
+	mu     sync.Mutex
+	open   map[*spool]bool
+}
+
+// newWorkshop makes room for the spools of a build, of which it has a few for each field at a time.
+func newWorkshop(dir string, memory, fields int) *workshop {
+	return &workshop{dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16)}
 }
 
 // spool is a temporary file that is written once and then read.
 type spool struct {
 	shop *workshop
 	f    *os.File
-	w    *bufio.Writer
+	w    *bufio.Writer // nil when it is being read
 }
 
 func (w *workshop) newSpool() (*spool, error) {
@@ -27,7 +35,7 @@ func (w *workshop) newSpool() (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spool{shop: w, f: f, w: bufio.NewWriterSize(f, 1<<16)}
+	s := &spool{shop: w, f: f, w: bufio.NewWriterSize(f, w.buffer)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open == nil {
@@ -53,15 +61,26 @@ func (w *workshop) close() error {
 // Write appends.
 func (s *spool) Write(p []byte) (int, error) { return s.w.Write(p) }
 
-// reader returns what was written, from the beginning.
-func (s *spool) reader() (*bufio.Reader, error) {
-	if err := s.w.Flush(); err != nil {
-		return nil, err
+// writeU32 appends a number of four bytes.
+func writeU32(s *spool, n uint32) error {
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], n)
+	_, err := s.w.Write(b[:])
+	return err
+}
+
+// reader returns what was written, from the beginning. Nothing can be written after it.
+func (s *spool) reader() (*spoolReader, error) {
+	if s.w != nil {
+		if err := s.w.Flush(); err != nil {
+			return nil, err
+		}
+		s.w = nil
 	}
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return bufio.NewReaderSize(s.f, 1<<18), nil
+	return &spoolReader{Reader: bufio.NewReaderSize(s.f, s.shop.buffer)}, nil
 }
 
 // remove gives the room back.
@@ -70,4 +89,40 @@ func (s *spool) remove() error {
 	delete(s.shop.open, s)
 	s.shop.mu.Unlock()
 	return errors.Join(s.f.Close(), os.Remove(s.f.Name()))
+}
+
+// spoolReader reads a spool in pieces, which it does not copy if they fit its buffer.
+type spoolReader struct {
+	*bufio.Reader
+	long []byte // a piece that does not
+}
+
+// take returns the next n bytes, which are valid until the next call.
+func (r *spoolReader) take(n int) ([]byte, error) {
+	if n <= r.Size() {
+		b, err := r.Peek(n)
+		if err == io.EOF && len(b) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		_, err = r.Discard(n) // which leaves the bytes where they are
+		return b, err
+	}
+	r.long = slices.Grow(r.long[:0], n)[:n]
+	_, err := io.ReadFull(r, r.long)
+	return r.long, err
+}
+
+// uvarint reads a number. The error is io.EOF if there is nothing more.
+func (r *spoolReader) uvarint() (uint64, error) { return binary.ReadUvarint(r) }
+
+// u32 reads a number of four bytes.
+func (r *spoolReader) u32() (uint32, error) {
+	b, err := r.take(4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
 }

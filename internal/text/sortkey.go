@@ -10,11 +10,12 @@ import (
 
 // AppendSortKey appends a key that compares with others of its type as the keys of Key do, and is equal where they are,
 // but is made without allocating and, of text, has about a fifth of their length: most of a sort is moving keys.
-// No key is another one followed by zeros, so that keys may be compared as if zeros followed them.
+// No key is the beginning of another one, so that keys may be compared piece by piece, whatever follows the last.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
 	switch t {
 	case herb.TypeNumber:
-		return appendNumberKey(dst, value)
+		key, ok = appendNumberKey(dst, value)
+		return append(key, 0), ok // less than a digit: 1 before 15
 	case herb.TypeDate:
 		return append(dst, value...), IsDate(string(value))
 	default:
@@ -110,7 +111,7 @@ func appendTextSortKey(dst, value []byte) []byte {
 	key := c.Key(&c.buf, value)
 	w := short()
 	if !w.ok {
-		return append(append(dst, key...), 1) // the end tells it from what zeros follow
+		return append(append(dst, key...), 0) // less than a weight
 	}
 	for key[0] != 0 || key[1] != 0 {
 		size := 2
