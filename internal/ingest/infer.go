@@ -87,8 +87,7 @@ func isNumber(value []byte) bool {
 	if c := value[0]; c != '-' && (c < '0' || c > '9') {
 		return false
 	}
-	_, ok := text.NumberKey(string(value))
-	return ok
+	return text.IsNumber(value)
 }
 
 // isAddress reports whether a value is an address: with a scheme, without one but with a host, or a path from the root.

@@ -91,9 +91,7 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error)
 	if b.w, err = newFileWriter(filepath.Join(dir, segmentFile)); err != nil {
 		return nil, err
 	}
-	if b.starts, err = b.shop.newSpool(); err != nil {
-		return nil, err
-	}
+	b.starts = b.shop.newSpool()
 	searchable, lists := 0, 0
 	for _, f := range fields {
 		if f.Searchable {
@@ -103,15 +101,9 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error)
 			lists++
 		}
 	}
-	if b.words, err = newWordsBuilder(b.shop, searchable, opts.Memory/2); err != nil {
-		return nil, err
-	}
+	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2)
 	for _, f := range fields {
-		c, err := newColumnBuilder(f, b.shop, opts.Memory/4/max(lists, 1))
-		if err != nil {
-			return nil, err
-		}
-		b.columns = append(b.columns, c)
+		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/4/max(lists, 1)))
 	}
 	return b, b.w.begin(tagRecords, noField)
 }

@@ -32,16 +32,12 @@ type columnBuilder struct {
 	sets     *orderSets
 }
 
-func newColumnBuilder(f herb.Field, shop *workshop, memory int) (*columnBuilder, error) {
-	b := &columnBuilder{field: f, shop: shop}
-	var err error
-	if b.values, err = shop.newSpool(); err != nil {
-		return nil, err
-	}
+func newColumnBuilder(f herb.Field, shop *workshop, memory int) *columnBuilder {
+	b := &columnBuilder{field: f, shop: shop, values: shop.newSpool(), runs: shop.newSpool()}
 	if f.Type == herb.TypeList {
 		b.elements = newInverted(shop, memory)
 	}
-	return b, nil
+	return b
 }
 
 // add takes the values of the next records and, of a list field, their elements.
@@ -67,9 +63,6 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 
 // sort finds the order and all that follows from it.
 func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
-	if b.runs, err = b.shop.newSpool(); err != nil {
-		return err
-	}
 	done, err := b.sortFew(ctx, buf)
 	if err == nil && !done {
 		err = b.sortMany(ctx, buf)
@@ -123,14 +116,11 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 	s := &sorter{shop: b.shop, buf: buf}
 	defer func() { err = errors.Join(err, s.close()) }()
 	seed := maphash.MakeSeed()
-	empty, err := b.shop.newSpool()
-	if err != nil {
-		return err
-	}
+	empty := b.shop.newSpool() // the records without a value
 	var key []byte
 	err = b.each(ctx, func(record uint32, value []byte) (err error) {
 		if len(value) == 0 {
-			return writeU32(empty, record)
+			return empty.writeU32(record)
 		}
 		if key, err = b.appendKey(key[:0], value); err != nil {
 			return err
@@ -140,9 +130,7 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	if b.order, err = b.shop.newSpool(); err != nil {
-		return err
-	}
+	b.order = b.shop.newSpool()
 	placed := 0
 	var before []byte
 	var firstHash uint64
@@ -158,7 +146,7 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 		if placed++; placed%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return writeU32(b.order, record)
+		return b.order.writeU32(record)
 	})
 	if err != nil {
 		return err
@@ -192,10 +180,7 @@ type distinct struct {
 // sortFew sorts values of which there are few different ones: only those are sorted, and the records are dealt out. done
 // is false if there are too many.
 func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool, err error) {
-	codes, err := b.shop.newSpool()
-	if err != nil {
-		return false, err
-	}
+	codes := b.shop.newSpool()
 	defer func() { err = errors.Join(err, codes.remove()) }()
 	values, ok, err := b.fewValues(ctx, codes, buf.memory/256)
 	if err != nil || !ok {
@@ -204,9 +189,7 @@ func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool
 	if err := b.placeRuns(values); err != nil {
 		return false, err
 	}
-	if b.places, err = b.shop.newSpool(); err != nil {
-		return false, err
-	}
+	b.places = b.shop.newSpool()
 	in, err := codes.reader()
 	if err != nil {
 		return false, err
@@ -217,7 +200,7 @@ func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool
 			return false, err
 		}
 		place := values[code].place
-		if err := writeU32(b.places, uint32(*place)); err != nil {
+		if err := b.places.writeU32(uint32(*place)); err != nil {
 			return false, err
 		}
 		*place++
@@ -245,7 +228,7 @@ func (b *columnBuilder) fewValues(ctx context.Context, codes *spool, most int) (
 			numbers[d.value] = code
 		}
 		values[code].records++
-		return writeU32(codes, code)
+		return codes.writeU32(code)
 	})
 	if errors.Is(err, tooMany) {
 		return nil, false, nil
@@ -299,7 +282,7 @@ func (b *columnBuilder) placeRuns(values []*distinct) (err error) {
 // beginRun notes where a run begins or, after the last, where the values end.
 func (b *columnBuilder) beginRun(place int) error {
 	b.runCount++
-	return writeU32(b.runs, uint32(place))
+	return b.runs.writeU32(uint32(place))
 }
 
 // mark notes that the values of a run are written differently; -1 only makes room for all runs.
@@ -338,11 +321,7 @@ func (b *columnBuilder) writeTo(w *fileWriter, field uint32) error {
 	if b.elements == nil {
 		return nil
 	}
-	listed := setsWriter{}
-	var err error
-	if listed.body, err = b.shop.newSpool(); err != nil {
-		return err
-	}
+	listed := setsWriter{body: b.shop.newSpool()}
 	if err := b.elements.each(func(found, _ *roaring.Bitmap, _ []byte) error { return listed.add(found, nil) }); err != nil {
 		return err
 	}

@@ -13,9 +13,10 @@ import (
 type inverted struct {
 	dictionary
 	shop    *workshop
-	limit   int      // pairs to keep before spilling
-	pairs   []uint64 // id and record, in the order of the records; as often as the name stands there
-	records []uint32 // of the pairs, by id
+	limit   int        // pairs to keep before spilling
+	count   int        // pairs that are kept
+	pairs   [][]uint64 // id and record, in the order of the records; as often as the name stands there
+	records []uint32   // of the pairs, by id
 	runs    []*spool
 }
 
@@ -24,13 +25,32 @@ func newInverted(shop *workshop, memory int) *inverted {
 	return &inverted{shop: shop, limit: max(memory/pairSize, 64)}
 }
 
+// pairsBlock is how many pairs are allocated at a time: a slice that grows would be in memory twice.
+const pairsBlock = 1 << 15
+
 // add notes that a name stands in a record. Records come in the order of their numbers.
-func (v *inverted) add(id, record uint32) { v.pairs = append(v.pairs, uint64(id)<<32|uint64(record)) }
+func (v *inverted) add(id, record uint32) {
+	block := v.count / pairsBlock
+	if block == len(v.pairs) {
+		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
+	}
+	v.pairs[block][v.count%pairsBlock] = uint64(id)<<32 | uint64(record)
+	v.count++
+}
+
+// eachPair calls f with every pair, in the order in which they were added.
+func (v *inverted) eachPair(f func(id, record uint32)) {
+	for i, block := range v.pairs {
+		for _, p := range block[:min(max(v.count-i*pairsBlock, 0), pairsBlock)] {
+			f(uint32(p>>32), uint32(p))
+		}
+	}
+}
 
 // spillIfFull writes everything to a spool if it takes too much memory. It comes between records: what is told of one is
 // never in two spools.
 func (v *inverted) spillIfFull() error {
-	if len(v.pairs) < v.limit {
+	if v.count < v.limit {
 		return nil
 	}
 	return v.spill()
@@ -39,10 +59,7 @@ func (v *inverted) spillIfFull() error {
 // spill writes what was gathered: for each name that was seen its number, the size of what follows, and its records, for
 // each the distance from the one before and a bit that says whether a count follows.
 func (v *inverted) spill() error {
-	out, err := v.shop.newSpool()
-	if err != nil {
-		return err
-	}
+	out := v.shop.newSpool()
 	v.runs = append(v.runs, out)
 	starts := v.sortPairs()
 	var head, data []byte
@@ -61,7 +78,7 @@ func (v *inverted) spill() error {
 			return err
 		}
 	}
-	v.pairs = v.pairs[:0]
+	v.count = 0
 	return nil
 }
 
@@ -69,19 +86,17 @@ func (v *inverted) spill() error {
 // out takes a fifth of the time of a list for each name, which has to be found and made longer for every word.
 func (v *inverted) sortPairs() []uint32 {
 	starts := make([]uint32, len(v.names)+1)
-	for _, p := range v.pairs {
-		starts[p>>32]++
-	}
+	v.eachPair(func(id, _ uint32) { starts[id]++ })
 	at := uint32(0)
 	for id, n := range starts {
 		starts[id] = at
 		at += n
 	}
-	v.records = slices.Grow(v.records[:0], len(v.pairs))[:len(v.pairs)]
-	for _, p := range v.pairs {
-		v.records[starts[p>>32]] = uint32(p)
-		starts[p>>32]++
-	}
+	v.records = slices.Grow(v.records[:0], v.count)[:v.count]
+	v.eachPair(func(id, record uint32) {
+		v.records[starts[id]] = record
+		starts[id]++
+	})
 	// Now each has moved to where the next begins.
 	copy(starts[1:], starts)
 	starts[0] = 0

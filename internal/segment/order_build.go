@@ -18,14 +18,7 @@ type orderSets struct {
 
 // makeSets reads the order and where its runs begin, of which there is at least the last.
 func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*orderSets, error) {
-	s := &orderSets{}
-	var err error
-	if s.often.body, err = shop.newSpool(); err != nil {
-		return nil, err
-	}
-	if s.prefix.body, err = shop.newSpool(); err != nil {
-		return nil, err
-	}
+	s := &orderSets{often: setsWriter{body: shop.newSpool()}, prefix: setsWriter{body: shop.newSpool()}}
 	places, err := order.reader()
 	if err != nil {
 		return nil, err

@@ -18,11 +18,7 @@ func (w *workshop) invert(from *spool, n, memory int) (*spool, error) {
 	}
 	var waiting []*spool
 	for at := block; at < n; at += block {
-		s, err := w.newSpool()
-		if err != nil {
-			return nil, err
-		}
-		waiting = append(waiting, s)
+		waiting = append(waiting, w.newSpool())
 	}
 	numbers := make([]byte, 4*min(block, n))
 	for i := range n {
@@ -41,10 +37,7 @@ func (w *workshop) invert(from *spool, n, memory int) (*spool, error) {
 			return nil, err
 		}
 	}
-	out, err := w.newSpool()
-	if err != nil {
-		return nil, err
-	}
+	out := w.newSpool()
 	if _, err := out.Write(numbers); err != nil {
 		return nil, err
 	}

@@ -186,10 +186,7 @@ func (s *sorter) spill() error {
 	b := s.buf
 	common := b.common(b.items, 0)
 	b.sort(b.items, 0)
-	out, err := s.shop.newSpool()
-	if err != nil {
-		return err
-	}
+	out := s.shop.newSpool()
 	first := b.key(b.items[0])
 	if len(s.runs) == 0 {
 		s.common = bytes.Clone(first[:common])

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -15,7 +16,7 @@ type workshop struct {
 	dir    string
 	buffer int // bytes that a spool gathers before it writes them
 	mu     sync.Mutex
-	open   map[*spool]bool
+	open   map[*os.File]bool
 }
 
 // newWorkshop makes room for the spools of a build, of which it has a few for each field at a time.
@@ -23,26 +24,27 @@ func newWorkshop(dir string, memory, fields int) *workshop {
 	return &workshop{dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16)}
 }
 
-// spool is a temporary file that is written once and then read.
+// spool is written once and then read. It is a temporary file as soon as it is longer than its buffer.
 type spool struct {
 	shop *workshop
-	f    *os.File
-	w    *bufio.Writer // nil when it is being read
+	f    *os.File // nil: all of it is in the buffer
+	buf  []byte
 }
 
-func (w *workshop) newSpool() (*spool, error) {
+func (w *workshop) newSpool() *spool { return &spool{shop: w} }
+
+func (w *workshop) newFile() (*os.File, error) {
 	f, err := os.CreateTemp(w.dir, "spool-*")
 	if err != nil {
 		return nil, err
 	}
-	s := &spool{shop: w, f: f, w: bufio.NewWriterSize(f, w.buffer)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open == nil {
-		w.open = map[*spool]bool{}
+		w.open = map[*os.File]bool{}
 	}
-	w.open[s] = true
-	return s, nil
+	w.open[f] = true
+	return f, nil
 }
 
 // close closes what is still open.
@@ -52,30 +54,58 @@ func (w *workshop) close() error {
 	w.open = nil
 	w.mu.Unlock()
 	var errs []error
-	for s := range open {
-		errs = append(errs, s.f.Close())
+	for f := range open {
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // Write appends.
-func (s *spool) Write(p []byte) (int, error) { return s.w.Write(p) }
+func (s *spool) Write(p []byte) (int, error) {
+	if len(s.buf)+len(p) > s.shop.buffer {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) > s.shop.buffer {
+			return s.f.Write(p)
+		}
+	}
+	s.buf = append(s.buf, p...)
+	return len(p), nil
+}
+
+func (s *spool) flush() (err error) {
+	if s.f == nil {
+		if s.f, err = s.shop.newFile(); err != nil {
+			return err
+		}
+	}
+	_, err = s.f.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
 
 // writeU32 appends a number of four bytes.
-func writeU32(s *spool, n uint32) error {
-	var b [4]byte
-	binary.LittleEndian.PutUint32(b[:], n)
-	_, err := s.w.Write(b[:])
-	return err
+func (s *spool) writeU32(n uint32) error {
+	if len(s.buf)+4 > s.shop.buffer {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.buf = binary.LittleEndian.AppendUint32(s.buf, n)
+	return nil
 }
 
 // reader returns what was written, from the beginning. Nothing can be written after it.
 func (s *spool) reader() (*spoolReader, error) {
-	if s.w != nil {
-		if err := s.w.Flush(); err != nil {
+	if s.f == nil {
+		return &spoolReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil
+	}
+	if s.buf != nil {
+		if err := s.flush(); err != nil {
 			return nil, err
 		}
-		s.w = nil
+		s.buf = nil
 	}
 	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -85,8 +115,12 @@ func (s *spool) reader() (*spoolReader, error) {
 
 // remove gives the room back.
 func (s *spool) remove() error {
+	s.buf = nil
+	if s.f == nil {
+		return nil
+	}
 	s.shop.mu.Lock()
-	delete(s.shop.open, s)
+	delete(s.shop.open, s.f)
 	s.shop.mu.Unlock()
 	return errors.Join(s.f.Close(), os.Remove(s.f.Name()))
 }

@@ -23,15 +23,15 @@ type wordsBuilder struct {
 	words, begin, count []byte
 }
 
-func newWordsBuilder(shop *workshop, fields, memory int) (*wordsBuilder, error) {
-	b := &wordsBuilder{shop: shop, fields: fields, terms: newInverted(shop, memory)}
-	for _, s := range []**spool{&b.forward, &b.starts, &b.lengths} {
-		var err error
-		if *s, err = shop.newSpool(); err != nil {
-			return nil, err
-		}
+func newWordsBuilder(shop *workshop, fields, memory int) *wordsBuilder {
+	return &wordsBuilder{
+		shop:    shop,
+		fields:  fields,
+		terms:   newInverted(shop, memory),
+		forward: shop.newSpool(),
+		starts:  shop.newSpool(),
+		lengths: shop.newSpool(),
 	}
-	return b, nil
 }
 
 // add takes the words of the next records: a part for each searchable field of each record.
@@ -70,13 +70,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
-	var found, twice setsWriter
-	for _, s := range []*setsWriter{&found, &twice} {
-		var err error
-		if s.body, err = b.shop.newSpool(); err != nil {
-			return err
-		}
-	}
+	found, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
 	err := b.terms.each(func(f, t *roaring.Bitmap, counts []byte) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

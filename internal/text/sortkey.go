@@ -2,8 +2,10 @@ package text
 
 import (
 	"encoding/binary"
+	"slices"
 	"sort"
 	"sync"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -33,22 +35,23 @@ func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) 
 // shortWeights gives the primary weights of the ASCII characters one byte each: even ones, so that there is an odd one for
 // the other weights on either side.
 type shortWeights struct {
-	primary  [128]byte
-	sorted   []uint16 // the primary weights that have a byte, which is twice their place and two
-	common   byte     // tertiary weight
+	primary  [256]byte // of characters with a weight; else 0
 	tertiary [128]byte
-	ignored  [128]bool
-	ok       bool // the collator has the form that is expected
+	common   byte     // tertiary weight
+	sorted   []uint16 // the primary weights that have a byte, which is twice their place and two
+	ok       bool     // the collator has the form that is expected
 }
 
 // short derives the bytes from the weights, once.
 var short = sync.OnceValue(func() *shortWeights {
 	from := ascii()
-	w := &shortWeights{tertiary: from.tertiary, ignored: from.ignored, common: from.tertiary['a'], ok: from.ok}
+	w := &shortWeights{tertiary: from.tertiary, common: from.tertiary['a'], ok: from.ok}
 	weight := func(c int) uint16 { return binary.BigEndian.Uint16(from.primary[c][:]) }
 	var has [1 << 16]bool
 	for c := range 128 {
-		has[weight(c)] = !w.ignored[c]
+		if !from.ignored[c] {
+			has[weight(c)] = true
+		}
 	}
 	for p, ok := range has {
 		if ok {
@@ -57,7 +60,9 @@ var short = sync.OnceValue(func() *shortWeights {
 		}
 	}
 	for c := range 128 {
-		w.primary[c], _ = w.code(weight(c))
+		if !from.ignored[c] {
+			w.primary[c], _ = w.code(weight(c))
+		}
 	}
 	return w
 })
@@ -78,29 +83,46 @@ func appendASCIISortKey(dst, value []byte) ([]byte, bool) {
 		return dst, false
 	}
 	start := len(dst)
-	for _, c := range value {
-		if c >= 0x80 {
-			return dst[:start], false
+	dst = slices.Grow(dst, len(value)+16)
+	primary := dst[start : start+len(value)]
+	for i, c := range value {
+		p := w.primary[c]
+		if p == 0 { // not ASCII, or ignored
+			return appendASCIIWithIgnored(dst, value)
 		}
-		if !w.ignored[c] {
-			dst = append(dst, w.primary[c])
+		primary[i] = p
+	}
+	return w.appendTertiary(append(appendCommon(append(dst[:start+len(value)], 0), len(value), false), 0, 0), value), true
+}
+
+// appendASCIIWithIgnored makes the key of the characters that have a weight.
+func appendASCIIWithIgnored(dst, value []byte) ([]byte, bool) {
+	w := short()
+	var with []byte
+	for _, c := range value {
+		if c >= utf8.RuneSelf {
+			return dst, false
+		}
+		if w.primary[c] != 0 {
+			with = append(with, c)
 		}
 	}
-	weights := len(dst) - start
-	dst = append(dst, 0)
-	dst = append(appendCommon(dst, weights, false), 0, 0)
+	return appendASCIISortKey(dst, with)
+}
+
+// appendTertiary appends the last level of the key of ASCII characters.
+func (w *shortWeights) appendTertiary(dst, value []byte) []byte {
 	common := 0
 	for _, c := range value {
-		switch t := w.tertiary[c]; {
-		case w.ignored[c]:
-		case t == w.common:
+		t := w.tertiary[c&0x7F]
+		if t == w.common {
 			common++
-		default:
-			dst = append(appendCommon(dst, common, t > w.common), t)
-			common = 0
+			continue
 		}
+		dst = append(appendCommon(dst, common, t > w.common), t)
+		common = 0
 	}
-	return append(appendCommon(dst, common, false), 0), true
+	return append(appendCommon(dst, common, false), 0)
 }
 
 // appendTextSortKey makes the key out of the collation key.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/words"
@@ -26,16 +27,17 @@ func (s *Splitter) Each(value string, f func(word []byte)) {
 
 // foldASCII folds what most values are. It returns false for others.
 func (s *Splitter) foldASCII(value string) bool {
-	s.folded = append(s.folded[:0], value...)
-	for i, c := range s.folded {
-		if c >= utf8.RuneSelf {
-			return false
+	s.folded = slices.Grow(s.folded[:0], len(value))[:len(value)]
+	seen := byte(0)
+	for i := range s.folded {
+		c := value[i]
+		seen |= c
+		if c-'A' <= 'Z'-'A' {
+			c += 'a' - 'A'
 		}
-		if 'A' <= c && c <= 'Z' {
-			s.folded[i] = c + 'a' - 'A'
-		}
+		s.folded[i] = c
 	}
-	return true
+	return seen < utf8.RuneSelf
 }
 
 // kind is what the word rules take an ASCII character for.
