@@ -60,15 +60,17 @@ type Published struct {
 
 // Publish reads a source and puts it live, unless it has not changed since it was last published.
 func (d *Data) Publish(ctx context.Context, s ingest.Source) (Published, error) {
-	hash, err := ingest.Hash(ctx, s, ingest.Options{})
-	if err != nil {
-		return Published{}, err
-	}
 	live, err := d.Library.Describe(ctx, s.Ref)
-	if err == nil && live.Source == hash {
-		return Published{Dataset: live, Unchanged: true}, nil
-	}
-	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
+	switch {
+	case err == nil:
+		hash, err := ingest.Hash(ctx, s, ingest.Options{})
+		if err != nil {
+			return Published{}, err
+		}
+		if live.Source == hash {
+			return Published{Dataset: live, Unchanged: true}, nil
+		}
+	case herb.CodeOf(err) != herb.CodeNotFound: // what is not there yet need not be compared
 		return Published{}, err
 	}
 	t, err := ingest.Inspect(ctx, s, ingest.Options{})

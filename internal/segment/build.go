@@ -18,7 +18,8 @@ const PartSuffix = ".part"
 
 // Options of a build. The zero value will do.
 type Options struct {
-	// Memory is how many bytes may be used for sorting and gathering before parts are written to disk. 0: 128 MiB.
+	// Memory is how many bytes may be used for sorting and gathering before parts are written to disk. The process needs
+	// about three times as much: the collector lets memory double, and there are buffers. 0: 128 MiB.
 	Memory int
 	// Progress is told now and then how far the build is, from one goroutine at a time. nil: nobody is told.
 	Progress func(Progress)
