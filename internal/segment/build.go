@@ -104,18 +104,19 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (*builder, error)
 	}
 	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2)
 	for _, f := range fields {
-		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/4/max(lists, 1)))
+		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/8/max(lists, 1)))
 	}
 	return b, b.w.begin(tagRecords, noField)
 }
 
-// sorters is how many fields are sorted at the same time.
-func sorters() int { return min(runtime.GOMAXPROCS(0), 4) }
+// workers is how many goroutines prepare records, and later how many fields are sorted at the same time. The one goroutine
+// that reads and the one that writes are not faster than four.
+func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
 // read takes in all records: their JSON goes to the file, their values and words to the builders. One goroutine reads,
 // several prepare, and this one takes the batches in their order and gives them back.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
-	inFlight := 3 * runtime.GOMAXPROCS(0)
+	inFlight := 3 * workers()
 	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		free <- newBatch(len(b.fields))
@@ -124,7 +125,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 	var others sync.WaitGroup
 	defer others.Wait()
 	defer cancel()
-	for range runtime.GOMAXPROCS(0) {
+	for range workers() {
 		others.Go(func() {
 			p := b.preparer()
 			for x := range work {
@@ -231,7 +232,7 @@ func (b *builder) take(x *batch) error {
 // write sorts the fields, several at a time, while it writes what is left to write.
 func (b *builder) write(ctx context.Context) error {
 	sorted := make([]chan error, len(b.columns))
-	slots := make(chan *sortBuffer, sorters())
+	slots := make(chan *sortBuffer, workers())
 	var sorting sync.WaitGroup
 	defer sorting.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -240,6 +241,12 @@ func (b *builder) write(ctx context.Context) error {
 	for i, c := range b.columns {
 		sorted[i] = make(chan error, 1)
 		longest = max(longest, c.size)
+		if c.elements == nil {
+			continue
+		}
+		if err := c.elements.finish(); err != nil {
+			return err
+		}
 	}
 	for range cap(slots) {
 		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 2*longest)

@@ -73,6 +73,9 @@ func TestInverted(t *testing.T) {
 			if d := gocmp.Diff(names, v.names); d != "" {
 				t.Errorf("names (-want +got):\n%s", d)
 			}
+			if err := v.finish(); err != nil {
+				t.Fatal(err)
+			}
 			got := []found{}
 			err := v.each(func(f, twice *roaring.Bitmap, counts []byte) error {
 				got = append(got, found{f.ToArray(), twice.ToArray(), append([]byte{}, counts...)})

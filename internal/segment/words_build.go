@@ -70,6 +70,9 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
+	if err := b.terms.finish(); err != nil {
+		return err
+	}
 	found, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
 	err := b.terms.each(func(f, t *roaring.Bitmap, counts []byte) error {
 		if err := ctx.Err(); err != nil {
