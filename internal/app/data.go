@@ -73,15 +73,17 @@ type Published struct {
 // herb.CodeRefused says that it would do harm; Changes then has the reasons.
 func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
 	steps := newSteps(opts.Progress)
-	hash, err := ingest.Hash(ctx, s, ingest.Options{Progress: steps.bytes(phaseHash)})
-	if err != nil {
-		return Published{}, err
-	}
 	live, err := d.Library.Describe(ctx, s.Ref)
-	if err == nil && live.Source == hash {
-		return Published{Dataset: live, Unchanged: true}, nil
-	}
-	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
+	switch {
+	case err == nil:
+		hash, err := ingest.Hash(ctx, s, ingest.Options{Progress: steps.bytes(phaseHash)})
+		if err != nil {
+			return Published{}, err
+		}
+		if live.Source == hash {
+			return Published{Dataset: live, Unchanged: true}, nil
+		}
+	case herb.CodeOf(err) != herb.CodeNotFound: // what is not there yet need not be compared
 		return Published{}, err
 	}
 	pass := steps.bytes(phaseInspect)

@@ -146,7 +146,20 @@ func isAddress(value []byte) bool {
 		scheme, rest, ok = bytes.Cut(value, []byte("://"))
 		ok = ok && isScheme(scheme)
 	}
-	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
+	return ok && len(rest) > 0 && !hasSpace(rest)
+}
+
+// hasSpace reports whether there is white space in b.
+func hasSpace(b []byte) bool {
+	for i, c := range b {
+		switch {
+		case c >= utf8.RuneSelf:
+			return bytes.ContainsFunc(b[i:], unicode.IsSpace)
+		case c == ' ' || '\t' <= c && c <= '\r':
+			return true
+		}
+	}
+	return false
 }
 
 func isScheme(b []byte) bool {
@@ -179,14 +192,15 @@ func (e *elements) observe(value []byte, budget *int) {
 		element, rest, more = bytes.Cut(rest, []byte{','})
 		beside := !first && startsBlank(element) || more && endsBlank(element)
 		element = bytes.TrimSpace(element) // as text.Elements does
+		if _, known := e.distinct[string(element)]; known && !beside {
+			e.total++ // it was found to be an element before
+			continue
+		}
 		if beside || !isElement(element) {
 			e.ruleOut(budget)
 			return
 		}
 		e.total++
-		if _, known := e.distinct[string(element)]; known {
-			continue
-		}
 		if len(e.distinct) >= maxDistinct || *budget == 0 {
 			e.ruleOut(budget)
 			return

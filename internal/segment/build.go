@@ -19,7 +19,8 @@ const PartSuffix = ".part"
 
 // Options of a build. The zero value will do.
 type Options struct {
-	// Memory is how many bytes may be used for sorting and gathering before parts are written to disk. 0: 128 MiB.
+	// Memory is how many bytes may be used for sorting and gathering before parts are written to disk. The process needs
+	// about three times as much: the collector lets memory double, and there are buffers. 0: 128 MiB.
 	Memory int
 	// Progress is told now and then how far the build is, from one goroutine at a time. nil: nobody is told.
 	Progress func(Progress)
@@ -103,7 +104,7 @@ type builder struct {
 }
 
 func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err error) {
-	b := &builder{opts: opts, fields: fields, shop: &workshop{fs: opts.FS, dir: dir}}
+	b := &builder{opts: opts, fields: fields, shop: newWorkshop(opts.FS, dir, opts.Memory, len(fields))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close())
@@ -112,130 +113,112 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 	if b.w, err = newFileWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
 		return nil, err
 	}
-	if b.starts, err = b.shop.newSpool(); err != nil {
-		return nil, err
-	}
-	if b.words, err = newWordsBuilder(b.shop, opts.Memory); err != nil {
-		return nil, err
-	}
+	b.starts = b.shop.newSpool()
+	searchable, lists := 0, 0
 	for _, f := range fields {
-		c, err := newColumnBuilder(f, b.shop, opts.Memory/sorters())
-		if err != nil {
-			return nil, err
+		if f.Searchable {
+			searchable += max(f.Weight, 1)
 		}
-		b.columns = append(b.columns, c)
+		if f.Type == herb.TypeList {
+			lists++
+		}
+	}
+	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2)
+	for _, f := range fields {
+		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/8/max(lists, 1)))
 	}
 	return b, b.w.begin(tagRecords, noField)
 }
 
-// sorters is how many fields are sorted at the same time.
-func sorters() int { return min(runtime.GOMAXPROCS(0), 4) }
+// workers is how many goroutines prepare records, and later how many fields are sorted at the same time. The one goroutine
+// that reads and the one that writes are not faster than four.
+func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// batch is some records, and what one goroutine can prepare of them without the others.
-type batch struct {
-	records []herb.Record
-	err     error
-	json    []byte
-	ends    []int
-	words   [][][]string // of each record, of each searchable field
-	ready   chan struct{}
-}
-
-const batchSize = 512
-
-// read takes in all records: their JSON goes to the file, their values and words to the builders.
+// read takes in all records: their JSON goes to the file, their values and words to the builders. One goroutine reads,
+// several prepare, and this one takes the batches in their order and gives them back.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0))
-	work := make(chan *batch)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel(context.Canceled)
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
+	inFlight := 3 * workers()
+	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+	for range inFlight {
+		free <- newBatch(len(b.fields))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer cancel()
+	for range workers() {
+		others.Go(func() {
+			p := b.preparer()
 			for x := range work {
-				b.prepare(x)
-				close(x.ready)
+				p.prepare(x)
+				x.ready <- struct{}{}
 			}
 		})
 	}
-	workers.Go(func() {
+	others.Go(func() {
 		defer close(inOrder)
 		defer close(work)
-		for x := range batches(records) {
-			x.ready = make(chan struct{})
-			select {
-			case inOrder <- x:
-			case <-ctx.Done():
-				return
-			}
+		readBatches(ctx, records, free, func(x *batch) {
+			inOrder <- x
 			work <- x
-		}
+		})
 	})
 	for x := range inOrder {
 		<-x.ready
 		if x.err != nil {
-			return drain(inOrder, cancel, x.err)
+			return x.err
 		}
 		if err := b.take(x); err != nil {
-			return drain(inOrder, cancel, err)
+			return err
 		}
 		b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
-		if err := ctx.Err(); err != nil {
-			return drain(inOrder, cancel, context.Cause(ctx))
+		if ctx.Err() != nil {
+			break
 		}
+		free <- x.empty()
 	}
 	return context.Cause(ctx) // the reading may have ended because of it
 }
 
-// drain lets the goroutine that reads come to its end.
-func drain(c <-chan *batch, cancel context.CancelCauseFunc, err error) error {
-	cancel(err)
-	for x := range c {
-		<-x.ready
+// readBatches cuts a sequence of records into batches and sends them on. The last may carry an error.
+func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
+	var x *batch
+	take := func() bool {
+		select {
+		case x = <-free:
+			return true
+		case <-ctx.Done():
+			return false
+		}
 	}
-	return err
+	if !take() {
+		return
+	}
+	for r, err := range records {
+		if err != nil {
+			x.err = err
+			break
+		}
+		if x.add(r); x.full() {
+			send(x)
+			if !take() {
+				return
+			}
+		}
+	}
+	if len(x.records) > 0 || x.err != nil {
+		send(x)
+	}
 }
 
-// batches cuts a sequence of records into batches. The last may carry an error.
-func batches(records iter.Seq2[herb.Record, error]) iter.Seq[*batch] {
-	return func(yield func(*batch) bool) {
-		x := &batch{}
-		for r, err := range records {
-			if err != nil {
-				x.err = err
-				break
-			}
-			if x.records = append(x.records, r); len(x.records) == batchSize {
-				if !yield(x) {
-					return
-				}
-				x = &batch{}
-			}
-		}
-		if len(x.records) > 0 || x.err != nil {
-			yield(x)
+func (b *builder) preparer() *preparer {
+	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
+	for i, c := range b.columns {
+		if c.elements != nil {
+			p.elements[i] = &c.elements.dictionary
 		}
 	}
-}
-
-// prepare renders records and splits their words.
-func (b *builder) prepare(x *batch) {
-	for _, r := range x.records {
-		x.json = r.AppendJSON(x.json, b.fields)
-		x.ends = append(x.ends, len(x.json))
-		var words [][]string
-		for i, f := range b.fields {
-			if f.Searchable {
-				split := text.AppendWords(nil, r[i])
-				for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
-					words = append(words, split)
-				}
-			}
-		}
-		x.words = append(x.words, words)
-	}
+	return p
 }
 
 // take adds a batch, in the order of the records.
@@ -248,27 +231,60 @@ func (b *builder) take(x *batch) error {
 	}
 	var num [8]byte
 	start := 0
-	for i, r := range x.records {
+	for _, end := range x.ends {
 		if _, err := b.starts.Write(binary.LittleEndian.AppendUint64(num[:0], b.at+uint64(start))); err != nil {
 			return err
 		}
-		start = x.ends[i]
-		for j, c := range b.columns {
-			if err := c.add(r[j]); err != nil {
-				return err
-			}
-		}
-		if err := b.words.add(x.words[i]); err != nil {
+		start = end
+	}
+	for i, c := range b.columns {
+		if err := c.add(x.values[i], &x.elements[i], len(x.records)); err != nil {
 			return err
 		}
+	}
+	if err := b.words.add(&x.words, len(x.records)); err != nil {
+		return err
 	}
 	b.at += uint64(len(x.json))
 	b.records += len(x.records)
 	return nil
 }
 
-// write sorts the fields, several at a time, and writes what is left to write.
+// write sorts the fields, several at a time, while it writes what is left to write.
 func (b *builder) write(ctx context.Context) error {
+	sorted := make([]chan error, len(b.columns))
+	slots := make(chan *sortBuffer, workers())
+	var sorting sync.WaitGroup
+	defer sorting.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	longest := int64(0)
+	for i, c := range b.columns {
+		sorted[i] = make(chan error, 1)
+		longest = max(longest, c.size)
+		if c.elements == nil {
+			continue
+		}
+		if err := c.elements.finish(); err != nil {
+			return err
+		}
+	}
+	for range cap(slots) {
+		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 2*longest)
+	}
+	sorting.Go(func() {
+		for i, c := range b.columns { // in this order, because they are written in it
+			select {
+			case buf := <-slots:
+				sorting.Go(func() {
+					sorted[i] <- c.sort(ctx, buf)
+					slots <- buf
+				})
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	b.w.end()
 	end := binary.LittleEndian.AppendUint64(nil, b.at)
 	if err := b.w.section(tagStarts, noField, b.starts, end); err != nil {
@@ -277,25 +293,6 @@ func (b *builder) write(ctx context.Context) error {
 	if err := b.words.writeTo(ctx, b.w); err != nil {
 		return err
 	}
-	sorted := make([]chan error, len(b.columns))
-	slots := make(chan struct{}, sorters())
-	var sorting sync.WaitGroup
-	defer sorting.Wait()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(context.Canceled)
-	for i := range sorted {
-		sorted[i] = make(chan error, 1)
-	}
-	sorting.Go(func() {
-		for i, c := range b.columns { // in this order, because they are written and give back their slots in it
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			sorting.Go(func() { sorted[i] <- c.sort(ctx) })
-		}
-	})
 	for i, c := range b.columns {
 		var err error
 		select {
@@ -306,7 +303,6 @@ func (b *builder) write(ctx context.Context) error {
 		if err == nil {
 			err = c.writeTo(b.w, uint32(i))
 		}
-		<-slots
 		if err != nil {
 			return err
 		}

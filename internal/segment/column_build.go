@@ -1,14 +1,13 @@
 package segment
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -16,67 +15,57 @@ import (
 	"herbarium/internal/text"
 )
 
-// longRun is the length from which the records of a run are kept as a set, too.
-const longRun = 2048
-
 // columnBuilder makes the sections of one field from its values.
 type columnBuilder struct {
 	field    herb.Field
 	shop     *workshop
-	memory   int
 	values   *spool // every value: its length as varint, and its bytes
+	size     int64  // of the values
 	elements *inverted
 	records  int
 
-	order  []byte // u32
-	runs   []uint32
-	mixed  []byte
-	prefix setsWriter
-	long   []byte // u32
-	often  setsWriter
-	places []uint32
+	order    *spool // u32
+	places   *spool // u32
+	runs     *spool // u32
+	runCount int    // how many are in runs
+	mixed    []byte
+	sets     *orderSets
 }
 
-func newColumnBuilder(f herb.Field, shop *workshop, memory int) (*columnBuilder, error) {
-	b := &columnBuilder{field: f, shop: shop, memory: memory}
-	var err error
-	if b.values, err = shop.newSpool(); err != nil {
-		return nil, err
-	}
+func newColumnBuilder(f herb.Field, shop *workshop, memory int) *columnBuilder {
+	b := &columnBuilder{field: f, shop: shop, values: shop.newSpool(), runs: shop.newSpool()}
 	if f.Type == herb.TypeList {
-		b.elements = newInverted(shop, memory/4)
+		b.elements = newInverted(shop, memory)
 	}
-	return b, nil
+	return b
 }
 
-// add takes the value of the next record.
-func (b *columnBuilder) add(value string) error {
-	var head [binary.MaxVarintLen64]byte
-	if _, err := b.values.Write(binary.AppendUvarint(head[:0], uint64(len(value)))); err != nil {
+// add takes the values of the next records and, of a list field, their elements.
+func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
+	if _, err := b.values.Write(values); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(b.values.w, value); err != nil {
-		return err
-	}
+	b.size += int64(len(values))
 	if b.elements != nil {
-		seen := text.Elements(value)
-		slices.Sort(seen)
-		for _, e := range slices.Compact(seen) {
-			b.elements.add(b.elements.id(e), uint32(b.records), 1)
-		}
-		if err := b.elements.spillIfFull(); err != nil {
-			return err
+		elements.settle(&b.elements.dictionary)
+		for i := range records {
+			for _, id := range elements.next() {
+				b.elements.add(id, uint32(b.records+i))
+			}
+			if err := b.elements.spillIfFull(); err != nil {
+				return err
+			}
 		}
 	}
-	b.records++
+	b.records += records
 	return nil
 }
 
 // sort finds the order and all that follows from it.
-func (b *columnBuilder) sort(ctx context.Context) (err error) {
-	done, err := b.sortFew(ctx)
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+	done, err := b.sortFew(ctx, buf)
 	if err == nil && !done {
-		err = b.sortMany(ctx)
+		err = b.sortMany(ctx, buf)
 	}
 	if err != nil {
 		return err
@@ -84,7 +73,8 @@ func (b *columnBuilder) sort(ctx context.Context) (err error) {
 	if err := b.values.remove(); err != nil {
 		return err
 	}
-	return b.makeSets()
+	b.sets, err = makeSets(b.shop, b.order, b.runs, b.records, b.runCount)
+	return err
 }
 
 // each calls f with every value. The bytes are valid until f returns.
@@ -93,17 +83,16 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	if err != nil {
 		return err
 	}
-	var value []byte
 	for record := range b.records {
 		if record%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		size, err := binary.ReadUvarint(in)
+		size, err := in.uvarint()
 		if err != nil {
 			return err
 		}
-		value = slices.Grow(value[:0], int(size))[:size]
-		if _, err := io.ReadFull(in, value); err != nil {
+		value, err := in.take(int(size))
+		if err != nil {
 			return err
 		}
 		if err := f(uint32(record), value); err != nil {
@@ -113,28 +102,27 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// key returns the sort key of a value.
-func (b *columnBuilder) key(value []byte) (string, error) {
-	key, ok := text.Key(b.field.Type, string(value))
+// appendKey appends the sort key of a value.
+func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
+	key, ok := text.AppendSortKey(dst, b.field.Type, value)
 	if !ok {
-		return "", herb.Invalidf("field %q has the value %q, which is not a %s", b.field.Name, value, b.field.Type)
+		return nil, herb.Invalidf("field %q has the value %q, which is not a %s", b.field.Name, value, b.field.Type)
 	}
 	return key, nil
 }
 
 // sortMany sorts values that are mostly different, each by its own key.
-func (b *columnBuilder) sortMany(ctx context.Context) (err error) {
-	s := &sorter{shop: b.shop, memory: b.memory}
+func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err error) {
+	s := &sorter{shop: b.shop, buf: buf}
 	defer func() { err = errors.Join(err, s.close()) }()
 	seed := maphash.MakeSeed()
-	var empty []uint32
-	err = b.each(ctx, func(record uint32, value []byte) error {
+	empty := b.shop.newSpool() // the records without a value
+	var key []byte
+	err = b.each(ctx, func(record uint32, value []byte) (err error) {
 		if len(value) == 0 {
-			empty = append(empty, record)
-			return nil
+			return empty.writeU32(record)
 		}
-		key, err := b.key(value)
-		if err != nil {
+		if key, err = b.appendKey(key[:0], value); err != nil {
 			return err
 		}
 		return s.add(key, record, maphash.Bytes(seed, value))
@@ -142,138 +130,164 @@ func (b *columnBuilder) sortMany(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b.begin()
+	b.order = b.shop.newSpool()
+	placed := 0
 	var before []byte
 	var firstHash uint64
 	err = s.each(func(key []byte, record uint32, hash uint64) error {
-		if len(b.runs) == 0 || string(key) != string(before) {
-			b.runs = append(b.runs, uint32(b.placed()))
-			before, firstHash = append(before[:0], key...), hash
-			if b.placed()%4096 == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
+		if placed == 0 || string(key) != string(before) {
+			if err := b.beginRun(placed); err != nil {
+				return err
 			}
+			before, firstHash = append(before[:0], key...), hash
 		} else if hash != firstHash && b.field.Type != herb.TypeNumber {
-			b.mark(len(b.runs) - 1)
+			b.mark(b.runCount - 1)
 		}
-		b.place(record)
-		return nil
+		if placed++; placed%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return b.order.writeU32(record)
 	})
-	b.finish(empty)
+	if err != nil {
+		return err
+	}
+	if err := b.beginRun(placed); err != nil { // where the values end
+		return err
+	}
+	b.mark(-1)
+	without, err := empty.reader()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(b.order, without); err != nil {
+		return err
+	}
+	if err := empty.remove(); err != nil {
+		return err
+	}
+	b.places, err = b.shop.invert(b.order, b.records, buf.memory/4)
 	return err
+}
+
+// distinct is one of the values of a field that has few.
+type distinct struct {
+	value   string
+	key     []byte
+	records int
+	place   *int // of the next record of its run
 }
 
 // sortFew sorts values of which there are few different ones: only those are sorted, and the records are dealt out. done
 // is false if there are too many.
-func (b *columnBuilder) sortFew(ctx context.Context) (done bool, err error) {
-	const maxLength = 256
-	maxValues := min(1<<16, b.memory/64)
-	type distinct struct {
-		value, key string
-		records    int
+func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool, err error) {
+	codes := b.shop.newSpool()
+	defer func() { err = errors.Join(err, codes.remove()) }()
+	values, ok, err := b.fewValues(ctx, codes, buf.memory/256)
+	if err != nil || !ok {
+		return false, err
 	}
-	var values []distinct
-	codes := make([]uint32, 0, b.records)
+	if err := b.placeRuns(values); err != nil {
+		return false, err
+	}
+	b.places = b.shop.newSpool()
+	in, err := codes.reader()
+	if err != nil {
+		return false, err
+	}
+	for range b.records {
+		code, err := in.u32()
+		if err != nil {
+			return false, err
+		}
+		place := values[code].place
+		if err := b.places.writeU32(uint32(*place)); err != nil {
+			return false, err
+		}
+		*place++
+	}
+	b.order, err = b.shop.invert(b.places, b.records, buf.memory/4)
+	return true, err
+}
+
+// fewValues finds the different values and writes for each record which one it has. ok is false if there are more than
+// most, or so many that there seem to be.
+func (b *columnBuilder) fewValues(ctx context.Context, codes *spool, most int) (values []*distinct, ok bool, err error) {
+	const maxLength, maxValues, promising = 256, 1 << 16, 1 << 14
 	numbers := map[string]uint32{}
 	tooMany := errors.New("too many values")
 	err = b.each(ctx, func(record uint32, value []byte) error {
-		code, ok := numbers[string(value)]
-		if !ok {
-			if len(values) == maxValues || len(value) > maxLength {
+		code, known := numbers[string(value)]
+		if !known {
+			n := len(values)
+			if n == min(most, maxValues) || len(value) > maxLength || n >= promising && n > int(record)/2 {
 				return tooMany
 			}
-			code = uint32(len(values))
-			d := distinct{value: string(value)}
-			if len(value) > 0 {
-				var err error
-				if d.key, err = b.key(value); err != nil {
-					return err
-				}
-			}
+			code = uint32(n)
+			d := &distinct{value: string(value)}
 			values = append(values, d)
 			numbers[d.value] = code
 		}
 		values[code].records++
-		codes = append(codes, code)
-		return nil
+		return codes.writeU32(code)
 	})
 	if errors.Is(err, tooMany) {
-		return false, nil
+		return nil, false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	order := make([]uint32, len(values))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(x, y uint32) int {
-		a, b := values[x], values[y]
-		if a.value == "" || b.value == "" { // the values end where those without one begin
-			return cmp.Compare(len(b.value), len(a.value))
+	return values, err == nil, err
+}
+
+// placeRuns sorts the values and gives each the place of its first record. Values with the same key share a run, in which
+// their records come in the order of their numbers.
+func (b *columnBuilder) placeRuns(values []*distinct) (err error) {
+	for _, d := range values {
+		if d.value == "" {
+			continue
 		}
-		return strings.Compare(a.key, b.key)
+		if d.key, err = b.appendKey(nil, []byte(d.value)); err != nil {
+			return err
+		}
+	}
+	sorted := slices.Clone(values)
+	slices.SortFunc(sorted, func(x, y *distinct) int {
+		if x.value == "" || y.value == "" { // the values end where those without one begin
+			return cmp.Compare(len(y.value), len(x.value))
+		}
+		return bytes.Compare(x.key, y.key)
 	})
-	// Values with the same key share a run, in which their records come in the order of their numbers.
-	runOf, starts := make([]uint32, len(values)), []int{}
-	b.begin()
 	at := 0
-	for i, code := range order {
-		d := &values[code]
-		same := i > 0 && d.value != "" && d.key == values[order[i-1]].key
-		if !same {
-			starts = append(starts, at)
-			if d.value != "" {
-				b.runs = append(b.runs, uint32(at))
+	for i, d := range sorted {
+		switch {
+		case i > 0 && d.value != "" && bytes.Equal(d.key, sorted[i-1].key):
+			d.place = sorted[i-1].place
+			if b.field.Type != herb.TypeNumber {
+				b.mark(b.runCount - 1)
 			}
-		} else if b.field.Type != herb.TypeNumber {
-			b.mark(len(b.runs) - 1)
+		default:
+			d.place = new(at)
+			if err := b.beginRun(at); err != nil {
+				return err
+			}
 		}
-		runOf[code] = uint32(len(starts) - 1)
 		at += d.records
 	}
-	b.order = b.order[:4*b.records]
-	withValue := b.records
-	if n, ok := numbers[""]; ok {
-		withValue -= values[n].records
-	}
-	for record, code := range codes {
-		p := starts[runOf[code]]
-		starts[runOf[code]]++
-		binary.LittleEndian.PutUint32(b.order[4*p:], uint32(record))
-		b.places[record] = uint32(p)
-	}
-	b.runs = append(b.runs, uint32(withValue))
-	b.mark(-1)
-	return true, nil
-}
-
-// begin makes room for the order.
-func (b *columnBuilder) begin() {
-	b.order = make([]byte, 0, 4*b.records)
-	b.places = make([]uint32, b.records)
-}
-
-// placed is how many records have their place.
-func (b *columnBuilder) placed() int { return len(b.order) / 4 }
-
-// place gives a record the next place.
-func (b *columnBuilder) place(record uint32) {
-	b.places[record] = uint32(b.placed())
-	b.order = binary.LittleEndian.AppendUint32(b.order, record)
-}
-
-// finish places the records without a value.
-func (b *columnBuilder) finish(empty []uint32) {
-	b.runs = append(b.runs, uint32(b.placed())) // where the values end
-	for _, record := range empty {
-		b.place(record)
+	if n := len(sorted); n == 0 || sorted[n-1].value != "" { // where the values end
+		if err := b.beginRun(at); err != nil {
+			return err
+		}
 	}
 	b.mark(-1)
+	return nil
+}
+
+// beginRun notes where a run begins or, after the last, where the values end.
+func (b *columnBuilder) beginRun(place int) error {
+	b.runCount++
+	return b.runs.writeU32(uint32(place))
 }
 
 // mark notes that the values of a run are written differently; -1 only makes room for all runs.
 func (b *columnBuilder) mark(run int) {
-	for len(b.mixed) < (len(b.runs)+6)/8 || run >= 8*len(b.mixed) {
+	for len(b.mixed) < (b.runCount+6)/8 || run >= 8*len(b.mixed) {
 		b.mixed = append(b.mixed, 0)
 	}
 	if run >= 0 {
@@ -281,83 +295,33 @@ func (b *columnBuilder) mark(run int) {
 	}
 }
 
-// makeSets makes the sets of the long runs and of the beginnings of the order.
-func (b *columnBuilder) makeSets() (err error) {
-	if b.often.body, err = b.shop.newSpool(); err != nil {
-		return err
-	}
-	if b.prefix.body, err = b.shop.newSpool(); err != nil {
-		return err
-	}
-	order := u32s(b.order)
-	var members []uint32
-	for i := range b.runs {
-		from, to := int(b.runs[i]), b.records
-		if i+1 < len(b.runs) {
-			to = int(b.runs[i+1])
-		}
-		if to-from < longRun {
-			continue
-		}
-		b.long = binary.LittleEndian.AppendUint32(b.long, uint32(i))
-		set := roaring.New()
-		members = order.slice(from, to).appendTo(members[:0])
-		set.AddMany(members)
-		if err := b.often.add(set, nil); err != nil {
-			return err
-		}
-	}
-	if b.records == 0 {
-		return nil
-	}
-	dense := newBitset(b.records)
-	for j, from := 1, 0; j < prefixSets; j++ {
-		to := j * b.records / prefixSets
-		for p := from; p < to; p++ {
-			dense.add(order.at(p))
-		}
-		from = to
-		if err := b.prefix.add(roaring.FromDense(dense, true), nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // writeTo writes the sections of the field.
 func (b *columnBuilder) writeTo(w *fileWriter, field uint32) error {
-	places, runs := make([]byte, 0, 4*len(b.places)), make([]byte, 0, 4*len(b.runs))
-	for _, p := range b.places {
-		places = binary.LittleEndian.AppendUint32(places, p)
-	}
-	for _, r := range b.runs {
-		runs = binary.LittleEndian.AppendUint32(runs, r)
-	}
 	for _, s := range []struct {
 		tag  tag
-		body []byte
-	}{{tagOrder, b.order}, {tagPlaces, places}, {tagRuns, runs}, {tagMixed, b.mixed}, {tagLong, b.long}} {
+		body any
+	}{{tagOrder, b.order}, {tagPlaces, b.places}, {tagRuns, b.runs}, {tagMixed, b.mixed}, {tagLong, b.sets.long}} {
 		if err := w.section(s.tag, field, s.body); err != nil {
 			return err
 		}
+		if done, ok := s.body.(*spool); ok {
+			if err := done.remove(); err != nil {
+				return err
+			}
+		}
 	}
-	b.order, b.places, b.runs = nil, nil, nil
-	if err := b.often.writeTo(w, tagOften, field); err != nil {
+	if err := b.sets.often.writeTo(w, tagOften, field); err != nil {
 		return err
 	}
 	if b.records > 0 {
-		if err := b.prefix.writeTo(w, tagPrefix, field); err != nil {
+		if err := b.sets.prefix.writeTo(w, tagPrefix, field); err != nil {
 			return err
 		}
 	}
 	if b.elements == nil {
 		return nil
 	}
-	listed := setsWriter{}
-	var err error
-	if listed.body, err = b.shop.newSpool(); err != nil {
-		return err
-	}
+	listed := setsWriter{body: b.shop.newSpool()}
 	if err := b.elements.each(func(found, _ *roaring.Bitmap, _ []byte) error { return listed.add(found, nil) }); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func unmapFile(b []byte) error { return syscall.Munmap(b) }
 func forget(b []byte) {
 	page := os.Getpagesize()
 	if off := int(uintptr(unsafe.Pointer(&b[0])) % uintptr(page)); off > 0 {
-		b = b[page-off:]
+		b = b[min(page-off, len(b)):]
 	}
 	_ = syscall.Madvise(b[:len(b)/page*page], syscall.MADV_DONTNEED) // only advice
 }

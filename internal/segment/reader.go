@@ -151,9 +151,7 @@ func (r *Reader) checksum(s section) uint32 {
 	for at, end := s.offset, s.offset+s.length; at < end; at += step {
 		part := r.file[at:min(at+step, end)]
 		sum = crc32.Update(sum, castagnoli(), part)
-		if len(part) == step {
-			forget(part)
-		}
+		forget(part)
 	}
 	return sum
 }

@@ -1,10 +1,8 @@
 package segment
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -12,65 +10,132 @@ import (
 )
 
 // sorter sorts the records of a field by key, ties by number. What does not fit the memory is sorted in parts, which are
-// written to spools and merged.
+// written to spools and merged. No key is the beginning of another one (see text.AppendSortKey).
 type sorter struct {
 	shop   *workshop
-	memory int
-	keys   []byte
-	items  []item
+	buf    *sortBuffer
 	runs   []*spool
+	common []byte // what all keys in the spools begin with
 }
+
+// sortBuffer is the memory of a sorter. It is allocated once and used for one field after the other.
+type sortBuffer struct {
+	memory  int    // that all of it may take
+	limit   int    // of the keys; a single one may be longer
+	keys    []byte // of each record: a hash of its value, the size of its key, its key
+	items   []item
+	scratch []item
+}
+
+const keyHead = 8 + 4
 
 // item is a record to be sorted.
 type item struct {
-	prefix uint64 // of the key: its first bytes behind what all keys have in common
+	window uint64 // the bytes of the key that are being compared, as a number that compares alike
 	at     uint32 // of the key
-	size   uint32
 	record uint32
-	hash   uint64 // of the value as it is written
 }
 
-const itemSize = 32
+const itemSize = 16
 
-func (s *sorter) key(i item) []byte { return s.keys[i.at : i.at+i.size] }
+// newSortBuffer allocates a buffer, but no more of it than records with keys of so many bytes in all may need.
+func newSortBuffer(memory, records int, keys int64) *sortBuffer {
+	items := min(max(memory/3/(2*itemSize), 1), records)
+	limit := int(min(int64(memory/3*2), keys+keyHead*int64(records)))
+	return &sortBuffer{
+		memory:  memory,
+		limit:   limit,
+		keys:    make([]byte, 0, limit),
+		items:   make([]item, 0, items),
+		scratch: make([]item, items),
+	}
+}
+
+func (b *sortBuffer) head(i item) []byte { return b.keys[i.at : i.at+keyHead] }
+
+func (b *sortBuffer) key(i item) []byte {
+	size := binary.LittleEndian.Uint32(b.keys[i.at+8:])
+	return b.keys[i.at+keyHead:][:size]
+}
 
 // add adds a record. Records come in the order of their numbers.
-func (s *sorter) add(key string, record uint32, hash uint64) error {
-	if len(s.keys)+len(key)+itemSize*(len(s.items)+1) > s.memory && len(s.items) > 0 {
+func (s *sorter) add(key []byte, record uint32, hash uint64) error {
+	b := s.buf
+	full := len(b.items) == cap(b.items) || len(b.keys)+keyHead+len(key) > b.limit
+	if full && len(b.items) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	s.items = append(s.items, item{at: uint32(len(s.keys)), size: uint32(len(key)), record: record, hash: hash})
-	s.keys = append(s.keys, key...)
+	b.items = append(b.items, item{at: uint32(len(b.keys)), record: record})
+	b.keys = binary.LittleEndian.AppendUint64(b.keys, hash)
+	b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(key)))
+	b.keys = append(b.keys, key...)
 	return nil
 }
 
-// keyPrefix returns the first eight bytes of a key as a number that compares alike.
-func keyPrefix(key []byte) uint64 {
+// keyWindow returns eight bytes of a key as a number that compares alike. Behind its end are zeros.
+func keyWindow(key []byte, from int) uint64 {
+	if len(key) >= from+8 {
+		return binary.BigEndian.Uint64(key[from:])
+	}
 	var b [8]byte
-	copy(b[:], key)
+	copy(b[:], key[min(from, len(key)):])
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// sort sorts what is in memory. What all keys begin with, as addresses do, is left out of the comparison.
-func (s *sorter) sort() {
-	if len(s.items) == 0 {
+// sort sorts the items, which are in the order of their records and whose keys have the first from bytes in common.
+//
+// It looks at eight bytes of the keys at a time, those behind what the keys have in common, and goes on with the items
+// that have the same. Most of the keys are not touched again. Sorting by comparison takes four times as long.
+func (b *sortBuffer) sort(items []item, from int) {
+	const few, some = 16, 1024
+	if len(items) < few {
+		slices.SortFunc(items, func(x, y item) int {
+			return cmp.Or(bytes.Compare(b.key(x)[from:], b.key(y)[from:]), cmp.Compare(x.record, y.record))
+		})
 		return
 	}
-	common := len(s.key(s.items[0]))
-	for _, i := range s.items[1:] {
-		common = min(common, commonPrefix(s.key(s.items[0])[:common], s.key(i)))
+	from = b.common(items, from)
+	if from == len(b.key(items[0])) { // all are the same
+		return
 	}
-	for i := range s.items {
-		s.items[i].prefix = keyPrefix(s.key(s.items[i])[common:])
+	for i := range items {
+		items[i].window = keyWindow(b.key(items[i]), from)
 	}
-	slices.SortFunc(s.items, func(a, b item) int {
-		if a.prefix != b.prefix {
-			return cmp.Compare(a.prefix, b.prefix)
+	if len(items) < some {
+		slices.SortFunc(items, func(x, y item) int {
+			return cmp.Or(cmp.Compare(x.window, y.window), cmp.Compare(x.record, y.record))
+		})
+	} else {
+		radixSort(items, b.scratch[:len(items)])
+	}
+	for i := 0; i < len(items); {
+		j := i + 1
+		for j < len(items) && items[j].window == items[i].window {
+			j++
 		}
-		return cmp.Or(bytes.Compare(s.key(a)[common:], s.key(b)[common:]), cmp.Compare(a.record, b.record))
-	})
+		// If one ends within the window, they all do, because none is the beginning of another.
+		if j-i > 1 && len(b.key(items[i])) > from+8 {
+			b.sort(items[i:j], from+8)
+		}
+		i = j
+	}
+}
+
+// common returns how many bytes the keys of items have in common at their beginning, of which from are known.
+func (b *sortBuffer) common(items []item, from int) int {
+	if len(items) == 0 {
+		return 0
+	}
+	first := b.key(items[0])
+	n := len(first)
+	for _, i := range items[1:] {
+		if n = from + commonPrefix(first[from:n], b.key(i)[from:]); n == from {
+			break
+		}
+	}
+	return n
 }
 
 // commonPrefix returns how many bytes a and b have in common at their beginning.
@@ -84,58 +149,107 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
+// radixSort sorts items by their windows, leaving those with the same in their order: byte by byte, the last one first.
+func radixSort(items, scratch []item) {
+	var counts [8][256]uint32
+	for i := range items {
+		w := items[i].window
+		for k := range counts {
+			counts[k][byte(w>>(8*k))]++
+		}
+	}
+	from, to := items, scratch
+	for k := range counts {
+		c, shift := &counts[k], 8*k
+		if c[byte(items[0].window>>shift)] == uint32(len(items)) {
+			continue // they have this byte in common
+		}
+		at := uint32(0)
+		for v, n := range c {
+			c[v] = at
+			at += n
+		}
+		for _, i := range from {
+			v := byte(i.window >> shift)
+			to[c[v]] = i
+			c[v]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &items[0] {
+		copy(items, from)
+	}
+}
+
 // spill writes what is in memory to a spool.
 func (s *sorter) spill() error {
-	s.sort()
-	out, err := s.shop.newSpool()
-	if err != nil {
-		return err
+	b := s.buf
+	common := b.common(b.items, 0)
+	b.sort(b.items, 0)
+	out := s.shop.newSpool()
+	first := b.key(b.items[0])
+	if len(s.runs) == 0 {
+		s.common = bytes.Clone(first[:common])
 	}
+	s.common = s.common[:commonPrefix(s.common, first[:common])]
 	s.runs = append(s.runs, out)
-	var head []byte
-	for _, i := range s.items {
-		head = binary.LittleEndian.AppendUint32(head[:0], i.record)
-		head = binary.LittleEndian.AppendUint64(head, i.hash)
-		head = binary.AppendUvarint(head, uint64(i.size))
-		if _, err := out.Write(head); err != nil {
+	var record [4]byte
+	for _, i := range b.items {
+		binary.LittleEndian.PutUint32(record[:], i.record)
+		if _, err := out.Write(record[:]); err != nil {
 			return err
 		}
-		if _, err := out.Write(s.key(i)); err != nil {
+		if _, err := out.Write(b.head(i)); err != nil {
+			return err
+		}
+		if _, err := out.Write(b.key(i)); err != nil {
 			return err
 		}
 	}
-	s.keys, s.items = s.keys[:0], s.items[:0]
+	b.reset()
 	return nil
+}
+
+// reset empties the buffer. One that had to grow for a long key is not kept.
+func (b *sortBuffer) reset() {
+	b.keys, b.items = b.keys[:0], b.items[:0]
+	if cap(b.keys) > 2*b.limit {
+		b.keys = make([]byte, 0, b.limit)
+	}
 }
 
 // each calls f for every record in order. The key is valid until f returns.
 func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
-	s.sort()
+	b := s.buf
 	if len(s.runs) == 0 {
-		for _, i := range s.items {
-			if err := f(s.key(i), i.record, i.hash); err != nil {
+		b.sort(b.items, 0)
+		for _, i := range b.items {
+			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.head(i))); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := s.spill(); err != nil {
-		return err
+	if len(b.items) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
 	}
-	s.keys, s.items = nil, nil
 	var m merge
 	for _, run := range s.runs {
 		r, err := run.reader()
 		if err != nil {
 			return err
 		}
-		c := &sortedRun{r: r}
+		c := &sortedRun{r: r, common: len(s.common)}
 		if err := c.next(); err != nil {
 			return err
 		}
 		m = append(m, c)
 	}
-	heap.Init(&m)
+	for i := len(m) - 1; i >= 0; i-- {
+		m.sink(i)
+	}
 	for len(m) > 0 {
 		top := m[0]
 		if err := f(top.key, top.record, top.hash); err != nil {
@@ -143,17 +257,18 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 		}
 		switch err := top.next(); {
 		case err == io.EOF:
-			heap.Pop(&m)
+			m[0] = m[len(m)-1]
+			m = m[:len(m)-1]
 		case err != nil:
 			return err
-		default:
-			heap.Fix(&m, 0)
 		}
+		m.sink(0)
 	}
 	return nil
 }
 
 func (s *sorter) close() error {
+	s.buf.reset()
 	var errs []error
 	for _, r := range s.runs {
 		errs = append(errs, r.remove())
@@ -163,40 +278,52 @@ func (s *sorter) close() error {
 
 // sortedRun reads what was spilled.
 type sortedRun struct {
-	r      *bufio.Reader
+	r      *spoolReader
+	common int    // bytes that all keys begin with
+	window uint64 // those behind them
 	key    []byte
 	record uint32
 	hash   uint64
 }
 
+// next reads the next record. Its key is valid until the next call.
 func (c *sortedRun) next() error {
-	var head [12]byte
-	if _, err := io.ReadFull(c.r, head[:]); err != nil {
-		return err
-	}
-	c.record, c.hash = binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint64(head[4:])
-	size, err := binary.ReadUvarint(c.r)
+	head, err := c.r.take(4 + keyHead)
 	if err != nil {
 		return err
 	}
-	c.key = slices.Grow(c.key[:0], int(size))[:size]
-	_, err = io.ReadFull(c.r, c.key)
-	return err
+	c.record, c.hash = binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint64(head[4:])
+	if c.key, err = c.r.take(int(binary.LittleEndian.Uint32(head[12:]))); err != nil {
+		return err
+	}
+	c.window = keyWindow(c.key, c.common)
+	return nil
+}
+
+func (c *sortedRun) less(d *sortedRun) bool {
+	if c.window != d.window {
+		return c.window < d.window
+	}
+	order := bytes.Compare(c.key, d.key)
+	return order < 0 || order == 0 && c.record < d.record
 }
 
 // merge is a heap of runs by their first records.
 type merge []*sortedRun
 
-// Len, Less, Swap, Push and Pop are heap.Interface.
-func (m merge) Len() int      { return len(m) }
-func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m merge) Less(i, j int) bool {
-	c := bytes.Compare(m[i].key, m[j].key)
-	return c < 0 || c == 0 && m[i].record < m[j].record
-}
-func (m *merge) Push(x any) { *m = append(*m, x.(*sortedRun)) }
-func (m *merge) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
+// sink puts run i, which may come behind those below it, in its place.
+func (m merge) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(m); child++ {
+			if m[child].less(m[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m[i], m[least] = m[least], m[i]
+		i = least
+	}
 }

@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -11,6 +10,7 @@ import (
 // wordsBuilder makes the part of a segment that is searched.
 type wordsBuilder struct {
 	shop    *workshop
+	fields  int // that are searchable
 	terms   *inverted
 	forward *spool
 	starts  *spool
@@ -18,66 +18,62 @@ type wordsBuilder struct {
 	at      uint64
 	total   int
 	records uint32
-	buf     []byte
-	ids     []uint32
+
+	// What is gathered of a batch.
+	words, begin, count []byte
 }
 
-func newWordsBuilder(shop *workshop, memory int) (*wordsBuilder, error) {
-	b := &wordsBuilder{shop: shop, terms: newInverted(shop, memory)}
-	for _, s := range []**spool{&b.forward, &b.starts, &b.lengths} {
-		var err error
-		if *s, err = shop.newSpool(); err != nil {
-			return nil, err
-		}
+func newWordsBuilder(shop *workshop, fields, memory int) *wordsBuilder {
+	return &wordsBuilder{
+		shop:    shop,
+		fields:  fields,
+		terms:   newInverted(shop, memory),
+		forward: shop.newSpool(),
+		starts:  shop.newSpool(),
+		lengths: shop.newSpool(),
 	}
-	return b, nil
 }
 
-// add takes the words of the next record, field by field.
-func (b *wordsBuilder) add(fields [][]string) error {
-	b.buf, b.ids = b.buf[:0], b.ids[:0]
-	for _, words := range fields {
-		for _, w := range words {
-			id := b.terms.id(w)
-			b.ids = append(b.ids, id)
-			b.buf = binary.AppendUvarint(b.buf, uint64(id)+1)
+// add takes the words of the next records: a part for each searchable field of each record.
+func (b *wordsBuilder) add(words *tokens, records int) error {
+	words.settle(&b.terms.dictionary)
+	b.words, b.begin, b.count = b.words[:0], b.begin[:0], b.count[:0]
+	for range records {
+		b.begin = binary.LittleEndian.AppendUint64(b.begin, b.at+uint64(len(b.words)))
+		count := 0
+		for range b.fields {
+			ids := words.next()
+			for _, id := range ids {
+				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
+				b.terms.add(id, b.records)
+			}
+			b.words = append(b.words, 0)
+			count += len(ids)
 		}
-		b.buf = append(b.buf, 0)
-	}
-	var num [8]byte
-	if _, err := b.starts.Write(binary.LittleEndian.AppendUint64(num[:0], b.at)); err != nil {
-		return err
-	}
-	if _, err := b.lengths.Write(binary.LittleEndian.AppendUint32(num[:0], uint32(len(b.ids)))); err != nil {
-		return err
-	}
-	if _, err := b.forward.Write(b.buf); err != nil {
-		return err
-	}
-	b.at += uint64(len(b.buf))
-	b.total += len(b.ids)
-	slices.Sort(b.ids)
-	for i := 0; i < len(b.ids); {
-		j := i + 1
-		for j < len(b.ids) && b.ids[j] == b.ids[i] {
-			j++
+		b.count = binary.LittleEndian.AppendUint32(b.count, uint32(count))
+		b.total += count
+		b.records++
+		if err := b.terms.spillIfFull(); err != nil {
+			return err
 		}
-		b.terms.add(b.ids[i], b.records, j-i)
-		i = j
 	}
-	b.records++
-	return b.terms.spillIfFull()
+	b.at += uint64(len(b.words))
+	if _, err := b.starts.Write(b.begin); err != nil {
+		return err
+	}
+	if _, err := b.lengths.Write(b.count); err != nil {
+		return err
+	}
+	_, err := b.forward.Write(b.words)
+	return err
 }
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
-	var found, twice setsWriter
-	for _, s := range []*setsWriter{&found, &twice} {
-		var err error
-		if s.body, err = b.shop.newSpool(); err != nil {
-			return err
-		}
+	if err := b.terms.finish(); err != nil {
+		return err
 	}
+	found, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
 	err := b.terms.each(func(f, t *roaring.Bitmap, counts []byte) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

@@ -1,8 +1,8 @@
 package text
 
 import (
+	"bytes"
 	"encoding/binary"
-	"strings"
 
 	"herbarium/internal/herb"
 )
@@ -35,42 +35,66 @@ const (
 // The key is the sign, the position of the decimal point relative to the first significant digit, and the significant
 // digits. Those of a negative number are inverted, so that the larger magnitude comes first.
 func NumberKey(s string) (key string, ok bool) {
-	rest, negative := strings.CutPrefix(s, "-")
-	whole, fraction, point := strings.Cut(rest, ".")
-	if !digits(whole) || len(whole) > 1 && whole[0] == '0' || point && !digits(fraction) {
+	b, ok := appendNumberKey(make([]byte, 0, 64), []byte(s))
+	if !ok {
 		return "", false
-	}
-	exponent := len(whole)
-	if whole == "0" {
-		trimmed := strings.TrimLeft(fraction, "0")
-		exponent = len(trimmed) - len(fraction)
-		whole, fraction = "", trimmed
-	}
-	significant := strings.TrimRight(whole+fraction, "0")
-	if significant == "" {
-		return string([]byte{numberZero}), true
-	}
-	b := make([]byte, 5, 5+len(significant)+1)
-	b[0] = numberPositive
-	binary.BigEndian.PutUint32(b[1:], uint32(int64(exponent)+1<<31))
-	b = append(b, significant...)
-	if negative {
-		b[0] = numberNegative
-		for i := range b[1:] {
-			b[1+i] = ^b[1+i]
-		}
-		b = append(b, 0xFF) // -1.5 before -1: the shorter of two equal beginnings is the larger number
 	}
 	return string(b), true
 }
 
-func digits(s string) bool {
+// IsNumber reports whether s is a number in plain decimal notation.
+func IsNumber(s []byte) bool {
+	_, _, _, ok := cutNumber(s)
+	return ok
+}
+
+// cutNumber takes a number apart.
+func cutNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
+	rest, negative := bytes.CutPrefix(s, []byte{'-'})
+	whole, fraction, point := bytes.Cut(rest, []byte{'.'})
+	ok = digits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || digits(fraction))
+	return negative, whole, fraction, ok
+}
+
+func appendNumberKey(dst, s []byte) (key []byte, ok bool) {
+	negative, whole, fraction, ok := cutNumber(s)
+	if !ok {
+		return dst, false
+	}
+	exponent := len(whole)
+	if whole[0] == '0' {
+		trimmed := bytes.TrimLeft(fraction, "0")
+		exponent = len(trimmed) - len(fraction)
+		whole, fraction = nil, trimmed
+	}
+	fraction = bytes.TrimRight(fraction, "0")
+	if len(fraction) == 0 {
+		whole = bytes.TrimRight(whole, "0")
+	}
+	if len(whole)+len(fraction) == 0 {
+		return append(dst, numberZero), true
+	}
+	start := len(dst) + 1
+	dst = append(dst, numberPositive)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(int64(exponent)+1<<31))
+	dst = append(append(dst, whole...), fraction...)
+	if negative {
+		dst[start-1] = numberNegative
+		for i := start; i < len(dst); i++ {
+			dst[i] = ^dst[i]
+		}
+		dst = append(dst, 0xFF) // -1.5 before -1: the shorter of two equal beginnings is the larger number
+	}
+	return dst, true
+}
+
+func digits[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
 		}
 	}
-	return s != ""
+	return len(s) > 0
 }
 
 // IsDate reports whether s is a calendar date written YYYY-MM-DD.

@@ -12,20 +12,21 @@ import (
 // rules (UAX #29): letters and digits with what joins them ("don't", "3.14", "x_y"), a single character in scripts that
 // are written without spaces, and a pictograph.
 func AppendWords(dst []string, s string) []string {
+	if lower, ok := foldASCII(s); ok {
+		eachASCIIWord(lower, func(w string) { dst = append(dst, w) })
+		return dst
+	}
 	for it := words.FromString(Fold(s)); it.Next(); {
-		w := it.Value()
-		if !isWord(w) {
-			continue
+		if w := it.Value(); isWord(w) {
+			dst = append(dst, unquote(w))
 		}
-		if strings.Contains(w, `"`) {
-			// UAX #29 keeps the quotation mark of a Hebrew acronym inside the word. In a query it would
-			// read as the start of a phrase.
-			w = strings.ReplaceAll(w, `"`, "")
-		}
-		dst = append(dst, w)
 	}
 	return dst
 }
+
+// unquote drops the quotation mark of a Hebrew acronym, which UAX #29 keeps inside the word. In a query it would read as
+// the start of a phrase.
+func unquote(w string) string { return strings.ReplaceAll(w, `"`, "") }
 
 // isWord tells the segments that are words from blanks and punctuation.
 func isWord(s string) bool {

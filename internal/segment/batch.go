@@ -1,0 +1,115 @@
+package segment
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// A batch is full when it has so many records or their values so many bytes.
+const (
+	batchRecords = 512
+	batchBytes   = 1 << 18
+)
+
+// batch is some records, and what one goroutine can prepare of them without the others. It is used again and again.
+type batch struct {
+	records  []herb.Record
+	size     int // bytes of their values
+	err      error
+	json     []byte
+	ends     []int
+	values   [][]byte // of each field, as its column keeps them
+	words    tokens   // a part for each searchable field of each record
+	elements []tokens // of each list field, a part for each record
+	ready    chan struct{}
+}
+
+func newBatch(fields int) *batch {
+	return &batch{
+		ready:    make(chan struct{}, 1),
+		values:   make([][]byte, fields),
+		elements: make([]tokens, fields),
+	}
+}
+
+// add takes a record.
+func (x *batch) add(r herb.Record) {
+	x.records = append(x.records, r)
+	for _, v := range r {
+		x.size += len(v)
+	}
+}
+
+func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
+
+// empty makes a batch ready to be filled. One that had to grow for a long record is not kept.
+func (x *batch) empty() *batch {
+	if x.size > 4*batchBytes {
+		return newBatch(len(x.values))
+	}
+	clear(x.records)
+	x.records, x.size, x.json, x.ends = x.records[:0], 0, x.json[:0], x.ends[:0]
+	x.words.reset()
+	for i := range x.values {
+		x.values[i] = x.values[i][:0]
+		x.elements[i].reset()
+	}
+	return x
+}
+
+// preparer prepares batches. Each goroutine has its own.
+type preparer struct {
+	fields   []herb.Field
+	words    *dictionary
+	elements []*dictionary // of each list field
+	splitter text.Splitter
+}
+
+// prepare renders records and splits their words.
+func (p *preparer) prepare(x *batch) {
+	addWord := func(w []byte) { x.words.add(p.words, w) }
+	for _, r := range x.records {
+		x.json = r.AppendJSON(x.json, p.fields)
+		x.ends = append(x.ends, len(x.json))
+		p.words.mu.RLock()
+		for i, f := range p.fields {
+			if !f.Searchable {
+				continue
+			}
+			for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
+				p.splitter.Each(r[i], addWord)
+				x.words.end()
+			}
+		}
+		p.words.mu.RUnlock()
+	}
+	for i, f := range p.fields {
+		values := x.values[i]
+		for _, r := range x.records {
+			values = binary.AppendUvarint(values, uint64(len(r[i])))
+			values = append(values, r[i]...)
+		}
+		x.values[i] = values
+		if f.Type == herb.TypeList {
+			p.prepareElements(x, i)
+		}
+	}
+}
+
+// prepareElements splits the values of a list field.
+func (p *preparer) prepareElements(x *batch, field int) {
+	t, d := &x.elements[field], p.elements[field]
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, r := range x.records {
+		seen := text.Elements(r[field])
+		slices.Sort(seen)
+		for _, e := range slices.Compact(seen) {
+			t.add(d, []byte(e))
+		}
+		t.end()
+	}
+}

@@ -1,0 +1,167 @@
+package segment
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// sortable is a record as a sorter takes it and gives it back.
+type sortable struct {
+	Key    string
+	Record uint32
+	Hash   uint64
+}
+
+// checkSorter sorts records in memory of some size and compares with a plain sort.
+func checkSorter(t *testing.T, keys [][]byte, memory int) {
+	t.Helper()
+	shop := newWorkshop(OS{}, t.TempDir(), memory, 1)
+	defer func() {
+		if err := shop.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var want, got []sortable
+	size := int64(0)
+	for i, k := range keys {
+		want = append(want, sortable{string(k), uint32(i), uint64(len(k)*i) << 30})
+		size += int64(len(k))
+	}
+	buf := newSortBuffer(memory, len(keys), size)
+	for range 2 { // the buffer is used again
+		s := &sorter{shop: shop, buf: buf}
+		for _, x := range want {
+			if err := s.add([]byte(x.Key), x.Record, x.Hash); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got = nil
+		err := s.each(func(key []byte, record uint32, hash uint64) error {
+			got = append(got, sortable{string(key), record, hash})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortStableFunc(want, func(a, b sortable) int { return cmp.Compare(a.Key, b.Key) })
+	if d := gocmp.Diff(want, got); d != "" {
+		t.Errorf("%d keys in %d bytes of memory (-want +got):\n%.2000s", len(keys), memory, d)
+	}
+}
+
+// endKeys makes keys of which none is the beginning of another.
+func endKeys(values [][]byte) [][]byte {
+	for i, v := range values {
+		v = bytes.ReplaceAll(v, []byte{0}, []byte{0, 1})
+		values[i] = append(v, 0, 0)
+	}
+	return values
+}
+
+func TestSorter(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(n, length, letters int, prefix string) (keys [][]byte) {
+		for range n {
+			k := []byte(prefix)
+			for range r.IntN(length + 1) {
+				k = append(k, byte(r.IntN(letters)))
+			}
+			keys = append(keys, k)
+		}
+		return keys
+	}
+	rising := make([][]byte, 3000)
+	for i := range rising {
+		rising[i] = binary.BigEndian.AppendUint32(nil, uint32(i))
+	}
+	nested := make([][]byte, 200)
+	for i := range nested {
+		nested[i] = bytes.Repeat([]byte("a"), 9*(len(nested)-i))
+	}
+	for name, keys := range map[string][][]byte{
+		"none":           {},
+		"one":            {[]byte("x")},
+		"short":          random(5000, 3, 256, ""),
+		"two letters":    random(5000, 40, 2, ""),
+		"long":           random(3000, 60, 256, ""),
+		"one beginning":  random(3000, 20, 3, "https://www.herbarium.example/"),
+		"all the same":   slices.Repeat([][]byte{bytes.Repeat([]byte("same"), 50)}, 2000),
+		"few different":  append(random(2000, 1, 3, "a long beginning"), random(2000, 1, 2, "")...),
+		"in order":       rising,
+		"nested":         nested,
+		"longer than it": {bytes.Repeat([]byte("z"), 100_000), []byte("a"), bytes.Repeat([]byte("z"), 90_000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keys := endKeys(keys)
+			for _, memory := range []int{1 << 20, 1 << 15, 1000} {
+				checkSorter(t, keys, memory)
+			}
+		})
+	}
+}
+
+func FuzzSorter(f *testing.F) {
+	f.Add([]byte("a,b,,ab,a"), 100)
+	f.Add([]byte("\x00,\x00\x00,\x01,rosesrosesroses,rosesrosesrosfs"), 1<<20)
+	f.Fuzz(func(t *testing.T, joined []byte, memory int) {
+		keys := bytes.Split(bytes.Clone(joined), []byte(","))
+		for i := range keys {
+			keys[i] = bytes.Clone(keys[i])
+		}
+		keys = slices.Repeat(keys, 1+min(2000/len(keys), 20))
+		checkSorter(t, endKeys(keys), min(max(memory, 64), 1<<20))
+	})
+}
+
+func TestInvert(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 5000} {
+		for _, memory := range []int{0, 4, 100, 4096, 1 << 20} {
+			shop := newWorkshop(OS{}, t.TempDir(), memory, 1)
+			from := shop.newSpool()
+			want := make([]uint32, n)
+			for i, p := range r.Perm(n) {
+				want[p] = uint32(i)
+				if err := from.writeU32(uint32(p)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			inverse, err := shop.invert(from, n, memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := inverse.reader()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]uint32, n)
+			for i := range got {
+				if got[i], err = in.u32(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := gocmp.Diff(want, got); d != "" {
+				t.Errorf("%d numbers, %d bytes of memory (-want +got):\n%.1000s", n, memory, d)
+			}
+			if _, err := in.ReadByte(); err == nil {
+				t.Errorf("%d numbers, %d bytes of memory: there is more than that", n, memory)
+			}
+			if err := shop.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package text_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// compareSortKeys compares the sort keys of two values with their keys.
+func compareSortKeys(t *testing.T, typ herb.Type, a, b string) {
+	t.Helper()
+	ka, oka := text.Key(typ, a)
+	kb, okb := text.Key(typ, b)
+	sa, okSortA := text.AppendSortKey([]byte("before"), typ, []byte(a))
+	sb, okSortB := text.AppendSortKey([]byte("before"), typ, []byte(b))
+	if oka != okSortA || okb != okSortB {
+		t.Errorf("%s %q, %q: Key says %t, %t and AppendSortKey %t, %t", typ, a, b, oka, okb, okSortA, okSortB)
+	}
+	if !oka || !okb {
+		return
+	}
+	if !bytes.HasPrefix(sa, []byte("before")) {
+		t.Fatalf("AppendSortKey(%q) does not append: %q", a, sa)
+	}
+	want := strings.Compare(ka, kb)
+	if got := bytes.Compare(sa, sb); got != want {
+		t.Errorf("the sort keys of %s %q and %q compare as %d, their keys as %d", typ, a, b, got, want)
+	}
+	if want != 0 && (bytes.HasPrefix(sa, sb) || bytes.HasPrefix(sb, sa)) {
+		t.Errorf("of the sort keys of %s %q and %q, one is the beginning of the other", typ, a, b)
+	}
+}
+
+// TestSortKeyRandom compares texts that are nearly the same, in every way that a level of the key can differ.
+func TestSortKeyRandom(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	pieces := []string{
+		"a", "A", "b", "B", "é", "É", "e\u0301", "e", "\u0301", "\u0300", "ａ", "ß", "ss", "æ", "Å", "\x01", " ", "-", "0", "9", "~", "z",
+		"植", "物", "\U0002A6D6", "が", "か", "ガ", "한", "ा", "न", "🌹", "\u00ad", "\u200d", "ﬁ", "①", "\xff", "Ⅷ", "ア", "ｱ",
+		strings.Repeat("n", 60), strings.Repeat("n", 130), strings.Repeat("N", 3), strings.Repeat("ñ", 2),
+	}
+	value := func() string {
+		var b strings.Builder
+		for range r.IntN(8) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	for range 50_000 {
+		a, b := value(), value()
+		if r.IntN(2) == 0 { // with a piece changed
+			at := r.IntN(len(pieces))
+			b = strings.Replace(a, pieces[at], pieces[r.IntN(len(pieces))], 1+r.IntN(2))
+		}
+		compareSortKeys(t, herb.TypeText, a, b)
+		compareSortKeys(t, herb.TypeNumber, decimal(r), decimal(r))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// TestSortKeyOfEveryCharacter compares each character with its neighbours and with a letter.
+func TestSortKeyOfEveryCharacter(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune && !t.Failed(); r++ {
+		if r > 0x3400 && r%17 != 0 || !utf8.ValidRune(r) { // mostly alike
+			continue
+		}
+		compareSortKeys(t, herb.TypeText, string(r), string(r+1))
+		compareSortKeys(t, herb.TypeText, "xa"+string(r), "xA"+string(unicode.SimpleFold(r)))
+	}
+}
+
+func FuzzSortKey(f *testing.F) {
+	for _, p := range [][2]string{
+		{"", "\x00"}, {"résumé", "resume"}, {"a\u0301\u0300", "a\u0301"}, {"12.50", "-0.0"}, {"2024-02-29", "2023-02-29"}, {"植物", "植"},
+		{"Rose", "rose"}, {"ñn", "nñ"},
+	} {
+		f.Add(p[0], p[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, typ := range []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList} {
+			compareSortKeys(t, typ, a, b)
+		}
+	})
+}
+
+func TestIsNumber(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		b := make([]byte, r.IntN(6))
+		for i := range b {
+			b[i] = "0012-.e+ "[r.IntN(9)]
+		}
+		if _, want := text.NumberKey(string(b)); text.IsNumber(b) != want {
+			t.Errorf("IsNumber(%q) is %t and NumberKey says %t", b, !want, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package text
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// Splitter splits values into words as AppendWords does, but makes no string of each. The zero value is ready; it must not
+// be shared between goroutines.
+type Splitter struct{ folded []byte }
+
+// Each calls f with the words of a value, in the order they stand there. A word is valid until f returns.
+func (s *Splitter) Each(value string, f func(word []byte)) {
+	if s.foldASCII(value) {
+		eachASCIIWord(s.folded, f)
+		return
+	}
+	for it := words.FromString(Fold(value)); it.Next(); {
+		if w := it.Value(); isWord(w) {
+			s.folded = append(s.folded[:0], unquote(w)...)
+			f(s.folded)
+		}
+	}
+}
+
+// foldASCII folds what most values are. It returns false for others.
+func (s *Splitter) foldASCII(value string) bool {
+	s.folded = slices.Grow(s.folded[:0], len(value))[:len(value)]
+	seen := byte(0)
+	for i := range s.folded {
+		c := value[i]
+		seen |= c
+		if c-'A' <= 'Z'-'A' {
+			c += 'a' - 'A'
+		}
+		s.folded[i] = c
+	}
+	return seen < utf8.RuneSelf
+}
+
+// kind is what the word rules take an ASCII character for.
+type kind uint8
+
+const (
+	letter kind = 1 << iota
+	digit
+	underscore
+	amidLetters // joins letters, if it stands between two
+	amidDigits  // joins digits, if it stands between two
+)
+
+// kindOf returns the kind of each character of folded text.
+func kindOf(c byte) kind { return kinds[c&0x7F] }
+
+var kinds = [128]kind{
+	'_': underscore, ':': amidLetters, '.': amidLetters | amidDigits, '\'': amidLetters | amidDigits,
+	',': amidDigits, ';': amidDigits,
+	'0': digit, '1': digit, '2': digit, '3': digit, '4': digit, '5': digit, '6': digit, '7': digit, '8': digit, '9': digit,
+	'a': letter, 'b': letter, 'c': letter, 'd': letter, 'e': letter, 'f': letter, 'g': letter, 'h': letter, 'i': letter,
+	'j': letter, 'k': letter, 'l': letter, 'm': letter, 'n': letter, 'o': letter, 'p': letter, 'q': letter, 'r': letter,
+	's': letter, 't': letter, 'u': letter, 'v': letter, 'w': letter, 'x': letter, 'y': letter, 'z': letter,
+}
+
+// eachASCIIWord calls f with the words of folded ASCII text. These are the rules of UAX #29 as far as ASCII has to do with
+// them, which is several times as fast as all of them.
+func eachASCIIWord[T string | []byte](s T, f func(word T)) {
+	for i := 0; i < len(s); {
+		last := kindOf(s[i])
+		if last&(letter|digit|underscore) == 0 {
+			i++
+			continue
+		}
+		start, seen := i, last
+		for i++; i < len(s); i++ {
+			k := kindOf(s[i])
+			if k&(letter|digit|underscore) == 0 {
+				if i+1 == len(s) {
+					break
+				}
+				next := kindOf(s[i+1])
+				joins := k&amidLetters != 0 && last&next&letter != 0 || k&amidDigits != 0 && last&next&digit != 0
+				if !joins {
+					break
+				}
+				i++
+				k = next
+			}
+			last = k
+			seen |= k
+		}
+		if seen&(letter|digit) != 0 {
+			f(s[start:i])
+		}
+	}
+}
