@@ -21,6 +21,8 @@ type input struct {
 	read     int64
 	stop     func() error
 	progress func(read, size int64)
+	rows     io.Closer // what reads the file here and there; nil: nothing does
+	log      *os.File  // what is read behind the file; nil: nothing is
 }
 
 // stamp is what shows without reading that a file is not what it was.
@@ -56,6 +58,9 @@ func (in *input) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := in.file.Read(p)
+	if err == io.EOF && n == 0 && in.log != nil {
+		n, err = in.log.Read(p)
+	}
 	in.sum.Write(p[:n])
 	in.read += int64(n)
 	if in.progress != nil && n > 0 {
@@ -70,7 +75,16 @@ func (in *input) content() (sum [sha256.Size]byte) {
 	return sum
 }
 
-func (in *input) Close() error { return in.file.Close() }
+func (in *input) Close() error {
+	var errs []error
+	if in.rows != nil {
+		errs = append(errs, in.rows.Close())
+	}
+	if in.log != nil {
+		errs = append(errs, in.log.Close())
+	}
+	return errors.Join(append(errs, in.file.Close())...)
+}
 
 // errNotRegular says why a pipe or device is refused.
 var errNotRegular = errors.New("it is not a regular file, which is needed because it is read twice")
@@ -99,7 +113,10 @@ func Hash(ctx context.Context, src Source, opts Options) (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{in}, make([]byte, windowBytes)); err != nil {
+	if err := in.withLog(src.Format); err != nil {
+		return "", located(src.Path, err)
+	}
+	if err := in.discard(); err != nil {
 		return "", located(src.Path, err)
 	}
 	return src.hash(in.content())

@@ -70,6 +70,9 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 		return nil, located(src.Path, err)
 	}
 	t.pick, t.warnings = e.pick, e.warnings
+	if n, ok := rows.(noter); ok {
+		t.warnings = append(t.warnings, n.notes()...)
+	}
 	t.dataset = herb.Dataset{
 		Ref:         src.Ref,
 		Title:       src.Title,
@@ -186,9 +189,12 @@ func (t *Table) open(ctx context.Context) (*input, rowReader, error) {
 		return nil, nil, err
 	}
 	var rows rowReader
-	if t.src.Format == FormatJSON {
+	switch {
+	case t.src.Format.isBinary():
+		rows, err = openBinary(ctx, in, t.src)
+	case t.src.Format == FormatJSON:
 		rows, err = newJSONReader(in, t.opts.MaxRecord)
-	} else {
+	default:
 		rows, err = newCSVReader(in, t.src.Dialect.Delimiter, t.opts.MaxRecord)
 	}
 	if err != nil {

@@ -81,7 +81,7 @@ func TestInspect_NamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"a.csv": ": line 2: there are 2 values but the header names 1 columns; put quotes around a value that contains \",\"",
-		"a.txt": ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+		"a.txt": ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, .jsonl, .parquet, .xlsx and .db, " +
 			"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor",
 		"a.json": ": line 1: the file starts with 'a'; write an array of objects ([…]), or one object per line ({…})",
 	} {
