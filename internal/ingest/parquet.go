@@ -23,21 +23,22 @@ const maxFooter = 32 << 20
 
 // parquetReader reads the rows of a Parquet file, one row group after the other. Of each column one page is in memory.
 type parquetReader struct {
-	src    io.ReaderAt
-	size   int64
-	about  *meta.FileMetaData
-	chunks []parquet.ColumnChunk // one of each column, to decode pages of any row group
-	zstd   *zstd.Decoder
-	table  []parquetColumn
-	names  []string
-	group  int   // the next row group
-	left   int64 // rows of the current one that are not yet read
-	row    int64 // number of the row read last, from 1
-	parts  []parquetPart
-	spool  *spool
-	buf    []byte // the values of the row
-	ends   []int  // where each ends
-	cells  [][]byte
+	src     io.ReaderAt
+	size    int64
+	about   *meta.FileMetaData
+	chunks  []parquet.ColumnChunk // one of each column, to decode pages of any row group
+	zstd    *zstd.Decoder
+	largest int64 // bytes that a page may take
+	table   []parquetColumn
+	names   []string
+	group   int   // the next row group
+	left    int64 // rows of the current one that are not yet read
+	row     int64 // number of the row read last, from 1
+	parts   []parquetPart
+	spool   *spool
+	buf     []byte // the values of the row
+	ends    []int  // where each ends
+	cells   [][]byte
 }
 
 // parquetPart yields the cells of some neighbouring columns, row by row.
@@ -63,7 +64,7 @@ func newParquetReader(src io.ReaderAt, size int64) (p *parquetReader, err error)
 	if err != nil {
 		return nil, err
 	}
-	p = &parquetReader{src: src, size: size, about: about, table: flatten(fields, "", nil)}
+	p = &parquetReader{src: src, size: size, about: about, largest: maxPage, table: flatten(fields, "", nil)}
 	if p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage)); err != nil {
 		return nil, err
 	}

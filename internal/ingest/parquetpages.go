@@ -210,9 +210,9 @@ func (p *parquetReader) pageMemory(group, leaf int) (int64, error) {
 		} else {
 			largest = max(largest, need)
 		}
-		if dictionary+largest > maxPage {
+		if dictionary+largest > p.largest {
 			return 0, herb.Invalidf("a page of %d values needs %d bytes of memory, and can need %d; write the file with smaller pages",
-				pageValues(header), dictionary+largest, maxPage)
+				pageValues(header), dictionary+largest, p.largest)
 		}
 	}
 }

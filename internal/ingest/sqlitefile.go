@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -59,17 +60,8 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(abs)
-	if err != nil {
+	if err := checkSQLite(abs); err != nil {
 		return nil, nil, err
-	}
-	head := make([]byte, len(sqliteHead))
-	n, err := f.ReadAt(head, 0)
-	if err := errors.Join(f.Close(), ignoreEOF(err)); err != nil {
-		return nil, nil, err
-	}
-	if n > 0 && string(head) != sqliteHead {
-		return nil, nil, herb.Invalidf("the file is no SQLite database, or it is encrypted; give one that can be opened without a password")
 	}
 	q := url.Values{"mode": {"ro"}, "_pragma": {"trusted_schema(0)", "busy_timeout(2000)"}}
 	if !beside(abs, "-wal") && !beside(abs, "-journal") {
@@ -88,6 +80,46 @@ func openSQLite(ctx context.Context, path string) (*sql.DB, *sql.Conn, error) {
 		return nil, nil, errors.Join(sqliteError(err), db.Close())
 	}
 	return db, conn, nil
+}
+
+// checkSQLite looks at the head of a database. SQLite takes what is missing of the last page for zeros, so a file that is
+// cut off must be told here.
+func checkSQLite(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, 100)
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case ignoreEOF(err) != nil:
+		return err
+	case n == 0:
+		return nil // a database without tables
+	case !strings.HasPrefix(string(head), sqliteHead):
+		return herb.Invalidf("the file is no SQLite database, or it is encrypted; give one that can be opened without a password")
+	}
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	pages := int64(0)
+	if string(head[24:28]) == string(head[92:96]) { // only then is the number of pages that follows right
+		pages = int64(binary.BigEndian.Uint32(head[28:]))
+	}
+	if n < len(head) || page < 512 || info.Size()%page != 0 || info.Size() < pages*page && !beside(path, "-wal") {
+		return errDamagedDatabase(nil)
+	}
+	return nil
+}
+
+func errDamagedDatabase(cause error) error {
+	return herb.Wrap(herb.CodeInvalid, cause, "the database is damaged or cut off; restore it, or copy it again with .backup")
 }
 
 func ignoreEOF(err error) error {
@@ -373,7 +405,7 @@ func sqliteError(err error) error {
 	}
 	switch e.Code() & 0xFF {
 	case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
-		return herb.Wrap(herb.CodeInvalid, err, "the database is damaged or cut off; restore it, or copy it again with .backup")
+		return errDamagedDatabase(err)
 	case 18: // SQLITE_TOOBIG
 		return herb.Invalidf("a row has more than %d bytes, which is the most that one may have", maxSQLiteRow)
 	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN

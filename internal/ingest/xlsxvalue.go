@@ -39,7 +39,7 @@ func styleOf(code string) xlsxStyle {
 	if zeros := strings.Count(code, "0"); zeros > 1 && zeros == len(code) && zeros <= 100 {
 		return xlsxStyle{zeros: zeros}
 	}
-	months, minutes := false, false // m can mean both
+	ambiguous := false // an m can be one of a month or of minutes
 	for i := 0; i < len(code); {
 		c := code[i] | 0x20 // in lower case, where it is a letter
 		run := 1
@@ -56,8 +56,7 @@ func styleOf(code string) xlsxStyle {
 			run = 2
 		case code[i] == '[':
 			run = skipPast(rest, ']')
-			switch strings.Trim(strings.ToLower(strings.Trim(rest[:min(run, len(rest))], "[]")), "hms") {
-			case "":
+			if unit := strings.Trim(rest[:run], "[]"); unit != "" && strings.Trim(unit, "hmsHMS") == "" {
 				s.time, s.elapsed = true, true
 			}
 		case len(rest) >= 7 && strings.EqualFold(rest[:7], "general"):
@@ -73,15 +72,13 @@ func styleOf(code string) xlsxStyle {
 		case c == 'm' && run > 2:
 			s.date = true
 		case c == 'm':
-			months, minutes = true, true
+			ambiguous = true
 		case c == 'h' || c == 's':
 			s.time = true
 		}
 		i += run
 	}
-	if months && minutes && !s.time {
-		s.date = true
-	}
+	s.date = s.date || ambiguous && !s.time
 	return s
 }
 
