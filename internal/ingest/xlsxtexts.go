@@ -15,10 +15,12 @@ import (
 )
 
 // The texts of a workbook stand in a table of their own, and cells refer to them by number. Up to textsInMemory bytes
-// are kept in memory, more in a temporary file. Of every anchorEvery-th the place is known.
+// are kept in memory, more in a temporary file, of which blocks are kept. Of every anchorEvery-th text the place is known.
 const (
 	textsInMemory = 24 << 20
-	anchorEvery   = 32
+	anchorEvery   = 8
+	textBlock     = 16 << 10
+	textBlocks    = 256
 )
 
 // xlsxTexts is that table.
@@ -28,8 +30,9 @@ type xlsxTexts struct {
 	size    int64
 	count   int
 	anchors []int64
-	window  []byte // of the file
-	from    int64  // where it begins
+	blocks  [textBlocks][]byte // of the file
+	numbers [textBlocks]int64  // which those are, from 1
+	room    []byte             // for what lies in several blocks
 }
 
 // readTexts reads the table of texts.
@@ -128,22 +131,47 @@ func (t *xlsxTexts) get(number []byte) ([]byte, error) {
 
 var errNoText = herb.Invalidf("a cell refers to a text that the workbook does not have; save it again")
 
-// bytes returns some bytes of the table.
+// bytes returns some bytes of the table. They are valid until the next call.
 func (t *xlsxTexts) bytes(at, n int64) ([]byte, error) {
 	if t.file == nil {
 		return t.memory[at : at+n], nil
 	}
-	if at < t.from || at+n > t.from+int64(len(t.window)) {
-		size := min(max(n, windowBytes), t.size-at)
-		if int64(cap(t.window)) < size {
-			t.window = make([]byte, size)
-		}
-		t.window, t.from = t.window[:size], at
-		if _, err := t.file.ReadAt(t.window, at); err != nil {
+	t.room = t.room[:0]
+	for {
+		block, err := t.block(at / textBlock)
+		if err != nil {
 			return nil, err
 		}
+		block = block[at%textBlock:]
+		if len(t.room) == 0 && int64(len(block)) >= n {
+			return block[:n], nil
+		}
+		block = block[:min(int64(len(block)), n)]
+		t.room = append(t.room, block...)
+		at, n = at+int64(len(block)), n-int64(len(block))
+		if n == 0 {
+			return t.room, nil
+		}
 	}
-	return t.window[at-t.from:][:n], nil
+}
+
+// block returns a block of the file.
+func (t *xlsxTexts) block(number int64) ([]byte, error) {
+	slot := number % textBlocks
+	if t.numbers[slot] == number+1 {
+		return t.blocks[slot], nil
+	}
+	if t.blocks[slot] == nil {
+		t.blocks[slot] = make([]byte, textBlock)
+	}
+	start := number * textBlock
+	b := t.blocks[slot][:textBlock][:min(textBlock, t.size-start)]
+	if _, err := t.file.ReadAt(b, start); err != nil {
+		t.numbers[slot] = 0
+		return nil, err
+	}
+	t.blocks[slot], t.numbers[slot] = b, number+1
+	return b, nil
 }
 
 // Close implements io.Closer.
