@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -184,7 +183,7 @@ func (x *xlsxReader) next() (cells [][]byte, err error) {
 // readRow reads the next row that has a value. The error is io.EOF behind the last.
 func (x *xlsxReader) readRow() ([][]byte, error) {
 	for !x.ended {
-		t, err := x.part.token()
+		err := x.part.token()
 		if err == io.EOF {
 			x.ended = true
 			break
@@ -192,12 +191,11 @@ func (x *xlsxReader) readRow() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		e, ok := t.(xml.StartElement)
-		if !ok || e.Name.Local != "row" {
+		if x.part.kind != xmlStart || string(x.part.name) != "row" {
 			continue
 		}
 		x.line++
-		if r := attr(e, "r"); r != "" {
+		if r := x.part.value("r"); r != "" {
 			if x.line, err = strconv.Atoi(r); err != nil {
 				return nil, herb.Invalidf("sheet %q: %q is no number of a row; save the workbook again", x.sheet.name, clip(r))
 			}
@@ -219,32 +217,25 @@ func (x *xlsxReader) readCells() (filled bool, err error) {
 	x.buf, x.spans, x.cells = x.buf[:0], x.spans[:0], x.cells[:0]
 	column := -1
 	for {
-		t, err := x.part.token()
-		if err != nil {
+		if err := x.part.token(); err != nil {
 			return false, err
 		}
-		switch e := t.(type) {
-		case xml.EndElement:
-			if e.Name.Local != "row" {
-				continue
-			}
+		switch {
+		case x.part.kind == xmlEnd && string(x.part.name) == "row":
 			for _, s := range x.spans {
 				x.cells = append(x.cells, x.buf[s.start:s.end])
 			}
 			x.width = max(x.width, len(x.spans))
 			return len(x.spans) > 0, nil
-		case xml.StartElement:
-			if e.Name.Local != "c" {
-				continue
-			}
+		case x.part.kind == xmlStart && string(x.part.name) == "c":
 			column++
-			if r := attr(e, "r"); r != "" {
+			if r := x.part.attr("r"); len(r) > 0 {
 				if column = columnOf(r); column < 0 {
-					return false, herb.Invalidf("%s: %q is no cell; save the workbook again", x.position(), clip(r))
+					return false, herb.Invalidf("%s: %q is no cell; save the workbook again", x.position(), clip(string(r)))
 				}
 			}
 			s := span{start: len(x.buf)}
-			if err := x.readCell(e); err != nil {
+			if err := x.readCell(); err != nil {
 				return false, damaged(err, x.position())
 			}
 			if s.end = len(x.buf); s.end == s.start {
@@ -262,88 +253,103 @@ func (x *xlsxReader) readCells() (filled bool, err error) {
 }
 
 // readCell reads a cell and appends its value.
-func (x *xlsxReader) readCell(c xml.StartElement) error {
+func (x *xlsxReader) readCell() error {
 	x.raw = x.raw[:0]
 	x.text.reset()
-	kind, style := attr(c, "t"), attr(c, "s")
+	kind, style := kindOf(x.part.attr("t")), xlsxStyle{}
+	if i, err := strconv.Atoi(string(x.part.attr("s"))); err == nil && i >= 0 && i < len(x.book.styles) {
+		style = x.book.styles[i]
+	}
 	inValue, inText, formula := false, false, false
 	for {
-		t, err := x.part.token()
-		if err != nil {
+		if err := x.part.token(); err != nil {
 			return err
 		}
-		switch e := t.(type) {
-		case xml.StartElement:
-			switch e.Name.Local {
+		if x.part.kind == xmlText {
+			if inValue {
+				x.raw = append(x.raw, x.part.text...)
+			}
+		} else {
+			start := x.part.kind == xmlStart
+			switch string(x.part.name) {
 			case "v":
-				inValue = true
+				inValue = start
 			case "is":
-				inText = true
+				inText = start
 			case "f":
 				formula = true
-			}
-		case xml.EndElement:
-			switch e.Name.Local {
-			case "v":
-				inValue = false
-			case "is":
-				inText = false
 			case "c":
-				if formula && len(x.raw) == 0 && kind != "str" {
+				if formula && len(x.raw) == 0 && kind != cellString {
 					x.empty++
 				}
 				return x.appendCell(kind, style)
 			}
-		case xml.CharData:
-			if inValue {
-				x.raw = append(x.raw, e...)
-			}
 		}
 		if inText {
-			x.text.take(t)
+			x.text.take(x.part)
 		}
 	}
 }
 
-// appendCell appends the value of the cell that was read.
-func (x *xlsxReader) appendCell(kind, style string) error {
-	switch kind {
+// cellKind is how the value of a cell is stored.
+type cellKind int
+
+const (
+	cellNumber cellKind = iota
+	cellShared          // the number of a text
+	cellInline
+	cellString // the result of a formula
+	cellBoolean
+	cellOther // an error, or a date in plain writing
+)
+
+func kindOf(t []byte) cellKind {
+	switch string(t) {
 	case "s":
-		if len(x.raw) == 0 {
-			return nil
-		}
+		return cellShared
+	case "inlineStr":
+		return cellInline
+	case "str":
+		return cellString
+	case "b":
+		return cellBoolean
+	case "e", "d":
+		return cellOther
+	default:
+		return cellNumber
+	}
+}
+
+// appendCell appends the value of the cell that was read.
+func (x *xlsxReader) appendCell(kind cellKind, style xlsxStyle) error {
+	switch kind {
+	case cellInline:
+		x.buf = append(x.buf, x.text.text()...)
+		return nil
+	case cellString:
+		x.buf = append(x.buf, unescapeXLSX(x.raw)...)
+		return nil
+	}
+	switch {
+	case len(x.raw) == 0:
+	case kind == cellShared:
 		t, err := x.book.texts.get(x.raw)
 		x.buf = append(x.buf, t...)
 		return err
-	case "inlineStr":
-		x.buf = append(x.buf, x.text.text()...)
-	case "str":
-		x.buf = append(x.buf, unescapeXLSX(x.raw)...)
-	case "b":
-		switch string(x.raw) {
-		case "1", "true":
-			x.buf = append(x.buf, "true"...)
-		case "0", "false":
-			x.buf = append(x.buf, "false"...)
-		default:
-			x.buf = append(x.buf, x.raw...)
-		}
-	case "e", "d":
-		x.buf = append(x.buf, x.raw...)
+	case kind == cellBoolean && string(x.raw) == "1":
+		x.buf = append(x.buf, "true"...)
+	case kind == cellBoolean && string(x.raw) == "0":
+		x.buf = append(x.buf, "false"...)
+	case kind == cellNumber:
+		x.buf = style.appendNumber(x.buf, x.raw, x.book.date1904)
 	default:
-		var s xlsxStyle
-		if i, err := strconv.Atoi(style); err == nil && i >= 0 && i < len(x.book.styles) {
-			s = x.book.styles[i]
-		}
-		if len(x.raw) > 0 {
-			x.buf = s.appendNumber(x.buf, x.raw, x.book.date1904)
-		}
+		x.buf = append(x.buf, x.raw...)
 	}
 	return nil
 }
 
 // columnOf reads the letters of a cell such as BC17, from 0. It is negative if there are none.
-func columnOf(cell string) int {
+func columnOf(cell []byte) int {
 	n := 0
 	for i := 0; i < len(cell); i++ {
 		c := cell[i] &^ 0x20

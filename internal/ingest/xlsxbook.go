@@ -2,15 +2,12 @@ package ingest
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
-	"encoding/xml"
+	"errors"
 	"io"
 	"path"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/encoding/htmlindex"
 
 	"herbarium/internal/herb"
 )
@@ -175,16 +172,16 @@ func (b *xlsxBook) relations(of string) ([]xlsxRelation, error) {
 	}
 	defer x.Close()
 	var found []xlsxRelation
-	err = x.each(func(e xml.StartElement) error {
-		if e.Name.Local != "Relationship" || attr(e, "TargetMode") == "External" {
+	err = x.each(func() error {
+		if string(x.name) != "Relationship" || x.value("TargetMode") == "External" {
 			return nil
 		}
-		target := attr(e, "Target")
+		target := x.value("Target")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join("/", dir, target)
 		}
-		kind := attr(e, "Type")
-		found = append(found, xlsxRelation{attr(e, "Id"), kind[strings.LastIndexByte(kind, '/')+1:], strings.TrimPrefix(path.Clean(target), "/")})
+		kind := x.value("Type")
+		found = append(found, xlsxRelation{x.value("Id"), kind[strings.LastIndexByte(kind, '/')+1:], strings.TrimPrefix(path.Clean(target), "/")})
 		return nil
 	})
 	return found, err
@@ -197,15 +194,15 @@ func (b *xlsxBook) readSheets(part string, relations []xlsxRelation) error {
 		return err
 	}
 	defer x.Close()
-	return x.each(func(e xml.StartElement) error {
-		switch e.Name.Local {
+	return x.each(func() error {
+		switch string(x.name) {
 		case "workbookPr":
-			b.date1904 = isTrue(attr(e, "date1904"))
+			b.date1904 = isTrue(x.value("date1904"))
 		case "sheet":
 			for _, r := range relations {
-				if r.id == attr(e, "id") && r.kind == "worksheet" {
-					state := attr(e, "state")
-					b.sheets = append(b.sheets, xlsxSheet{attr(e, "name"), r.part, state == "hidden" || state == "veryHidden"})
+				if r.id == x.value("id") && r.kind == "worksheet" {
+					state := x.value("state")
+					b.sheets = append(b.sheets, xlsxSheet{x.value("name"), r.part, state == "hidden" || state == "veryHidden"})
 				}
 			}
 		}
@@ -222,11 +219,11 @@ func (b *xlsxBook) readStyles(part string) error {
 	defer x.Close()
 	formats := map[int]xlsxStyle{}
 	cells := false // among the formats of cells, not of named styles
-	return x.each(func(e xml.StartElement) error {
-		switch e.Name.Local {
+	return x.each(func() error {
+		switch string(x.name) {
 		case "numFmt":
-			if id, err := strconv.Atoi(attr(e, "numFmtId")); err == nil {
-				formats[id] = styleOf(attr(e, "formatCode"))
+			if id, err := strconv.Atoi(x.value("numFmtId")); err == nil {
+				formats[id] = styleOf(x.value("formatCode"))
 			}
 		case "cellXfs":
 			cells = true
@@ -236,7 +233,7 @@ func (b *xlsxBook) readStyles(part string) error {
 			if !cells {
 				break
 			}
-			id, _ := strconv.Atoi(attr(e, "numFmtId"))
+			id, _ := strconv.Atoi(x.value("numFmtId"))
 			s, ok := formats[id]
 			if !ok {
 				s = builtinStyle(id)
@@ -250,24 +247,13 @@ func (b *xlsxBook) readStyles(part string) error {
 // isTrue reads a boolean attribute.
 func isTrue(s string) bool { return s == "1" || s == "true" || s == "on" }
 
-// attr returns an attribute whatever its namespace; empty if there is none.
-func attr(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name && a.Name.Space != "xmlns" {
-			return a.Value
-		}
-	}
-	return ""
-}
-
 // xlsxPart is a part of a workbook that is read as XML.
 type xlsxPart struct {
-	*xml.Decoder
-	name   string
+	*xmlScanner
+	part   string
 	file   io.ReadCloser
 	budget int64 // bytes that may be read before it is renewed
 	left   int64 // bytes that the part may still have
-	depth  int   // of the element that is open
 }
 
 // open opens a part; there may be none, which is no error. limit is how large it may be.
@@ -289,19 +275,14 @@ func (b *xlsxBook) open(name string, limit int64) (*xlsxPart, error) {
 	if err != nil {
 		return nil, damaged(err, "the part "+clip(name)+" of the workbook")
 	}
-	x := &xlsxPart{name: name, file: r, budget: maxBookPart, left: limit}
-	x.Decoder = xml.NewDecoder(bufio.NewReaderSize(x, 64<<10))
-	x.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
-		e, err := htmlindex.Get(label)
-		if err != nil {
-			return nil, err
-		}
-		return e.NewDecoder().Reader(in), nil
+	x := &xlsxPart{part: name, file: r, budget: maxBookPart, left: limit}
+	if x.xmlScanner, err = newXMLScanner(x, maxBookPart); err != nil {
+		return nil, errors.Join(x.damaged(err), r.Close())
 	}
 	return x, nil
 }
 
-// Read implements io.Reader for the decoder, which would keep a text of any length in memory.
+// Read implements io.Reader for the scanner, under the limits.
 func (x *xlsxPart) Read(p []byte) (int, error) {
 	n, err := x.file.Read(p)
 	if x.left -= int64(n); x.left < 0 {
@@ -313,40 +294,34 @@ func (x *xlsxPart) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// token returns the next token. At the end of the part, which must be complete, the error is io.EOF.
-func (x *xlsxPart) token() (xml.Token, error) {
-	t, err := x.RawToken()
-	switch t.(type) {
-	case xml.StartElement:
-		x.depth++
-	case xml.EndElement:
-		x.depth--
+// token reads the next token. At the end of the part, which must be complete, the error is io.EOF.
+func (x *xlsxPart) token() error {
+	err := x.next()
+	if err == nil || err == io.EOF {
+		return err
 	}
-	switch {
-	case err == nil:
-		return t, nil
-	case err == io.EOF && x.depth == 0:
-		return nil, io.EOF
-	case err == io.EOF:
-		err = io.ErrUnexpectedEOF
-	}
-	return nil, damaged(err, "the part "+clip(x.name)+" of the workbook")
+	return x.damaged(err)
 }
 
-// each calls a function with every element.
-func (x *xlsxPart) each(do func(xml.StartElement) error) error {
+func (x *xlsxPart) damaged(err error) error {
+	return damaged(err, "the part "+clip(x.part)+" of the workbook")
+}
+
+// value returns an attribute; empty if there is none.
+func (x *xlsxPart) value(name string) string { return string(x.attr(name)) }
+
+// each calls a function at the start of every element.
+func (x *xlsxPart) each(do func() error) error {
 	for {
-		t, err := x.token()
+		err := x.token()
 		if err == io.EOF {
 			return nil
 		}
+		if err == nil && x.kind == xmlStart {
+			err = do()
+		}
 		if err != nil {
 			return err
-		}
-		if e, ok := t.(xml.StartElement); ok {
-			if err := do(e); err != nil {
-				return err
-			}
 		}
 	}
 }

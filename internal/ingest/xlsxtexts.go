@@ -3,7 +3,6 @@ package ingest
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/xml"
 	"errors"
 	"io"
 	"os"
@@ -48,23 +47,19 @@ func (b *xlsxBook) readTexts(part string) error {
 	var item xlsxText
 	inside := false
 	for {
-		token, err := x.token()
+		err := x.token()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		switch e := token.(type) {
-		case xml.StartElement:
-			if e.Name.Local == "si" {
-				inside = true
-				item.reset()
-			}
-		case xml.EndElement:
-			if e.Name.Local != "si" {
-				break
-			}
+		switch {
+		case x.kind == xmlText || string(x.name) != "si":
+		case x.kind == xmlStart:
+			inside = true
+			item.reset()
+		default:
 			inside = false
 			x.budget = maxBookPart
 			if out, err = t.add(item.text(), out); err != nil {
@@ -72,7 +67,7 @@ func (b *xlsxBook) readTexts(part string) error {
 			}
 		}
 		if inside {
-			item.take(token)
+			item.take(x)
 		}
 	}
 	if out != nil {
@@ -204,26 +199,16 @@ type xlsxText struct {
 func (t *xlsxText) reset() { *t = xlsxText{buf: t.buf[:0]} }
 
 // take takes a token into account.
-func (t *xlsxText) take(token xml.Token) {
-	switch e := token.(type) {
-	case xml.StartElement:
-		switch e.Name.Local {
-		case "t":
-			t.run = true
-		case "rPh":
-			t.phonetic = true
-		}
-	case xml.EndElement:
-		switch e.Name.Local {
-		case "t":
-			t.run = false
-		case "rPh":
-			t.phonetic = false
-		}
-	case xml.CharData:
+func (t *xlsxText) take(x *xlsxPart) {
+	switch {
+	case x.kind == xmlText:
 		if t.run && !t.phonetic {
-			t.buf = append(t.buf, e...)
+			t.buf = append(t.buf, x.text...)
 		}
+	case string(x.name) == "t":
+		t.run = x.kind == xmlStart
+	case string(x.name) == "rPh":
+		t.phonetic = x.kind == xmlStart
 	}
 }
 
