@@ -1,14 +1,16 @@
-// Package ingest turns files into typed records: it finds what there is to publish, reads CSV, TSV, JSON and NDJSON, and
-// infers how the values of each column compare.
+// Package ingest turns files into typed records: it finds what there is to publish, reads CSV, TSV, JSON,
+// NDJSON, Parquet, XLSX and SQLite files, and infers how the values of each column compare.
 //
 // # Two passes
 //
 // Inspect reads a file once to learn its columns, their types, the number of records and the hash of the whole.
-// Table.Records reads it again to yield the records. Neither keeps more of the file than its longest record, so the size
+// Table.Records reads it again to yield the records. Neither keeps more of the file than its longest record (of a Parquet
+// file, a page of some columns), so the size
 // of a file does not matter. A file that changes between the two is found out and refused.
 //
 // # Values
 //
 // A value reaches its record byte for byte as the file has it, quoting and escapes undone. Inference chooses how values
-// compare and never changes one.
+// compare and never changes one. A value that is not text in its file, such as a date of a workbook, is written by rules
+// that are exact: what is written can be read back as the same value.
 package ingest

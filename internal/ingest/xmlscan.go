@@ -213,10 +213,7 @@ func (x *xmlScanner) tag() error {
 	if err != nil {
 		return err
 	}
-	for bytes.IndexByte(x.buf[x.pos:x.pos+end], '"') >= 0 || bytes.IndexByte(x.buf[x.pos:x.pos+end], '\'') >= 0 {
-		if closed(x.buf[x.pos : x.pos+end]) {
-			break
-		}
+	for !closed(x.buf[x.pos : x.pos+end]) {
 		if end, err = x.find(">", end+1); err != nil { // that one stood in quotes
 			return err
 		}
@@ -233,11 +230,12 @@ func (x *xmlScanner) tag() error {
 	if x.alone = bytes.HasSuffix(inner, []byte("/")); x.alone {
 		inner = inner[:len(inner)-1]
 	}
-	name := inner
-	x.attrs = nil
-	if i := bytes.IndexAny(inner, " \t\r\n"); i >= 0 {
-		name, x.attrs = inner[:i], inner[i:]
+	n := 0
+	for n < len(inner) && !isXMLSpace(inner[n]) {
+		n++
 	}
+	name := inner[:n]
+	x.attrs = inner[n:]
 	x.kind, x.name = xmlStart, localName(name)
 	if len(x.name) == 0 || bytes.ContainsAny(name, `<&"'=`) {
 		return xmlError("%q is no name of an element", clip(string(name)))
@@ -248,17 +246,27 @@ func (x *xmlScanner) tag() error {
 
 // closed reports whether all quotes of a tag are closed.
 func closed(tag []byte) bool {
-	for {
-		i := bytes.IndexAny(tag, `"'`)
-		if i < 0 {
-			return true
+	for i := 0; i < len(tag); i++ {
+		if tag[i] != '"' && tag[i] != '\'' {
+			continue
 		}
 		end := bytes.IndexByte(tag[i+1:], tag[i])
 		if end < 0 {
 			return false
 		}
-		tag = tag[i+1+end+1:]
+		i += end + 1
 	}
+	return true
+}
+
+func isXMLSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// skipSpaces returns b without blanks at its beginning.
+func skipSpaces(b []byte) []byte {
+	for len(b) > 0 && isXMLSpace(b[0]) {
+		b = b[1:]
+	}
+	return b
 }
 
 func localName(name []byte) []byte { return name[bytes.IndexByte(name, ':')+1:] }
@@ -279,13 +287,16 @@ func (x *xmlScanner) attr(name string) []byte {
 // attribute finds an attribute among others. Those that declare a namespace do not count.
 func attribute(attrs []byte, name string) []byte {
 	for {
-		attrs = bytes.TrimLeft(attrs, " \t\r\n")
+		attrs = skipSpaces(attrs)
 		i := bytes.IndexByte(attrs, '=')
 		if i < 0 {
 			return nil
 		}
-		key := bytes.TrimRight(attrs[:i], " \t\r\n")
-		attrs = bytes.TrimLeft(attrs[i+1:], " \t\r\n")
+		key := attrs[:i]
+		for len(key) > 0 && isXMLSpace(key[len(key)-1]) {
+			key = key[:len(key)-1]
+		}
+		attrs = skipSpaces(attrs[i+1:])
 		if len(attrs) == 0 || attrs[0] != '"' && attrs[0] != '\'' {
 			return nil
 		}

@@ -147,7 +147,7 @@ func FuzzXMLScanner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := scanXML(strings.NewReader(s), 1<<20)
 		want, wantErr := decodeXML(s)
-		if wantErr != io.EOF || strings.Contains(s, "<!D") || strings.Contains(s, "encoding") || strings.HasPrefix(s, "\uFEFF") {
+		if wantErr != io.EOF || err != nil && strings.Contains(err.Error(), "document type") || strings.Contains(s, "encoding") || strings.HasPrefix(s, "\uFEFF") {
 			return
 		}
 		if diff := cmp.Diff(want, got); err != io.EOF || diff != "" {
