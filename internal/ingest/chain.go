@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,6 +18,7 @@ type chain struct {
 	in     *input
 	found  []finding
 	glance func(file int, look func(content *bufio.Reader, head []byte) error) error
+	whole  func(format Format, f *os.File) (rowReader, error)
 	rows   rowReader
 	format Format
 	header []string
@@ -36,6 +38,7 @@ type finding struct {
 func openChain(ctx context.Context, t *Table, in *input) (*chain, error) {
 	c := &chain{t: t, in: in, found: t.found, cols: newJSONColumns()}
 	c.glance = func(file int, look func(*bufio.Reader, []byte) error) error { return glance(ctx, t.src, file, look) }
+	c.whole = func(format Format, f *os.File) (rowReader, error) { return openWhole(ctx, in, format, f) }
 	if _, err := in.next(); err != nil {
 		return nil, err
 	}
@@ -144,7 +147,7 @@ func (c *chain) start() error {
 		if err != nil {
 			return err
 		}
-		c.rows, err = openWhole(format, f, src)
+		c.rows, err = c.whole(format, f)
 		c.in.reader, _ = c.rows.(io.Closer)
 		return err
 	}

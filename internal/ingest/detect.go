@@ -8,13 +8,6 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The formats that are told by their first bytes alone.
-const (
-	FormatParquet Format = "parquet"
-	FormatXLSX    Format = "xlsx"
-	FormatSQLite  Format = "sqlite"
-)
-
 // headBytes is how much of the content of a file is looked at to tell what it is.
 const headBytes = 64 << 10
 

@@ -15,6 +15,8 @@ import (
 // Discover finds the datasets in files, folders and descriptors, in the order of their names.
 //
 //   - A file X/Y.csv becomes the dataset x/y.
+//   - A database X/Y.db with several tables becomes a dataset x/table for each of them.
+//   - X/Y.db#table and X/Y.xlsx#sheet are one table and one sheet, as the datasets x/table and x/y-sheet.
 //   - A folder stands for the files in it, and each of its subfolders is a namespace too. What cannot be published
 //     (other extensions, hidden files, leftovers of editors) is passed over there, while it is an error to name it.
 //   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor alone. A
@@ -39,9 +41,14 @@ func (f *finder) find(paths []string) ([]Source, error) {
 
 // As finds the one dataset in a file, a folder or a descriptor, and gives it a name chosen by the user.
 func As(path string, ref herb.Ref) (Source, error) {
-	path = filepath.Clean(path)
+	path, part := splitPart(filepath.Clean(path))
 	if err := checkReserved(path, ref); err != nil {
 		return Source{}, err
+	}
+	if part != "" {
+		src, err := partOf(path, part)
+		src.Ref = ref
+		return src, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -82,6 +89,11 @@ func (f *finder) problem(err error) { f.problems = append(f.problems, err) }
 
 // path takes up a path that the user named.
 func (f *finder) path(path string) {
+	path, part := splitPart(path)
+	if part != "" {
+		f.part(path, part)
+		return
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -100,6 +112,9 @@ func (f *finder) path(path string) {
 }
 
 func (f *finder) file(path string) {
+	if format, _ := formatOf(path); format == FormatSQLite && f.tables(path) {
+		return
+	}
 	ref, err := refOfFile(path)
 	if err != nil {
 		f.problem(err)
@@ -181,7 +196,7 @@ func (f *finder) entry(path string, above []string) {
 	case err != nil: // a link to nowhere that would not have been published either
 	case info.IsDir():
 		f.folder(path, above)
-	case known && info.Mode().IsRegular():
+	case known && info.Mode().IsRegular() && !isOtherDatabase(path):
 		f.file(path)
 	}
 }
@@ -222,6 +237,9 @@ func publishable(path string, info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return cannotRead(path, errNotRegular)
 	}
+	if strings.EqualFold(filepath.Ext(path), ".xls") {
+		return located(path, errOldBook())
+	}
 	if _, ok := formatOf(path); !ok {
 		return located(path, errUnknownExtension())
 	}
@@ -229,8 +247,8 @@ func publishable(path string, info fs.FileInfo) error {
 }
 
 func errUnknownExtension() error {
-	return herb.Invalidf("the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson "+
-		"and .jsonl, and %s for a descriptor", strings.Join(descriptorNames(), ", "))
+	return herb.Invalidf("the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, "+
+		".jsonl, .parquet, .xlsx and .db, and %s for a descriptor", strings.Join(descriptorNames(), ", "))
 }
 
 // isLeftover tells hidden files and what editors leave behind.

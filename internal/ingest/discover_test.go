@@ -51,7 +51,7 @@ func complaints(dir string, err error) []string {
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
-	const extensions = ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+	const extensions = ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, .jsonl, .parquet, .xlsx and .db, " +
 		"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"
 	const unnamed = `, because a name needs 1 to 100 letters a-z and digits; publish it under a name of your own with --as namespace/dataset`
 	long := strings.Repeat("x", 101)
@@ -255,7 +255,7 @@ func TestAs(t *testing.T) {
 		{path: "one/datapackage.json", ref: ref, want: "my/own one/a.csv"},
 		{path: "two", ref: ref, problem: "two holds 2 datasets and only one can be called my/own; name a single file"},
 		{path: "none.csv", ref: ref, problem: "there is no file or folder none.csv"},
-		{path: "x.txt", ref: ref, problem: "x.txt: the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson and .jsonl, " +
+		{path: "x.txt", ref: ref, problem: "x.txt: the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, .jsonl, .parquet, .xlsx and .db, " +
 			"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"},
 		{path: "植物.csv", ref: herb.PlantsRef, problem: "植物.csv: store/plants is where the plants that were created are listed; " +
 			"publish it under another name with --as namespace/dataset"},

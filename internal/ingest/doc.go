@@ -1,11 +1,11 @@
 // Package ingest turns files into typed records: it finds what there is to publish, reads delimited text and JSON in any
-// encoding, compressed or not, and infers how the values of each column compare.
+// encoding, Parquet, XLSX and SQLite files, compressed or not, and infers how the values of each column compare.
 //
 // # Two passes
 //
 // Inspect reads a file once to learn its columns, their types, the number of records and the hash of the whole.
-// Table.Records reads it again to yield the records. Neither keeps more of the file than its longest record, so the size
-// of a file does not matter. A file that changes between the two is found out and refused.
+// Table.Records reads it again to yield the records. Neither keeps more of the file than its longest record (of a Parquet
+// file, a page of some columns), so the size of a file does not matter. A file that changes between the two is found out and refused.
 //
 // # What is found out
 //
@@ -18,5 +18,6 @@
 // # Values
 //
 // A value reaches its record byte for byte as the file has it, quoting and escapes undone. Inference chooses how values
-// compare and never changes one.
+// compare and never changes one. A value that is not text in its file, such as a date of a workbook, is written by rules
+// that are exact: what is written can be read back as the same value.
 package ingest

@@ -36,6 +36,8 @@ type input struct {
 	stop     func() error
 	spool    func(r io.Reader) (*os.File, error)
 	progress func(read, size int64)
+	quiet    bool     // somebody else tells how much of that file was read
+	log      *os.File // what is read behind it; nil: nothing is
 }
 
 // files are the paths of a source.
@@ -70,6 +72,10 @@ func openInput(ctx context.Context, src Source, opts Options) (*input, error) {
 		}
 		in.size += info.Size()
 		fmt.Fprintln(&stamps, info.Size(), info.ModTime().UnixNano())
+		if info, ok := logOf(path); ok {
+			in.size += info.Size()
+			fmt.Fprintln(&stamps, "log", info.Size(), info.ModTime().UnixNano())
+		}
 	}
 	in.stamp = stamps.String()
 	return in, nil
@@ -88,7 +94,7 @@ func (in *input) next() (bool, error) {
 		return false, nil
 	}
 	in.at++
-	in.sum = sha256.New()
+	in.sum, in.quiet = sha256.New(), false
 	if in.src.Inline != nil {
 		in.file = io.NopCloser(bytes.NewReader(in.src.inline()))
 		return true, nil
@@ -98,7 +104,22 @@ func (in *input) next() (bool, error) {
 		return false, cannotRead(in.src.name(in.at), err)
 	}
 	in.file = f
+	if _, ok := logOf(f.Name()); ok {
+		if in.log, err = os.Open(f.Name() + logSuffix); err != nil {
+			return false, cannotRead(in.src.name(in.at), err)
+		}
+	}
 	return true, nil
+}
+
+// logSuffix ends the name of a database's write-ahead log. Its content is the database's as much as that of the file, so
+// it is hashed as if it stood behind it.
+const logSuffix = "-wal"
+
+// logOf returns the write-ahead log of a file, if there is one with something in it.
+func logOf(path string) (fs.FileInfo, bool) {
+	info, err := os.Stat(path + logSuffix)
+	return info, err == nil && info.Mode().IsRegular() && info.Size() > 0
 }
 
 // inline returns the records that the source has in place of a file: JSON, or the text that a JSON string holds.
@@ -128,9 +149,12 @@ func (in *input) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := in.file.Read(p)
+	if err == io.EOF && n == 0 && in.log != nil {
+		n, err = in.log.Read(p)
+	}
 	in.sum.Write(p[:n])
 	in.read += int64(n)
-	if in.progress != nil && n > 0 {
+	if in.progress != nil && n > 0 && !in.quiet {
 		in.progress(in.read, max(in.read, in.size))
 	}
 	return n, err
@@ -201,10 +225,13 @@ func (in *input) closeFile() error {
 	if in.spooled != nil {
 		errs = append(errs, discard(in.spooled))
 	}
+	if in.log != nil {
+		errs = append(errs, in.log.Close())
+	}
 	if in.file != nil {
 		errs = append(errs, in.file.Close())
 	}
-	in.reader, in.unpacked, in.body, in.spooled, in.file = nil, nil, nil, nil, nil
+	in.reader, in.unpacked, in.body, in.spooled, in.log, in.file = nil, nil, nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -238,7 +238,7 @@ func FuzzJSON(f *testing.F) {
 		}
 		for i, record := range records {
 			want := map[string]any{}
-			flatten(want, "", record)
+			flattenPlain(want, "", record)
 			for path, node := range j.cols.index {
 				column := j.cols.nodes[node].column
 				if column == 0 {
@@ -290,7 +290,7 @@ func decodeRecords(t *testing.T, r io.Reader, at []string) (records []any) {
 }
 
 // flatten lists the values of a record by the way to them.
-func flatten(out map[string]any, path string, v any) {
+func flattenPlain(out map[string]any, path string, v any) {
 	m, ok := v.(map[string]any)
 	if !ok && path == "" {
 		out["value"] = v // a plain value
@@ -301,7 +301,7 @@ func flatten(out map[string]any, path string, v any) {
 		return
 	}
 	for name, v := range m {
-		flatten(out, path+"\xFF"+name, v)
+		flattenPlain(out, path+"\xFF"+name, v)
 	}
 }
 

@@ -77,13 +77,16 @@ type Format string
 
 // The formats. A JSON file holds an array of objects or one object per line; its first character tells which.
 const (
-	FormatCSV  Format = "csv"
-	FormatTSV  Format = "tsv"
-	FormatJSON Format = "json"
+	FormatCSV     Format = "csv"
+	FormatTSV     Format = "tsv"
+	FormatJSON    Format = "json"
+	FormatParquet Format = "parquet"
+	FormatXLSX    Format = "xlsx"
+	FormatSQLite  Format = "sqlite"
 )
 
 // knownFormats is what messages offer.
-const knownFormats = "csv, tsv, json, ndjson, jsonl"
+const knownFormats = "csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite"
 
 // ParseFormat reads the name of a format, which is also the extension of its files.
 func ParseFormat(s string) (Format, error) {
@@ -94,6 +97,12 @@ func ParseFormat(s string) (Format, error) {
 		return FormatTSV, nil
 	case "json", "ndjson", "jsonl":
 		return FormatJSON, nil
+	case "parquet", "pq":
+		return FormatParquet, nil
+	case "xlsx", "xlsm":
+		return FormatXLSX, nil
+	case "sqlite", "sqlite3", "db":
+		return FormatSQLite, nil
 	}
 	return "", herb.Invalidf("unknown format %q; choose from %s", s, knownFormats)
 }
@@ -115,7 +124,7 @@ func (s Source) settled() (Source, error) {
 		return s, err
 	}
 	switch {
-	case s.Format == FormatJSON:
+	case s.Format == FormatJSON || randomAccess(s.Format):
 		s.Dialect.Delimiter = 0
 	case s.Format == FormatTSV && s.Dialect.Delimiter == 0:
 		s.Dialect.Delimiter = '\t'

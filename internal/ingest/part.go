@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// splitPart takes the name of a part from a path: garden.db#plants is the table plants. A file that has the whole name
+// comes first.
+func splitPart(path string) (file, part string) {
+	i := strings.LastIndexByte(path, '#')
+	if i <= 0 || i == len(path)-1 {
+		return path, ""
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, ""
+	}
+	return path[:i], path[i+1:]
+}
+
+// partOf is the source of one part of a file, without a name.
+func partOf(path, part string) (Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Source{}, cannotRead(path, err)
+	}
+	src := Source{Path: path}
+	format, _ := formatOf(path)
+	switch {
+	case info.IsDir():
+		return src, herb.Invalidf("%s is a folder and has no part %q; name a file, like %s", path, clip(part), filepath.Join(path, "file.db#table"))
+	case format == FormatXLSX:
+		src.Dialect.Sheet = part
+	case format == FormatSQLite:
+		src.Dialect.Table = part
+	default:
+		return src, herb.Invalidf("%s has no parts, so remove #%s; workbooks (.xlsx) and databases (.db) have parts", path, clip(part))
+	}
+	return src, publishable(path, info)
+}
+
+// part takes up a part of a file that the user named.
+func (f *finder) part(path, part string) {
+	src, err := partOf(path, part)
+	if err != nil {
+		f.problem(err)
+		return
+	}
+	name := part
+	if src.Dialect.Sheet != "" {
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + "-" + part
+	}
+	f.named(src, name)
+}
+
+// tables takes up the tables of a database. It is false if there is only one, which goes by the name of the file, and if
+// the database cannot be read, which is told where it is published.
+func (f *finder) tables(path string) bool {
+	names, err := tablesIn(context.Background(), path)
+	if err != nil || len(names) < 2 {
+		return false
+	}
+	for _, name := range names {
+		f.named(Source{Path: path, Dialect: Dialect{Table: name}}, name)
+	}
+	return true
+}
+
+// named adds a source that is called after a part of its file.
+func (f *finder) named(src Source, name string) {
+	abs, err := filepath.Abs(src.Path)
+	if err != nil {
+		f.problem(cannotRead(src.Path, err))
+		return
+	}
+	if src.Ref, err = refFor(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil {
+		f.problem(err)
+		return
+	}
+	f.sources = append(f.sources, src)
+}
+
+// isOtherDatabase reports whether a file in a folder is called like a database but is none: many programs call theirs
+// .db, too.
+func isOtherDatabase(path string) bool {
+	if format, _ := formatOf(path); format != FormatSQLite {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // which is told where it is published
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteHead))
+	_, err = io.ReadFull(f, head)
+	return err != nil || string(head) != sqliteHead
+}
