@@ -30,8 +30,7 @@ func openWhole(ctx context.Context, in *input, format Format, f *os.File) (rowRe
 	at := &readerAt{in: in, file: f, before: in.read, size: info.Size()}
 	in.quiet = true
 	if f == in.file { // hashed as a whole behind the last row: what changes meanwhile changes the hash
-		in.sum.Reset()
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
+		if err := in.rewind(); err != nil {
 			return nil, err
 		}
 	}

@@ -186,6 +186,19 @@ func (in *input) whole(content io.Reader) (*os.File, error) {
 	return in.spooled, err
 }
 
+// rewind begins to read and to hash the file that is open, and its log, once more.
+func (in *input) rewind() error {
+	in.sum.Reset()
+	for _, f := range []io.Reader{in.file, in.log} {
+		if f, ok := f.(*os.File); ok && f != nil {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // damage looks, when the content of a compressed file is wrong, whether that is because the file is damaged, which shows
 // at the end of the data alone. It does not look forever.
 func (in *input) damage() error {
