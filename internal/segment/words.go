@@ -23,7 +23,7 @@ type words struct {
 	lengths u32s
 	average float64 // words of a record
 	sink    atomic.Uint32
-	sums    sync.Pool // of []byte, one for each record
+	sums    sync.Pool // of *[]byte, a byte for each record
 }
 
 func (w *words) open(r *Reader) (err error) {
@@ -271,11 +271,12 @@ func (w *words) countWord(term int, records []uint32, out []byte) error {
 
 // countPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
 func (w *words) countPrefix(c *clause, records []uint32, out []byte) error {
-	sums, _ := w.sums.Get().([]byte)
-	if sums == nil {
-		sums = make([]byte, w.lengths.len())
+	room, _ := w.sums.Get().(*[]byte)
+	if room == nil {
+		room = new(make([]byte, w.lengths.len()))
 	}
-	defer w.sums.Put(sums)
+	defer w.sums.Put(room)
+	sums := *room
 	clear(sums)
 	for t := c.from; t < c.to; t++ {
 		id := int(w.ids.at(t))
