@@ -74,7 +74,7 @@ func TestJSONReader(t *testing.T) {
 		{"an object here and null there", `[{"a":null},{"a":{"b":1}},{"a":2}]`, rows{{"a", "a.b"}, {""}, {"", "1"}, {"2", ""}}},
 		{"names that look alike", `[{"a":{"b":1},"a.b":2}]`, rows{{"a.b", "a.b"}, {"1", "2"}}},
 		{"arrays of plain values", `[{"a":["x", "y z","\u0041"],"b":[1.50,-0,1e5],"c":[true,false,null],"d":["", 1]}]`,
-			rows{{"a", "b", "c", "d"}, {"x,y z,A", "1.50,-0,1e5", "true,false,", ",1"}}},
+			rows{{"a", "b", "c", "d"}, {"x,y z,A", "1.50,-0,1e5", "[true,false,null]", `["",1]`}}},
 		{"arrays of values with commas", `[{"a":["x, y" , "z"],"b":["\u002c"],"c":[1,"2,3"]}]`,
 			rows{{"a", "b", "c"}, {`["x, y","z"]`, `["\u002c"]`, `[1,"2,3"]`}}},
 		{"arrays of other things", "[{\"a\":[ {\"b\" : 1.0} , [ ] ],\"c\":[ [1, 2],\t[\"a b\\\" ]\"] ],\"d\":9}]",

@@ -117,8 +117,8 @@ func (j *jsonReader) literal() (span, error) {
 }
 
 // nested reads an array, or an object that is not flattened, and returns the text that it becomes. That is written over
-// it, for it is never longer: a list of the elements if they are plain values without a comma in them, else the JSON
-// itself without blanks.
+// it, for it is never longer: a list of the elements if they are plain values and each keeps its meaning in one, else the
+// JSON itself without blanks.
 func (j *jsonReader) nested(depth int) (span, error) {
 	start := j.pos
 	if err := j.passOver(depth+1, false); err != nil {
@@ -137,7 +137,7 @@ func (j *jsonReader) nested(depth int) (span, error) {
 }
 
 // plainList writes the elements of an array with commas between them. It returns false if that cannot be done without
-// making two elements of one.
+// losing what the elements are: one with a comma would be two, one that is empty or null would be either.
 func (j *jsonReader) plainList(raw []byte) (out []byte, ok bool, err error) {
 	if raw[0] != '[' {
 		return nil, false, nil
@@ -172,11 +172,16 @@ func (j *jsonReader) plainList(raw []byte) (out []byte, ok bool, err error) {
 				out = append(out, raw[i:end]...)
 			}
 		}
-		if bytes.IndexByte(out[from:], ',') >= 0 {
+		if !standsInList(out[from:]) {
 			return nil, false, nil
 		}
 		i = end
 	}
+}
+
+// standsInList reports whether an element keeps its meaning in a comma-separated list.
+func standsInList(element []byte) bool {
+	return len(element) > 0 && bytes.IndexByte(element, ',') < 0
 }
 
 // compactJSON appends JSON without the blanks between its tokens.

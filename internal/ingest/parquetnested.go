@@ -46,17 +46,12 @@ func appendNested(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, e
 	return b, nil
 }
 
-// standsInList reports whether an element keeps its meaning in a comma-separated list.
-func standsInList(element []byte) bool {
-	return len(element) > 0 && bytes.IndexByte(element, ',') < 0
-}
-
 // present reports whether a node is there. Every leaf below tells, so the first is asked.
 func present(n *parquetNode, leaves [][]parquet.Value) bool {
 	return leaves[0][0].DefinitionLevel() >= n.def
 }
 
-// appendJSON writes a node as compact JSON.
+// appendNestedJSON writes a node as compact JSON.
 func appendNestedJSON(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
 	if n.repeated {
 		return appendArray(b, n, leaves, appendOne)
