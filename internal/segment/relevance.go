@@ -90,7 +90,7 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 		more.lengths[i] = v.lengths.at(int(rec))
 	}
 	for i := range v.clauses {
-		counts, err := v.counts(&v.clauses[i], more.records)
+		counts, err := v.counts(&v.clauses[i], len(v.clauses) == 1, more.records)
 		if err != nil {
 			return repeated{}, err
 		}

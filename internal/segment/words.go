@@ -138,7 +138,7 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 		return w.twice.get(c.term)
 	case c.isPrefix():
 		records := c.set.ToArray()
-		counts, err := w.counts(c, records)
+		counts, err := w.counts(c, false, records)
 		if err != nil {
 			return nil, err
 		}
@@ -224,13 +224,13 @@ func index(b, pattern []byte) int {
 }
 
 // counts returns how often a clause stands in each of some records, up to manyTimes. The records are in the order of
-// their numbers and have it.
-func (w *words) counts(c *clause, records []uint32) ([]byte, error) {
+// their numbers and have it; if it is the only clause that counts, they are among those that again returned.
+func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	out := make([]byte, len(records))
 	switch {
 	case len(records) == 0:
 	case c.term >= 0:
-		return out, w.countWord(c.term, records, out)
+		return out, w.countWord(c.term, only, records, out)
 	case c.isPrefix():
 		return out, w.countPrefix(c, records, out)
 	default:
@@ -241,14 +241,18 @@ func (w *words) counts(c *clause, records []uint32) ([]byte, error) {
 	return out, nil
 }
 
-// countWord is counts for a word. It goes through the records in which the word stands more than once, and through those
-// that are asked for, side by side.
-func (w *words) countWord(term int, records []uint32, out []byte) error {
+// countWord is counts for a word. If it is the only clause, it stands in all of the records more than once. Otherwise the
+// records in which it does, and those that are asked for, are gone through side by side.
+func (w *words) countWord(term int, only bool, records []uint32, out []byte) error {
 	twice, err := w.twice.get(term)
 	if err != nil {
 		return err
 	}
 	counts := w.twice.behind(term, twice)
+	if only && len(records) == int(twice.GetCardinality()) { // they are the same
+		copy(out, counts)
+		return nil
+	}
 	i, k := 0, 0 // in counts, in records
 	each(twice, func(some []uint32) {
 		for _, rec := range some {
