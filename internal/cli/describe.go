@@ -22,7 +22,9 @@ edit it to rename and hide fields, to describe them, and to choose an order, the
   herbarium describe prices > prices/datapackage.json && herbarium publish prices`,
 		Args: exactly(1, "one file or folder to describe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := ingest.Describe(cmd.Context(), args[0], ingest.Options{})
+			shown := r.newProgress(args[0])
+			d, err := ingest.Describe(cmd.Context(), args[0], ingest.Options{Progress: shown.bytes("reading")})
+			shown.end()
 			if d == nil {
 				return err
 			}

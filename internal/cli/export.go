@@ -82,6 +82,11 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 	if err != nil {
 		return err
 	}
+	if !telemetry.IsTerminal(w) { // there the records themselves are the progress
+		shown := r.newProgress(ref.String())
+		defer shown.end()
+		stream = shown.records("exporting", stream)
+	}
 	sum, err := export.Write(w, f, snap.Fields, stream)
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/telemetry"
 )
 
@@ -54,6 +55,30 @@ func (p *progress) update(a app.Progress) {
 	}
 	p.open = true
 	fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+}
+
+// bytes shows the progress of reading files.
+func (p *progress) bytes(phase string) func(read, size int64) {
+	return func(read, size int64) {
+		p.update(app.Progress{Phase: phase, Done: read, Total: size, Bytes: true, Elapsed: p.now().Sub(p.began)})
+	}
+}
+
+// records passes records on and shows how many there were.
+func (p *progress) records(phase string, s query.Stream) query.Stream {
+	all := s.Records
+	s.Records = func(yield func([]byte, error) bool) {
+		n := 0
+		for rec, err := range all {
+			if n++; n%1024 == 0 {
+				p.update(app.Progress{Phase: phase, Done: int64(n), Total: int64(s.Total), Records: n, Elapsed: p.now().Sub(p.began)})
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+	return s
 }
 
 // end takes the line off the terminal: what came of the work is said by others.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"herbarium/internal/app"
+	"herbarium/internal/query"
 )
 
 func TestProgressLine(t *testing.T) {
@@ -69,5 +70,26 @@ func TestProgress(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestProgress_records(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	now := time.Unix(0, 0)
+	p := &progress{out: &out, now: func() time.Time { return now }, what: "f", began: now}
+	now = now.Add(2 * time.Second)
+	passed := 0
+	for range p.records("exporting", query.Stream{Total: 4096, Records: func(yield func([]byte, error) bool) {
+		for range 4096 {
+			if !yield(nil, nil) {
+				return
+			}
+		}
+	}}).Records {
+		passed++
+	}
+	if want := "f: exporting, 25 %, 1,024 records, 512/s, about 6s left\n"; out.String() != want || passed != 4096 {
+		t.Errorf("%d records passed\ngot  %swant %s", passed, &out, want)
 	}
 }
