@@ -59,6 +59,7 @@ var (
 	tagForward = tag{'F', 'W', 'R', 'D'} // varints: the words of each record, field by field
 	tagFStarts = tag{'F', 'O', 'F', 'F'} // u64: where the words of each record begin
 	tagLengths = tag{'L', 'E', 'N', 'S'} // u32: how many words each record has
+	tagShort   = tag{'S', 'H', 'R', 'T'} // u32: record numbers, those with the fewest words first; not in small files
 )
 
 const noField = 1<<32 - 1

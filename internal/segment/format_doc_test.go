@@ -118,6 +118,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.tag.String()] = s.field != noField
 	}
+	perField[tagShort.String()] = false // the example is too short for it
 	var want []string
 	for _, tag := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -203,6 +204,7 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| parts of an order | %d |", prefixSets),
 		fmt.Sprintf("| long run | from %d records |", longRun),
 		fmt.Sprintf("| count of a word | up to %d |", manyTimes),
+		fmt.Sprintf("fewer than %d records do not have it", shortFrom),
 		fmt.Sprintf("set *j* (1 to %d)", prefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d places", prefixSets),
 	} {

@@ -34,12 +34,11 @@ func newRelevance(r *Reader, clauses []clause) *relevance {
 
 // bucket is some records with the same score.
 type bucket struct {
-	score  float64
+	scored // the record only if it is single
 	n      int
 	length int  // of the words of its records
 	count  int  // how often the only clause stands in them; 1: every clause stands once
 	single bool // it is one record, in which a clause of several stands more than once
-	record uint32
 }
 
 // page returns the records from up to to of a set, the best first, equals by their numbers.
@@ -52,13 +51,67 @@ func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 	if len(more.records) > 0 {
 		once = roaring.AndNot(set, more.set)
 	}
-	buckets := v.buckets(once, more, to)
-	slices.SortFunc(buckets, better)
-	return v.open(buckets, once, more, from, to), nil
+	var found []scored
+	if first, ok := v.shortest(once, to); ok {
+		nobody := roaring.New()
+		found = merged(first, v.open(v.buckets(nobody, more, to), nobody, more, 0, min(to, len(more.records))))[from:to]
+	} else {
+		found = v.open(v.buckets(once, more, to), once, more, from, to)
+	}
+	page := make([]uint32, len(found))
+	for i, s := range found {
+		page[i] = s.record
+	}
+	return page, nil
 }
 
-// better orders buckets, the best first.
-func better(a, b bucket) int {
+// scored is a record with its score.
+type scored struct {
+	score  float64
+	record uint32
+}
+
+// shortest returns the first records of a set in the order of their scores, if each clause stands once in all of them:
+// the shorter, the better. It looks at the records there are from the shortest on, so it pays only where few of many are
+// wanted. It returns false where it does not pay, or turns out not to: a word may stand in long records alone.
+func (v *relevance) shortest(once *roaring.Bitmap, n int) ([]scored, bool) {
+	of, all := int(once.GetCardinality()), v.short.len()
+	looks := of / 8 // looking at one takes some four times as long as looking at one of the set, which is done twice
+	if n == 0 || looks == 0 || n*(all/of) > looks/4 {
+		return nil, false
+	}
+	found := make([]scored, 0, n)
+	for i := range min(looks, all) {
+		rec := v.short.at(i)
+		if !once.Contains(rec) {
+			continue
+		}
+		length, sum := int(v.lengths.at(int(rec))), 0.0
+		for _, idf := range v.idf {
+			sum += text.Score(idf, 1, length, v.average)
+		}
+		if found = append(found, scored{sum, rec}); len(found) == n {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// merged merges two lists that are in order.
+func merged(a, b []scored) []scored {
+	out := make([]scored, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if better(a[0], b[0]) < 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// better puts the best first, and of equals the one with the lower number.
+func better(a, b scored) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
 }
 
@@ -99,7 +152,7 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 	return more, nil
 }
 
-// buckets sorts records into buckets. Of those that hold one record only the best are kept, as many as asked for.
+// buckets sorts records into buckets, the best first. Of those that hold one record only the best are kept, as many as asked for.
 func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []bucket {
 	hist := newHistogram()
 	each(once, func(records []uint32) {
@@ -125,10 +178,13 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []buc
 		for _, idf := range v.idf {
 			sum += text.Score(idf, k.count, k.length, v.average)
 		}
-		out = append(out, bucket{score: sum, n: n, length: k.length, count: k.count})
+		out = append(out, bucket{scored: scored{score: sum}, n: n, length: k.length, count: k.count})
 	}
+	slices.SortFunc(out, betterBucket)
 	return out
 }
+
+func betterBucket(a, b bucket) int { return better(a.scored, b.scored) }
 
 // exact returns how often a clause stands in a record, where the count may be too large for a byte.
 func (v *relevance) exact(clause int, count byte, record uint32) int {
@@ -151,9 +207,9 @@ func (v *relevance) singles(more repeated, best int) []bucket {
 		if sum < worst {
 			continue
 		}
-		out = append(out, bucket{score: sum, n: 1, single: true, record: rec})
+		out = append(out, bucket{scored: scored{sum, rec}, n: 1, single: true})
 		if len(out) >= 2*best+manySingles {
-			slices.SortFunc(out, better)
+			slices.SortFunc(out, betterBucket)
 			out = out[:best]
 			worst = out[best-1].score
 		}
@@ -166,13 +222,13 @@ const manySingles = 256
 
 // open returns the records from up to to of sorted buckets. Those with the same score form a group, in which records
 // come in the order of their numbers. All groups on the page are opened in one go over the records.
-func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, from, to int) []uint32 {
+func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, from, to int) []scored {
 	var groups []group
 	wanted := newHistogram() // for each count and length the number of its group, from 1
 	var anyOnce, anyBucket bool
 	at := 0
 	for i := 0; i < len(buckets) && at < to; {
-		g := group{at: at}
+		g := group{at: at, score: buckets[i].score}
 		j := i
 		for ; j < len(buckets) && buckets[j].score == buckets[i].score; j++ {
 			at += buckets[j].n
@@ -214,16 +270,19 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 			}
 		}
 	}
-	page := make([]uint32, 0, to-from)
+	page := make([]scored, 0, to-from)
 	for _, g := range groups {
 		slices.Sort(g.records)
-		page = append(page, g.records[max(from-g.at, 0):min(to-g.at, len(g.records))]...)
+		for _, rec := range g.records[max(from-g.at, 0):min(to-g.at, len(g.records))] {
+			page = append(page, scored{g.score, rec})
+		}
 	}
 	return page
 }
 
 // group is the records of one score.
 type group struct {
+	score   float64
 	at      int // its place in the whole order
 	records []uint32
 }

@@ -21,6 +21,7 @@ type words struct {
 	forward []byte
 	starts  u64s
 	lengths u32s
+	short   u32s    // the records, those with the fewest words first; empty if the file does not have it
 	average float64 // words of a record
 	sink    atomic.Uint32
 	sums    sync.Pool // of *[]byte, a byte for each record
@@ -39,8 +40,10 @@ func (w *words) open(r *Reader) (err error) {
 	}
 	w.ids, w.forward = r.section(tagIDs, noField), r.section(tagForward, noField)
 	w.starts, w.lengths = r.section(tagFStarts, noField), r.section(tagLengths, noField)
+	w.short = r.section(tagShort, noField)
 	t := w.terms.len()
-	if w.starts.len() != n+1 || w.lengths.len() != n || w.ids.len() != t || w.found.len() != t || w.twice.len() != t {
+	if w.starts.len() != n+1 || w.lengths.len() != n || w.ids.len() != t || w.found.len() != t || w.twice.len() != t ||
+		w.short.len() != 0 && w.short.len() != n {
 		return fmt.Errorf("%w: words", ErrCorrupt)
 	}
 	if n > 0 {

@@ -10,6 +10,7 @@ import (
 // wordsBuilder makes the part of a segment that is searched.
 type wordsBuilder struct {
 	shop    *workshop
+	memory  int // bytes to sort in
 	fields  int // that are searchable
 	terms   *inverted
 	forward *spool
@@ -26,6 +27,7 @@ type wordsBuilder struct {
 func newWordsBuilder(shop *workshop, fields, memory int) *wordsBuilder {
 	return &wordsBuilder{
 		shop:    shop,
+		memory:  memory,
 		fields:  fields,
 		terms:   newInverted(shop, memory),
 		forward: shop.newSpool(),
@@ -106,5 +108,11 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 	if err := w.section(tagFStarts, noField, b.starts, end); err != nil {
 		return err
 	}
-	return w.section(tagLengths, noField, b.lengths)
+	if err := w.section(tagLengths, noField, b.lengths); err != nil {
+		return err
+	}
+	if b.records < shortFrom {
+		return nil
+	}
+	return b.writeShort(ctx, w)
 }
