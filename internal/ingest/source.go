@@ -92,6 +92,9 @@ const (
 // knownFormats is what messages offer.
 const knownFormats = "csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite"
 
+// FormatNames are the names of formats that a user may give.
+func FormatNames() []string { return strings.Split(knownFormats, ", ") }
+
 // ParseFormat reads the name of a format, which is also the extension of its files.
 func ParseFormat(s string) (Format, error) {
 	switch strings.ToLower(s) {
