@@ -201,7 +201,7 @@ func TestCorpus_Refuses(t *testing.T) {
 		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the file is compressed with bzip2; unpack it, or compress it with gzip or zstd"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is no text: there are many control characters, the first at byte 4"},
 		{"a long name", "a.csv", "a," + strings.Repeat("x", ingest.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
-		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 999)+",", 1050) + "\n", "the names of the 1051 columns have 1048950 bytes; at most 1048576 are possible"},
+		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 3999)+",", 1050) + "\n", "the names of the 1051 columns have 4198950 bytes; at most 4194304 are possible"},
 		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", ingest.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", ingest.MaxRecord)},
 	}
 	for _, tt := range tests {

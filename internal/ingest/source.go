@@ -20,7 +20,7 @@ const (
 	// MaxName is the bytes of the name of a column, and MaxNames those of all names together. Names are part of every
 	// record of a listing, and no query can ask for one that is longer.
 	MaxName  = 8 << 10
-	MaxNames = 1 << 20
+	MaxNames = 4 << 20
 )
 
 // Source is one dataset to be published from a file, with the settings that a descriptor or flags give it.
