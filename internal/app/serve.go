@@ -39,7 +39,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
-	LimitMemory() // a publish in a server must not starve it
+	LimitMemory(ServeMemory) // a publish in a server must not starve it
 	data, err := OpenData(ctx, c, opts.Log)
 	if err != nil {
 		return err

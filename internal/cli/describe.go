@@ -33,7 +33,7 @@ PATH is what 'herbarium publish' takes. With - standard input is described, as n
 			if args[0] != stdinPath && as+format != "" {
 				return usagef("--as and --format are about standard input, which is -")
 			}
-			app.LimitMemory()
+			app.LimitMemory(app.PublishMemory)
 			var d *ingest.Description
 			var err error
 			if args[0] == stdinPath {

@@ -55,7 +55,7 @@ refused or failed), version, changes and report.`,
 		},
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
 			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
-			app.LimitMemory()
+			app.LimitMemory(app.PublishMemory)
 			sources, remove, err := r.find(cmd.Context(), paths, given)
 			defer func() { err = errors.Join(err, remove()) }()
 			skipped, failed := ingest.SplitSkipped(err)
