@@ -39,6 +39,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
+	LimitMemory(ServeMemory) // a publish in a server must not starve it
 	data, err := OpenData(ctx, c, opts.Log)
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ const (
 
 // Terminal is where a command reads and writes.
 type Terminal struct {
+	In  io.Reader // what is published as "-"; nil: nothing
 	Out io.Writer // results: what a script would want to read
 	Err io.Writer // everything else
 	Env func(string) (string, bool)

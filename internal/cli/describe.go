@@ -1,29 +1,48 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 )
 
 func newDescribe(r *runner) *cobra.Command {
 	var asYAML bool
+	var as, format string
 	cmd := &cobra.Command{
 		Use:   "describe PATH",
 		Short: "Write a descriptor of files, to edit and publish",
 		Long: `Reads a file, or the files in a folder, and prints a Data Package descriptor of what is there: each field with its type,
 what it can be used for, and a sample. Nothing is published. Keep it as datapackage.json, or with --yaml as
 datapackage.yaml, in the folder of the files. As it is, publishing it gives the same listings as publishing the files;
-edit it to rename and hide fields, to describe them, and to choose an order, the rows to include, and who may list them.`,
+edit it to rename and hide fields, to describe them, and to choose an order, the rows to include, and who may list them.
+
+PATH is what 'herbarium publish' takes. With - standard input is described, as namespace/dataset if --as names it.`,
 		Example: `  herbarium describe --yaml examples/garden/catalog.csv
+  zcat prices.csv.gz | head -1000 | herbarium describe - --as shop/prices
   herbarium describe prices > prices/datapackage.json && herbarium publish prices`,
 		Args: exactly(1, "one file or folder to describe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != stdinPath && as+format != "" {
+				return usagef("--as and --format are about standard input, which is -")
+			}
+			app.LimitMemory(app.PublishMemory)
 			shown := r.newProgress(args[0])
-			d, err := ingest.Describe(cmd.Context(), args[0], ingest.Options{Progress: shown.bytes("reading")})
+			opts := ingest.Options{Progress: shown.bytes("reading")}
+			var d *ingest.Description
+			var err error
+			if args[0] == stdinPath {
+				d, err = r.describeInput(cmd.Context(), as, format, opts)
+			} else {
+				d, err = ingest.Describe(cmd.Context(), args[0], opts)
+			}
 			shown.end()
 			if d == nil {
 				return err
@@ -41,7 +60,28 @@ edit it to rename and hide fields, to describe them, and to choose an order, the
 		},
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
+	cmd.Flags().StringVar(&as, "as", "", "what standard input is to be published as: `namespace/dataset`")
+	addFormat(cmd, &format)
 	return cmd
+}
+
+// describeInput describes standard input.
+func (r *runner) describeInput(ctx context.Context, as, format string, opts ingest.Options) (d *ingest.Description, err error) {
+	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	said := []ingest.Source{{}}
+	if err := (publishFlags{format: format}).apply(said); err != nil {
+		return nil, err
+	}
+	src, remove, err := r.spool(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	src.Format = said[0].Format
+	return ingest.DescribeSpooled(ctx, src, opts)
 }
 
 // notes tells what a publisher should know.

@@ -58,6 +58,8 @@ func exportFormat(format, file string) (export.Format, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".ndjson", ".jsonl":
 		return export.NDJSON, nil
+	case ".json", ".xlsx", ".parquet", ".db", ".sqlite", ".gz", ".zst":
+		return "", herb.Invalidf("%s would not be what its name says; an export is CSV (.csv) or NDJSON (.ndjson), or what --format says", file)
 	default:
 		return export.CSV, nil
 	}

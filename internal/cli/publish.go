@@ -6,8 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,14 +19,22 @@ import (
 )
 
 func newPublish(r *runner) *cobra.Command {
-	var as, access string
+	var given publishFlags
 	var opts publishOptions
 	cmd := &cobra.Command{
 		Use:   "publish PATH…",
 		Short: "Publish files as datasets",
-		Long: `Publishes a CSV, TSV, JSON or NDJSON file, a Data Package descriptor, or what is in a folder. A file X/Y.csv becomes
-dataset x/y unless --as says otherwise. Running servers list the new version as soon as the command has ended; until
-then, and if it fails, they list the old one. A file that has not changed is not published again.
+		Long: `Publishes files as datasets. A file X/Y.csv becomes dataset x/y unless --as says otherwise. A path is
+
+  - a file of CSV or of other delimited text in any encoding, of JSON (an array of objects, one in a wrapper, or an object
+    a line), Parquet, XLSX or SQLite, each also compressed with gzip or zstd;
+  - a sheet of a workbook, FILE.xlsx#SHEET, or a table of a database, FILE.db#TABLE;
+  - a Data Package descriptor, such as one that 'herbarium describe' wrote;
+  - a folder: its descriptor, or the files in it and in its subfolders;
+  - - for standard input.
+
+Running servers list the new version as soon as the command has ended; until then, and if it fails, they list the old
+one. A file that has not changed is not published again.
 
 A new version is compared with the live one. If a field is gone, renamed, of another type or has lost a flag, or if more
 than half of the records are gone, it is refused, and so it is if its primary key is not unique or one of its goldens
@@ -37,41 +44,37 @@ With --json, standard output has one JSON object a line, one for each dataset: i
 refused or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
   herbarium publish --check --report catalog.csv
-  herbarium publish prices.csv --as shop/prices --access key`,
+  herbarium publish prices.csv --as shop/prices --access key
+  herbarium publish prices.xlsx#2024 stock.db#beds shop/datapackage.json
+  curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("give at least one file or folder to publish")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			sources, err := find(paths, as)
+		RunE: func(cmd *cobra.Command, paths []string) (err error) {
+			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
+			app.LimitMemory(app.PublishMemory)
+			sources, remove, err := r.find(cmd.Context(), paths, given)
+			defer func() { err = errors.Join(err, remove()) }()
 			skipped, failed := ingest.SplitSkipped(err)
 			r.notes(skipped)
 			err = errors.Join(failed...)
 			if len(sources) == 0 {
 				return cmp.Or(err, usagef("there is nothing to publish in %s", strings.Join(paths, ", ")))
 			}
-			if access != "" {
-				a, err := herb.ParseAccess(access)
-				if err != nil {
-					return &usageError{err}
-				}
-				for i := range sources {
-					sources[i].Access = a
-				}
-			}
-			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
-			if os.Getenv("GOMEMLIMIT") == "" {
-				debug.SetMemoryLimit(320 << 20)
+			if err := given.apply(sources); err != nil {
+				return err
 			}
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(err, r.publish(ctx, d, sources, opts))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&access, "access", "", "who may list it: open or key (default: as the descriptor says, else open)")
+	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
+	cmd.Flags().StringVar(&given.access, "access", "", "who may list it: open or key (default: as the descriptor says, else open)")
+	addFormat(cmd, &given.format)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "do everything but publish, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish even what breaks those who use the dataset")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the report in full")
@@ -81,23 +84,75 @@ refused or failed), version, changes and report.`,
 	return cmd
 }
 
-// find returns what there is to publish. What could not be found does not keep the rest from being published.
-func find(paths []string, as string) ([]ingest.Source, error) {
-	if as == "" {
-		return ingest.Discover(paths)
+// addFormat adds the flag that names the format of files.
+func addFormat(cmd *cobra.Command, to *string) {
+	names := ingest.FormatNames()
+	cmd.Flags().StringVar(to, "format", "", "how the files are written: "+strings.Join(names, ", ")+" (default: by extension and content)")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// publishFlags are what a command line says of the files.
+type publishFlags struct{ as, access, format string }
+
+// apply puts what the command line says of files into their sources.
+func (f publishFlags) apply(sources []ingest.Source) error {
+	for i := range sources {
+		s := &sources[i]
+		if f.access != "" {
+			access, err := herb.ParseAccess(f.access)
+			if err != nil {
+				return &usageError{err}
+			}
+			s.Access = access
+		}
+		if f.format != "" {
+			if s.Descriptor != nil {
+				return usagef("--format is about files; the descriptor of %s says itself how its file is written", s.Ref)
+			}
+			format, err := ingest.ParseFormat(f.format)
+			if err != nil {
+				return &usageError{err}
+			}
+			s.Format = format
+		}
 	}
-	ref, err := herb.ParseRef(as)
+	return nil
+}
+
+// find returns what there is to publish, and how to remove what it had to keep for that. What could not be found does not
+// keep the rest from being published.
+func (r *runner) find(ctx context.Context, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
+	remove = func() error { return nil }
+	if given.as == "" {
+		if slices.Contains(paths, stdinPath) {
+			return nil, remove, usagef("standard input has no name; give it one with --as namespace/dataset")
+		}
+		sources, err = ingest.Discover(paths)
+		return sources, remove, err
+	}
+	ref, err := herb.ParseRef(given.as)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, remove, &usageError{err}
 	}
 	if len(paths) != 1 {
-		return nil, usagef("--as names one dataset; give one file with it")
+		return nil, remove, usagef("--as names one dataset; give one file with it")
 	}
-	s, err := ingest.As(paths[0], ref)
+	if err := given.apply(make([]ingest.Source, 1)); err != nil { // before a long input is read for nothing
+		return nil, remove, err
+	}
+	var s ingest.Source
+	if paths[0] == stdinPath {
+		var spooled func() error
+		if s, spooled, err = r.spool(ctx, ref); err == nil {
+			remove = spooled
+		}
+	} else {
+		s, err = ingest.As(paths[0], ref)
+	}
 	if err != nil {
-		return nil, err
+		return nil, remove, err
 	}
-	return []ingest.Source{s}, nil
+	return []ingest.Source{s}, remove, nil
 }
 
 // publishOptions are how a publish is done and told.
@@ -202,11 +257,15 @@ func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publish
 	return j
 }
 
-// describe tells in a line what came of a publish.
+// describe tells in two lines what came of a publish.
 func describe(p app.Published) string {
-	fields := make([]string, len(p.Dataset.Fields))
-	for i, f := range p.Dataset.Fields {
-		fields[i] = printable(f.Name) + " " + string(f.Type)
+	const most = 50
+	var fields []string
+	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {
+		fields = append(fields, shorten(printable(f.Name), 60)+" "+string(f.Type))
+	}
+	if more := len(p.Dataset.Fields) - most; more > 0 {
+		fields = append(fields, herb.Count(more)+" more")
 	}
 	verb, version := "published", "version "+p.Dataset.Version
 	switch {

@@ -1,12 +1,16 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"herbarium/internal/cli"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 )
@@ -198,5 +202,92 @@ func TestPublish_hostileNames(t *testing.T) {
 		if code, out, errOut := e.run(t, args...); code != 0 || strings.ContainsAny(out+errOut, "\x1b\x07") {
 			t.Errorf("%v: exit code %d, control characters in\n%q\n%q", args, code, out, errOut)
 		}
+	}
+}
+
+// feed executes a command with a standard input.
+func (e environment) feed(ctx context.Context, in io.Reader, args ...string) (code int, out, errOut string) {
+	var o, eo bytes.Buffer
+	code = cli.Run(ctx, args, cli.Terminal{In: in, Out: &o, Err: &eo, Env: e.lookup})
+	return code, o.String(), eo.String()
+}
+
+// spooled counts the files that keep standard input.
+func spooled(t *testing.T) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(os.TempDir(), "herbarium-*"))
+	must(t, err)
+	return len(files)
+}
+
+// TestPublish_input is not run beside other tests, because it looks at the temporary files of all.
+func TestPublish_input(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	e := newEnvironment(t)
+	for _, tt := range []struct {
+		name, in string
+		args     []string
+		code     int
+		want     string // part of what is said
+	}{
+		{"CSV", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "published s/csv: 1 records"},
+		{"the same again", "code;price\n007;1.50\n", []string{"publish", "-", "--as", "s/csv"}, 0, "unchanged s/csv"},
+		{"a format that is named", "{\"a\":1}\n{\"a\":2}", []string{"publish", "-", "--as", "s/lines", "--format", "ndjson"}, 0, "published s/lines: 2 records"},
+		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0, "published s/gzip: 1 records"},
+		{"a bad line", "a,b\n1,2,3\n", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: line 2: "},
+		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
+		{"no name", "a\n", []string{"publish", "-"}, 2, "give it one with --as namespace/dataset"},
+		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "give one file with it"},
+		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; choose from csv, tsv`},
+		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "publish it under another name"},
+		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
+		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "keep what was described as prices.json"},
+		{"described, bad", "a,b\n1,2,3\n", []string{"describe", "-"}, 1, "standard input: line 2: "},
+		{"described in a format", "a\n", []string{"describe", "x.csv", "--format", "csv"}, 2, "--as and --format are about standard input"},
+	} {
+		code, out, errOut := e.feed(t.Context(), strings.NewReader(tt.in), tt.args...)
+		if code != tt.code || !strings.Contains(out+errOut, tt.want) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", tt.name, code, tt.code, tt.want, out, errOut)
+		}
+		if n := spooled(t); n > 0 {
+			t.Errorf("%s: %d temporary files are left", tt.name, n)
+		}
+	}
+	if out := e.must(t, "export", "s/csv"); out != "code,price\r\n007,1.50\r\n" {
+		t.Errorf("what came from standard input is %q", out)
+	}
+}
+
+// TestPublish_inputStopped stops a command that waits for its standard input.
+func TestPublish_inputStopped(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, args := range [][]string{{"publish", "-", "--as", "s/x"}, {"describe", "-"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		pr, pw := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(pw, "a\n1\n") // it has begun to read when this returns
+			cancel()
+		}()
+		if code, _, errOut := newEnvironment(t).feed(ctx, pr, args...); code != 1 || spooled(t) > 0 {
+			t.Errorf("%v: exit code %d, %d temporary files\n%s", args, code, spooled(t), errOut)
+		}
+	}
+}
+
+// TestPublish_format names the format of files.
+func TestPublish_format(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/x.csv", "a\tb,c\n1\t2,3\n")
+	e.must(t, "publish", file, "--format", "tsv")
+	if out := e.must(t, "export", "shop/x"); out != "a,\"b,c\"\r\n1,\"2,3\"\r\n" {
+		t.Errorf("got %q", out)
+	}
+	rewrite(t, filepath.Join(filepath.Dir(file), "datapackage.json"), `{"resources":[{"path":"x.csv"}]}`)
+	if code, _, errOut := e.run(t, "publish", filepath.Dir(file), "--format", "tsv"); code != 2 || !strings.Contains(errOut, "says itself") {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	if out := e.must(t, "__complete", "publish", "--format", ""); !strings.HasPrefix(out, "csv\ntsv\njson\nndjson\n") {
+		t.Errorf("the formats are completed with %q", out)
 	}
 }

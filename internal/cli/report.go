@@ -125,3 +125,11 @@ func printable(s string) string {
 	}
 	return s
 }
+
+// shorten cuts a text for people to so many characters.
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

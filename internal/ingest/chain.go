@@ -46,7 +46,24 @@ func openChain(ctx context.Context, t *Table, in *input) (*chain, error) {
 		return nil, c.located(err)
 	}
 	c.header = c.rows.columns()
+	if err := checkNames(c.header); err != nil {
+		return nil, c.located(err)
+	}
 	return c, nil
+}
+
+// checkNames refuses names of columns that are too long to stand in every record.
+func checkNames(names []string) error {
+	total := 0
+	for i, name := range names {
+		if total += len(name); len(name) > MaxName {
+			return herb.Invalidf("the name of column %d, %q, has %d bytes; at most %d are possible", i+1, clip(name), len(name), MaxName)
+		}
+	}
+	if total > MaxNames {
+		return herb.Invalidf("the names of the %d columns have %d bytes; at most %d are possible", len(names), total, MaxNames)
+	}
+	return nil
 }
 
 // next implements rowReader. Its errors name the file.

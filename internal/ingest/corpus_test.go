@@ -140,6 +140,8 @@ func TestCorpus(t *testing.T) {
 		{"a header in brackets", "a.csv", "[a],{b}\n1,2\n", rows{{"[a]", "{b}"}, {"1", "2"}}, ""},
 		{"unknown extension, JSON", "a.dat", `{"a":1}`, rows{{"a"}, {"1"}}, ""},
 		{"members beside the records", "a.json", `{"count":1,"data":[{"a":1}]}`, rows{{"a"}, {"1"}}, `the records are in "data"; what is beside them is not published: "count"`},
+		{"an array beside the records", "a.json", `{"help":"?","result":{"fields":[{"id":"a"}],"records":[{"a":1}]}}`, rows{{"a"}, {"1"}},
+			`the records are in "result.records"; what is beside them is not published: "result.fields", "help"`},
 		{"no records", "a.json", "[]", rows{nil}, ""},
 	}
 	for _, tt := range tests {
@@ -198,6 +200,8 @@ func TestCorpus_Refuses(t *testing.T) {
 		{"an archive", "a.csv", "PK\x03\x04" + strings.Repeat("\x00", 22) + "\x05\x00\x00\x00a.csv", "the file is a zip archive; unpack it and publish what is in it"},
 		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the file is compressed with bzip2; unpack it, or compress it with gzip or zstd"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is no text: there are many control characters, the first at byte 4"},
+		{"a long name", "a.csv", "a," + strings.Repeat("x", ingest.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
+		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 3999)+",", 1050) + "\n", "the names of the 1051 columns have 4198950 bytes; at most 4194304 are possible"},
 		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", ingest.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", ingest.MaxRecord)},
 	}
 	for _, tt := range tests {

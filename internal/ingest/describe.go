@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,6 +49,17 @@ func Describe(ctx context.Context, path string, opts Options) (*Description, err
 		folder = filepath.Dir(folder)
 	}
 	sources, err := (&finder{passEmpty: true}).find([]string{path})
+	return describeSources(ctx, path, folder, sources, err, opts)
+}
+
+// DescribeSpooled describes what was kept by Spool. The path in the description is the name of the dataset with that of
+// the format, for a file that the publisher will have to make.
+func DescribeSpooled(ctx context.Context, src Source, opts Options) (*Description, error) {
+	return describeSources(ctx, src.name(0), filepath.Dir(src.Path), []Source{src}, nil, opts)
+}
+
+// describeSources describes what was found at a path, and joins what is wrong to err.
+func describeSources(ctx context.Context, path, folder string, sources []Source, err error, opts Options) (*Description, error) {
 	skipped, problems := SplitSkipped(err)
 	d := &Description{Notes: skipped, root: newObject(), samples: map[*object][]string{}}
 	namespace, err := namespaceOf(folder, sources)
@@ -104,7 +116,7 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 		return nil, err
 	}
 	for _, w := range t.Warnings() {
-		d.Notes = append(d.Notes, s.Path+": "+w)
+		d.Notes = append(d.Notes, s.name(0)+": "+w)
 	}
 	samples, err := sample(ctx, t)
 	if err != nil {
@@ -113,13 +125,17 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	r := newObject()
 	r.set("name", name)
 	r.set("type", "table")
-	r.set("title", cmp.Or(s.Title, humane(stem(s.Path))))
+	found := t.src
+	if found.Dialect, found.Format, err = t.layout(ctx); err != nil {
+		return nil, err
+	}
+	if s.Called != "" {
+		found.Path = filepath.Join(folder, name+"."+string(found.Format))
+		d.Notes = append(d.Notes, fmt.Sprintf("keep what was described as %s, beside the descriptor, to publish it", filepath.Base(found.Path)))
+	}
+	r.set("title", cmp.Or(s.Title, humane(stem(found.Path))))
 	if s.Description != "" {
 		r.set("description", s.Description)
-	}
-	found := t.src
-	if found.Dialect, err = t.dialect(ctx); err != nil {
-		return nil, err
 	}
 	found.Encoding = cmp.Or(found.Encoding, t.found[0].encoding)
 	if err := location(r, found, folder); err != nil {
@@ -140,17 +156,17 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	return r, nil
 }
 
-// dialect is how the file is laid out: as the settings say, and for the rest as was found.
-func (t *Table) dialect(ctx context.Context) (Dialect, error) {
+// layout is how the file is written: as the settings say, and for the rest as was found.
+func (t *Table) layout(ctx context.Context) (Dialect, Format, error) {
 	in, rows, err := t.open(ctx)
 	if err != nil {
-		return Dialect{}, err
+		return Dialect{}, "", err
 	}
 	defer in.Close()
 	if c, ok := rows.rows.(*csvReader); ok {
-		return c.d, nil
+		return c.d, rows.format, nil
 	}
-	return t.src.Dialect, nil
+	return t.src.Dialect, rows.format, nil
 }
 
 // location describes where the records are and how they are laid out.

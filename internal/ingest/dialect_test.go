@@ -224,7 +224,7 @@ func TestSpool(t *testing.T) {
 		"a,b\n1,2\n":           {{"a", "b"}, {"1", "2"}},
 		gzipped("{\"a\":1}\n"): {{"a"}, {"1"}},
 	} {
-		src, remove, err := ingest.Spool(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref)
+		src, remove, err := ingest.Spool(t.Context(), iotest.OneByteReader(strings.NewReader(in)), ref, ingest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestSpool(t *testing.T) {
 			t.Errorf("%d files are left, error %v", left(), err)
 		}
 	}
-	src, remove, err := ingest.Spool(t.Context(), strings.NewReader("a,b\n1,2,3\n"), ref)
+	src, remove, err := ingest.Spool(t.Context(), strings.NewReader("a,b\n1,2,3\n"), ref, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,12 +246,16 @@ func TestSpool(t *testing.T) {
 	if err := remove(); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := ingest.Spool(t.Context(), iotest.ErrReader(io.ErrClosedPipe), ref); !errors.Is(err, io.ErrClosedPipe) || left() > 0 {
+	if _, _, err := ingest.Spool(t.Context(), iotest.ErrReader(io.ErrClosedPipe), ref, ingest.Options{}); !errors.Is(err, io.ErrClosedPipe) || left() > 0 {
 		t.Errorf("a reader that fails: %d files are left, error %v", left(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := ingest.Spool(ctx, strings.NewReader("x"), ref); !errors.Is(err, context.Canceled) || left() > 0 {
+	silent, _ := io.Pipe()
+	if _, _, err := ingest.Spool(ctx, silent, ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
+		t.Errorf("a reader that says nothing: %v, and %d files are left", err, left())
+	}
+	if _, _, err := ingest.Spool(ctx, strings.NewReader("x"), ref, ingest.Options{}); !errors.Is(err, context.Canceled) || left() > 0 {
 		t.Errorf("stopped: %d files are left, error %v", left(), err)
 	}
 }

@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,8 +19,9 @@ import (
 //   - A file X/Y.csv becomes the dataset x/y.
 //   - A database X/Y.db with several tables becomes a dataset x/table for each of them.
 //   - X/Y.db#table and X/Y.xlsx#sheet are one table and one sheet, as the datasets x/table and x/y-sheet.
-//   - A folder stands for the files in it, and each of its subfolders is a namespace too. What cannot be published
-//     (other extensions, hidden files, leftovers of editors) is passed over there, while it is an error to name it.
+//   - A folder stands for the files in it, and each of its subfolders is a namespace too. Files with other extensions are
+//     passed over there; one that is named itself is read as what its content says. Hidden files and leftovers of
+//     editors are passed over too, and it is an error to name one.
 //   - A folder with a descriptor (datapackage.json, .yaml or .yml) stands for the resources of the descriptor alone. A
 //     descriptor of another name can be named itself.
 //
@@ -55,7 +58,7 @@ func As(path string, ref herb.Ref) (Source, error) {
 		return Source{}, cannotRead(path, err)
 	}
 	if !info.IsDir() && !isPackage(path, info) {
-		if err := publishable(path, info); err != nil {
+		if _, err := publishable(path, info); err != nil {
 			return Source{}, err
 		}
 		return Source{Ref: ref, Path: path}, nil
@@ -103,16 +106,17 @@ func (f *finder) path(path string) {
 	case isPackage(path, info):
 		f.descriptor(path)
 	default:
-		if err := publishable(path, info); err != nil {
+		format, err := publishable(path, info)
+		if err != nil {
 			f.problem(err)
 			return
 		}
-		f.file(path)
+		f.file(path, format)
 	}
 }
 
-func (f *finder) file(path string) {
-	if format, _ := formatOf(path); format == FormatSQLite && f.tables(path) {
+func (f *finder) file(path string, format Format) {
+	if format == FormatSQLite && f.tables(path) {
 		return
 	}
 	ref, err := refOfFile(path)
@@ -188,7 +192,7 @@ func (f *finder) entry(path string, above []string) {
 	if isLeftover(path) {
 		return
 	}
-	_, known := formatOf(path)
+	format, known := formatOf(path)
 	info, err := os.Stat(path) // of what a link leads to
 	switch {
 	case err != nil && known:
@@ -197,7 +201,7 @@ func (f *finder) entry(path string, above []string) {
 	case info.IsDir():
 		f.folder(path, above)
 	case known && info.Mode().IsRegular() && !isOtherDatabase(path):
-		f.file(path)
+		f.file(path, format)
 	}
 }
 
@@ -229,26 +233,43 @@ func same(a, b Source) bool {
 	return reflect.DeepEqual(a, b) && errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
 }
 
-// publishable says why a file that the user named cannot be published.
-func publishable(path string, info fs.FileInfo) error {
+// publishable tells the format of a file that the user named, by its extension or, if that says nothing, by its content. The
+// error says why it cannot be published.
+func publishable(path string, info fs.FileInfo) (Format, error) {
 	switch {
 	case isLeftover(path):
-		return herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
+		return "", herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
 	case !info.Mode().IsRegular():
-		return cannotRead(path, errNotRegular)
+		return "", cannotRead(path, errNotRegular)
 	}
-	if strings.EqualFold(filepath.Ext(path), ".xls") {
-		return located(path, errOldBook())
+	if format, ok := formatOf(path); ok {
+		return format, nil
 	}
-	if _, ok := formatOf(path); !ok {
-		return located(path, errUnknownExtension())
-	}
-	return nil
+	return detectFile(path)
 }
 
-func errUnknownExtension() error {
-	return herb.Invalidf("the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, "+
-		".jsonl, .parquet, .xlsx and .db, and %s for a descriptor", strings.Join(descriptorNames(), ", "))
+// detectFile tells the format of a file by its content.
+func detectFile(path string) (Format, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", cannotRead(path, err)
+	}
+	defer f.Close()
+	content, _, unpacked, err := unpack(bufio.NewReader(f))
+	if err != nil {
+		return "", located(path, err)
+	}
+	defer unpacked.Close()
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(content, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", located(path, err)
+	}
+	format, err := DetectFormat(head[:n])
+	if err != nil {
+		return "", located(path, err)
+	}
+	return format, nil
 }
 
 // isLeftover tells hidden files and what editors leave behind.

@@ -51,8 +51,6 @@ func complaints(dir string, err error) []string {
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
-	const extensions = ": the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, .jsonl, .parquet, .xlsx and .db, " +
-		"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"
 	const unnamed = `, because a name needs 1 to 100 letters a-z and digits; publish it under a name of your own with --as namespace/dataset`
 	long := strings.Repeat("x", 101)
 	tests := []struct {
@@ -85,16 +83,23 @@ func TestDiscover(t *testing.T) {
 			want: []string{"root/a a.csv"},
 		}, {
 			name:  "and refused when it is named",
-			files: []string{"a.csv", "readme.md", ".hidden.csv", "~b.csv", "c.csv.tmp"},
-			paths: []string{"readme.md", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
+			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "plants.bz2=BZh9", ".hidden.csv", "~b.csv", "c.csv.tmp"},
+			paths: []string{"page.txt", "old.xls", "plants.bz2", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
 			want:  []string{"root/a a.csv"},
 			problems: []string{
-				"readme.md" + extensions,
+				"page.txt: the file is a web page; download the data that the page leads to",
+				"old.xls: the file is an old Office file (.xls); save it as .xlsx or CSV",
+				"plants.bz2: the file is compressed with bzip2; unpack it, or compress it with gzip or zstd",
 				".hidden.csv is a hidden or temporary file; rename it to publish it",
 				"~b.csv is a hidden or temporary file; rename it to publish it",
 				"c.csv.tmp is a hidden or temporary file; rename it to publish it",
 				"there is no file or folder none.csv",
 			},
+		}, {
+			name:  "what is named is read by its content",
+			files: []string{"Bars.txt=a|b\n1|2\n", "noextension", "lines.dat.gz=" + gzipped("{\"a\":1}\n"), "empty.log="},
+			paths: []string{"Bars.txt", "noextension", "lines.dat.gz", "empty.log"},
+			want:  []string{"root/bars Bars.txt", "root/empty empty.log", "root/lines lines.dat.gz", "root/noextension noextension"},
 		}, {
 			name:  "names that leave nothing, or too much",
 			files: []string{"植物.csv", "植物園/a.csv", long + ".csv", "ok.csv"},
@@ -243,7 +248,7 @@ func TestDiscover_Device(t *testing.T) {
 
 func TestAs(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "植物.csv", "x.txt",
+	dir := layout(t, "植物.csv", "x.txt", "x.pdf=%PDF-1.7",
 		`one/datapackage.json={"resources":[{"path":"a.csv","title":"A"}]}`, "one/a.csv", "two/a.csv", "two/b.csv")
 	ref := herb.Ref{Namespace: "my", Name: "own"}
 	tests := []struct {
@@ -255,8 +260,8 @@ func TestAs(t *testing.T) {
 		{path: "one/datapackage.json", ref: ref, want: "my/own one/a.csv"},
 		{path: "two", ref: ref, problem: "two holds 2 datasets and only one can be called my/own; name a single file"},
 		{path: "none.csv", ref: ref, problem: "there is no file or folder none.csv"},
-		{path: "x.txt", ref: ref, problem: "x.txt: the extension does not tell a format that can be published; known are .csv, .tsv, .json, .ndjson, .jsonl, .parquet, .xlsx and .db, " +
-			"and datapackage.json, datapackage.yaml, datapackage.yml for a descriptor"},
+		{path: "x.txt", ref: ref, want: "my/own x.txt"},
+		{path: "x.pdf", ref: ref, problem: "x.pdf: the file is a PDF document; publish the data that it was made from"},
 		{path: "植物.csv", ref: herb.PlantsRef, problem: "植物.csv: store/plants is where the plants that were created are listed; " +
 			"publish it under another name with --as namespace/dataset"},
 	}

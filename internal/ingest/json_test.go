@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -89,6 +90,8 @@ func TestJSONReader(t *testing.T) {
 		{"features", `{"type":"FeatureCollection","bbox":[1,2],"features":[{"type":"Feature","properties":{"n":"x"},"geometry":{"type":"Point","coordinates":[1.10,2]}}]}`,
 			rows{{"type", "properties.n", "geometry.type", "geometry.coordinates"}, {"Feature", "x", "Point", "1.10,2"}}},
 		{"wrapper of nothing", `{"data":[]}`, rows{nil}},
+		{"several arrays", `{"result":{"fields":[{"id":"a"}],"Records":[{"a":1},{"a":2}],"links":[["x"]]}}`, rows{{"a"}, {"1"}, {"2"}}},
+		{"several arrays, no records", `{"result":{"fields":[{"id":"a"}],"records":[]}}`, rows{nil}},
 		{"a record with an empty list", `{"name":"fern","tags":[]}`, rows{{"name", "tags"}, {"fern", ""}}},
 		{"lines that could be wrappers", "{\"a\":[{\"b\":1}]}\n{\"a\":[{\"b\":2}]}\n", rows{{"a"}, {`[{"b":1}]`}, {`[{"b":2}]`}}},
 		{"an object whose name is empty", `[{"":{"a":1},"a":2}]`, rows{{".a", "a"}, {"1", "2"}}},
@@ -155,8 +158,13 @@ func TestJSONReader_Refuses(t *testing.T) {
 		{"object twice", `[{"a":{"b":1},"a":{"c":2}}]`, `record 1, line 1: the member "a" occurs twice; give each member once`},
 		{"records of different kinds", `[{"a":1},[2]]`, "record 2, line 1: there is an array where an object should be; all records must be written alike"},
 		{"more elements than names", `[["a"],[1,2]]`, "record 2, line 1: the array has more than the 1 elements that have names"},
-		{"two arrays of objects", `{"fields":[{"id":"a"}],"result":{"records":[{"a":1}]}}`,
-			`the records can be in any of "fields", "result.records"; name one of them as the property of the dialect`},
+		{"a long name", `[{"` + strings.Repeat("x", 9_000) + `":1}]`, `record 1, line 1: the name of the member "` + strings.Repeat("x", 60) + `…" has 9000 bytes; at most 8192 are possible`},
+		{"a long name of an array", `[["` + strings.Repeat("x", 9_000) + `"]]`, `the name of column 1, "` + strings.Repeat("x", 60) + `…", has 9000 bytes; at most 8192 are possible`},
+		{"long names", longNames(), "record 1, line 1: the names of the members of all records have more than 4194304 bytes together; that is the most that is possible"},
+		{"two arrays of objects", `{"fields":[{"id":"a"}],"result":{"plants":[{"a":1}]}}`,
+			`the records can be in any of "fields", "result.plants"; name one of them as the property of the dialect`},
+		{"two arrays with names that records go by", `{"data":[{"id":"a"}],"result":{"records":[]},"x":[[]]}`,
+			`the records can be in any of "data", "result.records", "x"; name one of them as the property of the dialect`},
 		{"an array of objects and one of arrays", `{"meta":{"columns":[{"id":"a"}]},"data":[[1]]}`,
 			`the records can be in any of "meta.columns", "data"; name one of them as the property of the dialect`},
 		{"text behind a wrapper", `{"data":[{"a":1}]}]`, "record 1, line 1: ']' follows the object; write one object per line and nothing between them"},
@@ -347,4 +355,13 @@ func plainText(v any) string {
 	default:
 		return ""
 	}
+}
+
+// longNames is a record with many names, each of which is just not too long.
+func longNames() string {
+	var b strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&b, `,"%08000d":1`, i)
+	}
+	return "[{" + b.String()[1:] + "}]"
 }

@@ -18,6 +18,7 @@ func shownPath(path []byte) string {
 type jsonColumns struct {
 	record int            // number of the record being read, over all files
 	index  map[string]int // of the nodes, by path
+	bytes  int            // of the paths
 	nodes  []jsonNode
 	names  []string
 	spans  []span // value of each column
@@ -37,6 +38,7 @@ func (c *jsonColumns) node(path []byte) (n int, repeated bool) {
 	n, known := c.index[string(path)]
 	if !known {
 		n = len(c.nodes)
+		c.bytes += len(path)
 		c.index[string(path)] = n
 		c.nodes = append(c.nodes, jsonNode{})
 	}

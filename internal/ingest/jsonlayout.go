@@ -18,8 +18,9 @@ const wrapperDepth = 3
 // is that array, or if its objects are the records. property is the way that a dialect names, with dots. With lines, a
 // text of objects is taken for records without a look.
 //
-// An object that stands alone may be a wrapper. It is one if exactly one array of objects is in it, up to three objects
-// deep; else it is a record. To tell, all of it is read once, and kept nowhere.
+// An object that stands alone may be a wrapper. It is one if an array of objects is in it, up to three objects deep; else
+// it is a record. Of several arrays one must have a name that records go by. To tell, all of it is read once, and kept
+// nowhere.
 func findRecords(src io.Reader, property string, lines bool, limit int) (at []string, note string, err error) {
 	j := &jsonReader{win: newWindow(src, limit), line: 1, cols: newJSONColumns()}
 	c, ok := j.peekToken()
@@ -132,32 +133,61 @@ func (l *layout) elements() error {
 
 // choose decides which of the arrays holds the records.
 func (l *layout) choose() (at []string, note string, err error) {
-	var tables, objects []foundArray
+	var tables []foundArray
+	objects := false
 	for _, a := range l.arrays {
-		if a.first == '{' || a.first == '[' {
+		if a.first == '{' || a.first == '[' || a.first == ']' && a.usual() {
 			tables = append(tables, a)
 		}
-		if a.first == '{' {
-			objects = append(objects, a)
-		}
+		objects = objects || a.first == '{'
 	}
 	switch {
-	case len(objects) == 0 && len(l.arrays) == 1 && l.arrays[0].first == ']' && len(l.members) == 1:
+	case !objects && len(l.arrays) == 1 && l.arrays[0].first == ']' && len(l.members) == 1:
 		return l.arrays[0].at, "", nil // a wrapper of no records
-	case len(objects) == 0:
+	case !objects:
 		return nil, "", nil
-	case len(tables) > 1:
-		names := make([]string, len(tables))
-		for i, a := range tables {
-			names[i] = strings.Join(a.at, ".")
+	}
+	chosen, ok := tables[0], true
+	if len(tables) > 1 {
+		chosen, ok = onlyUsual(tables)
+	}
+	var beside []string
+	for _, a := range tables {
+		if !ok || !slices.Equal(a.at, chosen.at) {
+			beside = append(beside, strings.Join(a.at, "."))
 		}
-		return nil, "", herb.Invalidf("the records can be in any of %s; name one of them as the property of the dialect", someNames(names))
 	}
-	if len(l.members) > 0 {
-		note = fmt.Sprintf("the records are in %q; what is beside them is not published: %s", strings.Join(objects[0].at, "."),
-			someNames(l.members))
+	if !ok {
+		return nil, "", herb.Invalidf("the records can be in any of %s; name one of them as the property of the dialect", someNames(beside))
 	}
-	return objects[0].at, note, nil
+	for _, m := range l.members {
+		if m != strings.Join(chosen.at, ".") && !slices.Contains(beside, m) {
+			beside = append(beside, m)
+		}
+	}
+	if len(beside) > 0 {
+		note = fmt.Sprintf("the records are in %q; what is beside them is not published: %s", strings.Join(chosen.at, "."), someNames(beside))
+	}
+	return chosen.at, note, nil
+}
+
+// usual reports whether the array has a name that records go by.
+func (a foundArray) usual() bool {
+	switch strings.ToLower(a.at[len(a.at)-1]) {
+	case "records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list":
+		return true
+	}
+	return false
+}
+
+// onlyUsual returns the only one of several arrays that has a name that records go by. One of arrays will not do: what
+// its columns are called stands in another, in a way that everybody has of their own.
+func onlyUsual(arrays []foundArray) (a foundArray, ok bool) {
+	i := slices.IndexFunc(arrays, foundArray.usual)
+	if i < 0 || arrays[i].first == '[' || slices.ContainsFunc(arrays[i+1:], foundArray.usual) {
+		return foundArray{}, false
+	}
+	return arrays[i], true
 }
 
 // someNames lists names for a message.

@@ -44,6 +44,9 @@ func (j *jsonReader) member(depth int) error {
 	if repeated {
 		return j.errorf("the member %q occurs twice; give each member once", j.shown())
 	}
+	if err := j.checkNames(); err != nil {
+		return err
+	}
 	if c, ok := j.peekToken(); ok && c == '{' {
 		size, filled := len(j.path), j.pos
 		if err := j.object(size, depth+1); err != nil {
@@ -60,6 +63,17 @@ func (j *jsonReader) member(depth int) error {
 		return err
 	}
 	return j.set(node, s)
+}
+
+// checkNames refuses names that are too long to stand in every record.
+func (j *jsonReader) checkNames() error {
+	switch {
+	case len(j.path) > MaxName:
+		return j.errorf("the name of the member %q has %d bytes; at most %d are possible", j.shown(), len(j.path), MaxName)
+	case j.cols.bytes > MaxNames:
+		return j.errorf("the names of the members of all records have more than %d bytes together; that is the most that is possible", MaxNames)
+	}
+	return nil
 }
 
 func emptyObject(b []byte) bool { return len(bytes.TrimLeft(b[1:], " \t\r\n")) == 1 }
@@ -314,10 +328,14 @@ func (j *jsonReader) keyRecord() error {
 		}
 		return nil
 	})
-	if err == nil {
-		j.nameKeys()
+	if err != nil {
+		return err
 	}
-	return err
+	if err := checkNames(j.keys); err != nil {
+		return err
+	}
+	j.nameKeys()
+	return nil
 }
 
 // nameKeys takes up the columns of records that are arrays.

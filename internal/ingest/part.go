@@ -32,18 +32,22 @@ func partOf(path, part string) (Source, error) {
 		return Source{}, cannotRead(path, err)
 	}
 	src := Source{Path: path}
-	format, _ := formatOf(path)
-	switch {
-	case info.IsDir():
+	if info.IsDir() {
 		return src, herb.Invalidf("%s is a folder and has no part %q; name a file, like %s", path, clip(part), filepath.Join(path, "file.db#table"))
-	case format == FormatXLSX:
+	}
+	format, err := publishable(path, info)
+	if err != nil {
+		return src, err
+	}
+	switch format {
+	case FormatXLSX:
 		src.Dialect.Sheet = part
-	case format == FormatSQLite:
+	case FormatSQLite:
 		src.Dialect.Table = part
 	default:
 		return src, herb.Invalidf("%s has no parts, so remove #%s; workbooks (.xlsx) and databases (.db) have parts", path, clip(part))
 	}
-	return src, publishable(path, info)
+	return src, nil
 }
 
 // part takes up a part of a file that the user named.

@@ -17,6 +17,10 @@ const (
 	// time, in the readers, in batches on their way and in the file being built, and must do with half a gigabyte.
 	MaxRecord  = 8 << 20
 	MaxColumns = 10_000
+	// MaxName is the bytes of the name of a column, and MaxNames those of all names together. Names are part of every
+	// record of a listing, and no query can ask for one that is longer.
+	MaxName  = 8 << 10
+	MaxNames = 4 << 20
 )
 
 // Source is one dataset to be published from a file, with the settings that a descriptor or flags give it.
@@ -88,6 +92,9 @@ const (
 // knownFormats is what messages offer.
 const knownFormats = "csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite"
 
+// FormatNames are the names of formats that a user may give.
+func FormatNames() []string { return strings.Split(knownFormats, ", ") }
+
 // ParseFormat reads the name of a format, which is also the extension of its files.
 func ParseFormat(s string) (Format, error) {
 	switch strings.ToLower(s) {
@@ -143,6 +150,8 @@ func (s Source) settled() (Source, error) {
 		switch {
 		case f.Name == "":
 			return s, herb.Invalidf("field %d has no name; give each field a name", i+1)
+		case len(f.Name) > MaxName:
+			return s, herb.Invalidf("the name of field %d, %q, has %d bytes; at most %d are possible", i+1, clip(f.Name), len(f.Name), MaxName)
 		case seen[f.Name]:
 			return s, herb.Invalidf("field %q is configured twice; give each field a name of its own", f.Name)
 		case f.Type != "":

@@ -11,12 +11,27 @@ import (
 
 // Spool keeps what a reader yields, such as standard input, in a temporary file, because a source is read more than once.
 // Its format is told by its content if the caller does not set one. remove deletes the file; after an error there is
-// none.
-func Spool(ctx context.Context, r io.Reader, ref herb.Ref) (src Source, remove func() error, err error) {
+// none. When ctx ends, the reader is left alone, even in the middle of a call. opts.Progress is told no size.
+func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
 	if err := checkReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
-	f, err := spoolFile(ctx, r)
+	pr, pw := io.Pipe()
+	defer pr.Close()
+	go func() {
+		_, err := io.CopyBuffer(pw, struct{ io.Reader }{r}, make([]byte, windowBytes))
+		pw.CloseWithError(err)
+	}()
+	// A pipe or a terminal may have nothing to say for hours. The end of ctx is not to wait for it.
+	defer context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })()
+	read := int64(0)
+	f, err := spoolFile(ctx, readerFunc(func(p []byte) (int, error) {
+		n, err := pr.Read(p)
+		if read += int64(n); opts.Progress != nil && n > 0 {
+			opts.Progress(read, 0)
+		}
+		return n, err
+	}))
 	if err != nil {
 		return Source{}, nil, located(standardInput, err)
 	}

@@ -325,8 +325,8 @@ func TestDiscover_Parts(t *testing.T) {
 	if err != nil || src.Dialect.Table != "beds" || src.Path != many || src.Ref.Name != "d" {
 		t.Errorf("got %+v, error %v", src, err)
 	}
-	old := writeFile(t, dir, "old.xls", "x")
-	const want = ": the file is a workbook in the format of Excel 97 (.xls); save it as .xlsx or CSV"
+	old := writeFile(t, dir, "old.xls", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
+	const want = ": the file is an old Office file (.xls); save it as .xlsx or CSV"
 	if _, err := ingest.Discover([]string{old}); err == nil || err.Error() != old+want {
 		t.Errorf("got error  %v\nwant error %s%s", err, old, want)
 	}

@@ -8,7 +8,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// A batch is full when it has so many records or their values so many bytes.
+// A batch is full when it has so many records or so many bytes: of their values, and of the names of the fields, which are
+// written with each record.
 const (
 	batchRecords = 512
 	batchBytes   = 1 << 18
@@ -17,7 +18,8 @@ const (
 // batch is some records, and what one goroutine can prepare of them without the others. It is used again and again.
 type batch struct {
 	records  []herb.Record
-	size     int // bytes of their values
+	names    int // bytes of the names in a record
+	size     int // bytes of the records
 	err      error
 	json     []byte
 	ends     []int
@@ -27,7 +29,15 @@ type batch struct {
 	ready    chan struct{}
 }
 
-func newBatch(fields int) *batch {
+func newBatch(fields []herb.Field) *batch {
+	x := emptyBatch(len(fields))
+	for _, f := range fields {
+		x.names += len(f.Name)
+	}
+	return x
+}
+
+func emptyBatch(fields int) *batch {
 	return &batch{
 		ready:    make(chan struct{}, 1),
 		values:   make([][]byte, fields),
@@ -38,6 +48,7 @@ func newBatch(fields int) *batch {
 // add takes a record.
 func (x *batch) add(r herb.Record) {
 	x.records = append(x.records, r)
+	x.size += x.names
 	for _, v := range r {
 		x.size += len(v)
 	}
@@ -48,7 +59,9 @@ func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >=
 // empty makes a batch ready to be filled. One that had to grow for a long record is not kept.
 func (x *batch) empty() *batch {
 	if x.size > 4*batchBytes {
-		return newBatch(len(x.values))
+		fresh := emptyBatch(len(x.values))
+		fresh.names = x.names
+		return fresh
 	}
 	clear(x.records)
 	x.records, x.size, x.json, x.ends = x.records[:0], 0, x.json[:0], x.ends[:0]

@@ -140,7 +140,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 	inFlight := 3 * workers()
 	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
-		free <- newBatch(len(b.fields))
+		free <- newBatch(b.fields)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup

@@ -24,6 +24,9 @@ func (r *Reader) Column(i int) (s ColumnStat, err error) {
 	return s, err
 }
 
+// Forget lets go of all that was read of the file and is still in memory. It is read again when it is needed.
+func (r *Reader) Forget() { forget(r.file) }
+
 // Each calls f with the JSON of every record, in order, until f fails or ctx ends. The bytes point into the map. What was
 // read is not kept in memory: a file may be larger than that.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {

@@ -1,0 +1,228 @@
+package cli_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// hostileFile is a file that was cut, damaged or made to harm.
+type hostileFile struct {
+	name string
+	file string
+	make func(t *testing.T, path string)
+	want string // part of the error; empty: it is published
+	n    int    // then, the number of its records
+}
+
+func containing(content string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { rewrite(t, path, content) }
+}
+
+// hostileFiles are the cases that take little time. Each has what an honest reader expects of it.
+func hostileFiles(t *testing.T) []hostileFile {
+	columns := func(n int) string {
+		names := make([]string, n)
+		for i := range names {
+			names[i] = fmt.Sprintf("c%d", i)
+		}
+		return strings.Join(names, ",") + "\n" + strings.Repeat(strings.Repeat("1,", n-1)+"2\n", 3)
+	}
+	var rows strings.Builder
+	rows.WriteString("id,name\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&rows, "%d,\"name, %d\"\n", i, i*7919%10_007)
+	}
+	long, packed, table := strings.Repeat("x", 9<<20), gzipped(t, rows.String()), parquetOf(t)
+	const nesting = 100_000
+	return []hostileFile{
+		{name: "as many columns as there can be", file: "x.csv", make: containing(columns(10_000)), n: 3},
+		{name: "one column more", file: "x.csv", make: containing(columns(10_001)), want: "10001 columns; at most 10000 are possible"},
+		{name: "a long line", file: "x.csv", make: containing("a,b\n1," + long + "\n"), want: "line 2: the record is longer than"},
+		{name: "a long text in JSON", file: "x.json", make: containing(`[{"a":"` + long + `"}]`), want: "record 1, line 1: the record is longer than"},
+		{name: "a quote that is never closed", file: "x.csv", make: containing("a,b\n1,\"" + strings.Repeat("x\n", 5<<20)), want: "is the quote opened in line 2 never closed?"},
+		{name: "long names", file: "x.csv", make: containing(strings.Repeat("a", 1<<20) + ",b\n1,2\n"), want: "bytes; at most 8192 are possible"},
+		{name: "cut within quotes", file: "x.csv", make: containing(rows.String() + "30000,\"name, c"), want: "line 30002: the quote opened here is never closed"},
+		{name: "cut gzip", file: "x.csv.gz", make: containing(packed[:len(packed)/2]), want: "the gzip data ends too early"},
+		{name: "cut Parquet", file: "x.parquet", make: containing(table[:len(table)/2]), want: "Parquet"},
+		{name: "absurd length of what describes Parquet", file: "x.parquet",
+			make: containing(table[:len(table)-8] + "\xff\xff\xff\x7fPAR1"), want: "would begin before the file"},
+		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)), want: "is damaged or cut off"},
+		{name: "zip bomb", file: "x.xlsx", make: makeZipBomb, want: "as a zip bomb does"},
+		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)), want: "the file is no text"},
+		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"), want: "the file mixes encodings"},
+		{name: "deep objects", file: "x.json", make: containing(strings.Repeat(`{"a":`, nesting) + "1" + strings.Repeat("}", nesting)), want: "nested more than 100 deep"},
+		{name: "nothing", file: "x.csv", make: containing(""), want: "the file is empty"},
+		{name: "delimiters alone", file: "x.csv", make: containing(strings.Repeat(",,,\n", 100)), n: 99},
+		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "holds 0 datasets"},
+		{name: "a pipe", file: "x.csv", make: makePipe, want: "it is not a regular file"},
+		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot read"},
+		{name: "a path that leads out", file: "datapackage.json",
+			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`), want: "leads out of the folder"},
+		{name: "a path to all of the machine", file: "datapackage.json",
+			make: containing(`{"name":"n","resources":[{"name":"r","path":"/etc/passwd"}]}`), want: `resources[0].path is "/etc/passwd"`},
+		{name: "a name that leads out", file: "datapackage.json",
+			make: containing(`{"name":"../..","resources":[{"name":"../../x","data":[{"a":1}]}]}`), want: `no dataset can be named after "../.."`},
+	}
+}
+
+// TestPublish_hostile publishes each file over a dataset that a server lists. What cannot be read leaves the listing and
+// the data folder as they were, and is told in one clear error.
+func TestPublish_hostile(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "shop/prices.csv", "code,price\n007,1.50\n008,2\n"))
+	s := e.serve(t)
+	const listing = "/api/v1/shop/prices/data?sort=price&order=desc"
+	_, before := s.get(t, listing)
+	versions := e.versions(t)
+	for i, tt := range hostileFiles(t) {
+		path := filepath.Join(t.TempDir(), tt.file)
+		tt.make(t, path)
+		as := "shop/prices"
+		if tt.want == "" {
+			as = fmt.Sprintf("shop/case-%d", i)
+		}
+		code, out, errOut := e.run(t, "publish", path, "--as", as)
+		if tt.want == "" {
+			versions++
+			if code != 0 {
+				t.Errorf("%s: exit code %d\n%.2000s", tt.name, code, errOut)
+			} else if n := s.total(t, "/api/v1/"+as+"/data?per_page=1"); n != tt.n {
+				t.Errorf("%s: %d records; want %d", tt.name, n, tt.n)
+			}
+		} else if code != 1 || out != "" || strings.Count(errOut, tt.want) != 1 || len(errOut) > 1000 || strings.Contains(errOut, "panic") {
+			t.Errorf("%s: exit code %d, output %.200q and this in place of %q:\n%.2000s", tt.name, code, out, tt.want, errOut)
+		}
+		if n := e.versions(t); n != versions {
+			t.Errorf("%s: there are %d files of versions; want %d", tt.name, n, versions)
+			versions = n
+		}
+		if status, after := s.get(t, listing); status != 200 || after != before {
+			t.Errorf("%s: the listing is now %d %.300s", tt.name, status, after)
+		}
+	}
+}
+
+// TestPublish_replacedMeanwhile publishes a file that is replaced all the time. What is listed is one of its contents.
+func TestPublish_replacedMeanwhile(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	path := write(t, "shop/x.csv", "n\n0\n")
+	contents := make([]string, 2)
+	for i := range contents {
+		contents[i] = "n,who\n" + strings.Repeat(fmt.Sprintf("%d,%d\n", i, i), 20_000+i)
+	}
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			next := path + ".next"
+			err := errors.Join(os.WriteFile(next, []byte(contents[i%2]), 0o600), os.Rename(next, path))
+			select {
+			case <-stop:
+				stopped <- err
+				return
+			default:
+			}
+		}
+	}()
+	for range 5 {
+		code, _, errOut := e.run(t, "publish", path, "--as", "shop/x")
+		if code != 0 && !strings.Contains(errOut, "changed while it was being read") {
+			t.Errorf("exit code %d\n%s", code, errOut)
+		}
+	}
+	close(stop)
+	must(t, <-stopped)
+	e.must(t, "publish", path, "--as", "shop/x")
+	got := strings.ReplaceAll(e.must(t, "export", "shop/x"), "\r\n", "\n")
+	if got != contents[0] && got != contents[1] {
+		t.Errorf("what is listed is neither of the contents: %d bytes", len(got))
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func makePipe(t *testing.T, path string) {
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		must(t, os.Symlink(os.DevNull, path)) // a system without pipes has devices
+	}
+}
+
+// makeZipBomb makes a workbook whose sheet is said to be far larger than what it is unpacked from.
+func makeZipBomb(t *testing.T, path string) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	const types = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`
+	const relations = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+		`<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/></Relationships>`
+	const book = `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
+		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`
+	for _, part := range [][2]string{
+		{"[Content_Types].xml", types}, {"_rels/.rels", fmt.Sprintf(relations, "officeDocument", "xl/workbook.xml")}, {"xl/workbook.xml", book},
+		{"xl/_rels/workbook.xml.rels", fmt.Sprintf(relations, "worksheet", "worksheets/sheet1.xml")},
+	} {
+		w, err := z.Create(part[0])
+		must(t, err)
+		_, err = w.Write([]byte(part[1]))
+		must(t, err)
+	}
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate, CompressedSize64: 1 << 20, UncompressedSize64: 4 << 30})
+	must(t, err)
+	_, err = w.Write(make([]byte, 1<<20))
+	must(t, err)
+	must(t, z.Close())
+	rewrite(t, path, b.String())
+}
+
+// parquetOf is a Parquet file of some records.
+func parquetOf(t *testing.T) string {
+	type row struct {
+		ID   int64
+		Name string
+	}
+	rows := make([]row, 1000)
+	for i := range rows {
+		rows[i] = row{int64(i), fmt.Sprintf("name %d", i)}
+	}
+	var b bytes.Buffer
+	must(t, parquet.Write(&b, rows))
+	return b.String()
+}
+
+// absurdParquet is a Parquet file that is said to hold more than there is on earth.
+func absurdParquet(t *testing.T, file string) string {
+	t.Helper()
+	end := len(file) - 8
+	begin := end - int(binary.LittleEndian.Uint32([]byte(file[end:])))
+	var meta format.FileMetaData
+	must(t, thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &meta))
+	meta.NumRows = 1 << 60
+	for i := range meta.RowGroups {
+		g := &meta.RowGroups[i]
+		g.NumRows, g.TotalByteSize = 1<<60, 1<<60
+		for k := range g.Columns {
+			c := &g.Columns[k].MetaData
+			c.NumValues, c.TotalCompressedSize, c.TotalUncompressedSize = 1<<60, 1<<60, 1<<60
+		}
+	}
+	foot, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	must(t, err)
+	return file[:begin] + string(foot) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(foot)))) + "PAR1"
+}
