@@ -21,6 +21,7 @@ const (
 	deadlockDetected     = "40P01"
 	undefinedTable       = "42P01"
 	duplicateTable       = "42P07"
+	duplicateObject      = "42710"
 	uniqueViolation      = "23505"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
@@ -97,14 +98,14 @@ func failed(what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if _, ok := errors.AsType[*uncertainError](err); ok {
+		return herb.Wrap(herb.CodeUnavailable, fmt.Errorf("%s: %w", what, err),
+			"the database went away before it confirmed the change, which may or may not have been made; see, or try again")
+	}
 	if e, ok := errors.AsType[*herb.Error](err); ok {
 		return e
 	}
 	err = fmt.Errorf("%s: %w", what, err)
-	if _, ok := errors.AsType[*uncertainError](err); ok {
-		return herb.Wrap(herb.CodeUnavailable, err,
-			"the database went away before it confirmed the change, which may or may not have been made; see, or try again")
-	}
 	if isAway(err) {
 		return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -68,7 +67,7 @@ func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 	var version, needs sql.Null[int64]
 	err := db.QueryRowContext(ctx, "SELECT max(m.version_id), max(l.needs) FROM "+migrationsTable+" m, migrations_lock l").
 		Scan(&version, &needs)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
+	if codeOf(err) == undefinedTable {
 		return false, nil // a new database
 	}
 	if err != nil {
@@ -82,18 +81,17 @@ func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 }
 
 // prepareLock makes the row that is locked. PostgreSQL may refuse a table that another node creates in the same moment;
-// then it is there a moment later.
+// then it is there the next time.
 func prepareLock(ctx context.Context, db *sql.DB) error {
-	for _, statement := range []string{createLock, fillLock} {
-		_, err := db.ExecContext(ctx, statement)
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == uniqueViolation || e.Code == duplicateTable) {
-			_, err = db.ExecContext(ctx, statement)
-		}
-		if err != nil {
-			return err
-		}
+	_, err := db.ExecContext(ctx, createLock)
+	if slices.Contains([]string{uniqueViolation, duplicateTable, duplicateObject}, codeOf(err)) {
+		_, err = db.ExecContext(ctx, createLock)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, fillLock)
+	return err
 }
 
 // locked runs do while no other node runs it. When the connection that holds the lock breaks, another node may begin; a

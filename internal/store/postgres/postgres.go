@@ -16,6 +16,9 @@ import (
 	"herbarium/internal/store"
 )
 
+// connectTimeout is how long a host may take to accept a connection, unless the address says otherwise.
+const connectTimeout = 5 * time.Second
+
 // Options adjust a Store. The zero value is what a server wants. What the address of the database says about a timeout
 // or the pool goes before what is said here.
 type Options struct {
@@ -28,7 +31,8 @@ type Options struct {
 	LockTimeout time.Duration
 	// Patience is how long something that failed for the time being is tried again. Zero means 2 seconds.
 	Patience time.Duration
-	// Timeout is how long a call may take in all, also when the database says nothing. Zero means 15 seconds.
+	// Timeout is how long a call may take in all, also when the database says nothing; a commit that has begun may take as
+	// long again. Zero means 15 seconds.
 	Timeout time.Duration
 	// MigrationTimeout is how long bringing the tables up to date may take, the wait for another node that does it
 	// included. Zero means 10 minutes.
@@ -101,7 +105,7 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 		config.MaxConns = int32(o.MaxConns)
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = o.LockTimeout
+		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",
