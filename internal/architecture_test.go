@@ -27,7 +27,7 @@ const (
 func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
-	testOnly := []string{"listtest", "storetest"}
+	testOnly := []string{"listtest", "storetest", "storetest/pgtest"}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {
 		pkg := path.Dir(file)

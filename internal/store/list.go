@@ -172,7 +172,21 @@ func (l *lister) searched(ctx context.Context) (statement, where fragment, total
 	if total != 0 && l.r.ByRelevance() && len(search.include) > 0 {
 		return search.ranked(idf, float64(l.words)/float64(l.plants), l.filter), where, total, nil
 	}
+	if len(search.include) > 0 {
+		return l.foundInOrder(where), where, total, nil
+	}
 	return l.inOrder(where), where, total, nil
+}
+
+// foundInOrder is inOrder for what a search finds. It has the database find first and sort then: told both at once, one
+// may read all plants in order to see of each whether it was found, because it expects the first of them soon.
+func (l *lister) foundInOrder(where fragment) fragment {
+	columns := map[int]string{query.NoSort: "", fieldID: ", id", fieldName: ", name_key", fieldTag: ", tag, tag_key"}[l.sort]
+	return fragment{
+		"WITH found AS MATERIALIZED (SELECT seq" + columns + " FROM plants WHERE " + where.sql + ") " +
+			"SELECT seq FROM found ORDER BY " + l.orderBy(),
+		where.args,
+	}
 }
 
 // inOrder returns the statement that finds the numbers of all plants that meet a condition, in the order of the request.

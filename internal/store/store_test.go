@@ -115,3 +115,38 @@ func TestIDCondition(t *testing.T) {
 		}
 	}
 }
+
+func TestNumbered(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]string{
+		"":                               "",
+		"SELECT 1":                       "SELECT 1",
+		"?":                              "$1",
+		"a = ? AND b IN (?,?) LIMIT ?":   "a = $1 AND b IN ($2,$3) LIMIT $4",
+		strings.Repeat("?,", 11) + "end": "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,end",
+	} {
+		if got := Numbered(statement); got != want {
+			t.Errorf("%q became %q; want %q", statement, got, want)
+		}
+	}
+}
+
+// TestTextCondition_NUL holds that no database is asked about a character that some of them refuse.
+func TestTextCondition_NUL(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]fragment{
+		"name=a%00":               never,
+		"name=a%00&name=b":        {"name = ?", []any{"b"}},
+		"name[ne]=%00":            always,
+		"tag[prefix]=%00":         never,
+		"tag[prefix]=%00&tag=sun": and(fragment{"tag = ?", []any{"sun"}}, never),
+	} {
+		r, err := query.Parse(raw, herb.PlantFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, filter(r.Conditions), cmp.AllowUnexported(fragment{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", raw, diff)
+		}
+	}
+}

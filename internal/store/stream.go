@@ -12,16 +12,17 @@ import (
 const streamPlants = 256
 
 // StreamPlants answers a request with everything that meets it, whatever page it names, from the tables of ListPlants.
-// read runs a function in a transaction that sees one state of the database.
+// read runs a function in a transaction that sees one state of the database, again if that has failed, with the context of
+// the transaction.
 //
 // The numbers of the plants are found in one transaction, eight bytes for each; the order of creation without a condition
 // needs none. The plants themselves never change once they are created, so they are read a few at a time, each time in a
 // transaction of its own: a client that takes hours to fetch them holds no connection and no old state of the database.
 func StreamPlants(
-	ctx context.Context, read func(do func(Querier) error) error, r *query.Request,
+	ctx context.Context, read func(do func(context.Context, Querier) error) error, r *query.Request,
 ) (s query.Stream, err error) {
 	var chunks iter.Seq[[]int64]
-	err = read(func(q Querier) error {
+	err = read(func(ctx context.Context, q Querier) error {
 		s.Total, chunks, err = findAll(ctx, q, r)
 		return err
 	})
@@ -31,7 +32,7 @@ func StreamPlants(
 	s.Records = func(yield func([]byte, error) bool) {
 		for seqs := range chunks {
 			var records [][]byte
-			err := read(func(q Querier) (err error) {
+			err := read(func(ctx context.Context, q Querier) (err error) {
 				l := &lister{q: q, r: r}
 				records, err = l.read(ctx, seqs)
 				return err

@@ -74,19 +74,26 @@ func textCondition(column string, c query.Condition) fragment {
 	case query.OpLte:
 		return fragment{column + "_key <= ?", []any{[]byte(most.Key)}}
 	default: // OpPrefix
-		ranges := make([]fragment, len(c.Values))
-		for i, v := range c.Values {
-			ranges[i] = startsWith(column, v.Text)
+		var ranges []fragment
+		for _, prefix := range texts(c.Values) {
+			ranges = append(ranges, startsWith(column, prefix.(string)))
+		}
+		if len(ranges) == 0 {
+			return never
 		}
 		either := join(" OR ", ranges)
 		return fragment{"(" + either.sql + ")", either.args}
 	}
 }
 
+// texts returns the operands that some text can be equal to or begin with. A plant has no control characters, and the
+// first of them is not even understood by some databases.
 func texts(values []query.Operand) []any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v.Text
+	var out []any
+	for _, v := range values {
+		if !strings.Contains(v.Text, "\x00") {
+			out = append(out, v.Text)
+		}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,13 +27,15 @@ func (e *explainer) QueryContext(ctx context.Context, query string, args ...any)
 	if err != nil {
 		return nil, err
 	}
-	if err := each(rows, func() error {
+	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		err := rows.Scan(&id, &parent, &unused, &detail)
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
 		e.plans = append(e.plans, detail)
-		return err
-	}); err != nil {
+	}
+	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	if strings.HasSuffix(query, " OFFSET ?") {

@@ -73,8 +73,8 @@ func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) 
 
 // Stream answers a request with everything that meets it, whatever page it names.
 func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	return store.StreamPlants(ctx, func(do func(store.Querier) error) error {
-		return p.store.read(ctx, "reading plants", func(tx *sql.Tx) error { return do(tx) })
+	return store.StreamPlants(ctx, func(do func(context.Context, store.Querier) error) error {
+		return p.store.read(ctx, "reading plants", func(tx *sql.Tx) error { return do(ctx, tx) })
 	}, r)
 }
 

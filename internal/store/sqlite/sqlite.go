@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"herbarium/internal/store"
 )
 
 // Options adjust a Store. The zero value is what a server wants.
@@ -45,6 +47,7 @@ func (o Options) withDefaults() Options {
 // Everything is written through one connection, so that writers of this process queue in Go and wait for a lock of the
 // file only where another process holds it.
 type Store struct {
+	store.Tables
 	writer *sql.DB
 	reader *sql.DB
 	now    func() time.Time
@@ -58,6 +61,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		return nil, fmt.Errorf("creating the database: %w", err)
 	}
 	s := &Store{now: o.Now}
+	s.Tables = s.tables()
 	defer func() {
 		if err != nil {
 			err = errors.Join(failed("opening the database "+path, err), s.Close())

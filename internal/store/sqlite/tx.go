@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // write runs do in a transaction that holds the write lock from its start. When it returns nil, what do has written is
@@ -22,6 +22,16 @@ func (s *Store) write(ctx context.Context, what string, do func(*sql.Tx) error) 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) error {
 	return failed(what, inTx(ctx, s.reader, do))
+}
+
+// tables returns what is kept with the statements that all databases share.
+func (s *Store) tables() store.Tables {
+	transact := func(in func(context.Context, string, func(*sql.Tx) error) error) store.Transact {
+		return func(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
+			return in(ctx, what, func(tx *sql.Tx) error { return do(ctx, tx) })
+		}
+	}
+	return store.NewTables(transact(s.read), transact(s.write))
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
@@ -62,20 +72,4 @@ func isBusy(err error) bool {
 	}
 	primary := e.Code() & 0xff
 	return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
-}
-
-// micros is how a time is stored; the zero time is NULL.
-func micros(t time.Time) sql.Null[int64] {
-	if t.IsZero() {
-		return sql.Null[int64]{}
-	}
-	return sql.Null[int64]{V: t.UnixMicro(), Valid: true}
-}
-
-// timeOf reads what micros has stored.
-func timeOf(n sql.Null[int64]) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(n.V).UTC()
 }

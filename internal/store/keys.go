@@ -1,4 +1,4 @@
-package sqlite
+package store
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used"
 
 // AddKey stores a new key.
-func (s *Store) AddKey(ctx context.Context, k herb.Key) error {
+func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
 	scopes := make([]string, len(k.Scopes))
 	for i, scope := range k.Scopes {
 		scopes[i] = string(scope)
 	}
-	return s.write(ctx, "adding a key", func(tx *sql.Tx) error {
+	return s.write(ctx, "adding a key", func(ctx context.Context, tx Tx) error {
 		result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
 			"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, strings.Join(scopes, " "), k.Hash[:],
 			k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
@@ -33,7 +33,7 @@ func (s *Store) AddKey(ctx context.Context, k herb.Key) error {
 }
 
 // Key returns the key with that id.
-func (s *Store) Key(ctx context.Context, id string) (herb.Key, error) {
+func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
 	keys, err := s.selectKeys(ctx, "WHERE id = ?", id)
 	if err == nil && len(keys) == 0 {
 		err = noKey(id)
@@ -45,12 +45,13 @@ func (s *Store) Key(ctx context.Context, id string) (herb.Key, error) {
 }
 
 // Keys returns all keys in the order of their creation.
-func (s *Store) Keys(ctx context.Context) ([]herb.Key, error) {
+func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return s.selectKeys(ctx, "ORDER BY created, id")
 }
 
-func (s *Store) selectKeys(ctx context.Context, rest string, args ...any) (keys []herb.Key, err error) {
-	err = s.read(ctx, "reading keys", func(tx *sql.Tx) error {
+func (s Tables) selectKeys(ctx context.Context, rest string, args ...any) (keys []herb.Key, err error) {
+	err = s.read(ctx, "reading keys", func(ctx context.Context, tx Tx) error {
+		keys = nil
 		rows, err := tx.QueryContext(ctx, "SELECT "+keyColumns+" FROM keys "+rest, args...)
 		if err != nil {
 			return err
@@ -82,8 +83,8 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 }
 
 // RevokeKey ends the use of a key. One that is revoked keeps the time when that was done first.
-func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
-	return s.write(ctx, "revoking a key", func(tx *sql.Tx) error {
+func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
+	return s.write(ctx, "revoking a key", func(ctx context.Context, tx Tx) error {
 		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", at.UnixMicro(), id)
 		if err != nil {
 			return err
@@ -97,11 +98,11 @@ func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
 
 // TouchKeys notes when keys were used. A time never moves back, whichever process comes last, and a key that is not
 // there is passed over.
-func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
+func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return s.write(ctx, "noting the use of keys", func(tx *sql.Tx) error {
+	return s.write(ctx, "noting the use of keys", func(ctx context.Context, tx Tx) error {
 		for id, at := range used {
 			if _, err := tx.ExecContext(ctx, "UPDATE keys SET last_used = ? WHERE id = ? AND coalesce(last_used < ?, TRUE)",
 				at.UnixMicro(), id, at.UnixMicro()); err != nil {
@@ -114,15 +115,4 @@ func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 
 func noKey(id string) error {
 	return herb.Errorf(herb.CodeNotFound, "there is no key with id %q", id)
-}
-
-// each calls do for every row and closes the rows.
-func each(rows *sql.Rows, do func() error) error {
-	defer func() { _ = rows.Close() }() // rows.Err tells what matters
-	for rows.Next() {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

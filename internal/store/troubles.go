@@ -1,16 +1,15 @@
-package sqlite
+package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"herbarium/internal/herb"
 )
 
 // SetTrouble notes why a source is not published as it is. It takes the place of what was noted about that source before.
-func (s *Store) SetTrouble(ctx context.Context, t herb.Trouble) error {
-	return s.write(ctx, "noting trouble with "+t.Place, func(tx *sql.Tx) error {
+func (s Tables) SetTrouble(ctx context.Context, t herb.Trouble) error {
+	return s.write(ctx, "noting trouble with "+t.Place, func(ctx context.Context, tx Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
 			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
 			"message = excluded.message, since = excluded.since",
@@ -20,16 +19,17 @@ func (s *Store) SetTrouble(ctx context.Context, t herb.Trouble) error {
 }
 
 // ClearTrouble forgets what was noted about a source.
-func (s *Store) ClearTrouble(ctx context.Context, place string) error {
-	return s.write(ctx, "forgetting trouble with "+place, func(tx *sql.Tx) error {
+func (s Tables) ClearTrouble(ctx context.Context, place string) error {
+	return s.write(ctx, "forgetting trouble with "+place, func(ctx context.Context, tx Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE place = ?", place)
 		return err
 	})
 }
 
 // Troubles returns all that was noted and not forgotten, in the order of the places.
-func (s *Store) Troubles(ctx context.Context) (troubles []herb.Trouble, err error) {
-	err = s.read(ctx, "reading troubles", func(tx *sql.Tx) error {
+func (s Tables) Troubles(ctx context.Context) (troubles []herb.Trouble, err error) {
+	err = s.read(ctx, "reading troubles", func(ctx context.Context, tx Tx) error {
+		troubles = nil
 		rows, err := tx.QueryContext(ctx, "SELECT place, namespace, name, message, since FROM troubles ORDER BY place")
 		if err != nil {
 			return err

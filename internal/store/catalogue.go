@@ -1,4 +1,4 @@
-package sqlite
+package store
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 )
 
 // Datasets returns the live version of every dataset, ordered by ref.
-func (s *Store) Datasets(ctx context.Context) (datasets []herb.Dataset, err error) {
-	err = s.read(ctx, "reading the catalogue", func(tx *sql.Tx) error {
+func (s Tables) Datasets(ctx context.Context) (datasets []herb.Dataset, err error) {
+	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
+		datasets = nil
 		rows, err := tx.QueryContext(ctx, "SELECT v.namespace, v.name, v.version, v.title, v.description, v.access, v.fields, "+
 			"v.records, v.published, v.source, v.details FROM datasets d JOIN versions v "+
 			"ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live ORDER BY d.namespace, d.name")
@@ -48,14 +48,16 @@ func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 }
 
 // Generation returns a number that goes up with every change of the catalogue.
-func (s *Store) Generation(ctx context.Context) (n int64, err error) {
-	err = s.reader.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&n)
-	return n, failed("reading the catalogue's generation", err)
+func (s Tables) Generation(ctx context.Context) (n int64, err error) {
+	err = s.read(ctx, "reading the catalogue's generation", func(ctx context.Context, tx Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&n)
+	})
+	return n, err
 }
 
 // Version returns one version of a dataset; an empty name means the live one.
-func (s *Store) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
-	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(tx *sql.Tx) error {
+func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
+	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		name := version
 		live, err := liveVersion(ctx, tx, ref)
 		if err != nil {
@@ -87,7 +89,7 @@ func (s *Store) Version(ctx context.Context, ref herb.Ref, version string) (d he
 	return d, err
 }
 
-func noVersion(ref herb.Ref, version string, versions []store.Version) error {
+func noVersion(ref herb.Ref, version string, versions []Version) error {
 	names := make([]string, len(versions))
 	for i, v := range versions {
 		names[i] = v.Version
@@ -96,9 +98,9 @@ func noVersion(ref herb.Ref, version string, versions []store.Version) error {
 }
 
 // AddVersion stores a version of a dataset and makes it live, provided that the version called live is the live one until
-// then; otherwise the error is store.ErrSuperseded. An empty live means that there is no such dataset. A version that is
+// then; otherwise the error is ErrSuperseded. An empty live means that there is no such dataset. A version that is
 // there already is stored anew and becomes the newest.
-func (s *Store) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
+func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	fields, err := json.Marshal(d.Fields)
 	if err != nil {
 		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
@@ -107,12 +109,12 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 	if err != nil {
 		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
 	}
-	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(tx *sql.Tx) error {
+	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		switch now, err := liveVersion(ctx, tx, d.Ref); {
 		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
 			return err
 		case now != live:
-			return store.ErrSuperseded
+			return ErrSuperseded
 		}
 		generation, err := nextGeneration(ctx, tx)
 		if err != nil {
@@ -138,21 +140,21 @@ func (s *Store) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 }
 
 // nextGeneration counts a change of the catalogue.
-func nextGeneration(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, "UPDATE catalogue SET generation = generation + 1 RETURNING generation").Scan(&n)
 	return n, err
 }
 
 // History returns the versions of a dataset, the newest first.
-func (s *Store) History(ctx context.Context, ref herb.Ref) (versions []store.Version, err error) {
-	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(tx *sql.Tx) error {
+func (s Tables) History(ctx context.Context, ref herb.Ref) (versions []Version, err error) {
+	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		versions, err = history(ctx, tx, ref)
 		return err
 	})
 	return versions, err
 }
 
-func history(ctx context.Context, tx *sql.Tx, ref herb.Ref) (versions []store.Version, err error) {
+func history(ctx context.Context, tx Tx, ref herb.Ref) (versions []Version, err error) {
 	live, err := liveVersion(ctx, tx, ref)
 	if err != nil {
 		return nil, err
@@ -163,7 +165,7 @@ func history(ctx context.Context, tx *sql.Tx, ref herb.Ref) (versions []store.Ve
 		return nil, err
 	}
 	err = each(rows, func() error {
-		var v store.Version
+		var v Version
 		var published sql.Null[int64]
 		err := rows.Scan(&v.Version, &published, &v.Records)
 		v.Published, v.Live = timeOf(published), v.Version == live
@@ -174,7 +176,7 @@ func history(ctx context.Context, tx *sql.Tx, ref herb.Ref) (versions []store.Ve
 }
 
 // liveVersion returns the name of a dataset's live version.
-func liveVersion(ctx context.Context, tx *sql.Tx, ref herb.Ref) (live string, err error) {
+func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noDataset(ref)
@@ -187,8 +189,8 @@ func noDataset(ref herb.Ref) error {
 }
 
 // SetLive makes another version of a dataset the live one: an older one, or a newer one again.
-func (s *Store) SetLive(ctx context.Context, ref herb.Ref, version string) error {
-	return s.write(ctx, "switching dataset "+ref.String(), func(tx *sql.Tx) error {
+func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version string) error {
+	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		versions, err := history(ctx, tx, ref)
 		if err != nil {
 			return err
@@ -212,8 +214,8 @@ func (s *Store) SetLive(ctx context.Context, ref herb.Ref, version string) error
 }
 
 // RemoveDataset removes a dataset with all its versions.
-func (s *Store) RemoveDataset(ctx context.Context, ref herb.Ref) error {
-	return s.write(ctx, "removing dataset "+ref.String(), func(tx *sql.Tx) error {
+func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref) error {
+	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		if _, err := liveVersion(ctx, tx, ref); err != nil {
 			return err
 		}
@@ -227,8 +229,9 @@ func (s *Store) RemoveDataset(ctx context.Context, ref herb.Ref) error {
 
 // PruneVersions drops all but the newest versions of a dataset, never the live one, and returns the names of those it
 // dropped.
-func (s *Store) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
-	err = s.write(ctx, "pruning dataset "+ref.String(), func(tx *sql.Tx) error {
+func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
+	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		dropped = nil
 		versions, err := history(ctx, tx, ref)
 		if err != nil {
 			return err
@@ -255,8 +258,9 @@ func (s *Store) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (drop
 }
 
 // Versions returns the names of all versions of all datasets.
-func (s *Store) Versions(ctx context.Context) (names []string, err error) {
-	err = s.read(ctx, "reading versions", func(tx *sql.Tx) error {
+func (s Tables) Versions(ctx context.Context) (names []string, err error) {
+	err = s.read(ctx, "reading versions", func(ctx context.Context, tx Tx) error {
+		names = nil
 		rows, err := tx.QueryContext(ctx, "SELECT DISTINCT version FROM versions ORDER BY version")
 		if err != nil {
 			return err

@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// batch is a transaction that creates plants. It is the only one until it ends, because it holds the row of totals: so
+// it can look up all that it must know, decide here what becomes of each plant, and write all of them with a few
+// statements. Other transactions of its kind see everything or nothing of it.
+type batch struct {
+	number    int64 // random, written with each plant
+	now       time.Time
+	creations []store.Creation
+	rows      []store.Row
+	outcomes  []store.Outcome
+	uncertain error // unset unless it is not known whether the batch was committed
+
+	// What was found.
+	plants  int64 // so many there were
+	taken   map[int64]bool
+	retries map[retryKey]found
+
+	created columns
+}
+
+// columns are what is written, row by row of each table.
+type columns struct {
+	seqs     []int64
+	ids      []int64
+	names    []string
+	nameKeys [][]byte
+	tags     []string
+	given    []bool
+	tagKeys  [][]byte
+
+	words      []string
+	wordSeqs   []int64
+	wordFields []int32
+	wordPlaces []int32
+	wordTotals []int32
+
+	credentials []string
+	keys        []string
+	bodies      [][]byte
+	retrySeqs   []int64
+
+	perTag map[string]int64
+}
+
+func newBatch(now time.Time, creations []store.Creation, rows []store.Row) *batch {
+	return &batch{
+		number: rand.Int64(), now: now, creations: creations, rows: rows,
+		taken: map[int64]bool{}, retries: map[retryKey]found{}, created: columns{perTag: map[string]int64{}},
+	}
+}
+
+// commit creates the plants of a batch.
+func (s *Store) commit(ctx context.Context, b *batch) error {
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // does nothing once it is committed
+	if err := b.look(ctx, tx); err != nil {
+		return err
+	}
+	b.decide()
+	if len(b.created.seqs) > 0 {
+		if err := b.write(ctx, tx); err != nil {
+			return err
+		}
+	}
+	// A caller that leaves now would leave us not knowing, and others wait for the same batch.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
+	defer cancel()
+	err = commitError(tx.Commit(ctx))
+	if u, ok := errors.AsType[*uncertainError](err); ok {
+		if len(b.created.seqs) == 0 {
+			return nil // there was nothing to commit but forgotten keys
+		}
+		b.uncertain = u.err
+		return u.err
+	}
+	return err
+}
+
+// committed finds out whether a batch was committed. Waiting for the row that the batch held makes sure that it has ended.
+func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // nothing is written
+	if err := tx.QueryRow(ctx, lockTotals).Scan(new(int64)); err != nil {
+		return false, err
+	}
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM plants WHERE seq = $1 AND batch = $2)", b.created.seqs[0], b.number).Scan(&yes)
+	return yes, err
+}
+
+const lockTotals = "SELECT plants FROM totals FOR UPDATE"
+
+// look takes the lock and then reads, in one round trip, what the plants to be created may meet.
+func (b *batch) look(ctx context.Context, tx pgx.Tx) error {
+	ids := make([]int64, len(b.rows))
+	for i, r := range b.rows {
+		ids[i] = r.ID
+	}
+	var q pgx.Batch
+	q.Queue(lockTotals).QueryRow(func(row pgx.Row) error { return row.Scan(&b.plants) })
+	q.Queue("SELECT id FROM plants WHERE id = ANY($1::bigint[])", ids).Query(func(rows pgx.Rows) error {
+		var id int64
+		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+			b.taken[id] = true
+			return nil
+		})
+		return err
+	})
+	b.queueRetries(&q)
+	return tx.SendBatch(ctx, &q).Close()
+}
+
+// decide settles what becomes of each plant, one after the other.
+func (b *batch) decide() {
+	b.outcomes = make([]store.Outcome, len(b.creations))
+	for i, c := range b.creations {
+		r := b.rows[i]
+		if c.Retry != nil {
+			if o, found := b.findRetry(*c.Retry); found {
+				b.outcomes[i] = o
+				continue
+			}
+		}
+		if b.taken[r.ID] {
+			b.outcomes[i].Err = herb.Invalidf("a plant with id %d exists already; choose another id", r.ID)
+			continue
+		}
+		seq := b.plants + int64(len(b.created.seqs)) + 1
+		b.taken[r.ID] = true
+		b.created.add(seq, r)
+		if c.Retry != nil {
+			b.rememberRetry(*c.Retry, seq, c.Plant.Plant)
+		}
+		b.outcomes[i].Plant = c.Plant.Plant
+	}
+}
+
+// add adds a plant and its words.
+func (c *columns) add(seq int64, r store.Row) {
+	c.seqs = append(c.seqs, seq)
+	c.ids = append(c.ids, r.ID)
+	c.names = append(c.names, r.Name)
+	c.nameKeys = append(c.nameKeys, r.NameKey)
+	c.tags = append(c.tags, r.Tag)
+	c.given = append(c.given, r.TagGiven)
+	c.tagKeys = append(c.tagKeys, r.TagKey)
+	for _, w := range r.Words {
+		c.words = append(c.words, w.Text)
+		c.wordSeqs = append(c.wordSeqs, seq)
+		c.wordFields = append(c.wordFields, int32(w.Field))
+		c.wordPlaces = append(c.wordPlaces, int32(w.Pos))
+		c.wordTotals = append(c.wordTotals, int32(len(r.Words)))
+	}
+	c.perTag[r.Tag]++
+}
+
+// write writes all that was decided in one round trip.
+func (b *batch) write(ctx context.Context, tx pgx.Tx) error {
+	var q pgx.Batch
+	c := &b.created
+	q.Queue("INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key, batch) SELECT u.*, $8::bigint FROM "+
+		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::boolean[], $7::bytea[]) u",
+		c.seqs, c.ids, c.names, c.nameKeys, c.tags, c.given, c.tagKeys, b.number)
+	if len(c.words) > 0 {
+		q.Queue("INSERT INTO plant_words (word, seq, field, pos, words) SELECT * FROM "+
+			"unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[])",
+			c.words, c.wordSeqs, c.wordFields, c.wordPlaces, c.wordTotals)
+	}
+	if len(c.keys) > 0 {
+		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
+			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
+			c.credentials, c.keys, c.bodies, c.retrySeqs, b.now.UnixMicro())
+	}
+	tags, counts := make([]string, 0, len(c.perTag)), make([]int64, 0, len(c.perTag))
+	for tag, n := range c.perTag {
+		tags, counts = append(tags, tag), append(counts, n)
+	}
+	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+
+		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", tags, counts)
+	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(c.seqs)), int64(len(c.words)))
+	return tx.SendBatch(ctx, &q).Close()
+}

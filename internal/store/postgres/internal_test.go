@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// TestLatest holds that the constant names the last migration.
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	if err != nil || len(files) != latest {
+		t.Fatalf("%d migrations, %v; latest is %d", len(files), err, latest)
+	}
+	var n int
+	if _, err := fmt.Sscanf(files[len(files)-1], "migrations/%d_", &n); err != nil || n != latest {
+		t.Errorf("the last migration is %s, %v; latest is %d", files[len(files)-1], err, latest)
+	}
+}
+
+func TestConfigure(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		address string
+		options Options
+		want    map[string]string
+		conns   int32
+	}{
+		"defaults": {
+			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{MaxConns: 3},
+			map[string]string{
+				"statement_timeout": "10000", "lock_timeout": "5000", "idle_in_transaction_session_timeout": "5000",
+				"application_name": "herbarium",
+			}, 7,
+		},
+		"options": {
+			"postgres:///x?lock_timeout=4&application_name=test",
+			Options{MaxConns: 3, StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
+			map[string]string{
+				"statement_timeout": "1", "lock_timeout": "4", "idle_in_transaction_session_timeout": "60000",
+				"application_name": "test",
+			}, 3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := configure(tt.address, tt.options.withDefaults())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for parameter, want := range tt.want {
+				if got := c.ConnConfig.RuntimeParams[parameter]; got != want {
+					t.Errorf("%s is %q; want %q", parameter, got, want)
+				}
+			}
+			if c.MaxConns != tt.conns {
+				t.Errorf("%d connections; want %d", c.MaxConns, tt.conns)
+			}
+			if c.ConnConfig.ConnectTimeout != connectTimeout {
+				t.Errorf("connecting may take %v", c.ConnConfig.ConnectTimeout)
+			}
+		})
+	}
+}
+
+func reported(code string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code}) }
+
+// TestAttempt counts how often something that fails once is run, and looks at what is said in the end.
+func TestAttempt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		runs int
+		code herb.Code // when it fails forever
+	}{
+		{reported(serializationFailure), 2, herb.CodeUnavailable},
+		{reported(deadlockDetected), 2, herb.CodeUnavailable},
+		{reported("57P01"), 2, herb.CodeUnavailable}, // the server shuts down
+		{reported("57P03"), 2, herb.CodeUnavailable}, // or starts
+		{reported("08006"), 2, herb.CodeUnavailable},
+		{reported(readOnlyTransaction), 2, herb.CodeUnavailable},
+		{io.ErrUnexpectedEOF, 2, herb.CodeUnavailable},
+		{reported(lockNotAvailable), 1, herb.CodeUnavailable},
+		{reported(queryCanceled), 1, herb.CodeUnavailable},
+		{reported("53300"), 1, herb.CodeUnavailable}, // too many connections
+		{&uncertainError{io.EOF}, 1, herb.CodeUnavailable},
+		{reported(uniqueViolation), 1, herb.CodeInternal},
+		{reported("28P01"), 1, herb.CodeInternal}, // the password is wrong
+		{herb.Errorf(herb.CodeNotFound, "no"), 1, herb.CodeNotFound},
+		{store.ErrSuperseded, 1, herb.CodeInternal},
+	} {
+		runs := 0
+		_ = attempt(t.Context(), time.Minute, func(context.Context) error {
+			if runs++; runs > 1 {
+				return nil
+			}
+			return tt.err
+		})
+		if runs != tt.runs {
+			t.Errorf("%v: run %d times; want %d", tt.err, runs, tt.runs)
+		}
+		err := attempt(t.Context(), 0, func(context.Context) error { return tt.err })
+		if err := failed("testing", err); herb.CodeOf(err) != tt.code || !errors.Is(err, tt.err) {
+			t.Errorf("%v became %v; want the code %q", tt.err, err, tt.code)
+		}
+	}
+}
+
+func TestCommitError(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err       error
+		uncertain bool
+	}{
+		{nil, false},
+		{reported(serializationFailure), false},
+		{reported(uniqueViolation), false},
+		{reported("57P01"), true}, // also said after a commit that waited for a standby
+		{reported(queryCanceled), true},
+		{io.EOF, true},
+		{context.DeadlineExceeded, true},
+	} {
+		if _, uncertain := errors.AsType[*uncertainError](commitError(tt.err)); uncertain != tt.uncertain {
+			t.Errorf("%v: uncertain is %t", tt.err, uncertain)
+		}
+	}
+}

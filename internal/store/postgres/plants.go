@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and leaves
+// the others alone; when CreatePlants itself fails, nothing was created, unless the error says that this is not known.
+func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
+	if len(creations) == 0 {
+		return nil, nil
+	}
+	rows := make([]store.Row, len(creations))
+	for i, c := range creations {
+		rows[i] = store.NewRow(c.Plant)
+	}
+	var b *batch
+	err := s.try(ctx, "creating plants", func(ctx context.Context) error {
+		if b != nil && b.uncertain != nil { // the connection broke while an earlier attempt was committed
+			committed, err := s.committed(ctx, b)
+			if err != nil {
+				return err
+			}
+			if committed {
+				return nil
+			}
+		}
+		b = newBatch(s.options.Now(), creations, rows)
+		return s.commit(ctx, b)
+	})
+	if err != nil {
+		if b != nil && b.uncertain != nil && herb.CodeOf(err) == herb.CodeUnavailable {
+			err = failed("creating plants", &uncertainError{errors.Join(b.uncertain, err)})
+		}
+		return nil, err
+	}
+	return b.outcomes, nil
+}
+
+// PlantsVersion names the state of the plants: another one after each creation, none of them twice.
+func (s *Store) PlantsVersion(ctx context.Context) (string, error) {
+	version, _, err := s.plantsVersion(ctx)
+	return version, err
+}
+
+func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, err error) {
+	err = s.try(ctx, "reading the version of the plants", func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, "SELECT epoch, plants FROM totals").Scan(&version, &plants)
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	return version + "-" + strconv.Itoa(plants), plants, nil
+}
+
+// ListPlants answers a request to list the plants, whose fields are herb.PlantFields.
+func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
+	err = s.read(ctx, "reading plants", func(ctx context.Context, tx store.Tx) error {
+		page, err = store.ListPlants(ctx, tx, r)
+		return err
+	})
+	return page, err
+}
+
+// Plants is the listing of a store's plants as a dataset.
+type Plants struct{ store *Store }
+
+// Plants returns the listing of the plants as a dataset.
+func (s *Store) Plants() Plants { return Plants{s} }
+
+// List answers a request.
+func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	return p.store.ListPlants(ctx, r)
+}
+
+// Stream answers a request with everything that meets it, whatever page it names.
+func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	return store.StreamPlants(ctx, func(do func(context.Context, store.Querier) error) error {
+		return p.store.read(ctx, "reading plants", func(ctx context.Context, tx store.Tx) error { return do(ctx, tx) })
+	}, r)
+}
+
+// Describe returns the dataset as it is now.
+func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
+	version, plants, err := p.store.plantsVersion(ctx)
+	if err != nil {
+		return herb.Dataset{}, err
+	}
+	return store.PlantsDataset(version, plants), nil
+}

@@ -1,0 +1,57 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"herbarium/internal/store/postgres"
+	"herbarium/internal/storetest"
+	"herbarium/internal/storetest/pgtest"
+)
+
+// cluster is the server of all tests of this package.
+var cluster pgtest.Cluster
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := cluster.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// open opens a database with a store that is closed with the test.
+func open(t testing.TB, address string, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// database is the address of one.
+type database string
+
+func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), string(d), postgres.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t testing.TB) storetest.Database { return database(cluster.Database(t)) })
+}

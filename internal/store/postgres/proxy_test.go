@@ -1,0 +1,128 @@
+package postgres_test
+
+import (
+	"bytes"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// proxy stands between a store and the server, and interferes with their first commit.
+type proxy struct {
+	server string // socket
+	mode   proxyMode
+	once   sync.Once
+}
+
+// proxyMode says what becomes of the first commit.
+type proxyMode int
+
+const (
+	cutBefore proxyMode = iota // the server never hears of it
+	cutAfter                   // the server does it, but nobody hears of that
+	silence                    // from then on nothing is passed on, and nothing is closed
+)
+
+// interfere returns the address of a database through a proxy, which ends with the test if it is not stopped before. Its
+// store should be opened on a database that is up to date, so that the first commit is that of the test.
+func interfere(t *testing.T, address string, mode proxyMode) (through string, stop func()) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	folder, err := os.MkdirTemp("", "proxy") // that of the test is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	const socket = ".s.PGSQL.5432"
+	p := &proxy{server: filepath.Join(query.Get("host"), socket), mode: mode}
+	l, err := net.Listen("unix", filepath.Join(folder, socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { p.serve(t, client, done) })
+		}
+	})
+	stop = sync.OnceFunc(func() {
+		close(done)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	query.Set("host", folder)
+	u.RawQuery = query.Encode()
+	return u.String(), stop
+}
+
+// serve passes on what client and server say until one of them ends or done is closed.
+func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
+	server, err := net.Dial("unix", p.server)
+	if err != nil {
+		t.Error(err)
+		_ = client.Close()
+		return
+	}
+	var wg sync.WaitGroup
+	var interfering atomic.Bool // a client that commits has had all other answers
+	ended := make(chan struct{})
+	end := sync.OnceFunc(func() {
+		close(ended)
+		_ = client.Close()
+		_ = server.Close()
+	})
+	defer wg.Wait()
+	defer end()
+	wg.Go(func() {
+		defer end()
+		pass(server, client, func([]byte) bool { return !interfering.Load() })
+	})
+	wg.Go(func() {
+		pass(client, server, func(said []byte) bool {
+			if bytes.Contains(said, []byte("commit\x00")) {
+				p.once.Do(func() { interfering.Store(true) })
+			}
+			return !interfering.Load() || p.mode == cutAfter
+		})
+		if interfering.Load() && p.mode == silence {
+			<-ended
+		}
+		end()
+	})
+	select {
+	case <-done:
+	case <-ended:
+	}
+}
+
+// pass passes on what one says to the other until one of them ends, or what is said is not to be passed on.
+func pass(from, to net.Conn, on func(said []byte) bool) {
+	b := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(b)
+		if err != nil || !on(b[:n]) {
+			return
+		}
+		if _, err := to.Write(b[:n]); err != nil {
+			return
+		}
+	}
+}
