@@ -51,6 +51,7 @@ func Open(path string) (*Reader, error) {
 		_ = unmapFile(file) // the first error is the one to know
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	r.Forget() // a look at the beginnings of thousands of sections brings most of a file into memory
 	return r, nil
 }
 
