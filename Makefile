@@ -3,7 +3,7 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check fmt fuzz parts postgres bench bench-10m
+.PHONY: help build test check fmt fuzz parts programs postgres bench bench-10m
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,17 +21,25 @@ check: ## formatting, vet, staticcheck, tidiness, static build
 	$(GO) mod tidy -diff
 	CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json postgres
+parts: tools/openapi/node_modules/.package-lock.json programs postgres
+
+# Installs a Debian package, as root.
+INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
+install = if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+	echo "$(1) is needed; install it (on Debian, as root: apt-get install $(1))"; exit 1; fi; \
+	$(INSTALL) $(1) || { apt-get update && $(INSTALL) $(1); }
+
+# What the documents' examples are run with.
+programs:
+	@if ! command -v curl >/dev/null; then $(call install,curl); fi
+	@if ! command -v python3 >/dev/null; then $(call install,python3); fi
 
 # The tests run a server of their own, so Debian's package is kept from starting one, unless it was set up before.
 postgres:
 	@if ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
-		echo "PostgreSQL 15 or newer is needed: install its server (on Debian, as root: apt-get install postgresql)"; exit 1; fi; \
-	if [ ! -e /etc/postgresql-common/createcluster.conf ]; then \
+	if [ "$$(id -u)" = 0 ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then \
 		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf; fi; \
-	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql || \
-	{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql; }
+	$(call install,postgresql)
 
 tools/openapi/node_modules/.package-lock.json: tools/openapi/package.json tools/openapi/package-lock.json
 	npm ci --prefix tools/openapi --no-progress
