@@ -28,6 +28,9 @@ type Options struct {
 const (
 	// memory is how long a key that was read is believed: a revoked one stops being of use within it.
 	memory = 500 * time.Millisecond
+	// memoryAlone is how long it is believed while the keys cannot be read. Nobody can revoke a key in a database that is
+	// gone; where only this process has lost it, a revoked key is of use here for that long.
+	memoryAlone = 15 * time.Minute
 	// touchEvery is how often the times of last use are written down.
 	touchEvery = 10 * time.Second
 	// maxKnown bounds what is remembered of keys. Past it everything is forgotten, which costs a look-up each.
@@ -107,6 +110,9 @@ func (v *Verifier) key(ctx context.Context, id string, now time.Time) (herb.Key,
 		return k.key, nil
 	}
 	key, err := v.keys.Key(ctx, id)
+	if ok && herb.CodeOf(err) == herb.CodeUnavailable && now.Sub(k.read) < memoryAlone {
+		return k.key, nil
+	}
 	if err != nil {
 		return herb.Key{}, err
 	}

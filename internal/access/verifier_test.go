@@ -225,3 +225,28 @@ func TestVerifier_lastUsed(t *testing.T) {
 		}
 	})
 }
+
+func TestVerify_withoutDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		secret, key := access.Mint("a", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
+		keys := &keyring{keys: map[string]herb.Key{key.ID: key}}
+		v := access.NewVerifier(keys, access.Options{})
+		if _, err := v.Verify(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+		keys.err = herb.Errorf(herb.CodeUnavailable, "the database does not answer")
+		time.Sleep(14 * time.Minute)
+		if _, err := v.Verify(t.Context(), secret); err != nil {
+			t.Errorf("a key that was read a while ago is refused without the database: %v", err)
+		}
+		unread, _ := access.Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
+		if _, err := v.Verify(t.Context(), unread); herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("a key that was never read gives %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := v.Verify(t.Context(), secret); herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("a key that was read too long ago gives %v", err)
+		}
+	})
+}

@@ -24,12 +24,17 @@ import (
 // Config is everything that can be set from outside.
 type Config struct {
 	Data        string
+	Database    Address
+	Blobs       Address
+	CacheSize   int64
+	Retention   time.Duration
 	Addr        string
 	AdminAddr   string
 	LogLevel    slog.Level
 	LogFormat   string
 	MaxInFlight int
 	Keep        int
+	Drain       time.Duration
 	Shutdown    time.Duration
 	Token       Secret
 }
@@ -83,6 +88,31 @@ func Settings() []Setting {
 			get: func(c *Config) string { return c.Data },
 			set: func(c *Config, s string) error { c.Data = s; return notEmpty(s) },
 		}, {
+			Key: "database", Env: "HERBARIUM_DATABASE",
+			Usage: "`URL` of a PostgreSQL database that all nodes share; empty: SQLite in the data folder",
+			get:   func(c *Config) string { return c.Database.String() },
+			set:   func(c *Config, s string) error { c.Database = Address(s); return databaseAddress(s) },
+		}, {
+			Key: "blobs", Env: "HERBARIUM_BLOBS",
+			Usage: "`URL` of the object store for published files: s3://, gs://, azblob:// or file://; empty: the data folder",
+			get:   func(c *Config) string { return c.Blobs.String() },
+			set:   func(c *Config, s string) error { c.Blobs = Address(s); return nil },
+		}, {
+			Key: "cache_size", Env: "HERBARIUM_CACHE_SIZE",
+			Usage: "`size` that files fetched from the object store may take in the data folder, such as 20GiB; 0: any",
+			get:   func(c *Config) string { return formatSize(c.CacheSize) },
+			set:   func(c *Config, s string) (err error) { c.CacheSize, err = parseSize(s); return err },
+		}, {
+			Key: "retention", Env: "HERBARIUM_RETENTION",
+			Usage: "`time` that files in the object store are kept after nothing refers to them any more",
+			get:   func(c *Config) string { return c.Retention.String() },
+			set: func(c *Config, s string) (err error) {
+				if c.Retention, err = duration(s); err == nil && c.Retention < minRetention {
+					err = fmt.Errorf("nodes may still fetch them; choose %s or more", minRetention)
+				}
+				return err
+			},
+		}, {
 			Key: "addr", Env: "HERBARIUM_ADDR", Usage: "`host:port` to listen on",
 			get: func(c *Config) string { return c.Addr },
 			set: func(c *Config, s string) error { c.Addr = s; return hostPort(s) },
@@ -117,17 +147,34 @@ func Settings() []Setting {
 			get: func(c *Config) string { return strconv.Itoa(c.Keep) },
 			set: func(c *Config, s string) (err error) { c.Keep, err = positive(s); return err },
 		}, {
+			Key: "drain", Env: "HERBARIUM_DRAIN",
+			Usage: "`time` between the moment a stopping server calls itself not ready and the moment it takes no more requests",
+			get:   func(c *Config) string { return c.Drain.String() },
+			set:   func(c *Config, s string) (err error) { c.Drain, err = duration(s); return err },
+		}, {
 			Key: "shutdown", Env: "HERBARIUM_SHUTDOWN", Usage: "`time` that accepted requests are given to finish when the server stops",
 			get: func(c *Config) string { return c.Shutdown.String() },
 			set: func(c *Config, s string) (err error) {
-				c.Shutdown, err = time.ParseDuration(s)
-				if err != nil || c.Shutdown <= 0 {
-					return errors.New("write a duration, such as 10s or 1m30s")
+				if c.Shutdown, err = duration(s); err == nil && c.Shutdown == 0 {
+					err = errWriteDuration
 				}
-				return nil
+				return err
 			},
 		},
 	}
+}
+
+// minRetention leaves nodes the time to fetch what they have just learnt of, and to notice that there is something newer.
+const minRetention = 10 * time.Minute
+
+var errWriteDuration = errors.New("write a duration, such as 10s or 1m30s")
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, errWriteDuration
+	}
+	return d, nil
 }
 
 func hostPort(s string) error {
@@ -168,6 +215,8 @@ func DefaultConfig() Config {
 		LogFormat:   telemetry.FormatAuto,
 		MaxInFlight: 1024,
 		Keep:        library.DefaultKeep,
+		CacheSize:   20 << 30,
+		Retention:   24 * time.Hour,
 		Shutdown:    15 * time.Second,
 	}
 }
@@ -189,7 +238,7 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	var errs []error
 	apply := func(s Setting, value, origin string) {
 		if err := s.set(&c, value); err != nil {
-			errs = append(errs, herb.Invalidf("%s: %s is %q: %v", origin, s.Key, value, err))
+			errs = append(errs, herb.Invalidf("%s: %s is %q: %v", origin, s.Key, Address(value), err))
 		}
 		origins[s.Key] = origin
 	}
@@ -209,6 +258,10 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	}
 	if v, ok := from.Env(TokenEnv); ok {
 		c.Token = Secret(v)
+	}
+	if c.Database != "" && c.Blobs == "" {
+		errs = append(errs, herb.Invalidf("nodes that share a database (%s) must share the published files as well; "+
+			"say where those are with --blobs, such as s3://bucket or file:///a/shared/folder", origins["database"]))
 	}
 	return c, origins, errors.Join(errs...)
 }

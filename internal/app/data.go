@@ -7,18 +7,37 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
+	"herbarium/internal/access"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
+	"herbarium/internal/plants"
 	"herbarium/internal/segment"
+	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
 )
 
-// Data is an opened data folder. Several processes may have the same folder open.
+// Data is all that a program keeps, on one machine or on many. Several processes may have the same data open.
 type Data struct {
-	Store   *sqlite.Store
+	Store   Store
 	Library *library.Library
+}
+
+// Store is a database of plants, keys, the catalogue and troubles.
+type Store interface {
+	plants.Store
+	library.Catalogue
+	access.Keys
+	AddKey(ctx context.Context, k herb.Key) error
+	Keys(ctx context.Context) ([]herb.Key, error)
+	RevokeKey(ctx context.Context, id string, at time.Time) error
+	SetTrouble(ctx context.Context, t herb.Trouble) error
+	ClearTrouble(ctx context.Context, place string) error
+	Troubles(ctx context.Context) ([]herb.Trouble, error)
+	Ping(ctx context.Context) error
+	Close() error
 }
 
 // The entries of a data folder.
@@ -33,13 +52,13 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder: %w", err)
 	}
-	db, err := sqlite.Open(ctx, filepath.Join(c.Data, databaseFile), sqlite.Options{})
+	db, living, err := openStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	lib, err := library.Open(db, library.Options{
 		Dir:    versions,
-		Living: map[herb.Ref]library.Living{herb.PlantsRef: db.Plants()},
+		Living: map[herb.Ref]library.Living{herb.PlantsRef: living},
 		Keep:   c.Keep,
 		Log:    log,
 	})
@@ -49,7 +68,23 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	return &Data{Store: db, Library: lib}, nil
 }
 
-// Close closes the folder.
+// openStore opens the database, and the plants in it as a dataset.
+func openStore(ctx context.Context, c Config) (Store, library.Living, error) {
+	if c.Database != "" {
+		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return db, db.Plants(), nil
+	}
+	db, err := sqlite.Open(ctx, filepath.Join(c.Data, databaseFile), sqlite.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, db.Plants(), nil
+}
+
+// Close closes what OpenData has opened.
 func (d *Data) Close() error { return errors.Join(d.Library.Close(), d.Store.Close()) }
 
 // PublishOptions of a publish. The zero value publishes what breaks nobody.

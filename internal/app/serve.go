@@ -92,12 +92,13 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	creator := plants.New(d.Store, plants.Options{})
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
+	health := d.monitor(opts.Log, metrics.Part)
 	api, err := httpapi.New(httpapi.Options{
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
 		Home:        web.Home(d.Library.Datasets, d.Store.Troubles),
-		Ready:       d.Store.Ping,
+		Health:      health.Health,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,
 		Log:         opts.Log,
@@ -117,6 +118,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
 		"plants": creator.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
+		"health": health.Run,
 	} {
 		if run == nil {
 			continue
@@ -146,6 +148,12 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	case <-ctx.Done():
 	}
 	opts.Log.Info("stopping; accepted requests are finished first", "cause", context.Cause(ctx))
+	health.stop()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving: %w", err)
+	case <-time.After(c.Drain): // those who send requests find out that they should not
+	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(limited); err != nil {

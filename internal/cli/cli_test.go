@@ -221,15 +221,18 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e["HERBARIUM_TOKEN"] = "a secret that must stay one"
+	e["HERBARIUM_DATABASE"] = "postgres://ana:hush@db1,db2:5433/herbarium?target_session_attrs=read-write"
+	e["HERBARIUM_BLOBS"] = "s3://files?region=eu"
 	file := write(t, "herbarium.yaml", "addr: 127.0.0.1:7001\nkeep: 9\nlog:\n  level: warn\n")
 	out := e.must(t, "config", "--config", file, "--keep", "3")
-	for _, want := range []string{"keep: 3", "# --keep", "addr: 127.0.0.1:0", "# HERBARIUM_ADDR", "level: warn", file, "# default", "(hidden)"} {
+	for _, want := range []string{"keep: 3", "# --keep", "addr: 127.0.0.1:0", "# HERBARIUM_ADDR", "level: warn", file, "# default", "(hidden)",
+		"postgres://ana:xxxxx@db1,db2:5433/herbarium?target_session_attrs=read-write", "blobs: s3://files?region=eu"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, e["HERBARIUM_TOKEN"]) {
-		t.Errorf("the token is shown in\n%s", out)
+	if strings.Contains(out, e["HERBARIUM_TOKEN"]) || strings.Contains(out, "hush") {
+		t.Errorf("a secret is shown in\n%s", out)
 	}
 	again := write(t, "herbarium.yaml", out)
 	delete(e, "HERBARIUM_ADDR")
@@ -241,13 +244,17 @@ func TestConfig(t *testing.T) {
 func TestConfig_unknownKey(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"adr: :80\n":               `did you mean "addr"`,
-		"log:\n  levle: info\n":    "log.level",
-		"token: abc\nkep: 3\n":     "kep",
-		"- a list\n":               "not a configuration",
-		"max_in_flight: plenty\n":  "from 1",
-		"log:\n  format: fancy\n":  "human",
-		"shutdown: some seconds\n": "10s",
+		"adr: :80\n":                `did you mean "addr"`,
+		"log:\n  levle: info\n":     "log.level",
+		"token: abc\nkep: 3\n":      "kep",
+		"- a list\n":                "not a configuration",
+		"max_in_flight: plenty\n":   "from 1",
+		"log:\n  format: fancy\n":   "human",
+		"shutdown: some seconds\n":  "10s",
+		"cache_size: much\n":        "20GiB",
+		"retention: 1s\n":           "10m0s or more",
+		"database: mysql://db\n":    "postgres://",
+		"database: postgres://db\n": "--blobs",
 	} {
 		code, _, errOut := newEnvironment(t).run(t, "config", "--config", write(t, "c.yaml", content))
 		if code != 2 || !strings.Contains(errOut, want) {

@@ -80,7 +80,7 @@ refused or failed), version, changes and report.`,
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the report in full")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON, one dataset a line, and nothing else")
 	_ = cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"open", "key"}, cobra.ShellCompDirectiveNoFileComp))
-	addSettings(cmd.Flags(), "keep")
+	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 	Keys    Keys
 
 	Home        func(w http.ResponseWriter, r *http.Request) error // the page at "/"; nil: none
-	Ready       func(ctx context.Context) error                    // why requests should go elsewhere; nil: always ready
+	Health      func() Health                                      // how the parts are, without asking them; nil: all is well
 	Stall       time.Duration                                      // how long a client may take for a piece of an export; 0: DefaultStall
 	MaxInFlight int                                                // requests at once, the rest get 503; 0: DefaultMaxInFlight
 	Version     string                                             // of the program; entity tags change with it

@@ -279,9 +279,9 @@ func TestTooManyRequests(t *testing.T) {
 
 func TestService(t *testing.T) {
 	t.Parallel()
-	var notReady error
+	var health httpapi.Health
 	s := newService(t, func(o *httpapi.Options) {
-		o.Ready = func(context.Context) error { return notReady }
+		o.Health = func() httpapi.Health { return health }
 		o.Home = homePage
 	})
 	if a := s.get(t, "/healthz"); a.status != 200 || a.body != `{"status":"ok"}` {
@@ -290,9 +290,14 @@ func TestService(t *testing.T) {
 	if a := s.get(t, "/readyz"); a.status != 200 || a.body != `{"status":"ready"}` {
 		t.Errorf("/readyz gives %d %s", a.status, a.body)
 	}
-	notReady = errors.New("the disk at /var is full")
-	if a := s.get(t, "/readyz"); a.status != 503 || strings.Contains(a.body, "/var") {
-		t.Errorf("/readyz gives %d %s", a.status, a.body)
+	health.Parts = []httpapi.Part{{Name: "database", Fault: "it does not answer"}, {Name: "object store"}}
+	if a := s.get(t, "/readyz"); a.status != 200 ||
+		a.body != `{"status":"degraded","parts":{"database":"it does not answer","object store":"ok"}}` {
+		t.Errorf("/readyz without a database gives %d %s", a.status, a.body)
+	}
+	health.Away = "the server is stopping"
+	if a := s.get(t, "/readyz"); a.status != 503 || !strings.Contains(a.body, health.Away) {
+		t.Errorf("/readyz of a server that stops gives %d %s", a.status, a.body)
 	}
 	if a := s.get(t, "/"); a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "<title>") {
 		t.Errorf("/ gives %d %v", a.status, a.header)

@@ -133,8 +133,9 @@ func healthDoc() operation {
 
 func readyDoc() operation {
 	return operation{
-		description: "503 while the service starts, stops, or misses a part it needs.",
-		responses:   object{{"200", answer("It should.", schema("Status"), "Cache-Control")}},
+		description: "503 while the service starts, stops, or can answer nothing. As long as it can list something it should get requests: " +
+			"200 then names the parts that are missing.",
+		responses: object{{"200", answer("It should.", schema("Status"), "Cache-Control")}},
 	}
 }
 

@@ -82,7 +82,13 @@ func schemas() object {
 				{"operators", array(str("What name[operator]=value may ask of it.", member{"enum", query.Ops()}))},
 			})},
 		{"Status", record("The state of the service.", []string{"status"}, object{
-			{"status", str("In one word.", member{"enum", []string{"ok", "ready"}})},
+			{"status", str("In one word. `degraded`: some requests fail, as `parts` tells.",
+				member{"enum", []string{"ok", "ready", "degraded"}})},
+			{"parts", object{
+				{"type", "object"},
+				{"description", "What requests depend on: `ok`, or what is wrong with it."},
+				{"additionalProperties", object{{"type", "string"}}},
+			}},
 		})},
 	}
 }

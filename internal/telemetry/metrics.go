@@ -23,6 +23,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
+	parts    *prometheus.GaugeVec
 
 	adding sync.Mutex // held while series is replaced
 	series atomic.Pointer[map[requestLabels]requestSeries]
@@ -56,6 +57,10 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, 
 			Name: "http_server_response_body_bytes_total",
 			Help: "Bytes of answers, as they were sent.",
 		}, []string{"route"}),
+		parts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "herbarium_part_up",
+			Help: "1 if a part that requests depend on answers, 0 if not.",
+		}, []string{"part"}),
 	}
 	m.series.Store(&map[requestLabels]requestSeries{})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -64,7 +69,7 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, 
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.requests, m.bytes, info, newDatasetCollector(datasets),
+	m.registry.MustRegister(m.requests, m.bytes, m.parts, info, newDatasetCollector(datasets),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -74,6 +79,15 @@ func (m *Metrics) Request(method, route string, status int, bytes int64, took ti
 	s := m.seriesOf(requestLabels{method, route, status})
 	s.took.Observe(took.Seconds())
 	s.bytes.Add(float64(bytes))
+}
+
+// Part notes whether something that requests depend on answers.
+func (m *Metrics) Part(name string, up bool) {
+	value := 0.0
+	if up {
+		value = 1
+	}
+	m.parts.WithLabelValues(name).Set(value)
 }
 
 // seriesOf finds where to count, at a sixth of what it costs to have the labels looked up one by one. The map is replaced,

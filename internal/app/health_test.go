@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+)
+
+func TestMonitor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var answer atomic.Value // func(context.Context) error
+		answer.Store(func(context.Context) error { return nil })
+		var told atomic.Bool
+		m := &monitor{
+			parts: []*part{
+				{
+					name: "database", every: time.Second, patience: 2 * time.Second,
+					ask: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
+				},
+			},
+			log:     slog.New(slog.DiscardHandler),
+			changed: func(_ string, well bool) { told.Store(well) },
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- m.Run(ctx) }()
+
+		for _, step := range []struct {
+			name  string
+			ask   func(context.Context) error
+			fault string
+		}{
+			{"well", func(context.Context) error { return nil }, ""},
+			{"lost", func(context.Context) error { return herb.Errorf(herb.CodeUnavailable, "it is away") }, "it is away"},
+			{"failing within", func(context.Context) error { return errors.New("10.0.0.7: refused") }, "it does not answer"},
+			{"silent", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, "it does not answer"},
+			{"back", func(context.Context) error { return nil }, ""},
+		} {
+			answer.Store(step.ask)
+			time.Sleep(4 * time.Second) // of synctest: nobody waits
+			synctest.Wait()
+			want := httpapi.Health{Parts: []httpapi.Part{{Name: "database", Fault: step.fault}}}
+			if diff := cmp.Diff(want, m.Health()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", step.name, diff)
+			}
+			if told.Load() != (step.fault == "") {
+				t.Errorf("%s: told %t", step.name, told.Load())
+			}
+		}
+		m.stop()
+		if m.Health().Away == "" {
+			t.Error("a server that stops is ready")
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
