@@ -23,6 +23,7 @@ import (
 type Data struct {
 	Store   Store
 	Library *library.Library
+	shared  bool // other machines use it too, and parts of it may be away for a while
 }
 
 // Store is a database of plants, keys, the catalogue and troubles.
@@ -65,7 +66,7 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Data{Store: db, Library: lib}, nil
+	return &Data{Store: db, Library: lib, shared: c.Database != ""}, nil
 }
 
 // openStore opens the database, and the plants in it as a dataset.

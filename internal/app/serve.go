@@ -75,15 +75,26 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	if err := d.Library.Sweep(ctx); err != nil {
 		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
 	}
-	if err := d.forgetTroubles(ctx, opts.Log); err != nil {
-		return err
+	if !d.shared { // the files of other machines cannot be looked for here
+		if err := d.forgetTroubles(ctx, opts.Log); err != nil {
+			return err
+		}
 	}
 	for _, s := range opts.Sources {
 		if err := d.publishOne(ctx, s, opts.Log); ctx.Err() != nil {
 			return err
 		}
 	}
-	return d.Library.Refresh(ctx)
+	return d.tolerate(d.Library.Refresh(ctx), opts.Log)
+}
+
+// tolerate lets a node start while what it shares with others is away: it recovers by itself, and may have files to list.
+func (d *Data) tolerate(err error, log *slog.Logger) error {
+	if d.shared && herb.CodeOf(err) == herb.CodeUnavailable {
+		log.Error("the server starts without its database", "err", err)
+		return nil
+	}
+	return err
 }
 
 // serve answers requests on a listener until ctx ends. The parts that requests depend on are stopped only when the last
@@ -97,7 +108,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
-		Home:        web.Home(d.Library.Datasets, d.Store.Troubles),
+		Home:        web.Home(d.Library.Datasets, d.troubles),
 		Health:      health.Health,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,
@@ -137,7 +148,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	go func() { failed <- server.Serve(httpapi.Listener(listener, opts.Log)) }()
 	if opts.Ready != nil {
 		datasets, err := d.Library.Datasets(ctx)
-		if err != nil {
+		if err := d.tolerate(err, opts.Log); err != nil {
 			return errors.Join(err, server.Close())
 		}
 		opts.Ready(ctx, listener.Addr(), datasets)

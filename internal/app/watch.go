@@ -133,6 +133,15 @@ func (d *Data) clearTrouble(ctx context.Context, place string, log *slog.Logger)
 	}
 }
 
+// troubles returns what was noted, for a page that should be shown also while the database is away.
+func (d *Data) troubles(ctx context.Context) ([]herb.Trouble, error) {
+	troubles, err := d.Store.Troubles(ctx)
+	if herb.CodeOf(err) == herb.CodeUnavailable {
+		return nil, nil
+	}
+	return troubles, err
+}
+
 // forgetTroubles forgets what was noted about files that are no longer there.
 func (d *Data) forgetTroubles(ctx context.Context, log *slog.Logger) error {
 	troubles, err := d.Store.Troubles(ctx)
