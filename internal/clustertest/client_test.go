@@ -1,0 +1,233 @@
+//go:build linux
+
+package clustertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// client is that of all tests. It waits for longer than any answer may take.
+var client = &http.Client{Timeout: 70 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// get asks for something, with headers as names and values, and fails if the answer is not 200.
+func get(ctx context.Context, url string, headers ...string) (answer, error) {
+	a, err := do(ctx, http.MethodGet, url, "", headers...)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("GET %s: %d %s", url, a.status, a.body)
+	}
+	return a, err
+}
+
+// post creates a plant.
+func post(ctx context.Context, base, key, plant string, headers ...string) (answer, error) {
+	headers = append(headers, "Authorization", "Bearer "+key, "Content-Type", "application/json")
+	return do(ctx, http.MethodPost, base+"/plants", plant, headers...)
+}
+
+func do(ctx context.Context, method, url, body string, headers ...string) (answer, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, string(content)}, err
+}
+
+// page is a listing.
+type page struct {
+	Data []map[string]string
+	Meta struct{ Total int }
+}
+
+// list asks for a page of a dataset; base is a node or the proxy.
+func list(ctx context.Context, base, dataset, query string) (p page, err error) {
+	a, err := get(ctx, base+"/api/v1/"+dataset+"/data?"+query)
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal([]byte(a.body), &p)
+}
+
+// listsPrices reports whether prices are listed as they were published last.
+func listsPrices(ctx context.Context, base string, records, price int) error {
+	p, err := list(ctx, base, dataset, "per_page=100")
+	if err != nil {
+		return err
+	}
+	if p.Meta.Total != records || p.Data[0]["price"] != fmt.Sprint(price) {
+		return fmt.Errorf("%s lists %d records at %s, want %d at %d", base, p.Meta.Total, p.Data[0]["price"], records, price)
+	}
+	return nil
+}
+
+// readers list prices through the proxy until they are stopped. Every answer must be good, and of one version: the number
+// of records is a function of their price.
+type readers struct {
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+	count atomic.Int64
+}
+
+func (c *cluster) read(t *testing.T, recordsAt func(price string) int) *readers {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &readers{stop: stop}
+	for range 4 {
+		r.done.Go(func() {
+			for ctx.Err() == nil {
+				p, err := list(context.WithoutCancel(ctx), c.proxy, dataset, "per_page=100&sort=id")
+				if err != nil {
+					t.Errorf("a listing failed: %v", err)
+					return
+				}
+				for _, record := range p.Data {
+					if want := recordsAt(record["price"]); p.Meta.Total != want {
+						t.Errorf("a listing of %d records has one at %s, of which there are %d", p.Meta.Total, record["price"], want)
+						return
+					}
+				}
+				r.count.Add(1)
+			}
+		})
+	}
+	return r
+}
+
+// end stops the readers and checks that they were at work.
+func (r *readers) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	r.done.Wait()
+	if r.count.Load() == 0 {
+		t.Error("nothing was listed meanwhile")
+	}
+	t.Logf("%d listings meanwhile, none failed", r.count.Load())
+}
+
+// creators create plants through the proxy until they are stopped, each plant again and again until it is acknowledged.
+type creators struct {
+	stop         context.CancelFunc
+	done         sync.WaitGroup
+	acknowledged sync.Map // id → true
+	count        atomic.Int64
+	refused      atomic.Int64 // answers that were not 200
+}
+
+// ids are given to plants of all tests.
+var ids atomic.Int64
+
+func (c *cluster) create(t *testing.T) *creators {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	w := &creators{stop: stop}
+	for range 4 {
+		w.done.Go(func() {
+			for ctx.Err() == nil {
+				id := ids.Add(1)
+				if w.createOne(t, ctx, c, id) {
+					w.acknowledged.Store(id, true)
+					w.count.Add(1)
+				}
+			}
+		})
+	}
+	return w
+}
+
+// createOne creates a plant, and reports whether that was acknowledged before the end.
+func (w *creators) createOne(t *testing.T, ctx context.Context, c *cluster, id int64) bool {
+	body := fmt.Sprintf(`{"id":%d,"name":"plant %d","tag":"load"}`, id, id)
+	for {
+		a, err := post(context.WithoutCancel(ctx), c.proxy, c.token, body, "Idempotency-Key", fmt.Sprintf("load-%d", id))
+		switch {
+		case err == nil && a.status == http.StatusOK:
+			return true
+		case err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "":
+			t.Errorf("503 without Retry-After: %s", a.body)
+			return false
+		case err == nil && a.status < 500:
+			t.Errorf("creating plant %d: %d %s", id, a.status, a.body)
+			return false
+		}
+		w.refused.Add(1)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// waitFor waits until so many more plants were acknowledged.
+func (w *creators) waitFor(t *testing.T, more int64) {
+	t.Helper()
+	until := w.count.Load() + more
+	eventually(t, fmt.Sprintf("%d more plants are created", more), func(context.Context) error {
+		if n := w.count.Load(); n < until {
+			return fmt.Errorf("%d are missing", until-n)
+		}
+		return nil
+	})
+}
+
+// end stops the creators, and checks that every node lists each plant that was acknowledged once.
+func (w *creators) end(t *testing.T, c *cluster) {
+	t.Helper()
+	w.stop()
+	w.done.Wait()
+	for _, n := range c.nodes {
+		found, err := plants(t.Context(), n.url())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		w.acknowledged.Range(func(id, _ any) bool {
+			if got := found[fmt.Sprint(id)]; got != 1 {
+				t.Errorf("plant %v was acknowledged and is listed %d times by %s", id, got, n.addr)
+			}
+			return true
+		})
+	}
+	t.Logf("%d plants acknowledged, %d answers were refusals or broke", w.count.Load(), w.refused.Load())
+}
+
+// plants returns how often each id is listed.
+func plants(ctx context.Context, base string) (map[string]int, error) {
+	a, err := get(ctx, base+"/api/v1/store/plants/data", "Accept", "application/x-ndjson")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]int{}
+	for line := range strings.Lines(a.body) {
+		var record map[string]string
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			return nil, err
+		}
+		found[record["id"]]++
+	}
+	return found, nil
+}

@@ -1,0 +1,159 @@
+//go:build linux
+
+package clustertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/storetest/pgtest"
+)
+
+// cluster is three nodes behind a proxy, and what they share.
+type cluster struct {
+	db      *pgtest.Cluster
+	standby *pgtest.Standby
+	s3      *s3test.Server
+	nodes   []*node
+	proxy   string // address of the proxy, as the beginning of a URL
+	env     []string
+	token   string // a key that may do everything
+}
+
+// node is one process of the cluster, and the folder of its cache.
+type node struct {
+	*process
+	folder string
+	addr   string
+	env    []string
+}
+
+// url is the beginning of the node's own addresses.
+func (n *node) url() string { return "http://" + n.addr }
+
+// newCluster starts everything.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{db: &pgtest.Cluster{TCP: true}}
+	t.Cleanup(func() {
+		if err := c.db.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	address := c.db.Database(t)
+	c.standby = c.db.Standby(t)
+	c.s3 = s3test.New(t)
+	c.env = append(append(os.Environ(), s3test.Environ()...),
+		"HERBARIUM_DATABASE="+c.standby.Both(address),
+		"HERBARIUM_BLOBS="+c.s3.URL(t, "herbarium"),
+		"HERBARIUM_LOG_FORMAT=human",
+		"HERBARIUM_DRAIN=3s", // longer than the proxy needs to notice
+	)
+	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read"))
+	for range 3 {
+		c.nodes = append(c.nodes, c.startNode(t, "127.0.0.1:0", t.TempDir()))
+	}
+	c.startProxy(t)
+	return c
+}
+
+// startNode starts a node and waits until it answers.
+func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
+	t.Helper()
+	n := &node{folder: folder, env: append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+folder, "HERBARIUM_ADDR="+addr)}
+	n.process = start(t, n.env, nil, herbarium, "serve")
+	n.addr = n.wait(t, `listens on http://(\S+)`)
+	return n
+}
+
+// restart starts a node again that has ended, where it was.
+func (c *cluster) restart(t *testing.T, i int) {
+	t.Helper()
+	c.nodes[i] = c.startNode(t, c.nodes[i].addr, c.nodes[i].folder)
+}
+
+// startProxy starts HAProxy as deploy has it. It is given a listener that is open already, so it has no port to lose.
+func (c *cluster) startProxy(t *testing.T) {
+	t.Helper()
+	program, err := exec.LookPath("haproxy")
+	if err != nil {
+		if program, err = exec.LookPath("/usr/sbin/haproxy"); err != nil {
+			if os.Getenv("HERBARIUM_TEST_REQUIRE") != "" {
+				t.Fatal("haproxy is not installed; `make parts` installs it")
+			}
+			t.Skip("haproxy is not installed; `make parts` installs it")
+		}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	inherited, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inherited.Close()
+	env := []string{"BIND=fd@3"}
+	for i, n := range c.nodes {
+		env = append(env, "NODE"+strconv.Itoa(i+1)+"="+n.addr)
+	}
+	start(t, env, []*os.File{inherited}, program, "-db", "-f", "../../deploy/haproxy/haproxy.cfg")
+	c.proxy = "http://" + listener.Addr().String()
+	eventually(t, "the proxy answers", func(ctx context.Context) error {
+		_, err := get(ctx, c.proxy+"/readyz")
+		return err
+	})
+}
+
+// run runs a command as somebody on a machine beside the nodes does, and returns what it prints.
+func (c *cluster) run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errs, err := c.try(t, args...)
+	if err != nil {
+		t.Fatalf("herbarium %s: %v\n%s", strings.Join(args, " "), err, errs)
+	}
+	return out
+}
+
+// try is run for a command that may fail.
+func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), herbarium, args...)
+	cmd.Env = append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
+	var o, e output
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err = cmd.Run()
+	return o.String(), e.String(), err
+}
+
+// prices writes a file of so many records that all have the same price, so that a listing that mixes two files shows.
+func prices(t *testing.T, records, price int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,name,price\n")
+	for i := range records {
+		fmt.Fprintf(&b, "%d,plant %d,%d\n", i+1, i+1, price)
+	}
+	path := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const dataset = "garden/prices"
+
+// publish publishes prices.
+func (c *cluster) publish(t *testing.T, records, price int) {
+	t.Helper()
+	c.run(t, "publish", prices(t, records, price), "--as", dataset, "--allow-breaking")
+}

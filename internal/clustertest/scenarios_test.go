@@ -1,0 +1,345 @@
+//go:build linux
+
+package clustertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestCluster goes through what happens to a cluster in its life, one thing after the other: starting one takes a while.
+func TestCluster(t *testing.T) {
+	c := newCluster(t)
+	for _, scenario := range []struct {
+		name string
+		play func(*testing.T, *cluster)
+	}{
+		{"a plant created on one node is in the next listing of any node", createAndList},
+		{"a key works at once on all nodes and is revoked within seconds", keys},
+		{"publishing during load fails no request", publishDuringLoad},
+		{"a rollback and a removal reach all nodes", rollback},
+		{"two publishers at once", twoPublishers},
+		{"a new node lists at once what it has to fetch", newNode},
+		{"a node is killed", killNode},
+		{"nodes are restarted one after the other", rollingRestart},
+		{"the object store is cut", cutObjectStore},
+		{"the database is frozen", freezeDatabase},
+		{"a node starts while the database is frozen", startFrozen},
+		{"the primary is killed and the standby promoted", failover},
+	} {
+		if !t.Run(scenario.name, func(t *testing.T) { scenario.play(t, c) }) {
+			return // what follows would fail for the same reason
+		}
+	}
+}
+
+func createAndList(t *testing.T, c *cluster) {
+	for i := range 30 {
+		id := ids.Add(1)
+		creator := c.nodes[i%len(c.nodes)]
+		body := fmt.Sprintf(`{"id":%d,"name":"plant %d"}`, id, id)
+		a, err := post(t.Context(), creator.url(), c.token, body)
+		if err != nil || a.status != http.StatusOK {
+			t.Fatalf("creating: %v %d %s", err, a.status, a.body)
+		}
+		for _, n := range c.nodes {
+			p, err := list(t.Context(), n.url(), "store/plants", fmt.Sprintf("id=%d", id))
+			if err != nil || p.Meta.Total != 1 {
+				t.Fatalf("plant %d of %s on %s: %v, total %d", id, creator.addr, n.addr, err, p.Meta.Total)
+			}
+			p, err = list(t.Context(), n.url(), "store/plants", "")
+			if err != nil || p.Meta.Total != i+1 {
+				t.Fatalf("%s: %v, %d plants, want %d", n.addr, err, p.Meta.Total, i+1)
+			}
+		}
+	}
+}
+
+func keys(t *testing.T, c *cluster) {
+	secret := strings.TrimSpace(c.run(t, "keys", "create", "--name", "short-lived", "--scope", "plants:write"))
+	status := func(n *node) int {
+		a, err := post(t.Context(), n.url(), secret, "no plant")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.status
+	}
+	for _, n := range c.nodes {
+		if got := status(n); got != http.StatusBadRequest { // it came past the key
+			t.Errorf("%s answers %d to a new key", n.addr, got)
+		}
+	}
+	c.run(t, "keys", "revoke", "short-lived")
+	for _, n := range c.nodes {
+		eventually(t, "the key is refused", func(context.Context) error {
+			if got := status(n); got != http.StatusUnauthorized {
+				return fmt.Errorf("%s answers %d", n.addr, got)
+			}
+			return nil
+		})
+	}
+}
+
+// at is how many records there are at a price, in whatever tests publish while others read.
+func at(price string) int {
+	var p int
+	_, _ = fmt.Sscan(price, &p) // what is not a price is no number of records
+	return 100 * p
+}
+
+func publishDuringLoad(t *testing.T, c *cluster) {
+	c.publish(t, at("1"), 1)
+	for _, n := range c.nodes {
+		eventually(t, "the first version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("1"), 1) })
+	}
+	r := c.read(t, at)
+	for price := 2; price <= 5; price++ {
+		c.publish(t, 100*price, price)
+		published := time.Now()
+		for _, n := range c.nodes {
+			eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), 100*price, price) })
+		}
+		t.Logf("all nodes list version %d %s after the publish", price, time.Since(published).Round(time.Millisecond))
+	}
+	r.end(t)
+}
+
+func rollback(t *testing.T, c *cluster) {
+	c.run(t, "datasets", "rollback", dataset)
+	for _, n := range c.nodes {
+		eventually(t, "the version before is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("4"), 4) })
+	}
+	c.run(t, "publish", prices(t, 3, 9), "--as", "garden/gone")
+	for _, n := range c.nodes {
+		eventually(t, "another dataset is listed", func(ctx context.Context) error {
+			_, err := list(ctx, n.url(), "garden/gone", "")
+			return err
+		})
+	}
+	c.run(t, "datasets", "remove", "garden/gone")
+	for _, n := range c.nodes {
+		eventually(t, "it is not listed any more", func(ctx context.Context) error {
+			a, err := do(ctx, http.MethodGet, n.url()+"/api/v1/garden/gone/data", "")
+			if err == nil && a.status != http.StatusNotFound {
+				err = fmt.Errorf("%d", a.status)
+			}
+			return err
+		})
+	}
+}
+
+func twoPublishers(t *testing.T, c *cluster) {
+	r := c.read(t, at)
+	var publishing sync.WaitGroup
+	for price := 6; price <= 7; price++ {
+		file := prices(t, 100*price, price)
+		publishing.Go(func() {
+			if _, errs, err := c.try(t, "publish", file, "--as", dataset, "--allow-breaking"); err != nil {
+				t.Errorf("publishing %d: %v\n%s", price, err, errs)
+			}
+		})
+	}
+	publishing.Wait()
+	live, err := list(t.Context(), c.nodes[0].url(), dataset, "")
+	eventually(t, "all nodes list the same, one of the two", func(ctx context.Context) error {
+		if live, err = list(ctx, c.nodes[0].url(), dataset, ""); err != nil {
+			return err
+		}
+		price := 6
+		if live.Meta.Total == at("7") {
+			price = 7
+		}
+		for _, n := range c.nodes {
+			if err := listsPrices(ctx, n.url(), 100*price, price); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.end(t)
+	history := c.run(t, "datasets", "history", dataset)
+	for _, records := range []string{"600", "700"} {
+		if !strings.Contains(history, records) {
+			t.Errorf("the history lacks a version of %s records:\n%s", records, history)
+		}
+	}
+	c.publish(t, at("8"), 8) // so that those who follow know what is live
+	for _, n := range c.nodes {
+		eventually(t, "the next version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("8"), 8) })
+	}
+}
+
+func newNode(t *testing.T, c *cluster) {
+	n := c.startNode(t, "127.0.0.1:0", t.TempDir())
+	var asking sync.WaitGroup
+	for range 50 {
+		asking.Go(func() {
+			if err := listsPrices(t.Context(), n.url(), at("8"), 8); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	n.stop(t)
+}
+
+func killNode(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	w.waitFor(t, 20)
+	c.nodes[0].kill()
+	w.waitFor(t, 50)
+	c.restart(t, 0)
+	w.waitFor(t, 50)
+	r.end(t)
+	w.end(t, c)
+}
+
+func rollingRestart(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	for i := range c.nodes {
+		w.waitFor(t, 20)
+		c.nodes[i].stop(t)
+		c.restart(t, i)
+		eventually(t, "the proxy has the node back", func(ctx context.Context) error { // before the next one leaves
+			return listsPrices(ctx, c.nodes[i].url(), at("8"), 8)
+		})
+	}
+	r.end(t)
+	w.end(t, c)
+	if n := w.refused.Load(); n > 0 {
+		t.Errorf("%d creations failed although no node was ever missing without notice", n)
+	}
+}
+
+// parts returns what a node says of itself.
+func parts(ctx context.Context, n *node) (status string, faults map[string]string, err error) {
+	a, err := get(ctx, n.url()+"/readyz")
+	if err != nil {
+		return "", nil, err
+	}
+	var state struct {
+		Status string
+		Parts  map[string]string
+	}
+	if err := json.Unmarshal([]byte(a.body), &state); err != nil {
+		return "", nil, err
+	}
+	for name, is := range state.Parts {
+		if is == "ok" {
+			delete(state.Parts, name)
+		}
+	}
+	return state.Status, state.Parts, nil
+}
+
+// waitLost waits until all nodes miss a part, and are ready nevertheless.
+func (c *cluster) waitLost(t *testing.T, part string) {
+	t.Helper()
+	for _, n := range c.nodes {
+		eventually(t, "the node says that it misses the "+part, func(ctx context.Context) error {
+			status, faults, err := parts(ctx, n)
+			if err == nil && (status != "degraded" || faults[part] == "") {
+				err = fmt.Errorf("it is %s: %v", status, faults)
+			}
+			return err
+		})
+	}
+}
+
+// waitWell waits until all nodes have all they need.
+func (c *cluster) waitWell(t *testing.T) {
+	t.Helper()
+	for _, n := range c.nodes {
+		eventually(t, "the node is well again", func(ctx context.Context) error {
+			status, faults, err := parts(ctx, n)
+			if err == nil && status != "ready" {
+				err = fmt.Errorf("it is %s: %v", status, faults)
+			}
+			return err
+		})
+	}
+}
+
+func cutObjectStore(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	c.s3.Stop(t)
+	c.waitLost(t, "object store")
+	w.waitFor(t, 20)
+	if _, errs, err := c.try(t, "publish", prices(t, at("9"), 9), "--as", dataset, "--allow-breaking"); err == nil ||
+		!strings.Contains(errs, "object store") {
+		t.Errorf("publishing without the object store: %v\n%s", err, errs)
+	}
+	c.s3.Start(t)
+	c.waitWell(t)
+	c.publish(t, at("9"), 9)
+	for _, n := range c.nodes {
+		eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("9"), 9) })
+	}
+	r.end(t)
+	w.end(t, c)
+}
+
+func freezeDatabase(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	w.waitFor(t, 20)
+	c.db.Freeze(t)
+	c.waitLost(t, "database")
+	body := fmt.Sprintf(`{"id":%d,"name":"too early"}`, ids.Add(1))
+	began := time.Now()
+	a, err := post(t.Context(), c.nodes[0].url(), c.token, body)
+	if err != nil || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+		t.Errorf("creating without the database: %v %d %v %s", err, a.status, a.header, a.body)
+	}
+	t.Logf("a creation is refused after %s", time.Since(began).Round(time.Millisecond))
+	for _, path := range []string{"/api/v1", "/", "/openapi.json", "/api/v1/" + dataset, "/healthz"} {
+		if _, err := get(t.Context(), c.proxy+path); err != nil {
+			t.Errorf("without the database: %v", err)
+		}
+	}
+	a, err = do(t.Context(), http.MethodGet, c.nodes[0].url()+"/api/v1/store/plants/data", "")
+	if err != nil || a.status != http.StatusServiceUnavailable {
+		t.Errorf("plants without the database: %v %d %s", err, a.status, a.body)
+	}
+	c.db.Thaw(t)
+	c.waitWell(t)
+	w.waitFor(t, 20)
+	r.end(t)
+	w.end(t, c)
+}
+
+func startFrozen(t *testing.T, c *cluster) {
+	c.nodes[1].stop(t)
+	c.db.Freeze(t)
+	c.restart(t, 1)
+	eventually(t, "it lists what it has", func(ctx context.Context) error { return listsPrices(ctx, c.nodes[1].url(), at("9"), 9) })
+	c.db.Thaw(t)
+	c.waitWell(t)
+	if _, err := list(t.Context(), c.nodes[1].url(), "store/plants", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func failover(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	w.waitFor(t, 50)
+	c.db.Kill(t)
+	c.waitLost(t, "database")
+	c.standby.Promote(t)
+	promoted := time.Now()
+	w.waitFor(t, 1)
+	t.Logf("the first plant is created %s after the promotion", time.Since(promoted).Round(time.Millisecond))
+	w.waitFor(t, 50)
+	c.waitWell(t)
+	r.end(t)
+	w.end(t, c)
+	c.publish(t, at("10"), 10)
+	for _, n := range c.nodes {
+		eventually(t, "what is published afterwards is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("10"), 10) })
+	}
+}
