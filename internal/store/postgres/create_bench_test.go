@@ -17,11 +17,7 @@ import (
 // BenchmarkCreate measures creation with group commit on a server that syncs, by one node and by two.
 func BenchmarkCreate(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
-	b.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			b.Error(err)
-		}
-	})
+	stopAfter(b, server)
 	for _, nodes := range []int{1, 2} {
 		for _, callers := range []int{1, 16, 256} {
 			b.Run(fmt.Sprintf("nodes=%d/callers=%d", nodes, callers), func(b *testing.B) {
