@@ -38,6 +38,9 @@ func unprepared(err error) error {
 	if e, ok := errors.AsType[*newerError](err); ok {
 		return herb.Wrap(herb.CodeUnavailable, err, "%s", e.Error())
 	}
+	if codeOf(err) == readOnlyTransaction {
+		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnly)
+	}
 	return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")
 }
 

@@ -78,6 +78,15 @@ func (c *Cluster) Database(t testing.TB) string {
 	return c.address(name, c.TCP)
 }
 
+// Exec runs statements as the user postgres, in the database of that name.
+func (c *Cluster) Exec(t testing.TB, statements ...string) {
+	t.Helper()
+	c.launch(t)
+	if err := c.exec(statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Stop ends the server and its standbys and removes all they have written. It is called once the tests are done.
 func (c *Cluster) Stop() error {
 	var err error
