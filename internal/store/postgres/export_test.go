@@ -31,3 +31,6 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 	}
 	return apply(ctx, db, version)
 }
+
+// Connections returns how many connections were made in all.
+func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }

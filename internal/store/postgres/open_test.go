@@ -1,6 +1,9 @@
 package postgres_test
 
 import (
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -56,7 +59,74 @@ func TestOpen_waits(t *testing.T) {
 	if _, err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	wantTotal(t, late, 0)
+	wantTotal(t, open(t, address, postgres.Options{}), 0)
+}
+
+// TestOpen_away opens a database that is not there yet. Calls fail until it is, and then the same store works.
+func TestOpen_away(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(cluster.Database(t))
+	check(t, err)
+	query := u.Query()
+	folder, later := query.Get("host"), filepath.Join(t.TempDir(), "server")
+	query.Set("host", later)
+	u.RawQuery = query.Encode()
+	s := openLater(t, u.String(), postgres.Options{Patience: time.Millisecond})
+	for range 2 {
+		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
+			t.Errorf("creating: got %v, %v", outcomes, err)
+		}
+		if _, err := s.Keys(t.Context()); herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("reading keys: got %v", err)
+		}
+	}
+	check(t, os.Symlink(folder, later))
+	check(t, created(s.CreatePlants(t.Context(), creations(1))))
+	wantTotal(t, s, 1)
+}
+
+// TestPool holds that no more connections are made than allowed, however many calls there are at once.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	const most, calls = 3, 20
+	for name, open := range map[string]func() *postgres.Store{
+		"options": func() *postgres.Store { return open(t, address, postgres.Options{MaxConns: most}) },
+		"address": func() *postgres.Store { return open(t, address+"&pool_max_conns=3", postgres.Options{MaxConns: calls}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open()
+			other, watcher := connect(t, address), connect(t, address)
+			for _, statement := range []string{"BEGIN", "LOCK TABLE totals IN ACCESS EXCLUSIVE MODE"} {
+				_, err := other.Exec(t.Context(), statement)
+				check(t, err)
+			}
+			var begun, ended sync.WaitGroup
+			for range calls {
+				begun.Add(1)
+				ended.Go(func() {
+					begun.Done()
+					if err := s.Ping(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			begun.Wait()
+			for waiting := 0; waiting < most; {
+				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
+					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
+				if waiting > most {
+					t.Fatalf("%d connections at once; want at most %d", waiting, most)
+				}
+			}
+			_, err := other.Exec(t.Context(), "ROLLBACK")
+			check(t, err)
+			ended.Wait()
+			if n := s.Connections(); n > most {
+				t.Errorf("%d connections; want at most %d", n, most)
+			}
+		})
+	}
 }
 
 // TestOpen_newer opens databases that a newer program has brought up to date: one to which it only added, and one from

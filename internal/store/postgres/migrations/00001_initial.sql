@@ -29,7 +29,7 @@ CREATE TABLE plant_words (
     field integer          NOT NULL,
     pos   integer          NOT NULL,
     words integer          NOT NULL,
-    PRIMARY KEY (word, seq, field, pos)
+    PRIMARY KEY (word, seq, field, pos) INCLUDE (words)
 );
 CREATE INDEX plant_words_place ON plant_words (seq, field, pos);
 
