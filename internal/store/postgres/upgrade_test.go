@@ -90,6 +90,20 @@ func TestUpgrade_inPlace(t *testing.T) {
 	}
 }
 
+// TestExecModes does everything without prepared statements, as a proxy needs it that gives each transaction another
+// connection.
+func TestExecModes(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, cluster.Database(t)+"&default_query_exec_mode="+mode, postgres.Options{Now: noon})
+			scenario(t, s, func(task string) { otherTasks(t, s)[task]() })
+			checkScenario(t, s)
+		})
+	}
+}
+
 // recordVersion runs the scenario and writes down each statement, and then what each has for an answer.
 func recordVersion(t *testing.T, version int64) {
 	t.Helper()
