@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -62,32 +63,36 @@ func newBatch(now time.Time, creations []store.Creation, rows []store.Row) *batc
 	}
 }
 
-// commit creates the plants of a batch.
+// commit creates the plants of a batch. It takes two round trips, and others wait for the row of totals no longer than
+// from the middle of the first to the end of the second.
 func (s *Store) commit(ctx context.Context, b *batch) error {
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(ctx) }() // does nothing once it is committed
-	if err := b.look(ctx, tx); err != nil {
-		return err
+	defer conn.Release() // which ends the connection if the transaction is not over
+	if err := b.look(ctx, conn); err != nil {
+		return rollback(ctx, conn, err)
 	}
 	b.decide()
-	if len(b.created.seqs) > 0 {
-		if err := b.write(ctx, tx); err != nil {
-			return err
-		}
-	}
 	// A caller that leaves now would leave us not knowing, and others wait for the same batch.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
-	err = commitError(tx.Commit(ctx))
+	err = b.write(ctx, conn)
 	if u, ok := errors.AsType[*uncertainError](err); ok {
 		if len(b.created.seqs) == 0 {
 			return nil // there was nothing to commit but forgotten keys
 		}
 		b.uncertain = u.err
 		return u.err
+	}
+	return rollback(ctx, conn, err)
+}
+
+// rollback ends a transaction that has failed, if it has, so that its connection can be used again.
+func rollback(ctx context.Context, conn *pgxpool.Conn, err error) error {
+	if err != nil && !conn.Conn().IsClosed() {
+		_, _ = conn.Exec(ctx, "rollback") // where that fails the connection is lost, and the transaction with it
 	}
 	return err
 }
@@ -108,13 +113,14 @@ func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
 
 const lockTotals = "SELECT plants FROM totals FOR UPDATE"
 
-// look takes the lock and then reads, in one round trip, what the plants to be created may meet.
-func (b *batch) look(ctx context.Context, tx pgx.Tx) error {
+// look begins the transaction, takes the lock and then reads what the plants to be created may meet.
+func (b *batch) look(ctx context.Context, conn *pgxpool.Conn) error {
 	ids := make([]int64, len(b.rows))
 	for i, r := range b.rows {
 		ids[i] = r.ID
 	}
 	var q pgx.Batch
+	q.Queue("begin isolation level read committed")
 	q.Queue(lockTotals).QueryRow(func(row pgx.Row) error { return row.Scan(&b.plants) })
 	q.Queue("SELECT id FROM plants WHERE id = ANY($1::bigint[])", ids).Query(func(rows pgx.Rows) error {
 		var id int64
@@ -125,7 +131,7 @@ func (b *batch) look(ctx context.Context, tx pgx.Tx) error {
 		return err
 	})
 	b.queueRetries(&q)
-	return tx.SendBatch(ctx, &q).Close()
+	return conn.SendBatch(ctx, &q).Close()
 }
 
 // decide settles what becomes of each plant, one after the other.
@@ -172,10 +178,35 @@ func (c *columns) add(seq int64, r store.Row) {
 	c.perTag[r.Tag]++
 }
 
-// write writes all that was decided in one round trip.
-func (b *batch) write(ctx context.Context, tx pgx.Tx) error {
+// write writes all that was decided and commits it.
+func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 	var q pgx.Batch
-	c := &b.created
+	if len(b.created.seqs) > 0 {
+		b.created.queue(&q, b)
+	}
+	q.Queue("commit")
+	results := conn.SendBatch(ctx, &q)
+	for range q.Len() - 1 {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close() // says the same
+			if codeOf(err) == "" {
+				return &uncertainError{err} // the server may have had all of it
+			}
+			return err // and has left out the commit behind it
+		}
+	}
+	done, err := results.Exec()
+	if err == nil && done.String() != "COMMIT" {
+		err = pgx.ErrTxCommitRollback
+	}
+	if end := results.Close(); err == nil {
+		err = end
+	}
+	return commitError(err)
+}
+
+// queue queues the statements that write the rows.
+func (c *columns) queue(q *pgx.Batch, b *batch) {
 	q.Queue("INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key, batch) SELECT u.*, $8::bigint FROM "+
 		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::boolean[], $7::bytea[]) u",
 		c.seqs, c.ids, c.names, c.nameKeys, c.tags, c.given, c.tagKeys, b.number)
@@ -196,5 +227,4 @@ func (b *batch) write(ctx context.Context, tx pgx.Tx) error {
 	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+
 		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", tags, counts)
 	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(c.seqs)), int64(len(c.words)))
-	return tx.SendBatch(ctx, &q).Close()
 }

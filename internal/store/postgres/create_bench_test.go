@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
@@ -14,49 +16,102 @@ import (
 	"herbarium/internal/storetest/pgtest"
 )
 
-// BenchmarkCreate measures creation with group commit on a server that syncs, by one node and by two.
+// BenchmarkCreate measures creation with group commit on a server that syncs, by one node and by two. Beside it stands
+// what the server does by itself, with as many connections: an INSERT for each plant, into a table with nothing but the
+// plant, and into one with the columns and indexes of ours, though without words.
 func BenchmarkCreate(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
-	b.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			b.Error(err)
-		}
-	})
-	for _, nodes := range []int{1, 2} {
-		for _, callers := range []int{1, 16, 256} {
-			b.Run(fmt.Sprintf("nodes=%d/callers=%d", nodes, callers), func(b *testing.B) {
-				benchmarkCreate(b, server.Database(b), nodes, callers)
+	stopAfter(b, server)
+	for _, callers := range []int{1, 16, 256} {
+		for name, start := range map[string]func(*testing.B, string) (create func(context.Context, herb.NewPlant) error){
+			"nodes=1": func(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+				return serve(b, address, 1)
+			},
+			"nodes=2": func(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+				return serve(b, address, 2)
+			},
+			"INSERT plain": insertPlain,
+			"INSERT ours":  insertOurs,
+		} {
+			b.Run(fmt.Sprintf("callers=%d/%s", callers, name), func(b *testing.B) {
+				measure(b, server, callers, start(b, server.Database(b)))
 			})
 		}
 	}
 }
 
-func benchmarkCreate(b *testing.B, address string, nodes, callers int) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var background, foreground sync.WaitGroup
-	services := make([]*plants.Service, nodes)
-	for i := range services {
-		services[i] = plants.New(open(b, address, postgres.Options{}), plants.Options{})
-		background.Go(func() { _ = services[i].Run(ctx) })
-	}
+// measure creates plants by so many callers.
+func measure(b *testing.B, server *pgtest.Cluster, callers int, create func(context.Context, herb.NewPlant) error) {
+	var wg sync.WaitGroup
 	var last atomic.Int64
+	before, _ := server.CPU() // where it is not known, there is no figure
 	b.ResetTimer()
-	for caller := range callers {
-		foreground.Go(func() {
-			s := services[caller%nodes]
+	for range callers {
+		wg.Go(func() {
 			for id := last.Add(1); id <= int64(b.N); id = last.Add(1) {
 				p := herb.NewPlant{ID: id}
 				p.Name, p.Tag = fmt.Sprintf("Genus%d species%d", id%50, id), new(fmt.Sprintf("tag%d", id%10))
-				if o, err := s.Create(ctx, store.Creation{Plant: p}); err != nil || o.Err != nil {
-					b.Errorf("plant %d: %v, %v", id, err, o.Err)
+				if err := create(context.Background(), p); err != nil {
+					b.Errorf("plant %d: %v", id, err)
 					return
 				}
 			}
 		})
 	}
-	foreground.Wait()
+	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "plants/s")
-	cancel()
-	background.Wait()
+	if after, err := server.CPU(); err == nil {
+		b.ReportMetric(float64((after-before).Microseconds())/float64(b.N), "server-µs/plant")
+	}
+}
+
+// serve starts nodes, which are asked in turn.
+func serve(b *testing.B, address string, nodes int) func(context.Context, herb.NewPlant) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	services := make([]*plants.Service, nodes)
+	for i := range services {
+		services[i] = plants.New(open(b, address, postgres.Options{}), plants.Options{})
+		background.Go(func() { _ = services[i].Run(ctx) })
+	}
+	b.Cleanup(func() {
+		cancel()
+		background.Wait()
+	})
+	return func(ctx context.Context, p herb.NewPlant) error {
+		o, err := services[p.ID%int64(nodes)].Create(ctx, store.Creation{Plant: p})
+		if err != nil {
+			return err
+		}
+		return o.Err
+	}
+}
+
+// connections returns as many connections as a store has.
+func connections(b *testing.B, address string) *pgxpool.Pool {
+	pool, err := pgxpool.New(context.Background(), address)
+	check(b, err)
+	b.Cleanup(pool.Close)
+	return pool
+}
+
+func insertPlain(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+	pool := connections(b, address)
+	run(b, address, "CREATE TABLE plain (id bigint PRIMARY KEY, name text NOT NULL, tag text)")
+	return func(ctx context.Context, p herb.NewPlant) error {
+		_, err := pool.Exec(ctx, "INSERT INTO plain VALUES ($1, $2, $3)", p.ID, p.Name, p.Tag)
+		return err
+	}
+}
+
+func insertOurs(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+	open(b, address, postgres.Options{})
+	pool := connections(b, address)
+	return func(ctx context.Context, p herb.NewPlant) error {
+		r := store.NewRow(p)
+		_, err := pool.Exec(ctx, "INSERT INTO plants VALUES ($1, $1, $2, $3, $4, $5, $6, 0)",
+			r.ID, r.Name, r.NameKey, r.Tag, r.TagGiven, r.TagKey)
+		return err
+	}
 }

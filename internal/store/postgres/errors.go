@@ -69,6 +69,9 @@ func isLost(err error) bool {
 // isAway reports whether the same may work later, without anything being mended in this program.
 func isAway(err error) bool {
 	code := codeOf(err)
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true // also where the server has a reason to refuse us
+	}
 	return isConflict(err) || isLost(err) || code == lockNotAvailable || code == queryCanceled ||
 		strings.HasPrefix(code, insufficientResources) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -106,6 +109,9 @@ func failed(what string, err error) error {
 		return e
 	}
 	err = fmt.Errorf("%s: %w", what, err)
+	if codeOf(err) == readOnlyTransaction {
+		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnly)
+	}
 	if isAway(err) {
 		return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")
 	}

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestTerminated(t *testing.T) {
 }
 
 // run runs a statement without the store.
-func run(t *testing.T, address, statement string) {
+func run(t testing.TB, address, statement string) {
 	t.Helper()
 	conn := connect(t, address)
 	if _, err := conn.Exec(t.Context(), statement); err != nil {
@@ -128,13 +129,13 @@ func run(t *testing.T, address, statement string) {
 }
 
 // connect connects without the store.
-func connect(t *testing.T, address string) *pgx.Conn {
+func connect(t testing.TB, address string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(t.Context()) }) // the database goes with it
+	t.Cleanup(func() { _ = conn.Close(context.Background()) }) // the database goes with it
 	return conn
 }
 

@@ -12,8 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
-
-	"herbarium/internal/herb"
 )
 
 // migrations bring a database from one version to the next; a file that was released is never changed. Nodes of the last
@@ -37,6 +35,9 @@ const (
 
 // migrate brings the tables up to date. Of several nodes that start at once, one does it and the others wait for the lock
 // of a row. A database that is up to date is not locked, and needs no right to create tables.
+//
+// What only looks and prepares may take no longer than a call. So a server that is silent is given up soon, and the next
+// call tries again.
 func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.MigrationTimeout)
 	defer cancel()
@@ -47,6 +48,8 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) error {
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }() // all of it is committed or given up
 	again := func(do func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
 		return attempt(ctx, o.Patience, do)
 	}
 	var done bool
@@ -59,7 +62,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) error {
 	if err := again(func(ctx context.Context) error { return prepareLock(ctx, db) }); err != nil {
 		return err
 	}
-	return locked(ctx, db, func() error { return apply(ctx, db) })
+	return locked(ctx, db, func() error { return apply(ctx, db, latest) })
 }
 
 // upToDate reports whether nothing is to be done, and refuses a database that is not for this program.
@@ -74,8 +77,7 @@ func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 		return false, err
 	}
 	if needs.V > latest {
-		return false, herb.Invalidf("the database needs a program that knows its version %d and this program knows versions up to %d; "+
-			"use a newer herbarium", needs.V, latest)
+		return false, &newerError{needs: needs.V}
 	}
 	return version.V >= latest, nil
 }
@@ -109,8 +111,8 @@ func locked(ctx context.Context, db *sql.DB, do func() error) error {
 	return do()
 }
 
-// apply applies the migrations that are missing, if another node has not done it.
-func apply(ctx context.Context, db *sql.DB) error {
+// apply applies the migrations that are missing up to a version, if another node has not done it.
+func apply(ctx context.Context, db *sql.DB, version int64) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -123,7 +125,7 @@ func apply(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if _, err := p.UpTo(ctx, version); err != nil {
 		return fmt.Errorf("the migrations of the database: %w", err)
 	}
 	return nil

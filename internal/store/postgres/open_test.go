@@ -1,6 +1,9 @@
 package postgres_test
 
 import (
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -49,14 +52,81 @@ func TestOpen_waits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := postgres.Open(t.Context(), address, postgres.Options{MigrationTimeout: 100 * time.Millisecond})
-	if herb.CodeOf(err) != herb.CodeUnavailable {
+	late := openLater(t, address, postgres.Options{MigrationTimeout: 100 * time.Millisecond})
+	if err := late.Migrate(t.Context()); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("got %v", err)
 	}
 	if _, err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	wantTotal(t, open(t, address, postgres.Options{}), 0)
+}
+
+// TestOpen_away opens a database that is not there yet. Calls fail until it is, and then the same store works.
+func TestOpen_away(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(cluster.Database(t))
+	check(t, err)
+	query := u.Query()
+	folder, later := query.Get("host"), filepath.Join(t.TempDir(), "server")
+	query.Set("host", later)
+	u.RawQuery = query.Encode()
+	s := openLater(t, u.String(), postgres.Options{Patience: time.Millisecond})
+	for range 2 {
+		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
+			t.Errorf("creating: got %v, %v", outcomes, err)
+		}
+		if _, err := s.Keys(t.Context()); herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("reading keys: got %v", err)
+		}
+	}
+	check(t, os.Symlink(folder, later))
+	check(t, created(s.CreatePlants(t.Context(), creations(1))))
+	wantTotal(t, s, 1)
+}
+
+// TestPool holds that no more connections are made than allowed, however many calls there are at once.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	const most, calls = 3, 20
+	for name, open := range map[string]func() *postgres.Store{
+		"options": func() *postgres.Store { return open(t, address, postgres.Options{MaxConns: most}) },
+		"address": func() *postgres.Store { return open(t, address+"&pool_max_conns=3", postgres.Options{MaxConns: calls}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open()
+			other, watcher := connect(t, address), connect(t, address)
+			for _, statement := range []string{"BEGIN", "LOCK TABLE totals IN ACCESS EXCLUSIVE MODE"} {
+				_, err := other.Exec(t.Context(), statement)
+				check(t, err)
+			}
+			var begun, ended sync.WaitGroup
+			for range calls {
+				begun.Add(1)
+				ended.Go(func() {
+					begun.Done()
+					if err := s.Ping(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			begun.Wait()
+			for waiting := 0; waiting < most; {
+				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
+					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
+				if waiting > most {
+					t.Fatalf("%d connections at once; want at most %d", waiting, most)
+				}
+			}
+			_, err := other.Exec(t.Context(), "ROLLBACK")
+			check(t, err)
+			ended.Wait()
+			if n := s.Connections(); n > most {
+				t.Errorf("%d connections; want at most %d", n, most)
+			}
+		})
+	}
 }
 
 // TestOpen_newer opens databases that a newer program has brought up to date: one to which it only added, and one from
@@ -72,9 +142,20 @@ func TestOpen_newer(t *testing.T) {
 		t.Error(err)
 	}
 	run(t, address, "UPDATE migrations_lock SET needs = 98")
-	_, err := postgres.Open(t.Context(), address, postgres.Options{})
-	if m := herb.MessageOf(err); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(m, "version 98") || !strings.Contains(m, "up to 1") {
-		t.Errorf("got %v; want both versions named", err)
+	old := openLater(t, address, postgres.Options{})
+	for range 2 { // it stays refused
+		for call, tt := range map[string]struct {
+			err  error
+			code herb.Code
+		}{
+			"Migrate": {old.Migrate(t.Context()), herb.CodeInvalid},
+			"Ping":    {old.Ping(t.Context()), herb.CodeUnavailable},
+		} {
+			m := herb.MessageOf(tt.err)
+			if herb.CodeOf(tt.err) != tt.code || !strings.Contains(m, "version 98") || !strings.Contains(m, "versions up to") {
+				t.Errorf("%s: got %v; want the code %q and both versions named", call, tt.err, tt.code)
+			}
+		}
 	}
 }
 
@@ -83,18 +164,15 @@ func TestOpen_refused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		address string
 		options postgres.Options
-		code    herb.Code
 	}{
-		"nobody there":     {"postgres:///x?host=/nowhere", postgres.Options{Patience: time.Millisecond}, herb.CodeUnavailable},
-		"not an address":   {"postgres://ann:secret@host:port/x", postgres.Options{}, herb.CodeInvalid},
-		"less than none":   {"postgres:///x?host=/nowhere", postgres.Options{MaxConns: -1}, herb.CodeInvalid},
-		"no such database": {cluster.Database(t) + "&dbname=none", postgres.Options{}, herb.CodeInternal},
+		"not an address": {"postgres://ann:secret@host:port/x", postgres.Options{}},
+		"less than none": {"postgres:///x?host=/nowhere", postgres.Options{MaxConns: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := postgres.Open(t.Context(), tt.address, tt.options)
-			if err == nil || herb.CodeOf(err) != tt.code || strings.Contains(err.Error(), "secret") {
-				t.Errorf("got %v; want an error of code %q", err, tt.code)
+			if err == nil || herb.CodeOf(err) != herb.CodeInvalid || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v; want an error of code %q", err, herb.CodeInvalid)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
 	"strconv"
 	"time"
@@ -67,27 +68,41 @@ type Store struct {
 	store.Tables
 	pool    *pgxpool.Pool
 	db      *sql.DB // the same connections, for the statements that all databases share
+	tables  *preparation
 	options Options
 }
 
-// Open connects to a database and brings its tables up to date. The address is a URL or a list of settings, as libpq takes
-// them: with several hosts, target_session_attrs and TLS, if need be.
-func Open(ctx context.Context, address string, o Options) (_ *Store, err error) {
+// Open returns the database at an address, which is a URL or a list of settings, as libpq takes them: with several hosts,
+// target_session_attrs and TLS, if need be. It fails where the address cannot be understood, and not because the database
+// does not answer: it connects when it is used, and brings the tables up to date before that.
+func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := configure(address, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, config.ConnConfig, o); err != nil {
-		return nil, failed("bringing the tables of the database up to date", err)
-	}
+	return open(ctx, config, o)
+}
+
+func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, failed("opening the database", err)
 	}
 	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), options: o}
+	s.tables = &preparation{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
 	s.Tables = store.NewTables(s.read, s.write)
 	return s, nil
+}
+
+// Migrate brings the tables up to date now. It need not be called: whatever uses the database does it first. It is for
+// those who want to wait for it, and to know why a database cannot be used, which its error tells along with what to do.
+func (s *Store) Migrate(ctx context.Context) error {
+	err := s.tables.wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	return unusable(s.pool.Config().ConnConfig, err)
 }
 
 // configure reads the address and adds what it leaves open.
@@ -138,6 +153,7 @@ func milliseconds(d time.Duration) string {
 
 // Close closes the connections. What was acknowledged is committed already.
 func (s *Store) Close() error {
+	s.tables.close()
 	err := s.db.Close()
 	s.pool.Close()
 	return err

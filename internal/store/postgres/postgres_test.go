@@ -24,8 +24,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// open opens a database with a store that is closed with the test.
+// stopAfter stops a server of its own when a test ends.
+func stopAfter(t testing.TB, server *pgtest.Cluster) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// open opens a database with a store that is closed with the test, and brings its tables up to date.
 func open(t testing.TB, address string, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s := openLater(t, address, o)
+	if err := s.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// openLater opens a database with a store that is closed with the test. Its first use connects to it.
+func openLater(t testing.TB, address string, o postgres.Options) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(context.Background(), address, o)
 	if err != nil {

@@ -69,6 +69,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 	})
 	t.Cleanup(stop)
 	query.Set("host", folder)
+	query.Set("default_query_exec_mode", "exec") // a commit is then sent as such, and not by the number of a prepared statement
 	u.RawQuery = query.Encode()
 	return u.String(), stop
 }

@@ -26,11 +26,8 @@ type found struct {
 }
 
 // queueRetries drops some of the retry keys that are too old, of which there mostly are none, and then reads what was
-// created under those of the batch.
+// created under those of the batch. A batch without any has nothing to do with either.
 func (b *batch) queueRetries(q *pgx.Batch) {
-	q.Queue("DELETE FROM retries WHERE (credential, key) IN "+
-		"(SELECT credential, key FROM retries WHERE created < $1 ORDER BY created LIMIT $2)",
-		b.now.Add(-keepRetries).UnixMicro(), forgetAtOnce)
 	var credentials, keys []string
 	for _, c := range b.creations {
 		if c.Retry != nil {
@@ -40,6 +37,9 @@ func (b *batch) queueRetries(q *pgx.Batch) {
 	if len(keys) == 0 {
 		return
 	}
+	q.Queue("DELETE FROM retries WHERE (credential, key) IN "+
+		"(SELECT credential, key FROM retries WHERE created < $1 ORDER BY created LIMIT $2)",
+		b.now.Add(-keepRetries).UnixMicro(), forgetAtOnce)
 	q.Queue("SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
 		"WHERE (r.credential, r.key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
 		Query(func(rows pgx.Rows) error {

@@ -37,21 +37,30 @@ func attempt(ctx context.Context, patience time.Duration, do func(context.Contex
 	}
 }
 
-// try is attempt within the limits of a call, with an error that has its place among ours.
+// try is attempt within the limits of a call, once the tables are up to date, with an error that has its place among ours.
 func (s *Store) try(ctx context.Context, what string, do func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := attempt(limited, s.options.Patience, func(ctx context.Context) error {
+	err := s.tables.wait(limited)
+	if err != nil {
+		err = unprepared(err)
+	} else {
+		err = s.attempt(limited, do)
+	}
+	if err != nil && ctx.Err() != nil { // the caller has gone; that is no fault of the database
+		return errors.Join(ctx.Err(), err)
+	}
+	return failed(what, err)
+}
+
+func (s *Store) attempt(ctx context.Context, do func(context.Context) error) error {
+	return attempt(ctx, s.options.Patience, func(ctx context.Context) error {
 		err := do(ctx)
 		if codeOf(err) == readOnlyTransaction {
 			s.pool.Reset() // all connections lead to the server that was the primary
 		}
 		return err
 	})
-	if err != nil && ctx.Err() != nil { // the caller has gone; that is no fault of the database
-		return errors.Join(ctx.Err(), err)
-	}
-	return failed(what, err)
 }
 
 // read runs do in a transaction that sees one state of the database.

@@ -1,18 +1,15 @@
 //go:build unix
 
-// Package pgtest runs a PostgreSQL server for tests. It is imported by tests alone.
+// Package pgtest runs PostgreSQL servers for tests. It is imported by tests alone.
 package pgtest
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,35 +17,38 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Cluster is a PostgreSQL server with databases of its own, which no other machine can reach. The zero value is ready: the
-// server is started when the first database is asked for. It ends with Stop, or with the process. A cluster must not be
-// copied.
+// server is started when the first database is asked for. It ends with Stop, or with the process, and so do its standbys.
+// A cluster must not be copied.
 type Cluster struct {
 	// Durable has the server sync what it writes and clean up behind itself, as it does outside of tests. It is then
 	// worth measuring.
 	Durable bool
+	// TCP has the server listen on the loopback address too, on a port that is free. Addresses then lead there.
+	TCP bool
+	// HBA is who may connect and how, as pg_hba.conf tells it. The user postgres must get in by the socket with nothing
+	// else. Empty means that everybody may do everything.
+	HBA string
+	// Certificate and Key, in PEM, let the server speak TLS. None means that it does not.
+	Certificate, Key []byte
 
-	start     sync.Once
-	folder    string
-	server    *exec.Cmd
-	ended     chan error
+	*server   // nil unless it was started
+	once      sync.Once
 	err       error
+	standbys  []*server
 	databases atomic.Int64
 }
 
 // errMissing says that there is no PostgreSQL to run.
 var errMissing = errors.New("PostgreSQL is not installed; `make parts` or `apt-get install postgresql` installs it")
 
-// Database creates an empty database and returns its address. It is dropped when the test ends. Where PostgreSQL is
-// missing the test is skipped, or fails if HERBARIUM_TEST_REQUIRE asks for it.
-func (c *Cluster) Database(t testing.TB) string {
+// launch starts the server unless that was done. Where PostgreSQL is missing the test is skipped, or fails if
+// HERBARIUM_TEST_REQUIRE asks for it.
+func (c *Cluster) launch(t testing.TB) {
 	t.Helper()
-	c.start.Do(func() { c.err = c.run() })
+	c.once.Do(func() { c.err = c.run() })
 	if errors.Is(c.err, errMissing) {
 		if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required != "all" && !strings.Contains(required, "postgres") {
 			t.Skip(c.err)
@@ -57,126 +57,82 @@ func (c *Cluster) Database(t testing.TB) string {
 	if c.err != nil {
 		t.Fatal(c.err)
 	}
+}
+
+// Database creates an empty database and returns its address, a URL. It is dropped when the test ends.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	c.launch(t)
 	name := fmt.Sprintf("test%d", c.databases.Add(1))
 	if err := c.exec("CREATE DATABASE " + name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if !c.alive() {
+			return
+		}
 		if err := c.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
 	})
-	return c.address(name)
+	return c.address(name, c.TCP)
 }
 
-func (c *Cluster) address(database string) string {
-	query := url.Values{"host": {c.folder}, "user": {"postgres"}, "sslmode": {"disable"}}
-	return "postgres:///" + database + "?" + query.Encode()
-}
-
-// exec runs a statement on a connection of its own.
-func (c *Cluster) exec(statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, c.address("postgres"))
-	if err != nil {
-		return err
+// Exec runs statements as the user postgres, in the database of that name.
+func (c *Cluster) Exec(t testing.TB, statements ...string) {
+	t.Helper()
+	c.launch(t)
+	if err := c.exec(statements...); err != nil {
+		t.Fatal(err)
 	}
-	_, err = conn.Exec(ctx, statement)
-	return errors.Join(err, conn.Close(ctx))
 }
 
-// Stop ends the server and removes all it has written. It is called once the tests are done.
+// Stop ends the server and its standbys and removes all they have written. It is called once the tests are done.
 func (c *Cluster) Stop() error {
+	var err error
 	if c.server != nil {
-		if err := c.server.Process.Signal(syscall.SIGQUIT); err == nil { // at once; nothing is kept
-			<-c.ended
-		}
+		err = c.stop()
 	}
-	if c.folder == "" {
-		return nil
+	for _, s := range c.standbys {
+		err = errors.Join(err, s.stop())
 	}
-	return os.RemoveAll(c.folder)
+	return err
 }
 
 // run makes the cluster and starts its server.
 func (c *Cluster) run() (err error) {
-	bin, err := binaries()
-	if err != nil {
+	if c.server, err = newServer(c.TCP); err != nil {
 		return err
 	}
-	if c.folder, err = os.MkdirTemp("", "pgtest"); err != nil {
-		return err
-	}
-	attr := attributes()
-	if os.Getuid() == 0 {
-		if attr.Credential, err = someone(); err != nil {
-			return err
-		}
-		if err := os.Chown(c.folder, int(attr.Credential.Uid), int(attr.Credential.Gid)); err != nil {
-			return err
-		}
-	}
-	data := filepath.Join(c.folder, "data")
 	// The databases sort as people do, so that a test fails where a statement should compare bytes and does not say so.
-	initdb := c.command(attr, bin, "initdb", "--pgdata="+data, "--username=postgres", "--auth=trust", "--no-sync",
-		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
+	if err := c.server.run("initdb", "--pgdata="+c.data(), "--username=postgres", "--auth=trust", "--no-sync",
+		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en"); err != nil {
+		return err
 	}
-	settings := []string{"-D", data, "-k", c.folder, "-c", "listen_addresses=", "-c", "max_connections=300"}
+	if c.HBA != "" {
+		if err := c.write("data/pg_hba.conf", []byte(c.HBA)); err != nil {
+			return err
+		}
+	}
+	if c.Certificate != nil {
+		// They lie where a standby gets them as well.
+		if err := errors.Join(c.write("data/server.crt", c.Certificate), c.write("data/server.key", c.Key)); err != nil {
+			return err
+		}
+	}
+	return c.start(c.settings()...)
+}
+
+// settings are those of the cluster's servers.
+func (c *Cluster) settings() []string {
+	settings := []string{"max_connections=300"}
 	if !c.Durable {
-		settings = append(settings, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
+		settings = append(settings, "fsync=off", "full_page_writes=off", "autovacuum=off")
 	}
-	c.server = c.command(attr, bin, "postgres", settings...)
-	log, err := os.Create(filepath.Join(c.folder, "log"))
-	if err != nil {
-		return err
+	if c.Certificate != nil {
+		settings = append(settings, "ssl=on")
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	c.server.Stdout, c.server.Stderr = log, log
-	c.ended = make(chan error, 1)
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the server would end with the thread that has started it
-		err := c.server.Start()
-		started <- err
-		if err == nil {
-			c.ended <- c.server.Wait()
-			close(c.ended)
-		}
-	}()
-	if err := <-started; err != nil {
-		c.server = nil
-		return err
-	}
-	return c.wait(log.Name())
-}
-
-// wait waits until the server answers.
-func (c *Cluster) wait(log string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		err := c.exec("SELECT 1")
-		if err == nil {
-			return nil
-		}
-		select {
-		case end := <-c.ended:
-			text, _ := os.ReadFile(log) // the more is told the better
-			return fmt.Errorf("PostgreSQL has ended: %w\n%s", end, text)
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("PostgreSQL does not answer: %w", err)
-		}
-	}
-}
-
-func (c *Cluster) command(attr *syscall.SysProcAttr, bin, name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(bin, name), args...)
-	cmd.SysProcAttr, cmd.Dir = attr, c.folder
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+c.folder)
-	return cmd
+	return settings
 }
 
 // binaries returns the folder of the newest PostgreSQL that Debian has installed, or of the one that is in the path.
@@ -199,8 +155,11 @@ func binaries() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// someone returns who runs the server in place of root, which PostgreSQL refuses.
-func someone() (*syscall.Credential, error) {
+// owner returns who runs the servers in place of root, which PostgreSQL refuses; nil means that we do ourselves.
+func owner() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
 		if u, err = user.Lookup("nobody"); err != nil {
@@ -216,4 +175,13 @@ func someone() (*syscall.Credential, error) {
 		return nil, err
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// own gives a file to who runs the servers.
+func own(path string) error {
+	owner, err := owner()
+	if err != nil || owner == nil {
+		return err
+	}
+	return os.Chown(path, int(owner.Uid), int(owner.Gid))
 }

@@ -1,10 +1,11 @@
 -- +goose Up
 
 -- Plants are numbered from 1 without a gap in the order of their commits and never change: a page of the listing without
--- conditions is found by number alone. Texts compare byte by byte, whatever the database sorts by.
+-- conditions is found by number alone. Texts compare byte by byte, whatever the database sorts by. Every index has the
+-- number too, so that a page far behind is found without a look at the plants before it.
 CREATE TABLE plants (
     seq       bigint           NOT NULL PRIMARY KEY,
-    id        bigint           NOT NULL UNIQUE,
+    id        bigint           NOT NULL,
     name      text COLLATE "C" NOT NULL,
     name_key  bytea            NOT NULL,
     tag       text COLLATE "C" NOT NULL, -- empty also when none was given
@@ -12,10 +13,11 @@ CREATE TABLE plants (
     tag_key   bytea,                     -- NULL for an empty tag
     batch     bigint           NOT NULL  -- a random number for each transaction; tells later whether it was committed
 );
+CREATE UNIQUE INDEX plants_id ON plants (id) INCLUDE (seq);
 CREATE INDEX plants_name     ON plants (name, seq);
 CREATE INDEX plants_name_key ON plants (name_key, seq);
 CREATE INDEX plants_tag      ON plants (tag, seq);
-CREATE INDEX plants_tag_id   ON plants (tag, id);
+CREATE INDEX plants_tag_id   ON plants (tag, id) INCLUDE (seq);
 CREATE INDEX plants_tag_name ON plants (tag, name_key, seq);
 CREATE INDEX plants_tag_key  ON plants (tag_key, seq) WHERE tag_key IS NOT NULL;
 
@@ -27,7 +29,7 @@ CREATE TABLE plant_words (
     field integer          NOT NULL,
     pos   integer          NOT NULL,
     words integer          NOT NULL,
-    PRIMARY KEY (word, seq, field, pos)
+    PRIMARY KEY (word, seq, field, pos) INCLUDE (words)
 );
 CREATE INDEX plant_words_place ON plant_words (seq, field, pos);
 

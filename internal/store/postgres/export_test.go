@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// OpenTraced is Open with somebody who is told of every statement.
+func OpenTraced(ctx context.Context, address string, o Options, tracer pgx.QueryTracer) (*Store, error) {
+	o = o.withDefaults()
+	config, err := configure(address, o)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig.Tracer = tracer
+	return open(ctx, config, o)
+}
+
+// MigrateTo brings a new database to a version.
+func MigrateTo(ctx context.Context, address string, version int64) error {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*config)
+	defer func() { _ = db.Close() }()
+	if err := prepareLock(ctx, db); err != nil {
+		return err
+	}
+	return apply(ctx, db, version)
+}
+
+// Connections returns how many connections were made in all.
+func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }

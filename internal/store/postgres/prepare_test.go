@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestPreparation_shared has many wait for one attempt, each for as long as it wants to. A failure is for all who waited,
+// and the next one tries again.
+func TestPreparation_shared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		attempts, fault := 0, errors.New("away")
+		p := &preparation{migrate: func(ctx context.Context) error {
+			attempts++
+			time.Sleep(time.Minute)
+			return fault
+		}}
+		wait := func(limit time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			return p.wait(ctx)
+		}
+		together := func(want error) {
+			t.Helper()
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if err := wait(time.Second); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("one without patience got %v", err)
+				}
+			})
+			for range 5 {
+				wg.Go(func() {
+					if err := wait(time.Hour); !errors.Is(err, want) {
+						t.Errorf("got %v; want %v", err, want)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		together(fault)
+		fault = nil
+		together(nil)
+		if err := wait(0); err != nil {
+			t.Errorf("once it is done: %v", err)
+		}
+		if attempts != 2 {
+			t.Errorf("%d attempts; want 2", attempts)
+		}
+	})
+}
+
+// TestPreparation_close ends the attempt under way, and all who wait for it.
+func TestPreparation_close(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &preparation{migrate: func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		waited := make(chan error, 1)
+		go func() { waited <- p.wait(t.Context()) }()
+		synctest.Wait()
+		p.close()
+		if err := <-waited; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if err := p.wait(t.Context()); !errors.Is(err, errClosed) {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}

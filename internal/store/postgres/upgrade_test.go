@@ -1,0 +1,361 @@
+package postgres_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+	"herbarium/internal/store/postgres"
+)
+
+// record has the test write down what the program does now, as the program of a version. That is done once, when a
+// version of the tables comes to be, and never again: the recording then stands for programs that are out there.
+var record = flag.Int64("record", 0, "record what the program does with the tables of this version")
+
+// oldest is the version of the tables whose programs must be able to work beside those of today.
+const oldest = 1
+
+func recording(version int64) string { return fmt.Sprintf("testdata/version%d.jsonl", version) }
+
+// noon is when everything recorded was done.
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// TestUpgrade_sideBySide has a program of an old version, in the shape of all the statements it sends, and a store of today
+// work on one database with the newest tables. Both see what either has written.
+func TestUpgrade_sideBySide(t *testing.T) {
+	t.Parallel()
+	if *record != 0 {
+		recordVersion(t, *record)
+	}
+	address := cluster.Database(t)
+	today := open(t, address, postgres.Options{Now: noon})
+	var needs int64
+	check(t, connect(t, address).QueryRow(t.Context(), "SELECT needs FROM migrations_lock").Scan(&needs))
+	if needs > oldest {
+		t.Fatalf("the tables refuse programs that know less than version %d", needs)
+	}
+	steps := readSteps(t, recording(oldest))
+	ended := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { // one that lists all the time is in nobody's way
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				list(t, today, "sort=tag&search=fern")
+			}
+		}
+	})
+	func() {
+		defer wg.Wait()
+		defer close(ended)
+		replay(t, address, steps, func(task string) { otherTasks(t, today)[task]() })
+	}()
+	checkScenario(t, today)
+}
+
+// TestUpgrade_inPlace brings a database with the data of an old program up to date: nothing is lost.
+func TestUpgrade_inPlace(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	if err := postgres.MigrateTo(t.Context(), address, oldest); err != nil {
+		t.Fatal(err)
+	}
+	replay(t, address, readSteps(t, recording(oldest)), nil)
+	tables := contents(t, address)
+	if slices.ContainsFunc(slices.Collect(maps.Values(tables)), func(rows []string) bool { return len(rows) == 0 }) {
+		t.Fatalf("a table is empty: %v", tables)
+	}
+	today := open(t, address, postgres.Options{Now: noon})
+	if diff := cmp.Diff(tables, readTables(t, address, tables)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+	checkScenario(t, today)
+	if _, err := today.CreatePlants(t.Context(), creations(99)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExecModes does everything without prepared statements, as a proxy needs it that gives each transaction another
+// connection.
+func TestExecModes(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"exec", "simple_protocol", "cache_describe"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, cluster.Database(t)+"&default_query_exec_mode="+mode, postgres.Options{Now: noon})
+			scenario(t, s, func(task string) { otherTasks(t, s)[task]() })
+			checkScenario(t, s)
+		})
+	}
+}
+
+// recordVersion runs the scenario and writes down each statement, and then what each has for an answer.
+func recordVersion(t *testing.T, version int64) {
+	t.Helper()
+	address := cluster.Database(t)
+	if err := postgres.MigrateTo(t.Context(), address, version); err != nil {
+		t.Fatal(err)
+	}
+	var r tape
+	s, err := postgres.OpenTraced(t.Context(), address, postgres.Options{MaxConns: 1, Now: noon}, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.on = true
+	scenario(t, s, func(task string) {
+		r.other = task
+		otherTasks(t, s)[task]()
+		r.other = ""
+	})
+	r.on = false
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	again := cluster.Database(t)
+	if err := postgres.MigrateTo(t.Context(), again, version); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, again)
+	for i := range r.steps {
+		if r.steps[i], err = r.steps[i].play(t.Context(), conn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeSteps(t, recording(version), r.steps)
+}
+
+func plant(id int64, name, tag, retry string) store.Creation {
+	c := store.Creation{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: name}}}
+	if tag != "" {
+		c.Plant.Tag = &tag
+	}
+	if retry != "" {
+		c.Retry = &store.Retry{Credential: "ann", Key: retry, Body: sha256.Sum256([]byte(name))}
+	}
+	return c
+}
+
+func dataset(name, version string) herb.Dataset {
+	return herb.Dataset{
+		Ref: herb.Ref{Namespace: "garden", Name: name}, Version: version, Title: "Prices", Access: herb.AccessOpen,
+		Fields: []herb.Field{{Name: "id"}, {Name: "price"}}, Records: 3, Published: noon(), Source: "prices.csv",
+	}
+}
+
+// otherTasks are what another program does while the recorded one is at work.
+func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
+	ctx := t.Context()
+	return map[string]func(){
+		"creates": func() {
+			check(t, created(s.CreatePlants(ctx, []store.Creation{plant(100, "Lady fern", "shade", "k100"), plant(101, "Rose", "", "")})))
+		},
+		"publishes": func() {
+			check(t, s.AddVersion(ctx, dataset("others", "o1"), ""))
+			check(t, s.AddVersion(ctx, dataset("prices", "o2"), "v2"))
+			check(t, s.AddKey(ctx, herb.Key{ID: "other", Name: "Other", Scopes: []herb.Scope{"data:read"}, Created: noon()}))
+		},
+	}
+}
+
+// check ends the test if something failed.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// created returns the first error of several creations.
+func created(outcomes []store.Outcome, err error) error {
+	for _, o := range outcomes {
+		if err == nil {
+			err = o.Err
+		}
+	}
+	return err
+}
+
+// scenario does everything that can be done with a store.
+func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
+	ctx := t.Context()
+	check(t, s.Ping(ctx))
+	first := []store.Creation{plant(1, "Tree fern", "sun", "k1"), plant(2, "Ångström fern", "", ""), plant(3, "Moss", "shade", "k3")}
+	check(t, created(s.CreatePlants(ctx, first)))
+	other("creates")
+	outcomes, err := s.CreatePlants(ctx, []store.Creation{
+		plant(1, "Tree fern", "sun", "k1"), plant(2, "Taken", "", ""), plant(100, "Lady fern", "shade", "k100"), plant(4, "Fern", "", "k4"),
+	})
+	check(t, err)
+	if !outcomes[0].Replayed || outcomes[1].Err == nil || !outcomes[2].Replayed || outcomes[3].Err != nil {
+		t.Fatalf("outcomes %+v", outcomes)
+	}
+	for _, raw := range []string{
+		"", "page=2&per_page=2", "id=3", "id=1&id=3", "id[ne]=3", "id[gt]=2", "id[lte]=2.5", "name=Moss", "name[prefix]=T",
+		"name[gt]=Moss", "name[lte]=Moss", "tag=shade", "tag=", "tag[ne]=sun", "tag=sun&tag=shade&name[prefix]=M",
+		"sort=id", "sort=id&order=desc", "sort=name", "sort=name&order=desc&per_page=2", "sort=tag", "sort=tag&order=desc&per_page=2",
+		"tag=shade&sort=id", "tag=shade&sort=name&order=desc", "sort=name&name[prefix]=L", "sort=tag&id[gt]=1",
+		"search=fern", "search=fern+tree", "search=%22tree+fern%22", "search=fe*", "search=fern+-tree", "search=-fern",
+		"search=fern&tag=shade", "search=fern&sort=name", "search=fern&sort=tag&order=desc", "search=-moss&sort=id", "search=sh*&sort=id",
+	} {
+		list(t, s, raw)
+		r, err := query.Parse(raw, herb.PlantFields())
+		check(t, err)
+		stream, err := s.Plants().Stream(ctx, r)
+		check(t, err)
+		for _, err := range stream.Records {
+			check(t, err)
+		}
+	}
+	_, err = s.Plants().Describe(ctx)
+	check(t, err)
+	keysAndTroubles(t, s)
+	catalogue(t, s, other)
+}
+
+func keysAndTroubles(t *testing.T, s *postgres.Store) {
+	ctx := t.Context()
+	for _, id := range []string{"ann", "bob"} {
+		check(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
+	}
+	_, err := s.Key(ctx, "ann")
+	check(t, err)
+	check(t, s.RevokeKey(ctx, "bob", noon()))
+	check(t, s.TouchKeys(ctx, map[string]time.Time{"ann": noon()}))
+	_, err = s.Keys(ctx)
+	check(t, err)
+	for _, place := range []string{"a.csv", "b.csv"} {
+		check(t, s.SetTrouble(ctx, herb.Trouble{Place: place, Message: "no records", Since: noon()}))
+	}
+	check(t, s.ClearTrouble(ctx, "a.csv"))
+	_, err = s.Troubles(ctx)
+	check(t, err)
+}
+
+func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
+	ctx := t.Context()
+	prices := dataset("prices", "").Ref
+	check(t, s.AddVersion(ctx, dataset("prices", "v1"), ""))
+	check(t, s.AddVersion(ctx, dataset("prices", "v2"), "v1"))
+	other("publishes")
+	check(t, s.AddVersion(ctx, dataset("gone", "g1"), ""))
+	if err := s.AddVersion(ctx, dataset("prices", "v3"), "v2"); !errors.Is(err, store.ErrSuperseded) {
+		t.Fatalf("got %v", err)
+	}
+	check(t, s.AddVersion(ctx, dataset("prices", "v3"), "o2"))
+	check(t, s.SetLive(ctx, prices, "v2"))
+	for _, version := range []string{"", "o2"} {
+		_, err := s.Version(ctx, prices, version)
+		check(t, err)
+	}
+	_, err := s.Version(ctx, prices, "none")
+	if herb.CodeOf(err) != herb.CodeNotFound {
+		t.Fatalf("got %v", err)
+	}
+	_, err = s.History(ctx, prices)
+	check(t, err)
+	_, err = s.PruneVersions(ctx, prices, 2)
+	check(t, err)
+	check(t, s.RemoveDataset(ctx, dataset("gone", "").Ref))
+	_, err = s.Versions(ctx)
+	check(t, err)
+	_, err = s.Datasets(ctx)
+	check(t, err)
+	_, err = s.Generation(ctx)
+	check(t, err)
+}
+
+// checkScenario looks at what the scenario leaves behind, by both programs.
+func checkScenario(t *testing.T, s *postgres.Store) {
+	t.Helper()
+	want := []string{
+		`{"id":"1","name":"Tree fern","tag":"sun"}`, `{"id":"2","name":"Ångström fern","tag":""}`, `{"id":"3","name":"Moss","tag":"shade"}`,
+		`{"id":"100","name":"Lady fern","tag":"shade"}`, `{"id":"101","name":"Rose","tag":""}`, `{"id":"4","name":"Fern","tag":""}`,
+	}
+	if diff := cmp.Diff(want, list(t, s, "")); diff != "" {
+		t.Errorf("plants (-want +got):\n%s", diff)
+	}
+	if found := list(t, s, "search=fern&tag=shade"); len(found) != 1 || found[0] != want[3] {
+		t.Errorf("the search finds %v", found)
+	}
+	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{plant(1, "Tree fern", "sun", "k1")})
+	if err != nil || !outcomes[0].Replayed {
+		t.Errorf("a retry key of the other program: %+v, %v", outcomes, err)
+	}
+	keys, err := s.Keys(t.Context())
+	check(t, err)
+	datasets, err := s.Datasets(t.Context())
+	check(t, err)
+	history, err := s.History(t.Context(), dataset("prices", "").Ref)
+	check(t, err)
+	troubles, err := s.Troubles(t.Context())
+	check(t, err)
+	var got []string
+	for _, k := range keys {
+		got = append(got, k.ID)
+	}
+	for _, d := range datasets {
+		got = append(got, d.Name+" "+d.Version)
+	}
+	for _, v := range history {
+		got = append(got, v.Version)
+	}
+	for _, t := range troubles {
+		got = append(got, t.Place)
+	}
+	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "), cmp.Comparer(sameWords)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// sameWords compares texts without regard to commas.
+func sameWords(a, b string) bool {
+	return strings.ReplaceAll(a, ",", "") == strings.ReplaceAll(b, ",", "")
+}
+
+// contents returns the rows of all tables, as text.
+func contents(t *testing.T, address string) map[string][]string {
+	t.Helper()
+	rows, err := connect(t, address).Query(t.Context(), "SELECT table_name || '(' || string_agg(column_name, ', ' ORDER BY ordinal_position) || ')' "+
+		"FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE 'migrations%' GROUP BY table_name")
+	check(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	check(t, err)
+	tables := map[string][]string{}
+	for _, name := range names {
+		tables[name] = nil
+	}
+	return readTables(t, address, tables)
+}
+
+// readTables returns the rows of those columns of those tables.
+func readTables(t *testing.T, address string, tables map[string][]string) map[string][]string {
+	t.Helper()
+	conn, out := connect(t, address), map[string][]string{}
+	for name := range tables {
+		table, columns, _ := strings.Cut(strings.TrimSuffix(name, ")"), "(")
+		rows, err := conn.Query(t.Context(), "SELECT ROW("+columns+")::text FROM "+table+" ORDER BY 1")
+		check(t, err)
+		out[name], err = pgx.CollectRows(rows, pgx.RowTo[string])
+		check(t, err)
+	}
+	return out
+}

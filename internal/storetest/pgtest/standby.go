@@ -1,0 +1,99 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// Standby is a server that follows a cluster and can take its place. It ends with the cluster.
+type Standby struct {
+	*server
+	cluster *Cluster
+}
+
+// Standby starts a standby of the cluster. When it returns the standby is synchronous: from then on a commit is answered
+// once both servers have it on disk.
+func (c *Cluster) Standby(t testing.TB) *Standby {
+	t.Helper()
+	c.launch(t)
+	s, err := c.standby()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (c *Cluster) standby() (*Standby, error) {
+	s, err := newServer(c.TCP)
+	if s != nil {
+		c.standbys = append(c.standbys, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
+	if err := s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
+		"--no-sync", "--wal-method=stream"); err != nil {
+		return nil, err
+	}
+	if err := s.start(c.settings()...); err != nil {
+		return nil, err
+	}
+	if err := c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"); err != nil {
+		return nil, err
+	}
+	return &Standby{s, c}, c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+}
+
+// Promote makes the standby a server that takes changes, and returns once it does.
+func (s *Standby) Promote(t testing.TB) {
+	t.Helper()
+	if err := s.query("SELECT 1 WHERE pg_promote(true, 60)"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Alone returns the address, on the standby alone, of a database of the cluster.
+func (s *Standby) Alone(address string) string { return with(address, s.hosts(address, false)) }
+
+// Both returns the address of a database of the cluster that names both servers and asks for the one that takes changes.
+func (s *Standby) Both(address string) string { return with(address, s.hosts(address, true)) }
+
+// hosts returns the settings of an address that leads to the standby, or to both servers.
+func (s *Standby) hosts(address string, both bool) map[string]string {
+	hosts, ports := []string{s.folder}, []string{fmt.Sprint(s.port)}
+	if strings.Contains(address, "host=127.0.0.1") {
+		hosts[0] = "127.0.0.1"
+	}
+	if !both {
+		return map[string]string{"host": hosts[0], "port": ports[0]}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err) // it comes from Database
+	}
+	query := u.Query()
+	return map[string]string{
+		"host":                 query.Get("host") + "," + hosts[0],
+		"port":                 query.Get("port") + "," + ports[0],
+		"target_session_attrs": "read-write",
+	}
+}
+
+// with returns an address of Database with other settings.
+func with(address string, settings map[string]string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err) // it comes from Database
+	}
+	query := u.Query()
+	for name, value := range settings {
+		query.Set(name, value)
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
