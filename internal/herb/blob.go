@@ -1,0 +1,10 @@
+package herb
+
+import "time"
+
+// Blob is a file in an object store.
+type Blob struct {
+	Name     string
+	Size     int64
+	Modified time.Time // by the clock of the store
+}
