@@ -102,7 +102,9 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 func (l *Library) clean(ctx context.Context) {
 	failing := false
 	do := func() {
-		err := errors.Join(l.Collect(ctx), l.Sweep(ctx), l.takeStock())
+		limited, cancel := context.WithTimeout(ctx, collectEvery)
+		defer cancel()
+		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.takeStock())
 		l.writeDown()
 		if ctx.Err() != nil || (err != nil) == failing {
 			return

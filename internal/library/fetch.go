@@ -83,7 +83,10 @@ func (l *Library) join(ref herb.Ref) (*fetch, Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.shelf.Load().entries[ref]
-	if e == nil {
+	switch {
+	case l.cache.closed:
+		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "dataset %s cannot be fetched to this server, which is stopping", ref)
+	case e == nil:
 		return nil, Snapshot{}, unknown(ref, nil)
 	}
 	if e.open != nil && e.open.Acquire() {
@@ -95,9 +98,7 @@ func (l *Library) join(ref herb.Ref) (*fetch, Snapshot, error) {
 		if failed := l.cache.pending(e, l.opts.Now()); failed != nil {
 			return nil, Snapshot{}, failed.err
 		}
-		if f = l.begin(e); f == nil {
-			return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "the server is stopping")
-		}
+		f = l.begin(e)
 	}
 	if f.waiting++; f.waiting == 1 {
 		select {

@@ -229,7 +229,7 @@ func unknown(ref herb.Ref, datasets []herb.Dataset) error {
 // ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { _ = l.Refresh(ctx) }) }) // the log and Health tell of errors
+	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
 	if l.cache != nil {
 		running.Go(func() { every(ctx, time.Second, l.tend) })
 		running.Go(func() { l.clean(ctx) })

@@ -108,11 +108,10 @@ func (r *reading) failedSince(t time.Time) error {
 	return nil
 }
 
-// How long a request may wait for the catalogue of a node that has something to list without it, and how long it is then
-// left alone.
 const (
-	catalogueWait  = 2 * time.Second
-	cataloguePause = 5 * time.Second
+	catalogueLimit = 20 * time.Second // how long reading the catalogue may take
+	catalogueWait  = 2 * time.Second  // how long a request waits for it on a node that has something to list without it
+	cataloguePause = 5 * time.Second  // how long requests do not ask after it has failed
 )
 
 // current returns the shelf, replaced first if the bell has rung.
@@ -136,10 +135,22 @@ func (l *Library) current(ctx context.Context) (*shelf, error) {
 		return s, nil
 	}
 	defer l.refresh.Unlock()
-	limited, cancel := context.WithTimeout(ctx, catalogueWait)
+	l.lookWithin(ctx, catalogueWait)
+	return l.shelf.Load(), nil
+}
+
+// poll is Refresh, as Run does it. Errors are in the log and in Health.
+func (l *Library) poll(ctx context.Context) {
+	l.refresh.Lock()
+	defer l.refresh.Unlock()
+	l.lookWithin(ctx, catalogueLimit)
+}
+
+// lookWithin reads the catalogue if that does not take too long. l.refresh is held.
+func (l *Library) lookWithin(ctx context.Context, limit time.Duration) {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	l.report(ctx, l.look(limited))
-	return l.shelf.Load(), nil
 }
 
 // Refresh brings what is served in line with the catalogue.
