@@ -1,0 +1,289 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// sizeOf returns how large the file of a version is.
+func sizeOf(t *testing.T, d herb.Dataset) int64 {
+	t.Helper()
+	if d.File == nil || d.File.Size == 0 || len(d.File.SHA256) != 64 {
+		t.Fatalf("version %s has the file %+v", d.Version, d.File)
+	}
+	return d.File.Size
+}
+
+// wantFiles checks the versions that have a file on a node, and what its health says of them.
+func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
+	t.Helper()
+	names, sum := []string{}, int64(0)
+	for _, d := range want {
+		names = append(names, d.Version)
+	}
+	files := n.files(t)
+	for _, size := range files {
+		sum += size
+	}
+	slices.Sort(names)
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(names, got) {
+		t.Errorf("the files of %v are here; want %v", got, names)
+	}
+	if h := n.Health(); h.CacheBytes != sum {
+		t.Errorf("health says that %d bytes are here; it is %d", h.CacheBytes, sum)
+	}
+}
+
+// fill publishes datasets of about the same size and returns them with a size that has room for so many of them.
+func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size int64) {
+	t.Helper()
+	publisher := c.node(t, nil)
+	most := int64(0)
+	for i := range datasets {
+		d := publishAs(t, publisher.Library, named(i), 100+i)
+		ds, most = append(ds, d), max(most, sizeOf(t, d))
+	}
+	return ds, most*int64(room) + most/2
+}
+
+// TestCache: datasets are fetched ahead as long as there is room, the others on demand, in the place of what was not used
+// for longest.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		ds, size := fill(t, c, 5, 3)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
+		pass(5 * time.Second)
+		wantFiles(t, b, ds[0], ds[1], ds[2])
+		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
+		for _, i := range []int{0, 2} {
+			wantListed(t, b.Library, named(i), 100+i)
+			pass(2 * time.Second)
+		}
+		wantListed(t, b.Library, named(3), 103)
+		pass(2 * time.Second)
+		wantFiles(t, b, ds[0], ds[2], ds[3])
+		wantListed(t, b.Library, named(1), 101)
+		pass(2 * time.Second)
+		wantFiles(t, b, ds[1], ds[2], ds[3])
+		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
+		wantListed(t, b.Library, named(0), 100)
+		if b.log.count("level=WARN") != 0 {
+			t.Errorf("the log has warnings:\n%s", b.log)
+		}
+	})
+}
+
+// TestCache_inUse: what a request holds stays, whatever it costs, and goes when it is released.
+func TestCache_inUse(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		ds, size := fill(t, c, 3, 1)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = size })
+		var held []library.Snapshot
+		for i := range 2 {
+			s, err := b.Acquire(t.Context(), named(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, s)
+		}
+		b.run(t)
+		pass(5 * time.Second)
+		wantFiles(t, b, ds[0], ds[1])
+		if n := b.log.count("the cache is larger than it should be"); n != 1 {
+			t.Errorf("it was told %d times that the cache is too large", n)
+		}
+		for i, s := range held {
+			if n := total(t, s); n != 100+i {
+				t.Errorf("%d records in %s", n, s.Ref)
+			}
+			s.Release()
+		}
+		wantListed(t, b.Library, named(1), 101)
+		pass(2 * time.Second)
+		wantFiles(t, b, ds[1])
+	})
+}
+
+// TestCache_oldVersionsFirst: versions that are not live make room for those that are.
+func TestCache_oldVersionsFirst(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		ds, size := fill(t, c, 2, 3)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
+		pass(5 * time.Second)
+		publisher := c.node(t, nil)
+		second := publishAs(t, publisher.Library, named(0), 99)
+		pass(3 * time.Second)
+		wantFiles(t, b, ds[0], ds[1], second)
+		third := publishAs(t, publisher.Library, named(0), 98)
+		pass(3 * time.Second)
+		wantHealth(t, b.Library, library.Health{Open: 2})
+		files := b.files(t)
+		if files[ds[1].Version] == 0 || files[third.Version] == 0 || files[ds[0].Version] != 0 {
+			t.Errorf("the files %v are here; want those of both live versions", files)
+		}
+	})
+}
+
+// TestCache_largerThanAll: a dataset that is larger than the cache is served.
+func TestCache_largerThanAll(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		ds, _ := fill(t, c, 2, 1)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = 1 }).run(t)
+		pass(5 * time.Second)
+		wantFiles(t, b)
+		for range 3 {
+			wantListed(t, b.Library, named(0), 100)
+			pass(3 * time.Second)
+			wantFiles(t, b, ds[0])
+		}
+		wantListed(t, b.Library, named(1), 101)
+		pass(3 * time.Second)
+		wantFiles(t, b, ds[1])
+		if n := b.log.count("the cache is larger than it should be"); n != 1 {
+			t.Errorf("it was told %d times that the cache is too large", n)
+		}
+		if n := c.bucket.count("get"); n != 2 {
+			t.Errorf("%d downloads", n)
+		}
+	})
+}
+
+// TestCache_keepsWhatIsNowhereElse: a file that was never uploaded is not removed, and neither is a version that is listed
+// because its successor cannot be fetched.
+func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		b := c.node(t, func(o *library.Options) { o.Blobs = nil })
+		own := publishAs(t, b.Library, named(8), 100) // before it became a node of a cluster
+		own2 := publishAs(t, b.Library, named(8), 100)
+		b.stop()
+		ds, size := fill(t, c, 3, 3)
+		b.opts.Blobs, b.opts.CacheSize = c.bucket, size
+		b.open(t)
+		b.run(t)
+		pass(3 * time.Second)
+		wantListed(t, b.Library, named(8), 100)
+		wantListed(t, b.Library, named(0), 100)
+		pass(3 * time.Second)
+		wantFiles(t, b, own, own2, ds[0])
+
+		publisher := c.node(t, nil)
+		d := publishAs(t, publisher.Library, named(0), 300)
+		c.bucket.set(only("get", func(x call) error {
+			if x.name == d.Version+".segment" {
+				return errStore
+			}
+			return x.do()
+		}), nil)
+		pass(3 * time.Second)
+		for range 3 {
+			wantListed(t, b.Library, named(1), 101)
+			wantListed(t, b.Library, named(2), 102)
+			pass(3 * time.Second)
+		}
+		wantListed(t, b.Library, named(0), 100)
+	})
+}
+
+// TestCache_afterRestart: what an earlier run has left counts, and goes.
+func TestCache_afterRestart(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		ds, size := fill(t, c, 4, 1)
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		second := publishAs(t, c.node(t, nil).Library, named(0), 100)
+		pass(3 * time.Second)
+		wantFiles(t, b, append(ds, second)...)
+		b.opts.CacheSize = size
+		b.restart(t)
+		b.run(t)
+		pass(10 * time.Second)
+		if files := b.files(t); len(files) != 1 || files[ds[0].Version] != 0 {
+			t.Errorf("the files %v are here; want that of one live version", files)
+		}
+		for i, n := range []int{100, 101, 102, 103} {
+			wantListed(t, b.Library, named(i), n)
+		}
+	})
+}
+
+// TestCache_race lists all the time on nodes with little room while versions are published, rolled back and collected.
+func TestCache_race(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	const datasets = 4
+	publisher := c.node(t, func(o *library.Options) { o.CacheSize, o.Keep = 1, 2 })
+	for i := range datasets {
+		publishAs(t, publisher.Library, named(i), 10)
+	}
+	var readers sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for range 2 {
+		b := c.node(t, func(o *library.Options) { o.CacheSize, o.Wait = 5000, -1 }).run(t)
+		for range 3 {
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					if err := readOne(ctx, b.Library, named(rand.N(datasets))); err != nil && ctx.Err() == nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				if err := errors.Join(b.Refresh(ctx), b.Collect(ctx)); err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+				b.Health()
+			}
+		})
+	}
+	for n := range 40 {
+		publishAs(t, publisher.Library, named(n%datasets), 10+n)
+		if n%10 == 9 {
+			if _, err := publisher.Rollback(t.Context(), named(n%datasets), ""); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop()
+	readers.Wait()
+	c.wantWhole(t)
+}
+
+// readOne lists a dataset and compares its total with its description.
+func readOne(ctx context.Context, l *library.Library, ref herb.Ref) error {
+	s, err := l.Acquire(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer s.Release()
+	r, err := query.Parse("per_page=1", s.Fields)
+	if err != nil {
+		return err
+	}
+	page, err := s.List(ctx, r)
+	if err == nil && page.Total != s.Records {
+		err = fmt.Errorf("version %s lists %d records; it has %d", s.Version, page.Total, s.Records)
+	}
+	return err
+}

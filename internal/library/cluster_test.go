@@ -1,0 +1,463 @@
+package library_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/store/sqlite"
+)
+
+// cluster is a database and a store of objects that nodes share.
+type cluster struct {
+	db     *sqlite.Store
+	bucket *bucket
+}
+
+// inCluster runs a test in a bubble of time, in which nothing takes time but waiting.
+func inCluster(t *testing.T, test func(t *testing.T, c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newCluster(t)) })
+}
+
+func newCluster(t testing.TB) *cluster {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &cluster{db: db, bucket: newBucket(t, time.Now)}
+}
+
+// node is a library with a folder of its own.
+type node struct {
+	*library.Library
+	catalogue *unsteady
+	opts      library.Options
+	log       *logBook
+	stop      func() // what run has started
+}
+
+// node opens a library in a new folder. change (nil: nothing) adjusts its options.
+func (c *cluster) node(t testing.TB, change func(*library.Options)) *node {
+	t.Helper()
+	n := &node{catalogue: &unsteady{Catalogue: c.db}, log: &logBook{}, stop: func() {}}
+	n.opts = library.Options{Dir: t.TempDir(), Blobs: c.bucket, Log: slog.New(slog.NewTextHandler(n.log, nil))}
+	if change != nil {
+		change(&n.opts)
+	}
+	n.open(t)
+	return n
+}
+
+// open opens the library of a node that is closed.
+func (n *node) open(t testing.TB) {
+	t.Helper()
+	l, err := library.Open(n.catalogue, n.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closing := sync.OnceFunc(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n.Library, n.stop = l, closing
+	t.Cleanup(closing)
+}
+
+// run has the node look after itself, as a server does.
+func (n *node) run(t testing.TB) *node {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	l, closing := n.Library, n.stop
+	running.Go(func() {
+		if err := l.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	n.stop = sync.OnceFunc(func() { cancel(); running.Wait(); closing() })
+	t.Cleanup(n.stop)
+	return n
+}
+
+// restart closes the library of a node and opens it again on the same folder.
+func (n *node) restart(t testing.TB) {
+	t.Helper()
+	n.stop()
+	n.open(t)
+}
+
+// files returns the sizes of the versions that have a file in the node's folder, and complains about leftovers.
+func (n *node) files(t testing.TB) map[string]int64 {
+	t.Helper()
+	entries, err := os.ReadDir(n.opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]int64{}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := strings.CutSuffix(e.Name(), ".segment"); ok {
+			files[v] = info.Size()
+		} else if strings.HasSuffix(e.Name(), ".part") {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	return files
+}
+
+// unsteady is a catalogue that can be away.
+type unsteady struct {
+	library.Catalogue
+	away   atomic.Bool
+	silent atomic.Bool // it does not even say so
+}
+
+var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is away")
+
+func (u *unsteady) check(ctx context.Context) error {
+	if u.silent.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if u.away.Load() {
+		return errCatalogue
+	}
+	return nil
+}
+
+// Generation, Datasets and Versions are library.Catalogue.
+func (u *unsteady) Generation(ctx context.Context) (int64, error) {
+	if err := u.check(ctx); err != nil {
+		return 0, err
+	}
+	return u.Catalogue.Generation(ctx)
+}
+
+func (u *unsteady) Datasets(ctx context.Context) ([]herb.Dataset, error) {
+	if err := u.check(ctx); err != nil {
+		return nil, err
+	}
+	return u.Catalogue.Datasets(ctx)
+}
+
+func (u *unsteady) Versions(ctx context.Context) ([]string, error) {
+	if err := u.check(ctx); err != nil {
+		return nil, err
+	}
+	return u.Catalogue.Versions(ctx)
+}
+
+// logBook is what was logged.
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write is io.Writer.
+func (b *logBook) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// count returns how many lines have a part.
+func (b *logBook) count(part string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for line := range strings.Lines(b.text.String()) {
+		if strings.Contains(line, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *logBook) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// pass lets time go by in a bubble, and all that was to happen in it.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// named returns the n-th dataset of a test.
+func named(n int) herb.Ref { return herb.Ref{Namespace: "shop", Name: fmt.Sprintf("d%d", n)} }
+
+// publishAs publishes a version of a dataset with so many records.
+func publishAs(t testing.TB, l *library.Library, ref herb.Ref, n int) herb.Dataset {
+	t.Helper()
+	out, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Dataset
+}
+
+// wantListed checks how many records of a dataset a node lists.
+func wantListed(t *testing.T, l *library.Library, ref herb.Ref, want int) {
+	t.Helper()
+	s, err := l.Acquire(t.Context(), ref)
+	if err != nil {
+		t.Errorf("%s: %v; want %d records", ref, err, want)
+		return
+	}
+	defer s.Release()
+	if got := total(t, s); got != want || s.Records != want {
+		t.Errorf("%s lists %d records, described as %d; want %d", ref, got, s.Records, want)
+	}
+	if s.File != nil {
+		t.Errorf("%s tells of its file", ref)
+	}
+}
+
+// wantUnavailable checks that a node does not list a dataset for now, and says why.
+func wantUnavailable(t *testing.T, l *library.Library, ref herb.Ref, message string) {
+	t.Helper()
+	s, err := l.Acquire(t.Context(), ref)
+	if err == nil {
+		s.Release()
+	}
+	if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), message) ||
+		!strings.Contains(herb.MessageOf(err), ref.String()) {
+		t.Errorf("%s: %v; want it unavailable: %s", ref, err, message)
+	}
+}
+
+// wantHealth checks the counts of a node's health.
+func wantHealth(t *testing.T, l *library.Library, want library.Health) {
+	t.Helper()
+	ignore := cmpopts.IgnoreFields(library.Health{}, "Read", "Err", "Failures", "CacheBytes")
+	if d := cmp.Diff(want, l.Health(), ignore); d != "" {
+		t.Errorf("health (-want +got):\n%s", d)
+	}
+}
+
+// wantWhole checks that every version in the catalogue has its object.
+func (c *cluster) wantWhole(t testing.TB) {
+	t.Helper()
+	versions, err := c.db.Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := c.bucket.versions(t)
+	for _, v := range versions {
+		if !slices.Contains(there, v) {
+			t.Errorf("version %s is in the catalogue and has no object", v)
+		}
+	}
+}
+
+// TestCluster is all that two nodes do when nothing is wrong.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		a, b := c.node(t, nil).run(t), c.node(t, nil).run(t)
+		first := publishAs(t, a.Library, ref, 1)
+		pass(3 * time.Second)
+		wantListed(t, a.Library, ref, 1)
+		wantListed(t, b.Library, ref, 1)
+		wantHealth(t, b.Library, library.Health{Open: 1})
+
+		publishAs(t, a.Library, ref, 2)
+		pass(3 * time.Second)
+		wantListed(t, a.Library, ref, 2)
+		wantListed(t, b.Library, ref, 2)
+		if n := c.bucket.count("get"); n != 2 {
+			t.Errorf("%d downloads of two versions to one node; the other had built them", n)
+		}
+
+		if back, err := b.Rollback(t.Context(), ref, ""); err != nil || back != first.Version {
+			t.Errorf("rolled back to %s, %v", back, err)
+		}
+		pass(3 * time.Second)
+		wantListed(t, a.Library, ref, 1)
+		wantListed(t, b.Library, ref, 1)
+		if n := c.bucket.count("get"); n != 2 {
+			t.Errorf("%d downloads; both nodes had the version before", n)
+		}
+
+		if err := a.Remove(t.Context(), ref); err != nil {
+			t.Error(err)
+		}
+		pass(3 * time.Second)
+		for _, n := range []*node{a, b} {
+			if _, err := n.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound {
+				t.Errorf("a removed dataset: %v", err)
+			}
+		}
+		if n := a.log.count("level=ERROR") + b.log.count("level=ERROR") + a.log.count("level=WARN") + b.log.count("level=WARN"); n > 0 {
+			t.Errorf("logged:\n%s%s", a.log, b.log)
+		}
+	})
+}
+
+// TestCluster_withoutRun: a command fetches what it is asked for and nothing else.
+func TestCluster_withoutRun(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		for i := range 3 {
+			publishAs(t, publisher.Library, named(i), i+1)
+		}
+		command := c.node(t, nil)
+		wantListed(t, command.Library, named(1), 2)
+		if files := command.files(t); len(files) != 1 {
+			t.Errorf("%v were fetched for one dataset", files)
+		}
+		publishAs(t, publisher.Library, named(1), 5)
+		if err := command.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+		pass(0)
+		wantListed(t, command.Library, named(1), 5)
+	})
+}
+
+// TestRestart: a node that starts again downloads nothing that it has.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		d := publishAs(t, publisher.Library, ref, 7)
+		b := c.node(t, nil)
+		wantListed(t, b.Library, ref, 7)
+		b.restart(t)
+		wantListed(t, b.Library, ref, 7)
+		if n := c.bucket.count("get"); n != 1 {
+			t.Errorf("%d downloads of one version", n)
+		}
+		b.stop()
+		if err := os.WriteFile(filepath.Join(b.opts.Dir, d.Version+".segment"), make([]byte, d.File.Size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.open(t)
+		wantListed(t, b.Library, ref, 7)
+		if n := c.bucket.count("get"); n != 2 {
+			t.Errorf("%d downloads; want another one of a file that was damaged", n)
+		}
+		if b.log.count(d.Version+".segment") == 0 {
+			t.Errorf("the log does not name the damaged file:\n%s", b.log)
+		}
+	})
+}
+
+// TestRestart_withoutCatalogue: a node that starts while the database is away lists what it knew, until it hears more.
+func TestRestart_withoutCatalogue(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(u *unsteady, is bool){
+		"refused": func(u *unsteady, is bool) { u.away.Store(is) },
+		"silent":  func(u *unsteady, is bool) { u.silent.Store(is) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				publisher := c.node(t, nil)
+				publishAs(t, publisher.Library, named(1), 1)
+				publishAs(t, publisher.Library, named(2), 2)
+				b := c.node(t, nil)
+				wantListed(t, b.Library, named(1), 1)
+				fail(b.catalogue, true)
+				b.restart(t)
+				began := time.Now()
+				for range 100 {
+					wantListed(t, b.Library, named(1), 1)
+				}
+				wantListed(t, b.Library, named(2), 2)
+				if took := time.Since(began); took > 5*time.Second {
+					t.Errorf("requests waited %s for a database that is away", took)
+				}
+				if h := b.Health(); !h.Remembered || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
+					t.Errorf("health: %+v", h)
+				}
+				publishAs(t, publisher.Library, named(1), 3)
+				b.run(t)
+				pass(10 * time.Second)
+				wantListed(t, b.Library, named(1), 1)
+				if n := b.log.count("the catalogue cannot be read"); n != 1 {
+					t.Errorf("it was told %d times that the catalogue cannot be read", n)
+				}
+				fail(b.catalogue, false)
+				pass(30 * time.Second)
+				wantListed(t, b.Library, named(1), 3)
+				wantHealth(t, b.Library, library.Health{Open: 2})
+				if n := b.log.count("the catalogue can be read again"); n != 1 {
+					t.Errorf("it was told %d times that the catalogue can be read again", n)
+				}
+			})
+		})
+	}
+}
+
+// TestStart_withNothing: a node that never knew anything says so, and recovers.
+func TestStart_withNothing(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 4)
+		b := c.node(t, nil)
+		b.catalogue.away.Store(true)
+		for range 3 {
+			if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, errCatalogue) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if b.Health().CanList() {
+			t.Error("a node that knows nothing says that it can list")
+		}
+		b.catalogue.away.Store(false)
+		pass(10 * time.Second)
+		wantListed(t, b.Library, ref, 4)
+		if !b.Health().CanList() {
+			t.Errorf("health: %+v", b.Health())
+		}
+	})
+}
+
+// TestRemember_damaged: a file that cannot be understood is no reason not to start.
+func TestRemember_damaged(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		b := c.node(t, nil)
+		publishAs(t, b.Library, ref, 4)
+		wantListed(t, b.Library, ref, 4)
+		b.stop()
+		if err := os.WriteFile(filepath.Join(b.opts.Dir, "catalogue.json"), []byte(`{"generation":`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.open(t)
+		wantListed(t, b.Library, ref, 4)
+	})
+}

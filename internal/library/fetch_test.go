@@ -1,0 +1,399 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// TestFetch_once: however many ask for a version, it is fetched once, and those who leave do not keep it from the others.
+func TestFetch_once(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 9)
+		b := c.node(t, nil)
+		shut, open := gate()
+		c.bucket.set(shut, nil)
+		leaving, leave := context.WithCancel(t.Context())
+		var asking sync.WaitGroup
+		for i := range 60 {
+			asking.Go(func() {
+				if i%3 > 0 {
+					wantListed(t, b.Library, ref, 9)
+					return
+				}
+				if _, err := b.Acquire(leaving, ref); !errors.Is(err, context.Canceled) {
+					t.Errorf("who left got %v", err)
+				}
+			})
+		}
+		synctest.Wait()
+		wantHealth(t, b.Library, library.Health{Fetching: 1})
+		leave()
+		synctest.Wait()
+		open()
+		asking.Wait()
+		if n := c.bucket.count("get"); n != 1 {
+			t.Errorf("%d downloads for 60 requests", n)
+		}
+		wantHealth(t, b.Library, library.Health{Open: 1})
+	})
+}
+
+// TestFetch_allLeave: a fetch goes on when all who waited for it have left, and nothing is held in the end.
+func TestFetch_allLeave(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 9)
+		b := c.node(t, func(o *library.Options) { o.Wait = time.Second })
+		shut, open := gate()
+		c.bucket.set(shut, nil)
+		wantUnavailable(t, b.Library, ref, "is being fetched to this server (0 % are here); try again")
+		open()
+		pass(0)
+		wantListed(t, b.Library, ref, 9)
+		if n := c.bucket.count("get"); n != 1 {
+			t.Errorf("%d downloads", n)
+		}
+	})
+}
+
+// TestFetch_stalls: a download that stands still is given up, and begun again.
+func TestFetch_stalls(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 9)
+		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
+		shut, _ := gate()
+		c.bucket.set(only("get", shut), nil)
+		began := time.Now()
+		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it was given up after %s", took)
+		}
+		c.bucket.set(nil, nil)
+		pass(10 * time.Second)
+		wantListed(t, b.Library, ref, 9)
+	})
+}
+
+// TestFetch_delaysNothing: while a version does not come, the one before is listed, and other datasets are fetched.
+func TestFetch_delaysNothing(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		const stuck = 12 // more than are fetched at once
+		for i := range stuck {
+			publishAs(t, publisher.Library, named(i), 1)
+		}
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		wantHealth(t, b.Library, library.Health{Open: stuck})
+
+		shut, open := gate()
+		var wanted atomic.Pointer[string]
+		c.bucket.set(only("get", func(x call) error {
+			if w := wanted.Load(); w != nil && x.name == *w {
+				return x.do()
+			}
+			return shut(x)
+		}), nil)
+		for i := range stuck {
+			publishAs(t, publisher.Library, named(i), 2)
+		}
+		pass(3 * time.Second)
+		wantHealth(t, b.Library, library.Health{Fetching: stuck, Behind: stuck})
+		for i := range stuck {
+			wantListed(t, b.Library, named(i), 1)
+		}
+		d := publishAs(t, publisher.Library, ref, 5)
+		wanted.Store(new(d.Version + ".segment"))
+		pass(2 * time.Second)
+		wantListed(t, b.Library, ref, 5) // a request for it does not queue behind those that nobody waits for
+		wantHealth(t, b.Library, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
+		open()
+		pass(3 * time.Second)
+		wantHealth(t, b.Library, library.Health{Open: stuck + 1})
+		for i := range stuck {
+			wantListed(t, b.Library, named(i), 2)
+		}
+	})
+}
+
+// TestFetch_fewAtOnce counts the downloads of a node that has nothing yet.
+func TestFetch_fewAtOnce(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		for i := range 20 {
+			publishAs(t, publisher.Library, named(i), 1)
+		}
+		var mu sync.Mutex
+		now, most := 0, 0
+		add := func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			now += n
+			most = max(most, now)
+		}
+		c.bucket.set(only("get", func(x call) error {
+			add(1)
+			defer add(-1)
+			time.Sleep(time.Second)
+			return x.do()
+		}), nil)
+		b := c.node(t, nil).run(t)
+		pass(5 * time.Second)
+		if most != 2 {
+			t.Errorf("%d downloads at once that nobody waits for", most)
+		}
+		var asking sync.WaitGroup
+		for i := range 20 {
+			asking.Go(func() { wantListed(t, b.Library, named(i), 1) })
+		}
+		asking.Wait()
+		if most > 6 {
+			t.Errorf("%d downloads at once", most)
+		}
+	})
+}
+
+// TestFetch_overtaken: where versions come faster than they can be fetched, the node is behind but does not stand still.
+func TestFetch_overtaken(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		publishAs(t, publisher.Library, ref, 1)
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		c.bucket.set(only("get", func(x call) error {
+			time.Sleep(8 * time.Second)
+			return x.do()
+		}), nil)
+		last := 1
+		for n := 2; n <= 20; n++ {
+			publishAs(t, publisher.Library, ref, n)
+			pass(5 * time.Second)
+			s, err := b.Acquire(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Records < last || s.Records < n-4 {
+				t.Errorf("%d records are listed when %d are live and %d were listed before", s.Records, n, last)
+			}
+			last = s.Records
+			s.Release()
+		}
+		pass(30 * time.Second)
+		wantListed(t, b.Library, ref, 20)
+	})
+}
+
+// TestFetch_rolledBack: a version that was fetched in vain does not take the place of the one that is live again.
+func TestFetch_rolledBack(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		publishAs(t, publisher.Library, ref, 1)
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		shut, open := gate()
+		c.bucket.set(only("get", shut), nil)
+		publishAs(t, publisher.Library, ref, 2)
+		pass(3 * time.Second)
+		if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
+			t.Fatal(err)
+		}
+		pass(3 * time.Second)
+		open()
+		pass(3 * time.Second)
+		wantListed(t, b.Library, ref, 1)
+		wantHealth(t, b.Library, library.Health{Open: 1})
+	})
+}
+
+// TestFetch_fails has downloads go wrong in every way. What was listed before is listed on; what was not is unavailable;
+// the log tells once; nothing is left; and all is well when the fault is gone.
+func TestFetch_fails(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		fault  func(call) error
+		spoil  func([]byte) []byte
+		logged string
+	}{
+		"away":    {fault: only("get", away), logged: "the store of objects is away"},
+		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
+		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
+		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the store of objects is away"},
+		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "there are"},
+		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "there are 0 bytes"},
+		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "there are more than"},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "its SHA-256 is"},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "its SHA-256 is"},
+		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no byte has come for 30s"},
+		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				publisher := c.node(t, nil)
+				publishAs(t, publisher.Library, named(1), 1)
+				b := c.node(t, func(o *library.Options) { o.Wait = -1 }).run(t)
+				pass(3 * time.Second)
+				c.bucket.set(tt.fault, tt.spoil)
+				d := publishAs(t, publisher.Library, named(1), 2)
+				cold := publishAs(t, publisher.Library, named(2), 3)
+				pass(10 * time.Minute)
+				wantListed(t, b.Library, named(1), 1)
+				wantUnavailable(t, b.Library, named(2), "cannot be fetched")
+				pass(0)
+				if n := b.log.count(tt.logged); n != 2 {
+					t.Errorf("%d lines of the log say %q about two datasets:\n%s", n, tt.logged, b.log)
+				}
+				for _, v := range []string{d.Version, cold.Version} {
+					if b.log.count(v) != 1 {
+						t.Errorf("the log does not name %s once:\n%s", v, b.log)
+					}
+				}
+				tries := c.bucket.count("get")
+				if tries > 45 {
+					t.Errorf("%d downloads were tried in ten minutes", tries)
+				}
+				h := b.Health()
+				if len(h.Failures) != h.Failed || h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() {
+					t.Errorf("health: %+v", h)
+				}
+				c.bucket.set(nil, nil)
+				pass(2 * time.Minute)
+				wantListed(t, b.Library, named(1), 2)
+				wantListed(t, b.Library, named(2), 3)
+				wantHealth(t, b.Library, library.Health{Open: 2})
+				if files := b.files(t); len(files) != 3 {
+					t.Errorf("the files %v are there; want those of three versions", files)
+				}
+			})
+		})
+	}
+}
+
+// TestFetch_notByEachRequest: what has just failed is not tried again for every request.
+func TestFetch_notByEachRequest(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 9)
+		b := c.node(t, nil)
+		c.bucket.set(away, nil)
+		for range 1000 {
+			wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		}
+		if n := c.bucket.count("get"); n != 1 {
+			t.Errorf("%d downloads for 1000 requests at once", n)
+		}
+		ds, err := b.Datasets(t.Context())
+		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
+			t.Errorf("described as %+v, %v", ds, err)
+		}
+		if h := b.Health(); h.CanList() || h.Failed != 1 || !errors.Is(h.Failures[0].Err, errStore) {
+			t.Errorf("health: %+v", h)
+		}
+		c.bucket.set(nil, nil)
+		pass(2 * time.Second)
+		wantListed(t, b.Library, ref, 9)
+	})
+}
+
+// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first is gone.
+func TestFetch_prunedMeanwhile(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		d := publishAs(t, publisher.Library, ref, 1)
+		b := c.node(t, func(o *library.Options) { o.Wait = -1 }).run(t)
+		shut, open := gate()
+		c.bucket.set(only("get", func(x call) error {
+			if !strings.HasPrefix(x.name, d.Version) {
+				return x.do()
+			}
+			_ = shut(x)
+			return herb.Errorf(herb.CodeNotFound, "no object %q", x.name)
+		}), nil)
+		var asking sync.WaitGroup
+		asking.Go(func() { wantListed(t, b.Library, ref, 2) })
+		pass(3 * time.Second)
+		publishAs(t, publisher.Library, ref, 2)
+		pass(3 * time.Second)
+		open()
+		asking.Wait()
+	})
+}
+
+// TestClose_whileFetching: a library that is closed does not wait for what does not come.
+func TestClose_whileFetching(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publishAs(t, c.node(t, nil).Library, ref, 9)
+		b := c.node(t, nil).run(t)
+		shut, _ := gate()
+		c.bucket.set(only("get", shut), nil)
+		var asking sync.WaitGroup
+		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot be fetched") })
+		pass(2 * time.Second)
+		b.stop()
+		asking.Wait()
+		if files := b.files(t); len(files) != 0 || b.log.count("level=ERROR") != 0 {
+			t.Errorf("left %v and the log\n%s", files, b.log)
+		}
+	})
+}
+
+// TestAcquire_allocates nothing, with and without Blobs.
+func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of others would count
+	c := newCluster(t)
+	alone := newShelf(t).open(t)
+	for name, l := range map[string]*library.Library{"alone": alone, "node": c.node(t, nil).Library} {
+		publishAs(t, l, ref, 5)
+		wantListed(t, l, ref, 5)
+		n := testing.AllocsPerRun(1000, func() {
+			s, err := l.Acquire(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Release()
+		})
+		if n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkAcquire(b *testing.B) {
+	c := newCluster(b)
+	for i, l := range []*library.Library{c.node(b, func(o *library.Options) { o.Blobs = nil }).Library, c.node(b, nil).Library} {
+		publishAs(b, l, named(i), 5)
+		s, err := l.Acquire(b.Context(), named(i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Release()
+		b.Run(fmt.Sprintf("blobs=%t", i == 1), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := l.Acquire(b.Context(), named(i))
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.Release()
+			}
+		})
+	}
+}
