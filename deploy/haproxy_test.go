@@ -5,12 +5,15 @@ package deploy_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,8 +110,15 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// startProxy runs HAProxy before nodes. It is given a listener that is open already, so it has no port to lose.
+// startProxy runs HAProxy before nodes.
 func startProxy(t *testing.T, nodes ...string) *proxy {
+	t.Helper()
+	return startProxyWith(t, haproxyConfig, nodes...)
+}
+
+// startProxyWith runs HAProxy with another configuration. It is given a listener that is open already, so it has no port
+// to lose.
+func startProxyWith(t *testing.T, config string, nodes ...string) *proxy {
 	t.Helper()
 	haproxy := program(t, "haproxy")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -121,7 +131,7 @@ func startProxy(t *testing.T, nodes ...string) *proxy {
 		t.Fatal(err)
 	}
 	defer inherited.Close()
-	cmd := exec.CommandContext(t.Context(), haproxy, "-db", "-f", haproxyConfig)
+	cmd := exec.CommandContext(t.Context(), haproxy, "-db", "-f", config)
 	cmd.ExtraFiles = []*os.File{inherited}
 	cmd.Env = []string{"BIND=fd@3"}
 	for i, n := range nodes {
@@ -352,5 +362,49 @@ func TestHAProxy_log(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestHAProxy_byDataset tries what docs/growing.md puts in the place of the line that spreads requests.
+func TestHAProxy_byDataset(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(read(t, "../docs/growing.md"), "```haproxy\n")
+	instead, _, ok := strings.Cut(rest, "```")
+	text := strings.Replace(read(t, haproxyConfig), "    balance leastconn\n", instead, 1)
+	if !ok || !strings.Contains(text, instead) {
+		t.Fatal("docs/growing.md has nothing to put in the place of `balance leastconn`, or that is gone")
+	}
+	// How much of it is passed on to others depends on what is under way at the moment, so that is left out here.
+	placed := regexp.MustCompile(`(?m)^ *hash-balance-factor .*\n`).ReplaceAllString(text, "")
+	config := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if err := os.WriteFile(config, []byte(placed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole := filepath.Join(t.TempDir(), "haproxy.cfg")
+	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check := exec.CommandContext(t.Context(), program(t, "haproxy"), "-c", "-f", whole)
+	check.Env = []string{"BIND=127.0.0.1:8080", "NODE1=127.0.0.1:8081"}
+	if out, err := check.CombinedOutput(); err != nil || bytes.Contains(out, []byte("[WARNING]")) {
+		t.Errorf("haproxy -c: %v\n%s", err, out)
+	}
+	p := startProxyWith(t, config, newNode(t, "a").addr, newNode(t, "b").addr, newNode(t, "c").addr)
+	const datasets = 60
+	share := map[string]int{}
+	for i := range datasets {
+		dataset := fmt.Sprintf("/api/v1/shop/prices-%d", i)
+		_, first := p.do(t, http.MethodGet, dataset)
+		share[first]++
+		for _, path := range []string{"/data", "/data?page=2&sort=price", ""} {
+			if _, body := p.do(t, http.MethodGet, dataset+path); body != first {
+				t.Errorf("%s is answered by %s, %s%s by %s", dataset, first, dataset, path, body)
+			}
+		}
+	}
+	for node, n := range share {
+		if len(share) != 3 || n < datasets/10 {
+			t.Errorf("%d of %d datasets are on %s: %v", n, datasets, node, share)
+		}
 	}
 }
