@@ -29,10 +29,12 @@ install = if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 	echo "$(1) is needed; install it (on Debian, as root: apt-get install $(1))"; exit 1; fi; \
 	$(INSTALL) $(1) || { apt-get update && $(INSTALL) $(1); }
 
-# What the documents' examples are run with.
+# What the documents' examples are run with, and what deploy/ is tried with.
 programs:
 	@if ! command -v curl >/dev/null; then $(call install,curl); fi
 	@if ! command -v python3 >/dev/null; then $(call install,python3); fi
+	@if ! command -v systemd-analyze >/dev/null; then $(call install,systemd); fi
+	@if ! command -v haproxy >/dev/null && [ ! -x /usr/sbin/haproxy ]; then $(call install,haproxy); fi
 
 # The tests run a server of their own, so Debian's package is kept from starting one, unless it was set up before.
 postgres:

@@ -29,6 +29,8 @@ type ServeOptions struct {
 	Version string // of the program
 	// Ready is called once, when requests are answered. nil: nobody is told.
 	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset)
+	// NotifySocket is where a service manager wants to be told that the server is ready, and that it stops. Empty: nowhere.
+	NotifySocket string
 }
 
 // Serve runs a server until ctx ends and then finishes what it has accepted.
@@ -153,12 +155,14 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		}
 		opts.Ready(ctx, listener.Addr(), datasets)
 	}
+	notify(ctx, opts, notifyReady)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
 	opts.Log.Info("stopping; accepted requests are finished first", "cause", context.Cause(ctx))
+	notify(context.WithoutCancel(ctx), opts, notifyStopping)
 	health.stop()
 	select {
 	case err := <-failed:

@@ -62,12 +62,14 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				}
 				log.Error("not everything can be published", "err", err)
 			}
+			notify, _ := r.Env(app.NotifyEnv)
 			return app.Serve(cmd.Context(), c, app.ServeOptions{
-				Sources: sources,
-				Watch:   watched,
-				Log:     log,
-				Version: Version(),
-				Ready:   func(_ context.Context, addr net.Addr, datasets []herb.Dataset) { r.banner(addr, datasets) },
+				Sources:      sources,
+				Watch:        watched,
+				Log:          log,
+				Version:      Version(),
+				Ready:        func(_ context.Context, addr net.Addr, datasets []herb.Dataset) { r.banner(addr, datasets) },
+				NotifySocket: notify,
 			})
 		},
 	}

@@ -1,0 +1,80 @@
+package deploy_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/app"
+)
+
+// TestSettings_names checks that every variable of ours that is named in this folder exists.
+func TestSettings_names(t *testing.T) {
+	t.Parallel()
+	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
+	for _, s := range app.Settings() {
+		known = append(known, s.Env)
+	}
+	name := regexp.MustCompile(`HERBARIUM_[A-Z0-9_]+`)
+	found := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) == ".go" {
+			return err
+		}
+		for _, n := range name.FindAllString(read(t, path), -1) {
+			found++
+			if !slices.Contains(known, n) {
+				t.Errorf("%s names %s, which is no setting", path, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 20 {
+		t.Errorf("only %d variables are named; is this still the folder?", found)
+	}
+}
+
+// load reads settings as the program does.
+func load(t *testing.T, env map[string]string) app.Config {
+	t.Helper()
+	c, _, err := app.LoadConfig(app.ConfigSources{Env: func(name string) (string, bool) {
+		v, ok := env[name]
+		return v, ok
+	}})
+	if err != nil {
+		t.Error(err)
+	}
+	return c
+}
+
+// assignments returns what a text assigns to variables, in any of the notations of this folder. What is commented out, to
+// be used by those who need it, counts.
+func assignments(text string) map[string]string {
+	out := map[string]string{}
+	assignment := regexp.MustCompile(`(?m)^(?:Environment=|ENV |#)?([A-Z][A-Z0-9_]*)=(.*)$`)
+	for _, m := range assignment.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = strings.ReplaceAll(m[2], "%S", "/var/lib")
+	}
+	return out
+}
+
+func TestSettings_values(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"systemd/herbarium.service": "HERBARIUM_DATA",
+		"systemd/herbarium.env":     "HERBARIUM_DATABASE",
+		"container/Containerfile":   "HERBARIUM_ADDR",
+	} {
+		env := assignments(read(t, file))
+		if env[want] == "" {
+			t.Errorf("%s does not set %s", file, want)
+		}
+		load(t, env)
+	}
+}

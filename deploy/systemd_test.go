@@ -1,0 +1,73 @@
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const unitFile = "systemd/herbarium.service"
+
+// maxExposure is how exposed systemd may call the service, of 10; 2 is where it begins to say "ok". What is left to it
+// is the network, a socket of PostgreSQL, and the parts of /proc that metrics are read from.
+const maxExposure = "1.2"
+
+// unit returns the values of the unit's keys.
+func unit(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for line := range strings.Lines(read(t, unitFile)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
+			out[key] = append(out[key], value)
+		}
+	}
+	return out
+}
+
+func TestSystemd_verify(t *testing.T) {
+	t.Parallel()
+	analyze := program(t, "systemd-analyze")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The program that the unit starts has to be there; this one stands in for it.
+	text := strings.Replace(read(t, unitFile), "/usr/local/bin/herbarium", self, 1)
+	file := filepath.Join(t.TempDir(), filepath.Base(unitFile))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", file).CombinedOutput()
+	if err != nil || strings.Contains(string(out), filepath.Base(unitFile)) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+func TestSystemd_security(t *testing.T) {
+	t.Parallel()
+	analyze := program(t, "systemd-analyze")
+	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd wants tenths as a whole number
+	cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the service is more exposed than %s: %v\n%s", maxExposure, err, out)
+	}
+}
+
+func TestSystemd_stopping(t *testing.T) {
+	t.Parallel()
+	u := unit(t)
+	c := load(t, assignments(read(t, unitFile)))
+	limit, err := time.ParseDuration(u["TimeoutStopSec"][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit < c.Drain+c.Shutdown+5*time.Second {
+		t.Errorf("systemd kills after %s; a stop may take %s and %s", limit, c.Drain, c.Shutdown)
+	}
+	if want := filepath.Join("/var/lib", u["StateDirectory"][0]); c.Data != want {
+		t.Errorf("the data are in %s; only %s can be written to", c.Data, want)
+	}
+}

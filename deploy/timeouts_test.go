@@ -1,0 +1,70 @@
+package deploy_test
+
+import (
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"herbarium/internal/app"
+	"herbarium/internal/httpapi"
+)
+
+// haproxyValue returns what stands after some words in the configuration of the proxy.
+func haproxyValue(t *testing.T, words string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^    (?:[^#\n]* )?` + words + ` (\S+)`).FindStringSubmatch(read(t, "haproxy/haproxy.cfg"))
+	if m == nil {
+		t.Fatalf("haproxy.cfg does not say %q", words)
+	}
+	return m[1]
+}
+
+func haproxyTime(t *testing.T, words string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(haproxyValue(t, words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func haproxyNumber(t *testing.T, words string) int {
+	t.Helper()
+	n, err := strconv.Atoi(haproxyValue(t, words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestTimeouts checks that the proxy and the nodes agree on who gives up first.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	node := httpapi.NewServer(nil, nil)
+	if got := haproxyTime(t, "timeout server"); got <= node.WriteTimeout {
+		t.Errorf("the proxy waits %s for an answer; a node may take %s", got, node.WriteTimeout)
+	}
+	if got := haproxyTime(t, "timeout client"); got <= node.ReadTimeout {
+		t.Errorf("the proxy waits %s for a client; a node does %s", got, node.ReadTimeout)
+	}
+	if got := haproxyTime(t, "timeout http-request"); got != node.ReadHeaderTimeout {
+		t.Errorf("the proxy gives a request %s; a node %s", got, node.ReadHeaderTimeout)
+	}
+	if got := haproxyTime(t, "pool-purge-delay"); got > node.IdleTimeout/2 {
+		t.Errorf("the proxy keeps idle connections for %s; a node closes them after %s", got, node.IdleTimeout)
+	}
+	defaults := app.DefaultConfig()
+	if got := haproxyNumber(t, "maxconn"); got >= defaults.MaxInFlight {
+		t.Errorf("the proxy sends a node %d requests at once; it refuses more than %d", got, defaults.MaxInFlight)
+	}
+	// A node that stops is found out while it still answers.
+	found := haproxyTime(t, "inter") * time.Duration(haproxyNumber(t, "fall"))
+	stopping := load(t, assignments(read(t, unitFile)))
+	if stopping.Drain < 2*found {
+		t.Errorf("a node drains for %s; that it is not ready is found after %s", stopping.Drain, found)
+	}
+	if got := haproxyTime(t, "hard-stop-after"); got < stopping.Shutdown {
+		t.Errorf("the proxy gives accepted requests %s to finish; a node %s", got, stopping.Shutdown)
+	}
+}
