@@ -4,6 +4,8 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+
+	"herbarium/internal/blobs"
 )
 
 // Address is where another service is. It may have a secret in it, which it does not show where it is printed or logged.
@@ -64,6 +66,13 @@ func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil 
 // isPostgres reports whether an address is that of a PostgreSQL database.
 func (a Address) isPostgres() bool {
 	return strings.HasPrefix(string(a), "postgres://") || strings.HasPrefix(string(a), "postgresql://")
+}
+
+func blobsAddress(s string) error {
+	if s == "" {
+		return nil
+	}
+	return blobs.Check(s)
 }
 
 func databaseAddress(s string) error {

@@ -96,7 +96,7 @@ func Settings() []Setting {
 			Key: "blobs", Env: "HERBARIUM_BLOBS",
 			Usage: "`URL` of the object store for published files: s3://, gs://, azblob:// or file://; empty: the data folder",
 			get:   func(c *Config) string { return c.Blobs.String() },
-			set:   func(c *Config, s string) error { c.Blobs = Address(s); return nil },
+			set:   func(c *Config, s string) error { c.Blobs = Address(s); return blobsAddress(s) },
 		}, {
 			Key: "cache_size", Env: "HERBARIUM_CACHE_SIZE",
 			Usage: "`size` that files fetched from the object store may take in the data folder, such as 20GiB; 0: any",

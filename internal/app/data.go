@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
@@ -23,7 +24,8 @@ import (
 type Data struct {
 	Store   Store
 	Library *library.Library
-	shared  bool // other machines use it too, and parts of it may be away for a while
+	blobs   *blobs.Bucket // nil: published files are in the data folder alone
+	shared  bool          // other machines use it too, and parts of it may be away for a while
 }
 
 // Store is a database of plants, keys, the catalogue and troubles.
@@ -47,26 +49,53 @@ const (
 	versionsDir  = "versions"
 )
 
-// OpenData opens the data folder, and makes it if it is not there. Nobody but its owner can look into it.
+// OpenData opens the data folder, and makes it if it is not there, and what it shares with other machines. Nobody but its
+// owner can look into the folder.
 func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
+	d, err := openData(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.migrate(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// openData is OpenData for those who can wait for a database that does not answer.
+func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err error) {
 	versions := filepath.Join(c.Data, versionsDir)
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder: %w", err)
 	}
-	db, living, err := openStore(ctx, c)
-	if err != nil {
+	d := &Data{shared: c.Database != ""}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention}
+	if c.Blobs != "" {
+		if d.blobs, err = blobs.Open(ctx, string(c.Blobs), blobs.Options{}); err != nil {
+			return nil, err
+		}
+		opts.Blobs = d.blobs
+	}
+	var living library.Living
+	if d.Store, living, err = openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	lib, err := library.Open(db, library.Options{
-		Dir:    versions,
-		Living: map[herb.Ref]library.Living{herb.PlantsRef: living},
-		Keep:   c.Keep,
-		Log:    log,
-	})
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	opts.Living = map[herb.Ref]library.Living{herb.PlantsRef: living}
+	d.Library, err = library.Open(d.Store, opts)
+	return d, err
+}
+
+// migrate brings the tables of a shared database up to date, or says why it cannot be used. It need not be called.
+func (d *Data) migrate(ctx context.Context) error {
+	if db, ok := d.Store.(interface{ Migrate(context.Context) error }); ok {
+		return db.Migrate(ctx)
 	}
-	return &Data{Store: db, Library: lib, shared: c.Database != ""}, nil
+	return nil
 }
 
 // openStore opens the database, and the plants in it as a dataset.
@@ -86,7 +115,19 @@ func openStore(ctx context.Context, c Config) (Store, library.Living, error) {
 }
 
 // Close closes what OpenData has opened.
-func (d *Data) Close() error { return errors.Join(d.Library.Close(), d.Store.Close()) }
+func (d *Data) Close() error {
+	var errs []error
+	if d.Library != nil {
+		errs = append(errs, d.Library.Close())
+	}
+	if d.Store != nil {
+		errs = append(errs, d.Store.Close())
+	}
+	if d.blobs != nil {
+		errs = append(errs, d.blobs.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // PublishOptions of a publish. The zero value publishes what breaks nobody.
 type PublishOptions struct {

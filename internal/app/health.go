@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -9,12 +10,14 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 )
 
 // monitor knows how the parts are that requests depend on. It asks them all the time, so that a probe need not wait for
 // one that does not answer.
 type monitor struct {
 	parts    []*part
+	library  func() library.Health
 	log      *slog.Logger
 	changed  func(name string, well bool) // told at each look; nil: nobody is told
 	stopping atomic.Bool
@@ -31,11 +34,16 @@ type part struct {
 
 // monitor returns a monitor of what the data is kept in.
 func (d *Data) monitor(log *slog.Logger, changed func(name string, well bool)) *monitor {
-	return &monitor{
+	m := &monitor{
 		parts:   []*part{{name: "database", ask: d.Store.Ping, every: time.Second, patience: 2 * time.Second}},
+		library: d.Library.Health,
 		log:     log,
 		changed: changed,
 	}
+	if d.blobs != nil { // each question costs something there
+		m.parts = append(m.parts, &part{name: "object store", ask: d.blobs.Ping, every: 5 * time.Second, patience: 5 * time.Second})
+	}
+	return m
 }
 
 // Run asks all parts until ctx ends.
@@ -94,15 +102,25 @@ func (m *monitor) stop() { m.stopping.Store(true) }
 
 // Health tells how the parts were when they were last asked.
 func (m *monitor) Health() httpapi.Health {
-	h := httpapi.Health{Parts: make([]httpapi.Part, len(m.parts))}
-	if m.stopping.Load() {
-		h.Away = "the server is stopping"
-	}
-	for i, p := range m.parts {
-		h.Parts[i] = httpapi.Part{Name: p.name}
+	var h httpapi.Health
+	for _, p := range m.parts {
+		shown := httpapi.Part{Name: p.name}
 		if fault := p.fault.Load(); fault != nil {
-			h.Parts[i].Fault = *fault
+			shown.Fault = *fault
 		}
+		h.Parts = append(h.Parts, shown)
+	}
+	l := m.library()
+	datasets := httpapi.Part{Name: "datasets"}
+	if l.Failed > 0 { // which ones is nobody's business here; the log tells
+		datasets.Fault = fmt.Sprintf("%d of %d cannot be read at the moment", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+	}
+	h.Parts = append(h.Parts, datasets)
+	switch {
+	case m.stopping.Load():
+		h.Away = "the server is stopping"
+	case !l.CanList():
+		h.Away = "nothing can be listed here yet"
 	}
 	return h
 }

@@ -13,6 +13,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
 )
 
 func TestMonitor(t *testing.T) {
@@ -30,6 +31,7 @@ func TestMonitor(t *testing.T) {
 					ask: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
 				},
 			},
+			library: func() library.Health { return library.Health{Read: time.Now()} },
 			log:     slog.New(slog.DiscardHandler),
 			changed: func(_ string, well bool) { told.Store(well) },
 		}
@@ -50,7 +52,7 @@ func TestMonitor(t *testing.T) {
 			answer.Store(step.ask)
 			time.Sleep(4 * time.Second) // of synctest: nobody waits
 			synctest.Wait()
-			want := httpapi.Health{Parts: []httpapi.Part{{Name: "database", Fault: step.fault}}}
+			want := httpapi.Health{Parts: []httpapi.Part{{Name: "database", Fault: step.fault}, {Name: "datasets"}}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}

@@ -42,11 +42,14 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	defer listener.Close()
 	LimitMemory(ServeMemory) // a publish in a server must not starve it
-	data, err := OpenData(ctx, c, opts.Log)
+	data, err := openData(ctx, c, opts.Log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
+	if err := data.tolerate(data.migrate(ctx), opts.Log); err != nil {
+		return err
+	}
 	var follow func(context.Context) error
 	if len(opts.Watch) > 0 { // what changes from here on is published again, even if that happens before it is first read
 		follow = data.follow(opts.Watch, opts.Log).Run
@@ -131,7 +134,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
 		"plants": creator.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
-		"health": health.Run,
+		"health": health.Run, "uploads": d.abortUploads(opts.Log),
 	} {
 		if run == nil {
 			continue

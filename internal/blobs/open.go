@@ -115,6 +115,12 @@ func Open(ctx context.Context, at string, opts Options) (*Bucket, error) {
 	return b, nil
 }
 
+// Check reports what is wrong with an address, as far as that can be told without using it.
+func Check(at string) error {
+	_, err := parse(at)
+	return err
+}
+
 // parse checks an address. It may hold a secret that somebody has put where it does not belong, so the errors show no more
 // of it than they must, and never what the parsers say.
 func parse(at string) (address, error) {

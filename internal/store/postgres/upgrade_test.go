@@ -272,9 +272,9 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	}
 	_, err = s.History(ctx, prices)
 	check(t, err)
-	_, err = s.PruneVersions(ctx, prices, 2)
+	_, err = s.PruneVersions(ctx, prices, 2, time.Now())
 	check(t, err)
-	check(t, s.RemoveDataset(ctx, dataset("gone", "").Ref))
+	check(t, s.RemoveDataset(ctx, dataset("gone", "").Ref, time.Now()))
 	_, err = s.Versions(ctx)
 	check(t, err)
 	_, err = s.Datasets(ctx)
