@@ -247,8 +247,8 @@ func TestSystemd_sandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := container{launcher: self, binary: binary, root: dir, env: []string{
-		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_TOKEN=a-key-for-this-test-alone",
-		"HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
+		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
+		"HERBARIUM_TOKEN=a-key-for-this-test-alone",
 	}}
 	shop := filepath.Join(dir, "shop")
 	if err := os.Mkdir(shop, 0o755); err != nil {
@@ -258,7 +258,8 @@ func TestSystemd_sandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := c.serve(t, []string{"serve", "--watch", shop})
-	create, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/plants", strings.NewReader(`{"id":1,"name":"Rose"}`))
+	plant := strings.NewReader(`{"id":1,"name":"Rose"}`)
+	create, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/plants", plant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,9 @@ func TestSystemd_sandbox(t *testing.T) {
 		t.Errorf("POST /plants: %d %s", resp.StatusCode, body)
 	}
 	c.publish(t, "data")
-	for _, path := range []string{"/api/v1/garden/catalog/data?search=rose", "/api/v1/shop/prices/data", "/api/v1/store/plants/data"} {
+	for _, path := range []string{
+		"/api/v1/garden/catalog/data?search=rose", "/api/v1/shop/prices/data", "/api/v1/store/plants/data",
+	} {
 		resp, err := http.Get(url + path)
 		if err != nil {
 			t.Fatal(err)

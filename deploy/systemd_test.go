@@ -50,7 +50,8 @@ func TestSystemd_security(t *testing.T) {
 	t.Parallel()
 	analyze := program(t, "systemd-analyze")
 	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd wants tenths as a whole number
-	cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
+	cmd := exec.CommandContext(t.Context(), analyze,
+		"security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the service is more exposed than %s: %v\n%s", maxExposure, err, out)
 	}
