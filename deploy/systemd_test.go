@@ -11,8 +11,8 @@ import (
 
 const unitFile = "systemd/herbarium.service"
 
-// maxExposure is how exposed systemd may call the service, of 10; 2 is where it begins to say "ok". What is left to it
-// is the network, a socket of PostgreSQL, and the parts of /proc that metrics are read from.
+// maxExposure is how exposed systemd may call the service, of 10. What is left to it is the network, a socket
+// of PostgreSQL, and the parts of /proc that metrics are read from.
 const maxExposure = "1.2"
 
 // unit returns the values of the unit's keys.
