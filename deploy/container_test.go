@@ -164,6 +164,7 @@ func checkStatic(t *testing.T, binary string) {
 // container is what an engine would make of the image.
 type container struct {
 	root, binary string
+	launcher     string // starts the binary, which is its first argument; empty: nothing does
 	env          []string
 	attr         *syscall.SysProcAttr // nil: no other root and no other user
 }
@@ -179,7 +180,11 @@ func (c container) lookup(name string) string {
 }
 
 func (c container) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.binary, args...)
+	line := append([]string{c.binary}, args...)
+	if c.launcher != "" {
+		line = slices.Insert(line, 0, c.launcher)
+	}
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env, cmd.SysProcAttr, cmd.Dir = c.env, c.attr, c.root
 	if c.attr != nil {
 		cmd.Dir = "/"
@@ -200,6 +205,15 @@ func (c container) serve(t *testing.T, args []string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	url := ""
+	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
+		_, url, _ = strings.Cut(lines.Text(), "listens on ")
+	}
+	if url == "" {
+		t.Fatalf("the server says nothing of where it listens, and ends: %v\n%s", cmd.Wait(), &log)
+	}
 	t.Cleanup(func() {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
@@ -208,19 +222,10 @@ func (c container) serve(t *testing.T, args []string) string {
 			t.Errorf("the server ends with %v\n%s", err, &log)
 		}
 	})
-	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	defer late.Stop()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if _, url, ok := strings.Cut(lines.Text(), "listens on "); ok {
-			return url
-		}
-	}
-	_ = cmd.Wait()
-	t.Fatalf("the server says nothing of where it listens\n%s", &log)
-	return ""
+	return url
 }
 
-// publish publishes something beside the server that has to be put aside while it is read.
+// publish publishes standard input beside the server; it has to be put aside to be read twice.
 func (c container) publish(t *testing.T, data string) {
 	t.Helper()
 	cmd := c.command(t.Context(), "publish", "-", "--as", "garden/catalog")
@@ -228,8 +233,8 @@ func (c container) publish(t *testing.T, data string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("publish: %v\n%s", err, out)
 	}
-	if found, err := filepath.Glob(filepath.Join(c.root, data, "versions", "*.segment")); err != nil || len(found) != 1 {
-		t.Errorf("%d versions in %s (%v); want 1", len(found), data, err)
+	if found, err := filepath.Glob(filepath.Join(c.root, data, "versions", "*.segment")); err != nil || len(found) == 0 {
+		t.Errorf("there are no versions in %s (%v)", data, err)
 	}
 }
 

@@ -178,7 +178,9 @@ func (p *proxy) do(t *testing.T, method, path string, headers ...string) (*http.
 }
 
 // until sends requests until the answer is as wanted.
-func (p *proxy) until(t *testing.T, what string, wanted func(resp *http.Response, body string) bool) (*http.Response, string) {
+func (p *proxy) until(
+	t *testing.T, what string, wanted func(resp *http.Response, body string) bool,
+) (*http.Response, string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
 		if resp, body := p.do(t, http.MethodGet, "/"); wanted(resp, body) {
@@ -215,7 +217,8 @@ func TestHAProxy_health(t *testing.T) {
 	}
 
 	b.away.Store(true)
-	resp, body := p.until(t, "none is left", func(resp *http.Response, _ string) bool { return resp.StatusCode != http.StatusOK })
+	refused := func(resp *http.Response, _ string) bool { return resp.StatusCode != http.StatusOK }
+	resp, body := p.until(t, "none is left", refused)
 	checkError(t, resp, body, http.StatusServiceUnavailable)
 	if resp.Header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
@@ -327,7 +330,8 @@ func TestHAProxy_headers(t *testing.T) {
 			t.Errorf("%s: X-Forwarded-Proto is %q", c.name, got)
 		}
 		ids, told := seen.Values("X-Request-Id"), resp.Header.Get("X-Request-Id")
-		if len(ids) != 1 || ids[0] != told || c.id != "" && told != c.id || c.id == "" && strings.Contains(strings.Join(c.headers, " "), told) {
+		fresh := !strings.Contains(strings.Join(c.headers, " "), told)
+		if len(ids) != 1 || ids[0] != told || c.id != "" && told != c.id || c.id == "" && !fresh {
 			t.Errorf("%s: the node got the ids %q, the client %q; want %q", c.name, ids, told, c.id)
 		}
 	}

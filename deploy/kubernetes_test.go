@@ -115,7 +115,9 @@ func manifests(t *testing.T) map[string]manifest {
 func TestKubernetes(t *testing.T) {
 	t.Parallel()
 	all := manifests(t)
-	for _, kind := range []string{"Deployment", "Service", "PodDisruptionBudget", "HorizontalPodAutoscaler", "NetworkPolicy", "Secret", "Ingress"} {
+	for _, kind := range []string{
+		"Deployment", "Service", "PodDisruptionBudget", "HorizontalPodAutoscaler", "NetworkPolicy", "Secret", "Ingress",
+	} {
 		if m := all[kind]; m.Metadata.Name != "herbarium" || m.Metadata.Namespace != all["Namespace"].Metadata.Name {
 			t.Errorf("there is no %s herbarium in the namespace: %+v", kind, m.Metadata)
 		}
@@ -134,7 +136,8 @@ func TestKubernetes(t *testing.T) {
 				t.Errorf("%s selects other pods (-want +got):\n%s", name, diff)
 			}
 		}
-		if to := all["HorizontalPodAutoscaler"].Spec.ScaleTargetRef; to.Kind != "Deployment" || to.Name != all["Deployment"].Metadata.Name {
+		to := all["HorizontalPodAutoscaler"].Spec.ScaleTargetRef
+		if to.Kind != "Deployment" || to.Name != all["Deployment"].Metadata.Name {
 			t.Errorf("the autoscaler scales %+v", to)
 		}
 		if from := node.EnvFrom; len(from) != 1 || from[0].SecretRef.Name != all["Secret"].Metadata.Name {

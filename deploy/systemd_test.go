@@ -11,8 +11,8 @@ import (
 
 const unitFile = "systemd/herbarium.service"
 
-// maxExposure is how exposed systemd may call the service, of 10; 2 is where it begins to say "ok". What is left to it
-// is the network, a socket of PostgreSQL, and the parts of /proc that metrics are read from.
+// maxExposure is how exposed systemd may call the service, of 10. What is left to it is the network, a socket
+// of PostgreSQL, and the parts of /proc that metrics are read from.
 const maxExposure = "1.2"
 
 // unit returns the values of the unit's keys.
@@ -50,7 +50,8 @@ func TestSystemd_security(t *testing.T) {
 	t.Parallel()
 	analyze := program(t, "systemd-analyze")
 	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd wants tenths as a whole number
-	cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
+	cmd := exec.CommandContext(t.Context(), analyze,
+		"security", "--offline=true", "--no-pager", "--threshold="+exposure, unitFile)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the service is more exposed than %s: %v\n%s", maxExposure, err, out)
 	}
