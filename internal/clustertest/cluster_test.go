@@ -19,6 +19,7 @@ import (
 
 // cluster is three nodes behind a proxy, and what they share.
 type cluster struct {
+	t       *testing.T // as long as which it lives
 	db      *pgtest.Cluster
 	standby *pgtest.Standby
 	s3      *s3test.Server
@@ -42,7 +43,7 @@ func (n *node) url() string { return "http://" + n.addr }
 // newCluster starts everything.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{db: &pgtest.Cluster{TCP: true}}
+	c := &cluster{t: t, db: &pgtest.Cluster{TCP: true}}
 	t.Cleanup(func() {
 		if err := c.db.Stop(); err != nil {
 			t.Error(err)
@@ -74,10 +75,9 @@ func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
 	return n
 }
 
-// restart starts a node again that has ended, where it was.
-func (c *cluster) restart(t *testing.T, i int) {
-	t.Helper()
-	c.nodes[i] = c.startNode(t, c.nodes[i].addr, c.nodes[i].folder)
+// restart starts a node again that has ended, where it was. It outlives the scenario.
+func (c *cluster) restart(i int) {
+	c.nodes[i] = c.startNode(c.t, c.nodes[i].addr, c.nodes[i].folder)
 }
 
 // startProxy starts HAProxy as deploy has it. It is given a listener that is open already, so it has no port to lose.

@@ -194,7 +194,7 @@ func killNode(t *testing.T, c *cluster) {
 	w.waitFor(t, 20)
 	c.nodes[0].kill()
 	w.waitFor(t, 50)
-	c.restart(t, 0)
+	c.restart(0)
 	w.waitFor(t, 50)
 	r.end(t)
 	w.end(t, c)
@@ -205,8 +205,8 @@ func rollingRestart(t *testing.T, c *cluster) {
 	for i := range c.nodes {
 		w.waitFor(t, 20)
 		c.nodes[i].stop(t)
-		c.restart(t, i)
-		eventually(t, "the proxy has the node back", func(ctx context.Context) error { // before the next one leaves
+		c.restart(i)
+		eventually(t, "the node lists again", func(ctx context.Context) error { // before the next one leaves
 			return listsPrices(ctx, c.nodes[i].url(), at("8"), 8)
 		})
 	}
@@ -316,7 +316,7 @@ func freezeDatabase(t *testing.T, c *cluster) {
 func startFrozen(t *testing.T, c *cluster) {
 	c.nodes[1].stop(t)
 	c.db.Freeze(t)
-	c.restart(t, 1)
+	c.restart(1)
 	eventually(t, "it lists what it has", func(ctx context.Context) error { return listsPrices(ctx, c.nodes[1].url(), at("9"), 9) })
 	c.db.Thaw(t)
 	c.waitWell(t)
