@@ -16,6 +16,9 @@ import (
 	"herbarium/internal/storetest/pgtest"
 )
 
+// creator creates a plant and returns once it is on disk.
+type creator func(context.Context, herb.NewPlant) error
+
 // BenchmarkCreate measures creation with group commit on a server that syncs, by one node and by two. Beside it stands
 // what the server does by itself, with as many connections: an INSERT for each plant, into a table with nothing but the
 // plant, and into one with the columns and indexes of ours, though without words.
@@ -23,25 +26,24 @@ func BenchmarkCreate(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
 	stopAfter(b, server)
 	for _, callers := range []int{1, 16, 256} {
-		for name, start := range map[string]func(*testing.B, string) (create func(context.Context, herb.NewPlant) error){
-			"nodes=1": func(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
-				return serve(b, address, 1)
-			},
-			"nodes=2": func(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
-				return serve(b, address, 2)
-			},
-			"INSERT plain": insertPlain,
-			"INSERT ours":  insertOurs,
+		for _, way := range []struct {
+			name  string
+			start func(b *testing.B, address string) creator
+		}{
+			{"nodes=1", func(b *testing.B, address string) creator { return serve(b, address, 1) }},
+			{"nodes=2", func(b *testing.B, address string) creator { return serve(b, address, 2) }},
+			{"INSERT plain", insertPlain},
+			{"INSERT ours", insertOurs},
 		} {
-			b.Run(fmt.Sprintf("callers=%d/%s", callers, name), func(b *testing.B) {
-				measure(b, server, callers, start(b, server.Database(b)))
+			b.Run(fmt.Sprintf("callers=%d/%s", callers, way.name), func(b *testing.B) {
+				measure(b, server, callers, way.start(b, server.Database(b)))
 			})
 		}
 	}
 }
 
 // measure creates plants by so many callers.
-func measure(b *testing.B, server *pgtest.Cluster, callers int, create func(context.Context, herb.NewPlant) error) {
+func measure(b *testing.B, server *pgtest.Cluster, callers int, create creator) {
 	var wg sync.WaitGroup
 	var last atomic.Int64
 	before, _ := server.CPU() // where it is not known, there is no figure
@@ -67,7 +69,7 @@ func measure(b *testing.B, server *pgtest.Cluster, callers int, create func(cont
 }
 
 // serve starts nodes, which are asked in turn.
-func serve(b *testing.B, address string, nodes int) func(context.Context, herb.NewPlant) error {
+func serve(b *testing.B, address string, nodes int) creator {
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	services := make([]*plants.Service, nodes)
@@ -96,7 +98,7 @@ func connections(b *testing.B, address string) *pgxpool.Pool {
 	return pool
 }
 
-func insertPlain(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+func insertPlain(b *testing.B, address string) creator {
 	pool := connections(b, address)
 	run(b, address, "CREATE TABLE plain (id bigint PRIMARY KEY, name text NOT NULL, tag text)")
 	return func(ctx context.Context, p herb.NewPlant) error {
@@ -105,7 +107,7 @@ func insertPlain(b *testing.B, address string) func(context.Context, herb.NewPla
 	}
 }
 
-func insertOurs(b *testing.B, address string) func(context.Context, herb.NewPlant) error {
+func insertOurs(b *testing.B, address string) creator {
 	open(b, address, postgres.Options{})
 	pool := connections(b, address)
 	return func(ctx context.Context, p herb.NewPlant) error {

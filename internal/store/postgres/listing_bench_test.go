@@ -118,8 +118,12 @@ func BenchmarkListPlants(b *testing.B) {
 			}
 			raw := fmt.Sprintf("%s&page=%d", shape.raw, page.n)
 			b.Run(shape.name+"/"+page.name, func(b *testing.B) {
+				before, _ := server.CPU() // where it is not known, there is no figure
 				for b.Loop() {
 					list(b, raw)
+				}
+				if after, err := server.CPU(); err == nil {
+					b.ReportMetric(float64((after-before).Microseconds())/1000/float64(b.N), "server-ms/op")
 				}
 			})
 		}
