@@ -24,8 +24,8 @@ import (
 type Data struct {
 	Store   Store
 	Library *library.Library
-	blobs   *blobs.Bucket // nil: published files are in the data folder alone
-	shared  bool          // other machines use it too, and parts of it may be away for a while
+	shared  *postgres.Store // Store, if other machines use it too and it may be away for a while
+	blobs   *blobs.Bucket   // nil: published files are in the data folder alone
 }
 
 // Store is a database of plants, keys, the catalogue and troubles.
@@ -68,7 +68,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err err
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder: %w", err)
 	}
-	d := &Data{shared: c.Database != ""}
+	d := &Data{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())
@@ -82,7 +82,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err err
 		opts.Blobs = d.blobs
 	}
 	var living library.Living
-	if d.Store, living, err = openStore(ctx, c); err != nil {
+	if living, err = d.openStore(ctx, c); err != nil {
 		return nil, err
 	}
 	opts.Living = map[herb.Ref]library.Living{herb.PlantsRef: living}
@@ -92,26 +92,28 @@ func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err err
 
 // migrate brings the tables of a shared database up to date, or says why it cannot be used. It need not be called.
 func (d *Data) migrate(ctx context.Context) error {
-	if db, ok := d.Store.(interface{ Migrate(context.Context) error }); ok {
-		return db.Migrate(ctx)
+	if d.shared == nil {
+		return nil
 	}
-	return nil
+	return d.shared.Migrate(ctx)
 }
 
-// openStore opens the database, and the plants in it as a dataset.
-func openStore(ctx context.Context, c Config) (Store, library.Living, error) {
+// openStore opens the database, and returns the plants in it as a dataset.
+func (d *Data) openStore(ctx context.Context, c Config) (library.Living, error) {
 	if c.Database != "" {
 		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return db, db.Plants(), nil
+		d.Store, d.shared = db, db
+		return db.Plants(), nil
 	}
 	db, err := sqlite.Open(ctx, filepath.Join(c.Data, databaseFile), sqlite.Options{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return db, db.Plants(), nil
+	d.Store = db
+	return db.Plants(), nil
 }
 
 // Close closes what OpenData has opened.

@@ -80,7 +80,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	if err := d.Library.Sweep(ctx); err != nil {
 		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
 	}
-	if !d.shared { // the files of other machines cannot be looked for here
+	if d.shared == nil { // the files of other machines cannot be looked for here
 		if err := d.forgetTroubles(ctx, opts.Log); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 
 // tolerate lets a node start while what it shares with others is away: it recovers by itself, and may have files to list.
 func (d *Data) tolerate(err error, log *slog.Logger) error {
-	if d.shared && herb.CodeOf(err) == herb.CodeUnavailable {
+	if d.shared != nil && herb.CodeOf(err) == herb.CodeUnavailable {
 		log.Error("the server starts without its database", "err", err)
 		return nil
 	}
@@ -105,7 +105,11 @@ func (d *Data) tolerate(err error, log *slog.Logger) error {
 // serve answers requests on a listener until ctx ends. The parts that requests depend on are stopped only when the last
 // request is finished.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
-	creator := plants.New(d.Store, plants.Options{})
+	creation := plants.Options{}
+	if d.shared != nil {
+		creation.Available = d.shared.Available
+	}
+	creator := plants.New(d.Store, creation)
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
 	health := d.monitor(opts.Log, metrics.Part)

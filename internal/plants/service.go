@@ -20,12 +20,16 @@ type Options struct {
 	MaxBatch int
 	// Queue is the number of creations that may wait for a commit; more are refused. Zero means 10,000.
 	Queue int
+	// Available says why a plant cannot be created at the moment, without asking anybody: it would only wait for the one
+	// before it. Nil means that there is no knowing.
+	Available func() error
 }
 
 // Service creates plants. Creations that come while a commit is under way share the next one, so that the cost of
 // syncing to disk is shared too. Nobody waits for company: whatever is there when a commit ends is the next batch.
 type Service struct {
 	store    Store
+	ready    func() error
 	maxBatch int
 	queue    chan *request
 
@@ -54,7 +58,10 @@ func New(s Store, o Options) *Service {
 	if o.Queue == 0 {
 		o.Queue = 10_000
 	}
-	return &Service{store: s, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
+	if o.Available == nil {
+		o.Available = func() error { return nil }
+	}
+	return &Service{store: s, ready: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
 }
 
 // Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but a creation that was
@@ -62,6 +69,9 @@ func New(s Store, o Options) *Service {
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
+	}
+	if err := s.ready(); err != nil {
+		return store.Outcome{}, err
 	}
 	r := &request{creation: c, answer: make(chan answer, 1)}
 	if err := s.enqueue(r); err != nil {

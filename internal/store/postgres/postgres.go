@@ -69,6 +69,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	db      *sql.DB // the same connections, for the statements that all databases share
 	tables  *preparation
+	pinger  *pinger
 	options Options
 }
 
@@ -91,6 +92,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	}
 	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), options: o}
 	s.tables = &preparation{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
+	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)
 	return s, nil
 }
@@ -154,15 +156,7 @@ func milliseconds(d time.Duration) string {
 // Close closes the connections. What was acknowledged is committed already.
 func (s *Store) Close() error {
 	s.tables.close()
-	err := s.db.Close()
+	err := errors.Join(s.pinger.close(), s.db.Close())
 	s.pool.Close()
 	return err
-}
-
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.try(ctx, "asking the database", func(ctx context.Context) error {
-		var n int
-		return s.pool.QueryRow(ctx, "SELECT count(*) FROM totals").Scan(&n)
-	})
 }

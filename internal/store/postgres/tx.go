@@ -39,6 +39,9 @@ func attempt(ctx context.Context, patience time.Duration, do func(context.Contex
 
 // try is attempt within the limits of a call, once the tables are up to date, with an error that has its place among ours.
 func (s *Store) try(ctx context.Context, what string, do func(context.Context) error) error {
+	if err := s.Available(); err != nil {
+		return err
+	}
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	err := s.tables.wait(limited)
