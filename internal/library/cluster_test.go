@@ -137,6 +137,7 @@ type unsteady struct {
 	library.Catalogue
 	away   atomic.Bool
 	silent atomic.Bool // it does not even say so
+	edit   func(d *herb.Dataset)
 }
 
 var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is away")
@@ -164,7 +165,13 @@ func (u *unsteady) Datasets(ctx context.Context) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
-	return u.Catalogue.Datasets(ctx)
+	ds, err := u.Catalogue.Datasets(ctx)
+	for i := range ds {
+		if u.edit != nil {
+			u.edit(&ds[i])
+		}
+	}
+	return ds, err
 }
 
 func (u *unsteady) Versions(ctx context.Context) ([]string, error) {

@@ -163,7 +163,6 @@ func (l *Library) finish(ctx context.Context, f *fetch, v *volume, err error) {
 	if e := l.shelf.Load().entries[ref]; e != nil {
 		l.update(e)
 	}
-	l.trim()
 }
 
 // install puts a volume on the shelf unless what is there came later, as the catalogue has it. A version that is not live

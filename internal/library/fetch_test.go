@@ -2,8 +2,12 @@ package library_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +17,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/segment"
 )
 
 // TestFetch_once: however many ask for a version, it is fetched once, and those who leave do not keep it from the others.
@@ -309,6 +314,38 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		c.bucket.set(nil, nil)
 		pass(2 * time.Second)
 		wantListed(t, b.Library, ref, 9)
+	})
+}
+
+// TestFetch_newerFormat: a file that only a newer program can read is fetched once, and kept for it.
+func TestFetch_newerFormat(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		d := publishAs(t, c.node(t, nil).Library, ref, 9)
+		path := filepath.Join(c.bucket.dir, d.Version+".segment")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[8]++ // the format version follows the magic
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(content)
+		b := c.node(t, nil)
+		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
+		b.run(t)
+		pass(10 * time.Minute)
+		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		if h := b.Health(); h.Failed != 1 || !errors.Is(h.Failures[0].Err, segment.ErrVersion) {
+			t.Errorf("health: %+v", h)
+		}
+		if n := c.bucket.count("get"); n != 1 || len(b.files(t)) != 1 {
+			t.Errorf("%d downloads; the files %v are here", n, b.files(t))
+		}
+		if n := b.log.count("level=ERROR"); n != 1 {
+			t.Errorf("%d errors in the log:\n%s", n, b.log)
+		}
 	})
 }
 
