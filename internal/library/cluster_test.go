@@ -453,6 +453,25 @@ func TestStart_withNothing(t *testing.T) {
 	})
 }
 
+// TestRemember_anotherCatalogue: what a node knew is not taken for what another catalogue says, whatever its generation.
+func TestRemember_anotherCatalogue(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		b := c.node(t, nil)
+		publishAs(t, b.Library, named(1), 1)
+		wantListed(t, b.Library, named(1), 1)
+		b.stop()
+		other := newCluster(t)
+		publishAs(t, other.node(t, nil).Library, named(2), 2)
+		b.catalogue.Catalogue, b.opts.Blobs = other.db, other.bucket
+		b.open(t)
+		wantListed(t, b.Library, named(2), 2)
+		if _, err := b.Acquire(t.Context(), named(1)); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("a dataset of the other catalogue: %v", err)
+		}
+	})
+}
+
 // TestRemember_damaged: a file that cannot be understood is no reason not to start.
 func TestRemember_damaged(t *testing.T) {
 	t.Parallel()

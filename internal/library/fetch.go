@@ -170,7 +170,7 @@ func (l *Library) finish(ctx context.Context, f *fetch, v *volume, err error) {
 // listed. l.mu is held.
 func (l *Library) install(f *fetch, v *volume) {
 	e := l.shelf.Load().entries[f.dataset.Ref]
-	if e == nil || e.current() || e.open != nil && e.open.turn >= f.turn {
+	if e == nil || e.open != nil && e.open.turn >= f.turn {
 		_ = v.Release()
 		return
 	}

@@ -213,7 +213,7 @@ func TestFetch_rolledBack(t *testing.T) {
 		pass(3 * time.Second)
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
-		publishAs(t, publisher.Library, ref, 2)
+		d := publishAs(t, publisher.Library, ref, 2)
 		pass(3 * time.Second)
 		if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
 			t.Fatal(err)
@@ -223,6 +223,9 @@ func TestFetch_rolledBack(t *testing.T) {
 		pass(3 * time.Second)
 		wantListed(t, b.Library, ref, 1)
 		wantHealth(t, b.Library, library.Health{Open: 1})
+		if b.log.count(d.Version) != 0 {
+			t.Errorf("it was listed for a moment:\n%s", b.log)
+		}
 	})
 }
 
