@@ -419,8 +419,9 @@ func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of oth
 func BenchmarkAcquire(b *testing.B) {
 	c := newCluster(b)
 	for i, l := range []*library.Library{c.node(b, func(o *library.Options) { o.Blobs = nil }).Library, c.node(b, nil).Library} {
-		publishAs(b, l, named(i), 5)
-		s, err := l.Acquire(b.Context(), named(i))
+		ref := named(i)
+		publishAs(b, l, ref, 5)
+		s, err := l.Acquire(b.Context(), ref)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -428,7 +429,7 @@ func BenchmarkAcquire(b *testing.B) {
 		b.Run(fmt.Sprintf("blobs=%t", i == 1), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				s, err := l.Acquire(b.Context(), named(i))
+				s, err := l.Acquire(b.Context(), ref)
 				if err != nil {
 					b.Fatal(err)
 				}
