@@ -150,7 +150,8 @@ func (l *Library) takeStock() error {
 	return nil
 }
 
-// tend sees to the cache, once a second: it fetches what should be here, and removes what has no room.
+// tend sees to the cache, once a second: it fetches what should be here, and removes what has no room. Run alone calls it:
+// a command on the folder of a server does not know what that has in use.
 func (l *Library) tend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

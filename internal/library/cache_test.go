@@ -197,6 +197,38 @@ func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 			pass(3 * time.Second)
 		}
 		wantListed(t, b.Library, named(0), 100)
+		for _, d := range []herb.Dataset{own, own2, ds[0]} {
+			if files := b.files(t); files[d.Version] == 0 {
+				t.Errorf("the file of %s is gone; there are %v", d.Version, files)
+			}
+		}
+	})
+}
+
+// TestCache_holdsAreGivenBack: a request that leaves before what it waited for has come holds nothing afterwards.
+func TestCache_holdsAreGivenBack(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		const datasets = 12
+		fill(t, c, datasets, 1)
+		b := c.node(t, func(o *library.Options) { o.CacheSize, o.Wait = 1, 5*time.Second })
+		c.bucket.set(only("get", func(x call) error {
+			time.Sleep(5 * time.Second)
+			return x.do()
+		}), nil)
+		came := 0
+		for i := range datasets {
+			if s, err := b.Acquire(t.Context(), named(i)); err == nil {
+				came++
+				s.Release()
+			}
+		}
+		t.Logf("%d of %d came in time", came, datasets)
+		b.run(t)
+		pass(3 * time.Second)
+		if files := b.files(t); len(files) != 1 {
+			t.Errorf("%d files cannot be removed; %v", len(files), files)
+		}
 	})
 }
 

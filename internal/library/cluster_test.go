@@ -137,6 +137,7 @@ type unsteady struct {
 	library.Catalogue
 	away   atomic.Bool
 	silent atomic.Bool // it does not even say so
+	edit   func(d *herb.Dataset)
 }
 
 var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is away")
@@ -164,7 +165,13 @@ func (u *unsteady) Datasets(ctx context.Context) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
-	return u.Catalogue.Datasets(ctx)
+	ds, err := u.Catalogue.Datasets(ctx)
+	for i := range ds {
+		if u.edit != nil {
+			u.edit(&ds[i])
+		}
+	}
+	return ds, err
 }
 
 func (u *unsteady) Versions(ctx context.Context) ([]string, error) {
@@ -442,6 +449,25 @@ func TestStart_withNothing(t *testing.T) {
 		wantListed(t, b.Library, ref, 4)
 		if !b.Health().CanList() {
 			t.Errorf("health: %+v", b.Health())
+		}
+	})
+}
+
+// TestRemember_anotherCatalogue: what a node knew is not taken for what another catalogue says, whatever its generation.
+func TestRemember_anotherCatalogue(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		b := c.node(t, nil)
+		publishAs(t, b.Library, named(1), 1)
+		wantListed(t, b.Library, named(1), 1)
+		b.stop()
+		other := newCluster(t)
+		publishAs(t, other.node(t, nil).Library, named(2), 2)
+		b.catalogue.Catalogue, b.opts.Blobs = other.db, other.bucket
+		b.open(t)
+		wantListed(t, b.Library, named(2), 2)
+		if _, err := b.Acquire(t.Context(), named(1)); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("a dataset of the other catalogue: %v", err)
 		}
 	})
 }

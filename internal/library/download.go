@@ -27,18 +27,20 @@ const stalled = 30 * time.Second
 // errDamaged says that an object is not what was published.
 var errDamaged = errors.New("what was fetched is not what was published")
 
+// damaged reports whether an error says that a file is not what was published.
+func damaged(err error) bool {
+	return errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated)
+}
+
 // reason tells kinds of failures apart: messages may differ in what means nothing.
 func reason(err error) string {
-	if errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) {
+	if damaged(err) {
 		return "damaged"
 	}
 	return string(herb.CodeOf(errors.Unwrap(err)))
 }
 
 // obtain opens the version that a fetch is for: the file that is here, if it is right, else the one that is stored.
-//
-// A file here has its name because it was checked when it was built or fetched, so it is looked at as on a single machine:
-// its size, its frame and, unless it is large, its checksums.
 func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
 	release, err := l.cache.slot(ctx, f)
 	if err != nil {
@@ -46,29 +48,63 @@ func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
 	}
 	defer release()
 	d := f.dataset
-	path := l.file(d.Version)
-	r, err := openSegment(path)
-	if err == nil {
-		if err = checkSize(d, int64(r.Size())); err != nil {
-			err = errors.Join(err, r.Release())
+	r, err := l.openHere(d)
+	switch {
+	case err == nil:
+		return newVolume(d, r), nil
+	case errors.Is(err, fs.ErrNotExist):
+	case l.intact(ctx, d, err):
+		return nil, err // only a newer program can read it, for example; to fetch it again would not help
+	case d.File != nil:
+		l.opts.Log.Error("a file is not what was published; it is fetched again", "file", objectName(d.Version), "err", err)
+		if err := l.removeFile(d.Version); err != nil {
+			return nil, err
 		}
 	}
-	if err == nil {
-		return newVolume(d, r), nil
+	if failed := l.download(ctx, f); failed != nil {
+		return nil, errors.Join(failed, err)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		l.opts.Log.Error("a file is not what was published; it is fetched again", "file", filepath.Base(path), "err", err)
-	}
-	if err := l.download(ctx, f); err != nil {
+	if r, err = l.openFetched(d); err != nil {
 		return nil, err
 	}
-	if r, err = segment.Open(path); err != nil {
-		return nil, errors.Join(err, l.removeFile(d.Version))
-	}
-	if err := r.Verify(); err != nil {
-		return nil, errors.Join(err, r.Release(), l.removeFile(d.Version))
-	}
 	return newVolume(d, r), nil
+}
+
+// openHere opens a file that is here. It has its name because it was checked when it was built or fetched, so it is looked
+// at as on a single machine: its size, its frame and, unless it is large, its checksums.
+func (l *Library) openHere(d herb.Dataset) (*segment.Reader, error) {
+	r, err := openSegment(l.file(d.Version))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(d, int64(r.Size())); err != nil {
+		return nil, errors.Join(err, r.Release())
+	}
+	return r, nil
+}
+
+// openFetched opens a file that was just fetched and reads it through, whatever its size.
+func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
+	r, err := segment.Open(l.file(d.Version))
+	if err == nil {
+		if err = r.Verify(); err == nil {
+			return r, nil
+		}
+		err = errors.Join(err, r.Release())
+	}
+	if damaged(err) {
+		err = errors.Join(err, l.removeFile(d.Version))
+	}
+	return nil, err
+}
+
+// intact reports whether the file of a version that failed to open is what was published all the same.
+func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool {
+	if d.File == nil {
+		return !damaged(failed)
+	}
+	file, err := l.sum(ctx, d.Version)
+	return err == nil && *file == *d.File
 }
 
 // checkSize compares a size with that of a version's file, where that is known.

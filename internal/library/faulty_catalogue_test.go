@@ -16,9 +16,10 @@ type faultyCatalogue struct {
 	add      func(do func() error) error
 	prune    func(do func() error) error
 	versions error
+	retire   error
 }
 
-// AddVersion, PruneVersions and Versions are library.Catalogue.
+// AddVersion, PruneVersions, Versions and RetireVersion are library.Catalogue.
 func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string) error {
 	do := func() error { return c.Catalogue.AddVersion(ctx, d, over) }
 	if c.add != nil {
@@ -43,6 +44,13 @@ func (c *faultyCatalogue) Versions(ctx context.Context) ([]string, error) {
 		return nil, c.versions
 	}
 	return c.Catalogue.Versions(ctx)
+}
+
+func (c *faultyCatalogue) RetireVersion(ctx context.Context, version string, at time.Time) (bool, error) {
+	if c.retire != nil {
+		return false, c.retire
+	}
+	return c.Catalogue.RetireVersion(ctx, version, at)
 }
 
 // TestPublish_catalogueFails has the catalogue fail, before or after it has done what it was asked.

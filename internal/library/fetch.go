@@ -163,7 +163,6 @@ func (l *Library) finish(ctx context.Context, f *fetch, v *volume, err error) {
 	if e := l.shelf.Load().entries[ref]; e != nil {
 		l.update(e)
 	}
-	l.trim()
 }
 
 // install puts a volume on the shelf unless what is there came later, as the catalogue has it. A version that is not live
@@ -171,7 +170,7 @@ func (l *Library) finish(ctx context.Context, f *fetch, v *volume, err error) {
 // listed. l.mu is held.
 func (l *Library) install(f *fetch, v *volume) {
 	e := l.shelf.Load().entries[f.dataset.Ref]
-	if e == nil || e.current() || e.open != nil && e.open.turn >= f.turn {
+	if e == nil || e.open != nil && e.open.turn >= f.turn {
 		_ = v.Release()
 		return
 	}

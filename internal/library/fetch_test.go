@@ -2,8 +2,12 @@ package library_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +17,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/segment"
 )
 
 // TestFetch_once: however many ask for a version, it is fetched once, and those who leave do not keep it from the others.
@@ -208,7 +213,7 @@ func TestFetch_rolledBack(t *testing.T) {
 		pass(3 * time.Second)
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
-		publishAs(t, publisher.Library, ref, 2)
+		d := publishAs(t, publisher.Library, ref, 2)
 		pass(3 * time.Second)
 		if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
 			t.Fatal(err)
@@ -218,6 +223,9 @@ func TestFetch_rolledBack(t *testing.T) {
 		pass(3 * time.Second)
 		wantListed(t, b.Library, ref, 1)
 		wantHealth(t, b.Library, library.Health{Open: 1})
+		if b.log.count(d.Version) != 0 {
+			t.Errorf("it was listed for a moment:\n%s", b.log)
+		}
 	})
 }
 
@@ -312,6 +320,38 @@ func TestFetch_notByEachRequest(t *testing.T) {
 	})
 }
 
+// TestFetch_newerFormat: a file that only a newer program can read is fetched once, and kept for it.
+func TestFetch_newerFormat(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		d := publishAs(t, c.node(t, nil).Library, ref, 9)
+		path := filepath.Join(c.bucket.dir, d.Version+".segment")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[8]++ // the format version follows the magic
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(content)
+		b := c.node(t, nil)
+		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
+		b.run(t)
+		pass(10 * time.Minute)
+		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		if h := b.Health(); h.Failed != 1 || !errors.Is(h.Failures[0].Err, segment.ErrVersion) {
+			t.Errorf("health: %+v", h)
+		}
+		if n := c.bucket.count("get"); n != 1 || len(b.files(t)) != 1 {
+			t.Errorf("%d downloads; the files %v are here", n, b.files(t))
+		}
+		if n := b.log.count("level=ERROR"); n != 1 {
+			t.Errorf("%d errors in the log:\n%s", n, b.log)
+		}
+	})
+}
+
 // TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first is gone.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -379,8 +419,9 @@ func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of oth
 func BenchmarkAcquire(b *testing.B) {
 	c := newCluster(b)
 	for i, l := range []*library.Library{c.node(b, func(o *library.Options) { o.Blobs = nil }).Library, c.node(b, nil).Library} {
-		publishAs(b, l, named(i), 5)
-		s, err := l.Acquire(b.Context(), named(i))
+		ref := named(i)
+		publishAs(b, l, ref, 5)
+		s, err := l.Acquire(b.Context(), ref)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -388,7 +429,7 @@ func BenchmarkAcquire(b *testing.B) {
 		b.Run(fmt.Sprintf("blobs=%t", i == 1), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				s, err := l.Acquire(b.Context(), named(i))
+				s, err := l.Acquire(b.Context(), ref)
 				if err != nil {
 					b.Fatal(err)
 				}

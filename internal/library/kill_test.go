@@ -3,10 +3,12 @@ package library_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,8 +19,12 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// killedDir is set in the process that TestPublish_survivesKill kills, to the folder it publishes into.
-const killedDir = "HERBARIUM_TEST_PUBLISH_INTO"
+// What is set in the process that TestPublish_survivesKill kills: the folder it publishes into, and the one for objects,
+// empty for none.
+const (
+	killedDir    = "HERBARIUM_TEST_PUBLISH_INTO"
+	killedBucket = "HERBARIUM_TEST_UPLOAD_INTO"
+)
 
 // TestPublish_endlessly is that process: it publishes versions with one record more each and tells when one is live.
 func TestPublish_endlessly(t *testing.T) {
@@ -30,7 +36,12 @@ func TestPublish_endlessly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := library.Open(db, library.Options{Dir: dir})
+	opts := library.Options{Dir: dir}
+	if objects := os.Getenv(killedBucket); objects != "" {
+		b := newBucket(t, time.Now)
+		b.dir, opts.Blobs = objects, b
+	}
+	l, err := library.Open(db, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +65,7 @@ func TestPublish_survivesKill(t *testing.T) {
 	s := newShelf(t)
 	live := 0
 	for round := range 12 {
-		said := killWhilePublishing(t, s.dir, time.Duration(round)*7*time.Millisecond)
+		said := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
 		live = max(live, said)
 		l := s.open(t)
 		snap := acquire(t, l)
@@ -76,14 +87,46 @@ func TestPublish_survivesKill(t *testing.T) {
 	}
 }
 
+// TestPublish_survivesKillWithBlobs does so to a publisher that uploads. Another node lists what is live, every version has
+// its object, and those that were uploaded in vain are collected.
+func TestPublish_survivesKillWithBlobs(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	c := &cluster{db: s.db, bucket: newBucket(t, time.Now)}
+	live := 0
+	for round := range 8 {
+		live = max(live, killWhilePublishing(t, s.dir, c.bucket.dir, time.Duration(round)*7*time.Millisecond))
+		c.wantWhole(t)
+		snap := acquire(t, c.node(t, nil).Library)
+		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
+			t.Fatalf("version %s with %d records is live, listing %d; %d was said to be", snap.Version, snap.Records, total(t, snap), live)
+		}
+		live = snap.Records
+	}
+	for days := range 4 {
+		s.now = func() time.Time { return time.Now().Add(time.Duration(days) * 25 * time.Hour) }
+		n := c.node(t, func(o *library.Options) { o.Dir, o.Now = s.dir, s.now })
+		if err := errors.Join(n.Collect(t.Context()), n.Sweep(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	versions, err := s.db.Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if objects := c.bucket.versions(t); !slices.Equal(versions, objects) || len(s.files(t)) != len(versions) {
+		t.Errorf("objects %v and files %v are left of the versions %v", objects, s.files(t), versions)
+	}
+}
+
 // killWhilePublishing starts a publisher, kills it some time after its first version, and returns the last that it said
 // to be live.
-func killWhilePublishing(t *testing.T, dir string, after time.Duration) (last int) {
+func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration) (last int) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestPublish_endlessly$")
-	cmd.Env = append(os.Environ(), killedDir+"="+dir)
+	cmd.Env = append(os.Environ(), killedDir+"="+dir, killedBucket+"="+objects)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -39,15 +39,20 @@ func (k *lastKnown) get(now time.Time) (d herb.Dataset, ask bool) {
 	return d, true
 }
 
-// set takes down what was said at a time; nil: nothing was.
-func (k *lastKnown) set(now time.Time, d *herb.Dataset) {
+// set takes down what was said.
+func (k *lastKnown) set(d herb.Dataset) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if d == nil {
-		k.failed = now
-		return
-	}
-	k.dataset, k.known, k.failed = *d, true, time.Time{}
+	k.dataset, k.known, k.failed = d, true, time.Time{}
+}
+
+// fail takes down that nothing was said at a time, and reports whether that is new.
+func (k *lastKnown) fail(now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first := k.failed.IsZero()
+	k.failed = now
+	return first
 }
 
 // said returns what the dataset last said of itself, if it ever did.
@@ -103,12 +108,11 @@ func (l *Library) withLiving(ctx context.Context, ds []herb.Dataset) ([]herb.Dat
 			cancel()
 			switch {
 			case err == nil:
-				l.living[ref].set(l.opts.Now(), &d)
+				l.living[ref].set(d)
 				known = d
 			case ctx.Err() != nil:
 				return nil, err // it is not the dataset that failed
-			default:
-				l.living[ref].set(l.opts.Now(), nil)
+			case l.living[ref].fail(l.opts.Now()):
 				l.opts.Log.Warn("a dataset does not describe itself; what was last known is shown", "dataset", ref.String(), "err", err)
 			}
 		}

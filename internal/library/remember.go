@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -84,8 +85,8 @@ func (l *Library) writeDown() {
 
 // writeFile writes a file whole or not at all.
 func (l *Library) writeFile(path string, content []byte) error {
-	part := path + segment.PartSuffix
-	f, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	part := path + "." + rand.Text() + segment.PartSuffix // another process may write it at the same time
+	f, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,6 @@ func (l *Library) retireAt() time.Time {
 func (l *Library) settle(ctx context.Context, d herb.Dataset) {
 	l.mu.Lock()
 	l.cache.files[d.Version], l.cache.stored[d.Version] = d.File.Size, true
-	l.trim()
 	recently := l.opts.Now().Sub(l.cache.collected) < time.Minute
 	l.mu.Unlock()
 	if recently {

@@ -1,0 +1,277 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+func collect(t *testing.T, nodes ...*node) {
+	t.Helper()
+	for _, n := range nodes {
+		if err := n.Collect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// wantObjects checks which versions have an object.
+func (c *cluster) wantObjects(t *testing.T, want ...string) {
+	t.Helper()
+	want = slices.Sorted(slices.Values(want))
+	if got := c.bucket.versions(t); !slices.Equal(want, got) {
+		t.Errorf("there are objects of %v; want %v", got, want)
+	}
+}
+
+// TestCollect_retention: what leaves the catalogue stays for as long as was said, not shorter and not much longer.
+func TestCollect_retention(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		n := c.node(t, func(o *library.Options) { o.Keep, o.Retention = 2, 3*time.Hour })
+		var versions []string
+		for i := range 3 {
+			versions = append(versions, publishAs(t, n.Library, ref, i+1).Version)
+		}
+		other := publishAs(t, n.Library, named(1), 1).Version
+		pass(3*time.Hour - time.Second)
+		collect(t, n)
+		c.wantObjects(t, append(versions, other)...)
+		pass(time.Second)
+		collect(t, n)
+		c.wantObjects(t, versions[1], versions[2], other)
+
+		if _, err := n.Rollback(t.Context(), ref, ""); err != nil { // what is rolled back is not lost
+			t.Error(err)
+		}
+		pass(100 * time.Hour)
+		collect(t, n)
+		c.wantObjects(t, versions[1], versions[2], other)
+
+		if err := n.Remove(t.Context(), ref); err != nil {
+			t.Error(err)
+		}
+		pass(3*time.Hour - time.Second)
+		collect(t, n)
+		c.wantObjects(t, versions[1], versions[2], other)
+		pass(time.Second)
+		collect(t, n, n)
+		c.wantObjects(t, other)
+
+		retired, err := c.db.Retired(t.Context())
+		if err != nil || len(retired) != 3 {
+			t.Errorf("%v are retired, %v; want them not forgotten at once", retired, err)
+		}
+		pass(31 * 24 * time.Hour)
+		collect(t, n)
+		if retired, err = c.db.Retired(t.Context()); err != nil || len(retired) != 0 {
+			t.Errorf("%v are retired, %v; want them forgotten", retired, err)
+		}
+		c.wantWhole(t)
+	})
+}
+
+// TestCollect_unknownObjects: an object that nobody knows of may belong to a publish that is under way, for a day. What is
+// not the file of a version is not touched.
+func TestCollect_unknownObjects(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		n := c.node(t, func(o *library.Options) { o.Retention = time.Hour })
+		live := publishAs(t, n.Library, ref, 1).Version
+		const lost = "19990101T000000Z-abcdefghij"
+		others := []string{"notes.txt", "notes.segment", "19990101T000000Z-ABCDEFGHIJ.segment", "x-abcdefghij.segment"}
+		for _, name := range append(others, lost+".segment") {
+			if err := os.WriteFile(filepath.Join(c.bucket.dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.bucket.modified[name] = time.Now()
+		}
+		there := func() bool { return slices.Contains(c.bucket.versions(t), lost) }
+		pass(24*time.Hour - time.Second)
+		collect(t, n)
+		pass(59 * time.Minute) // it was not retired then
+		collect(t, n)          // but now
+		pass(59 * time.Minute)
+		collect(t, n)
+		if !there() {
+			t.Error("it was removed before it was retired for an hour")
+		}
+		pass(time.Minute)
+		collect(t, n)
+		if there() {
+			t.Error("it is still there")
+		}
+		for _, name := range others {
+			if _, err := os.Stat(filepath.Join(c.bucket.dir, name)); err != nil {
+				t.Errorf("what is none of ours is gone: %v", err)
+			}
+		}
+		if !slices.Contains(c.bucket.versions(t), live) {
+			t.Error("the live version is gone")
+		}
+	})
+}
+
+// TestCollect_publishUnderWay: a publish that takes too long between upload and switch fails, at whatever point others
+// collect; it does not make a version live that has no file.
+func TestCollect_publishUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour, 20 * 24 * time.Hour} {
+		t.Run(sleeps.String(), func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				a, b := c.node(t, nil), c.node(t, nil)
+				publishAs(t, a.Library, ref, 1)
+				faulty := &faultyCatalogue{Catalogue: c.db, add: func(do func() error) error {
+					for slept := time.Duration(0); slept < sleeps; slept += time.Hour {
+						time.Sleep(time.Hour)
+						collect(t, a, b)
+					}
+					return do()
+				}}
+				slow, err := library.Open(faulty, library.Options{Dir: t.TempDir(), Blobs: c.bucket})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer slow.Close()
+				_, err = slow.Publish(t.Context(), publication(2))
+				if late := sleeps > 24*time.Hour; (herb.CodeOf(err) == herb.CodeUnavailable) != late || err != nil != late {
+					t.Errorf("after %s: %v", sleeps, err)
+				}
+				c.wantWhole(t)
+				want := 2
+				if err != nil {
+					want = 1
+				}
+				wantListed(t, a.Library, ref, want)
+				wantListed(t, b.Library, ref, want)
+				c.wantCollected(t, a)
+			})
+		})
+	}
+}
+
+// TestCollect_nodeBehind: a node that is still fetching a version when newer ones have taken its place gets it.
+func TestCollect_nodeBehind(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, func(o *library.Options) { o.Keep = 1 })
+		publishAs(t, publisher.Library, ref, 1)
+		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
+		c.bucket.set(only("get", func(x call) error {
+			time.Sleep(20 * time.Second) // of silence, which is less than is given up for
+			return x.do()
+		}), nil)
+		var asking sync.WaitGroup
+		asking.Go(func() { wantListed(t, b.Library, ref, 1) })
+		pass(time.Second)
+		for n := range 5 {
+			publishAs(t, publisher.Library, ref, 2+n)
+			collect(t, publisher)
+			pass(time.Second)
+		}
+		asking.Wait()
+		c.bucket.set(nil, nil)
+		if err := b.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+		pass(0)
+		wantListed(t, b.Library, ref, 6)
+		c.wantCollected(t, publisher)
+	})
+}
+
+// TestCollect_fails: a collection that fails says so, and can be repeated.
+func TestCollect_fails(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{"list", "delete"} {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				n := c.node(t, func(o *library.Options) { o.Keep = 1 })
+				publishAs(t, n.Library, ref, 1)
+				publishAs(t, n.Library, ref, 2)
+				pass(25 * time.Hour)
+				c.bucket.set(only(op, away), nil)
+				if err := n.Collect(t.Context()); !errors.Is(err, errStore) {
+					t.Errorf("got %v", err)
+				}
+				if len(c.bucket.versions(t)) != 2 {
+					t.Errorf("objects %v are left", c.bucket.versions(t))
+				}
+				c.bucket.set(nil, nil)
+				c.wantCollected(t, n)
+			})
+		})
+	}
+}
+
+// TestCollect_anyOrder has nodes publish, roll back, remove and collect in random order and at the same time, with
+// operations that fail, while time goes by. No version in the catalogue ever lacks its object.
+func TestCollect_anyOrder(t *testing.T) {
+	t.Parallel()
+	for range 4 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) { anyOrder(t, c, rand.New(rand.NewPCG(seed, 0))) })
+		})
+	}
+}
+
+func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
+	retention := func(o *library.Options) { o.Keep, o.Retention = 2, 2*time.Hour }
+	nodes := []*node{c.node(t, retention), c.node(t, retention), c.node(t, retention)}
+	c.bucket.set(func(x call) error {
+		switch time.Sleep(time.Duration(rand.N(3)) * time.Second); rand.N(20) {
+		case 0:
+			return errStore
+		case 1:
+			return errors.Join(x.do(), errStore)
+		}
+		return x.do()
+	}, nil)
+	step := func(n *node, op, dataset, records int) {
+		ctx := context.Background()
+		switch ref := named(dataset); op {
+		case 0:
+			_, _ = n.Rollback(ctx, ref, "")
+		case 1:
+			_ = n.Remove(ctx, ref)
+		case 2, 3:
+			_ = n.Collect(ctx)
+		default:
+			_, _ = n.Publish(ctx, library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(records, nil), AllowBreaking: true,
+			})
+		}
+		c.wantWhole(t)
+	}
+	for range 25 {
+		var working sync.WaitGroup
+		for _, n := range nodes {
+			op, dataset, records := r.IntN(9), r.IntN(2), 1+r.IntN(5)
+			working.Go(func() { step(n, op, dataset, records) })
+		}
+		working.Wait()
+		pass(time.Duration(r.IntN(60)) * time.Minute)
+	}
+	c.bucket.set(nil, nil)
+	for _, n := range nodes {
+		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "store of objects is away") {
+			t.Errorf("logged:\n%s", n.log)
+		}
+	}
+	c.wantCollected(t, nodes[0])
+}

@@ -1,0 +1,140 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// flaky is a living dataset whose database can be away.
+type flaky struct {
+	living
+	asked atomic.Int32
+	fails atomic.Pointer[func(ctx context.Context) error]
+}
+
+// Describe is library.Living.
+func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
+	n := f.asked.Add(1)
+	if fail := f.fails.Load(); fail != nil {
+		return herb.Dataset{}, (*fail)(ctx)
+	}
+	return herb.Dataset{Ref: herb.PlantsRef, Title: "Plants", Fields: fields, Version: "1", Records: int(n)}, nil
+}
+
+// TestDatasets_livingFails: pages about all datasets do not fail, and do not wait, because one of them does not answer.
+func TestDatasets_livingFails(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(context.Context) error{
+		"refused": func(context.Context) error { return errCatalogue },
+		"silent":  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				f := &flaky{}
+				n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+				publishAs(t, n.Library, ref, 1)
+				describe := func() herb.Dataset {
+					t.Helper()
+					ds, err := n.Datasets(t.Context())
+					if err != nil || len(ds) != 2 || ds[0].Ref != ref || ds[0].Unavailable || ds[1].Ref != herb.PlantsRef {
+						t.Fatalf("got %+v, %v", ds, err)
+					}
+					return ds[1]
+				}
+				before := f.asked.Load()
+				for range 3 { // each time as it is now
+					if d := describe(); d.Unavailable || d.Records != int(f.asked.Load()) {
+						t.Errorf("described as %+v", d)
+					}
+				}
+				known := int(before) + 3
+				f.fails.Store(&fail)
+				began := time.Now()
+				for range 100 {
+					if d := describe(); !d.Unavailable || d.Records != known || d.Title != "Plants" || len(d.Fields) != 1 {
+						t.Errorf("described as %+v", d)
+					}
+				}
+				if took, asked := time.Since(began), int(f.asked.Load())-known; took > 3*time.Second || asked != 1 {
+					t.Errorf("it was asked %d times by 100 pages, in %s", asked, took)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if _, err := n.Acquire(ctx, herb.PlantsRef); err == nil {
+					t.Error("it can be listed")
+				}
+				pass(time.Minute)
+				describe()
+				if told := n.log.count("does not describe itself"); told != 1 {
+					t.Errorf("it was told %d times", told)
+				}
+				f.fails.Store(nil)
+				pass(6 * time.Second)
+				if d := describe(); d.Unavailable {
+					t.Errorf("described as %+v", d)
+				}
+			})
+		})
+	}
+}
+
+// TestDatasets_caller who leaves is told so, and nothing is held against the dataset.
+func TestDatasets_callerLeaves(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		f := &flaky{}
+		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		if _, err := n.Datasets(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		f.fails.Store(&silent)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { synctest.Wait(); cancel() }()
+		if _, err := n.Datasets(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		f.fails.Store(nil)
+		if ds, err := n.Datasets(t.Context()); err != nil || ds[0].Unavailable {
+			t.Errorf("got %+v, %v", ds, err)
+		}
+	})
+}
+
+// TestDatasets_livingRemembered: a node that starts without its database knows what the living dataset last said.
+func TestDatasets_livingRemembered(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		f := &flaky{}
+		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		check := func(title string) {
+			t.Helper()
+			ds, err := n.Datasets(t.Context())
+			if err != nil || len(ds) != 1 || !ds[0].Unavailable || ds[0].Title != title {
+				t.Errorf("got %+v, %v", ds, err)
+			}
+		}
+		refused := func(context.Context) error { return errCatalogue }
+		f.fails.Store(&refused)
+		check("") // it never said anything
+		f.fails.Store(nil)
+		pass(6 * time.Second)
+		if _, err := n.Datasets(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n.run(t)
+		pass(6 * time.Minute)
+		f.fails.Store(&refused)
+		n.catalogue.away.Store(true)
+		n.restart(t)
+		check("Plants")
+	})
+}

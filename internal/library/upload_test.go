@@ -1,0 +1,200 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+)
+
+// publication is one of so many records.
+func publication(n int) library.Publication {
+	return library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
+}
+
+// TestPublish_uploads: the file is stored before the version is live, and progress is told.
+func TestPublish_uploads(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		n := c.node(t, nil)
+		var phases []string
+		var last segment.Progress
+		p := publication(5)
+		p.Progress = func(s segment.Progress) {
+			if last = s; !slices.Contains(phases, s.Phase) {
+				phases = append(phases, s.Phase)
+			}
+		}
+		c.bucket.set(only("put", func(x call) error {
+			if versions, err := c.db.Versions(t.Context()); err != nil || len(versions) > 0 {
+				t.Errorf("when the file is stored, %v are in the catalogue, %v", versions, err)
+			}
+			return x.do()
+		}), nil)
+		out, err := n.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := n.Phases(); !slices.Equal(want, phases[len(phases)-2:]) || want[1] != library.PhaseUploading {
+			t.Errorf("the last phases were %v; want %v", phases, want)
+		}
+		if size := int(out.Dataset.File.Size); last.Done != size || last.Total != size {
+			t.Errorf("the last progress was %+v of %d bytes", last, size)
+		}
+		wantFiles(t, n, out.Dataset)
+		c.wantWhole(t)
+
+		p = publication(6)
+		p.Check = true
+		if _, err := n.Publish(t.Context(), p); err != nil || c.bucket.count("put") != 1 {
+			t.Errorf("a check ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
+		}
+		p = publication(1)
+		p.AllowBreaking = false
+		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRefused || c.bucket.count("put") != 1 {
+			t.Errorf("a refused publish ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
+		}
+		wantFiles(t, n, out.Dataset)
+	})
+}
+
+// TestPublish_objectsFail has everything that a publish asks of the store of objects go wrong.
+func TestPublish_objectsFail(t *testing.T) {
+	t.Parallel()
+	done := func(x call) error { return errors.Join(x.do(), errStore) }
+	tests := map[string]struct {
+		fault  func(call) error
+		failed bool
+	}{
+		"not stored":                     {only("put", away), true},
+		"stored, but reported otherwise": {only("put", done), true},
+		"nothing works":                  {away, true},
+		"objects cannot be listed":       {only("list", away), false},
+		"objects cannot be removed":      {only("delete", away), false},
+		"stored, reported otherwise, and it cannot be removed": {func(x call) error {
+			if x.op == "put" {
+				return done(x)
+			}
+			return errStore
+		}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				n := c.node(t, func(o *library.Options) { o.Keep = 1 })
+				before := publishAs(t, n.Library, ref, 1)
+				pass(25 * time.Hour)
+				c.bucket.set(tt.fault, nil)
+				out, err := n.Publish(t.Context(), publication(2))
+				if errors.Is(err, errStore) != tt.failed || err != nil && !tt.failed {
+					t.Fatalf("got %v", err)
+				}
+				c.bucket.set(nil, nil)
+				live := out.Dataset
+				if tt.failed {
+					live = before
+				}
+				wantFiles(t, n, live)
+				if err := n.Refresh(t.Context()); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				wantListed(t, c.node(t, nil).Library, ref, live.Records)
+				c.wantCollected(t, n)
+			})
+		})
+	}
+}
+
+// wantCollected checks that in the end there is an object of every version in the catalogue and no other.
+func (c *cluster) wantCollected(t testing.TB, n *node) {
+	t.Helper()
+	for range 4 {
+		c.wantWhole(t)
+		if err := n.Collect(t.Context()); err != nil {
+			t.Error(err)
+		}
+		pass(25 * time.Hour)
+	}
+	versions, err := c.db.Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(versions, c.bucket.versions(t), cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("versions and objects (-want +got):\n%s", d)
+	}
+}
+
+// TestPublish_switchFails has the catalogue fail, before or after it has done what it was asked. What was uploaded in vain
+// is removed if it is certain that it was in vain.
+func TestPublish_switchFails(t *testing.T) {
+	t.Parallel()
+	locked := errors.New("the database is locked")
+	before := func(func() error) error { return locked }
+	after := func(do func() error) error { return errors.Join(do(), locked) }
+	tests := map[string]struct {
+		add      func(do func() error) error
+		retire   error
+		leaves   bool // nobody waits for the end of it
+		late     bool // what was asked for is done when nobody expects it any more
+		reported bool
+		objects  int
+		live     int
+	}{
+		"not added":                        {add: before, reported: true, objects: 1, live: 1},
+		"added all the same":               {add: after, objects: 2, live: 2},
+		"not added, and nobody can tell":   {add: before, retire: locked, reported: true, objects: 2, live: 1},
+		"added, and nobody can tell":       {add: after, retire: locked, reported: true, objects: 2, live: 2},
+		"nobody waits for it any longer":   {leaves: true, reported: true, objects: 1, live: 1},
+		"the lost transaction comes later": {late: true, reported: true, objects: 1, live: 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inCluster(t, func(t *testing.T, c *cluster) {
+				n := c.node(t, nil)
+				publishAs(t, n.Library, ref, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var lost func() error
+				faulty := &faultyCatalogue{Catalogue: c.db, retire: tt.retire, add: func(do func() error) error {
+					switch {
+					case tt.leaves:
+						cancel()
+						return do()
+					case tt.late:
+						lost = do
+						return locked
+					}
+					return tt.add(do)
+				}}
+				l, err := library.Open(faulty, n.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if _, err = l.Publish(ctx, publication(2)); (err != nil) != tt.reported {
+					t.Errorf("Publish: %v", err)
+				}
+				if lost != nil && herb.CodeOf(lost()) != herb.CodeUnavailable {
+					t.Error("what was given up became live")
+				}
+				if objects := c.bucket.versions(t); len(objects) != tt.objects {
+					t.Errorf("there are the objects %v; want %d", objects, tt.objects)
+				}
+				wantListed(t, c.node(t, nil).Library, ref, tt.live)
+				c.wantCollected(t, n)
+			})
+		})
+	}
+}
