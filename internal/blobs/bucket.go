@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"gocloud.dev/blob"
+
 	"herbarium/internal/herb"
 )
 
@@ -31,14 +33,14 @@ func (b *Bucket) Ping(ctx context.Context) error {
 		}
 		return nil
 	}
-	there, err := b.bucket.IsAccessible(ctx)
-	if err != nil {
-		return b.failed(ctx, err, what)
-	}
-	if !there {
+	_, _, err := b.bucket.ListPage(ctx, blob.FirstPageToken, 1, nil)
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return nil
+	case missing(err):
 		return herb.Errorf(herb.CodeUnavailable, "the bucket of the object store %s does not exist; create it", b.name)
 	}
-	return nil
+	return b.failed(ctx, err, what)
 }
 
 // Delete removes what is stored under a name. It is no error if there is nothing.
@@ -95,7 +97,8 @@ var unfinished = regexp.MustCompile(`\.[0-9a-f]+\.tmp$`)
 // checkName refuses names that not every store can hold, or that would not be listed.
 func checkName(name string) error {
 	if !fs.ValidPath(name) || name == "." || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
-		return herb.Invalidf("an object cannot be named %q; write a path like a/b.segment that does not end in .tmp or .attrs", name)
+		return herb.Invalidf("an object cannot be named %q; write a path like a/b.segment, which does not end in .tmp or .attrs",
+			name)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"gocloud.dev/blob/s3blob"
 	"gocloud.dev/gcp"
 	"golang.org/x/oauth2"
+	"google.golang.org/api/option"
 
 	"herbarium/internal/herb"
 )
@@ -87,7 +88,6 @@ func (b *Bucket) openGCS(ctx context.Context, a address, guarded http.RoundTripp
 		if anonymous, err = strconv.ParseBool(s); err != nil {
 			return herb.Invalidf("the parameter anonymous of the object store %s must be true or false", a)
 		}
-		a.params.Del("anonymous")
 	}
 	client := gcp.NewAnonymousHTTPClient(guarded)
 	if !anonymous {
@@ -102,16 +102,14 @@ func (b *Bucket) openGCS(ctx context.Context, a address, guarded http.RoundTripp
 			return err
 		}
 	}
-	var err error
-	if b.bucket, err = (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, a.url()); err != nil {
-		return herb.Invalidf("the object store %s cannot be opened: %v", a, plainly(err, a.url()))
-	}
-	var c *storage.Client
-	if !b.bucket.As(&c) {
-		return errors.New("gocloud has no client of Google Cloud Storage")
+	// Gocloud would make a client of its own for an emulator.
+	c, err := storage.NewClient(ctx, option.WithHTTPClient(&client.Client))
+	if err != nil {
+		return herb.Wrap(herb.CodeInvalid, err, "the object store %s cannot be opened", a)
 	}
 	c.SetRetry(storage.WithMaxAttempts(maxAttempts))
-	return nil
+	b.bucket, err = gcsblob.OpenBucket(ctx, nil, a.bucket, &gcsblob.Options{Client: c})
+	return err
 }
 
 func (b *Bucket) openAzure(ctx context.Context, a address, guarded http.RoundTripper) error {

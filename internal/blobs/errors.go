@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 
-	"cloud.google.com/go/storage"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/aws/smithy-go"
 	"gocloud.dev/gcerrors"
@@ -55,14 +55,16 @@ func refusal(err error) (code string, ok bool) {
 	if errors.Is(err, fs.ErrPermission) {
 		code = "permission denied"
 	}
-	denied := gcerrors.Code(err) == gcerrors.PermissionDenied || errors.Is(err, fs.ErrPermission) || status == 401 || status == 403
+	denied := gcerrors.Code(err) == gcerrors.PermissionDenied || errors.Is(err, fs.ErrPermission) ||
+		status == http.StatusUnauthorized || status == http.StatusForbidden
 	if denied && code == "" {
 		code = "permission denied"
 	}
 	return code, denied
 }
 
-// missing reports whether there is nothing under a name.
+// missing reports whether there is nothing under a name, or no bucket. Gocloud says so of whatever Google refuses, too.
 func missing(err error) bool {
-	return gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, storage.ErrObjectNotExist)
+	_, denied := refusal(err)
+	return !denied && gcerrors.Code(err) == gcerrors.NotFound
 }

@@ -168,7 +168,8 @@ func TestS3_abort(t *testing.T) {
 		return keys
 	}
 	for _, key := range []string{"inside/a.segment", "inside/b.segment", "outside.segment"} {
-		if _, err := client.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key}); err != nil {
+		upload := &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key}
+		if _, err := client.CreateMultipartUpload(t.Context(), upload); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,6 +214,22 @@ func TestS3_refused(t *testing.T) {
 	}
 	if got := get(t, right, "a.segment"); string(got) != "a" {
 		t.Errorf("read %q with the right secret", got)
+	}
+}
+
+// TestS3_region opens a store without a region. Only Amazon's own needs one.
+func TestS3_region(t *testing.T) {
+	server := s3test.New(t)
+	server.URL(t, "bucket")
+	t.Setenv("AWS_REGION", "")
+	b := open(t, "s3://bucket?endpoint="+server.Endpoint(), blobs.Options{})
+	if err := b.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_, err := blobs.Open(t.Context(), "s3://bucket", blobs.Options{})
+	wantCode(t, err, herb.CodeInvalid)
+	if !strings.Contains(err.Error(), "add ?region=… or set AWS_REGION") {
+		t.Errorf("the error is %v", err)
 	}
 }
 
