@@ -189,6 +189,13 @@ func (b *batch) write(ctx context.Context, tx pgx.Tx) error {
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
 			c.credentials, c.keys, c.bodies, c.retrySeqs, b.now.UnixMicro())
 	}
+	b.queueTotals(&q)
+	return tx.SendBatch(ctx, &q).Close()
+}
+
+// queueTotals adds what was decided to what is counted.
+func (b *batch) queueTotals(q *pgx.Batch) {
+	c := &b.created
 	tags, counts := make([]string, 0, len(c.perTag)), make([]int64, 0, len(c.perTag))
 	for tag, n := range c.perTag {
 		tags, counts = append(tags, tag), append(counts, n)
@@ -196,5 +203,4 @@ func (b *batch) write(ctx context.Context, tx pgx.Tx) error {
 	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+
 		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", tags, counts)
 	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(c.seqs)), int64(len(c.words)))
-	return tx.SendBatch(ctx, &q).Close()
 }
