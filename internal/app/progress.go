@@ -38,17 +38,19 @@ const (
 // steps puts together what the parts of a publish tell about their progress. They may tell at the same time.
 type steps struct {
 	tell  func(Progress)
+	all   []string // phases
 	mu    sync.Mutex
 	at    Progress
 	began time.Time
 }
 
-// newSteps tells nobody if tell is nil.
-func newSteps(tell func(Progress)) *steps {
+// newSteps tells nobody if tell is nil. The last phases are those of the library.
+func newSteps(tell func(Progress), last []string) *steps {
 	if tell == nil {
 		tell = func(Progress) {}
 	}
-	return &steps{tell: tell}
+	all := []string{phaseHash, phaseInspect, segment.PhaseReading, segment.PhaseSorting}
+	return &steps{tell: tell, all: append(all, last...)}
 }
 
 // update says how far a phase is, and begins it if it is not the one before.
@@ -56,8 +58,7 @@ func (s *steps) update(phase string, change func(*Progress)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at.Phase != phase {
-		all := []string{phaseHash, phaseInspect, segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking}
-		s.at = Progress{Phase: phase, Step: slices.Index(all, phase) + 1, Steps: len(all)}
+		s.at = Progress{Phase: phase, Step: slices.Index(s.all, phase) + 1, Steps: len(s.all)}
 		s.began = time.Now()
 	}
 	s.at.Elapsed = time.Since(s.began)
@@ -79,6 +80,6 @@ func (s *steps) build(b segment.Progress) {
 			p.Records = b.Done
 			return
 		}
-		p.Done, p.Total = int64(b.Done), int64(b.Total)
+		p.Done, p.Total, p.Bytes = int64(b.Done), int64(b.Total), b.Phase == library.PhaseUploading
 	})
 }

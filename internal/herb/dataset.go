@@ -85,6 +85,7 @@ type Dataset struct {
 	Records     int       // in this version
 	Published   time.Time // when this version was made
 	Source      string    // hash of what it was made from, settings included
+	Unavailable bool      // it cannot be listed at the moment; this is what was last known of it
 	Details
 }
 
@@ -94,6 +95,13 @@ type Details struct {
 	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose values together tell the records apart
 	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // what its publisher wrote about it, members unknown to us included
 	Report     *Report         `json:"report,omitempty"`      // what the publish understood; nil: it left none
+	File       *File           `json:"file,omitempty"`        // how nodes know its file; nil: it is on one machine alone
+}
+
+// File tells the file of a version from any other.
+type File struct {
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"` // in hexadecimal
 }
 
 // Order is a field to sort by and the direction.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -26,9 +27,9 @@ func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over s
 	return do()
 }
 
-func (c *faultyCatalogue) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
+func (c *faultyCatalogue) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
 	do := func() (err error) {
-		dropped, err = c.Catalogue.PruneVersions(ctx, ref, keep)
+		dropped, err = c.Catalogue.PruneVersions(ctx, ref, keep, at)
 		return err
 	}
 	if c.prune != nil {

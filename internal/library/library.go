@@ -7,6 +7,12 @@
 // publish is one transaction after the file is complete, and a reader that has acquired a snapshot keeps listing that
 // version however many newer ones appear. Several processes may share a library: one that changes the catalogue rings a
 // bell that the others hear on their next look-up.
+//
+// # Many nodes
+//
+// With Blobs, files are kept for all nodes in a store of objects, and the folder of a library is its node's cache of them.
+// A node lists the version that it has until it has the next one, whole and checked. Whatever is away, the catalogue or
+// the objects, it goes on listing what it has.
 package library
 
 import (
@@ -14,11 +20,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"log/slog"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,10 +42,25 @@ type Catalogue interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref) error
+	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
-	PruneVersions(ctx context.Context, ref herb.Ref, keep int) ([]string, error)
+	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
+	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
+	Retired(ctx context.Context) ([]store.Retired, error)
+	ForgetRetired(ctx context.Context, versions []string) error
+}
+
+// Blobs is where the files of versions are kept for all nodes. What is in it belongs to one catalogue.
+type Blobs interface {
+	// Put stores a local file under a name, whole or not at all. progress (nil: nobody) is told bytes done and in all.
+	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
+	// Get writes what is stored under a name. The error has herb.CodeNotFound if there is nothing and
+	// herb.CodeUnavailable if the store does not answer.
+	Get(ctx context.Context, name string, to io.Writer) error
+	// Delete removes what is stored under a name. It is no error if there is nothing.
+	Delete(ctx context.Context, name string) error
+	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
 // Source lists the records of one dataset.
@@ -67,30 +87,38 @@ type Options struct {
 
 	Memory int        // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
 	FS     segment.FS // how files are written and removed; nil: segment.OS
+
+	// Blobs keeps the files for all nodes; nil: those in Dir are all there are, and what follows has no effect.
+	Blobs Blobs
+	// CacheSize is how many bytes of files are kept in Dir; 0: any number. What is being fetched comes on top, and one
+	// dataset is kept whatever its size.
+	CacheSize int64
+	// Retention is how long the file of a version outlives its place in the catalogue, for nodes that have not heard of
+	// that; 0: DefaultRetention.
+	Retention time.Duration
+	// Wait is how long a request waits for a version that is being fetched; 0: DefaultWait; negative: as long as its
+	// context lasts.
+	Wait time.Duration
 }
 
-// DefaultKeep is how many versions of a dataset are kept, the live one included.
-const DefaultKeep = 5
+// What holds where Options say nothing.
+const (
+	DefaultKeep      = 5 // versions of a dataset, the live one included
+	DefaultRetention = 24 * time.Hour
+	DefaultWait      = 10 * time.Second
+)
 
 // Library is safe for use by any number of goroutines.
 type Library struct {
 	catalogue Catalogue
 	opts      Options
 	bell      *bell
-	refresh   sync.Mutex // held while the shelf is replaced
+	refresh   sync.Mutex // held while the catalogue is read
+	mu        sync.Mutex // held while the shelf is replaced and while cache is looked at; never for long
 	shelf     atomic.Pointer[shelf]
-}
-
-// shelf is what is live at one moment. It is replaced, never changed.
-type shelf struct {
-	generation int64
-	entries    map[herb.Ref]entry
-}
-
-type entry struct {
-	dataset herb.Dataset
-	segment *segment.Reader
-	err     error // why there is no segment
+	reading   reading
+	living    map[herb.Ref]*lastKnown
+	cache     *cache // nil without Blobs
 }
 
 // Snapshot is one version of a dataset, to be listed until it is released.
@@ -107,11 +135,11 @@ func (s Snapshot) Release() {
 	}
 }
 
-// Open opens a library. Nothing is read before the first look-up.
+// Open opens a library. The catalogue is not read before the first look-up.
 func Open(catalogue Catalogue, opts Options) (*Library, error) {
-	if opts.Keep == 0 {
-		opts.Keep = DefaultKeep
-	}
+	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
+	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
+	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -125,33 +153,36 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, bell: b}
+	l := &Library{catalogue: catalogue, opts: opts, bell: b, living: map[herb.Ref]*lastKnown{}}
+	for ref := range opts.Living {
+		l.living[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
+	}
 	l.shelf.Store(&shelf{generation: -1})
+	if opts.Blobs != nil {
+		l.cache = newCache()
+		l.remember()
+		if err := l.takeStock(); err != nil {
+			return nil, errors.Join(fmt.Errorf("looking for files of versions: %w", err), b.Close())
+		}
+	}
 	return l, nil
 }
 
-// Close gives back what the library holds open. Snapshots stay good until they are released.
+// Close gives back what the library holds open and gives up what it fetches. Snapshots stay good until they are released.
 func (l *Library) Close() error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
+	if l.cache != nil {
+		l.stopFetching()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.replace(&shelf{generation: -1})
 	return l.bell.Close()
 }
 
-// replace puts a new shelf in the place of the old one and lets go of the versions that are not in it.
-func (l *Library) replace(next *shelf) {
-	old := l.shelf.Swap(next)
-	if old == nil {
-		return
-	}
-	for ref, e := range old.entries {
-		if e.segment != nil && next.entries[ref].segment != e.segment {
-			_ = e.segment.Release()
-		}
-	}
-}
-
-// Acquire returns the live version of a dataset, to be released by the caller.
+// Acquire returns the live version of a dataset, to be released by the caller. Where this node has another version of it,
+// that one is returned until the live one is there; where it has none, the live one is fetched.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 	if living, ok := l.opts.Living[ref]; ok {
 		d, err := living.Describe(ctx)
@@ -167,12 +198,17 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		case !ok:
 			ds, err := l.Datasets(ctx)
 			return Snapshot{}, cmp.Or(err, unknown(ref, ds))
-		case e.err != nil:
+		case e.open == nil && e.err != nil:
 			return Snapshot{}, e.err
-		case e.segment.Acquire():
-			return Snapshot{e.dataset, e.segment, e.segment}, nil
+		case e.open == nil:
+			return l.await(ctx, ref)
+		case e.open.Acquire():
+			if l.cache != nil {
+				l.cache.touch(e.open)
+			}
+			return e.open.snapshot(), nil
 		}
-		// It was retired since the shelf was looked at, so there is a newer shelf.
+		// It was let go of since the shelf was looked at, so there is a newer shelf.
 	}
 }
 
@@ -189,179 +225,29 @@ func unknown(ref herb.Ref, datasets []herb.Dataset) error {
 	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q;%s GET /api/v1 lists what there is", ref, guess)
 }
 
-// Datasets describes everything that is served, in the order of the names.
-func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
-	s, err := l.current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ds := make([]herb.Dataset, 0, len(s.entries)+len(l.opts.Living))
-	for e := range maps.Values(s.entries) {
-		ds = append(ds, e.dataset)
-	}
-	return l.withLiving(ctx, ds)
-}
-
-// Catalogued describes everything that the catalogue has, without opening any of it.
-func (l *Library) Catalogued(ctx context.Context) ([]herb.Dataset, error) {
-	ds, err := l.catalogue.Datasets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return l.withLiving(ctx, ds)
-}
-
-func (l *Library) withLiving(ctx context.Context, ds []herb.Dataset) ([]herb.Dataset, error) {
-	for living := range maps.Values(l.opts.Living) {
-		d, err := living.Describe(ctx)
-		if err != nil {
-			return nil, err
-		}
-		ds = append(ds, d)
-	}
-	slices.SortFunc(ds, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
-	return ds, nil
-}
-
-// Describe describes one dataset of the catalogue without opening it.
-func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	ds, err := l.Catalogued(ctx)
-	if err != nil {
-		return herb.Dataset{}, err
-	}
-	i, ok := slices.BinarySearchFunc(ds, ref, func(d herb.Dataset, r herb.Ref) int { return d.Ref.Compare(r) })
-	if !ok {
-		return herb.Dataset{}, unknown(ref, ds)
-	}
-	return ds[i], nil
-}
-
-// Run notices changes of the catalogue that were made without the bell, until ctx ends.
+// Run notices changes of the catalogue that were made without the bell, and keeps the cache and the blobs in order, until
+// ctx ends.
 func (l *Library) Run(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
+	var running sync.WaitGroup
+	running.Go(func() { every(ctx, time.Second, func() { _ = l.Refresh(ctx) }) }) // the log and Health tell of errors
+	if l.cache != nil {
+		running.Go(func() { every(ctx, time.Second, l.tend) })
+		running.Go(func() { l.clean(ctx) })
+	}
+	running.Wait()
+	return nil
+}
+
+// every calls do again and again until ctx ends.
+func every(ctx context.Context, d time.Duration, do func()) {
+	tick := time.NewTicker(d)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-tick.C:
-			if err := l.Refresh(ctx); err != nil && ctx.Err() == nil {
-				l.opts.Log.Error("the catalogue cannot be read; what was read before is still served", "err", err)
-			}
+			do()
 		}
 	}
-}
-
-// current returns the shelf, replaced first if the bell has rung.
-func (l *Library) current(ctx context.Context) (*shelf, error) {
-	s := l.shelf.Load()
-	if s.generation >= 0 && !l.bell.rung() {
-		return s, nil
-	}
-	if err := l.Refresh(ctx); err != nil {
-		if s.generation < 0 {
-			return nil, err
-		}
-		l.opts.Log.Error("the catalogue cannot be read; what was read before is still served", "err", err)
-	}
-	return l.shelf.Load(), nil
-}
-
-// Refresh brings what is served in line with the catalogue.
-func (l *Library) Refresh(ctx context.Context) error {
-	l.refresh.Lock()
-	defer l.refresh.Unlock()
-	heard := l.bell.listen() // before the catalogue is read: a later ring must not be missed
-	generation, err := l.catalogue.Generation(ctx)
-	if err != nil {
-		return err
-	}
-	old := l.shelf.Load()
-	if generation == old.generation {
-		l.bell.heard(heard)
-		return nil
-	}
-	datasets, err := l.catalogue.Datasets(ctx)
-	if err != nil {
-		return err
-	}
-	next := &shelf{generation: generation, entries: make(map[herb.Ref]entry, len(datasets))}
-	for _, d := range datasets {
-		e, ok := old.entries[d.Ref]
-		if !ok || e.dataset.Version != d.Version {
-			e = l.open(d, e)
-		}
-		next.entries[d.Ref] = e
-	}
-	l.replace(next)
-	l.bell.heard(heard)
-	return nil
-}
-
-// open opens a version. One that cannot be read does not take the place of one that can.
-func (l *Library) open(d herb.Dataset, before entry) entry {
-	r, err := openSegment(l.file(d.Version))
-	if err == nil {
-		l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
-		return entry{dataset: d, segment: r}
-	}
-	l.opts.Log.Error("a version cannot be opened", "dataset", d.Ref.String(), "version", d.Version, "err", err)
-	if before.segment != nil {
-		return before
-	}
-	return entry{dataset: d, err: herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)}
-}
-
-// smallSegment is the size up to which a segment is read through when it is opened. A larger one would delay the start;
-// it was checked when it was published.
-const smallSegment = 64 << 20
-
-func openSegment(path string) (*segment.Reader, error) {
-	r, err := segment.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if r.Size() <= smallSegment {
-		if err := r.Verify(); err != nil {
-			return nil, errors.Join(err, r.Release())
-		}
-	}
-	return r, nil
-}
-
-func (l *Library) file(version string) string {
-	return filepath.Join(l.opts.Dir, version+fileSuffix)
-}
-
-const fileSuffix = ".segment"
-
-// Sweep removes what interrupted publishes have left. Files of the last hour are kept: a publish may be under way.
-func (l *Library) Sweep(ctx context.Context) error {
-	files, err := l.opts.FS.ReadDir(l.opts.Dir)
-	if err != nil {
-		return err
-	}
-	versions, err := l.catalogue.Versions(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, f := range files {
-		ext := filepath.Ext(f.Name())
-		if ext != fileSuffix && ext != segment.PartSuffix || slices.Contains(versions, f.Name()[:len(f.Name())-len(ext)]) {
-			continue
-		}
-		info, err := f.Info()
-		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < time.Hour {
-			continue
-		}
-		if err == nil {
-			err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
-		}
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("sweeping leftovers: %w", err)
-	}
-	return nil
 }

@@ -27,12 +27,23 @@ type Publication struct {
 	AllowBreaking bool
 	// Check does everything but the switch.
 	Check bool
-	// Progress is told how far it is: what segment.Create tells, and a phase PhaseChecking. nil: nobody is told.
+	// Progress is told how far it is: what segment.Create tells, and Phases. nil: nobody is told.
 	Progress func(segment.Progress)
 }
 
-// PhaseChecking is when a version that is complete is examined before it goes live.
-const PhaseChecking = "checking"
+// The phases of a publish once its version is complete.
+const (
+	PhaseChecking  = "checking"  // it is examined before it goes live
+	PhaseUploading = "uploading" // its file is stored for all nodes; counts bytes
+)
+
+// Phases returns the phases of a publish that come after those of segment.Create.
+func (l *Library) Phases() []string {
+	if l.opts.Blobs == nil {
+		return []string{PhaseChecking}
+	}
+	return []string{PhaseChecking, PhaseUploading}
+}
 
 // Outcome is what came of a publication. It is as complete as it could get before an error.
 type Outcome struct {
@@ -42,9 +53,10 @@ type Outcome struct {
 }
 
 // Publish makes a version of a dataset out of records and puts it live. Until the end of it nothing has changed; after an
-// error nothing has either; what could not be cleaned up is left to Sweep. The error has herb.CodeRefused if the version can be built but would do harm: if it breaks
-// those who use the live one, if its primary key is not unique, or if a golden fails. Of several publishers of one dataset
-// each is judged by the version whose place it takes, whichever comes first.
+// error nothing has either; what could not be cleaned up is left to Sweep and Collect. The error has herb.CodeRefused if
+// the version can be built but would do harm: if it breaks those who use the live one, if its primary key is not unique,
+// or if a golden fails. Of several publishers of one dataset each is judged by the version whose place it takes, whichever
+// comes first.
 func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 	d := p.Dataset
 	if _, ok := l.opts.Living[d.Ref]; ok {
@@ -74,25 +86,33 @@ func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 		return out, err
 	}
 	l.ring()
-	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep)
+	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.retireAt())
 	if err == nil {
 		err = l.removeFiles(dropped)
 	}
 	if err != nil { // the new version is live all the same; the files are swept later
 		l.opts.Log.Warn("old versions were not removed", "dataset", d.Ref.String(), "err", err)
 	}
+	if l.cache != nil {
+		l.settle(ctx, out.Dataset)
+	}
 	return out, nil
 }
 
 // admit examines a version whose file is complete, completes its report, and makes it live unless something is wrong.
-func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cells string) (Outcome, error) {
+func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
 	wrong, err := l.examine(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
+	defer func() {
+		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
+			l.withdraw(ctx, d)
+		}
+	}()
 	for {
 		live, err := l.catalogue.Version(ctx, d.Ref, "")
-		out := Outcome{Dataset: d, Changes: wrong}
+		out = Outcome{Dataset: d, Changes: wrong}
 		switch {
 		case err == nil:
 			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d), wrong)
@@ -101,6 +121,12 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 		}
 		if err := judge(out.Changes, p.AllowBreaking); err != nil || p.Check {
 			return out, err
+		}
+		if l.opts.Blobs != nil && d.File == nil {
+			if d.File, err = l.upload(ctx, d, p.Progress); err != nil {
+				return out, err
+			}
+			out.Dataset = d
 		}
 		err = l.add(ctx, d, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
@@ -145,6 +171,9 @@ func (l *Library) add(ctx context.Context, d herb.Dataset, over string) error {
 		return failed
 	}
 	// An error may come after the commit, and then the file is needed.
+	if l.opts.Blobs != nil {
+		return l.decide(ctx, d, failed)
+	}
 	versions, err := l.catalogue.Versions(context.WithoutCancel(ctx))
 	switch {
 	case err != nil:
@@ -166,7 +195,18 @@ func (l *Library) ring() {
 
 // newVersion makes a name that sorts by time and is never used twice.
 func newVersion(now time.Time) string {
-	return now.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:10])
+	return now.Format(versionTime) + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+const versionTime = "20060102T150405Z"
+
+// isVersion reports whether a name could be one that newVersion made.
+func isVersion(name string) bool {
+	at, random, ok := strings.Cut(name, "-")
+	if _, err := time.Parse(versionTime, at); err != nil || !ok || len(random) != 10 {
+		return false
+	}
+	return strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
 // History lists the versions of a dataset, the newest first.
@@ -218,7 +258,7 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 	if err != nil {
 		return err
 	}
-	if err := l.catalogue.RemoveDataset(ctx, ref); err != nil {
+	if err := l.catalogue.RemoveDataset(ctx, ref, l.retireAt()); err != nil {
 		return err
 	}
 	l.ring()
@@ -237,4 +277,11 @@ func (l *Library) removeFiles(versions []string) error {
 	return errors.Join(errs...)
 }
 
-func (l *Library) removeFile(version string) error { return l.opts.FS.RemoveAll(l.file(version)) }
+func (l *Library) removeFile(version string) error {
+	if l.cache != nil {
+		l.mu.Lock()
+		delete(l.cache.files, version)
+		l.mu.Unlock()
+	}
+	return l.opts.FS.RemoveAll(l.file(version))
+}

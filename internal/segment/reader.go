@@ -195,6 +195,9 @@ func (r *Reader) Release() error {
 	return unmapFile(r.file)
 }
 
+// Holders is how many hold the reader at the moment.
+func (r *Reader) Holders() int { return int(r.holders.Load()) }
+
 // record returns the JSON of a record.
 func (r *Reader) record(n uint32) []byte {
 	return r.records[r.starts.at(int(n)):r.starts.at(int(n)+1)]

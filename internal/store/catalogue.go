@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -99,7 +100,7 @@ func noVersion(ref herb.Ref, version string, versions []Version) error {
 
 // AddVersion stores a version of a dataset and makes it live, provided that the version called live is the live one until
 // then; otherwise the error is ErrSuperseded. An empty live means that there is no such dataset. A version that is
-// there already is stored anew and becomes the newest.
+// there already is stored anew and becomes the newest. One that is retired is refused: its file may be gone.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	fields, err := json.Marshal(d.Fields)
 	if err != nil {
@@ -115,6 +116,9 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 			return err
 		case now != live:
 			return ErrSuperseded
+		}
+		if err := refuseRetired(ctx, tx, d.Version); err != nil {
+			return err
 		}
 		generation, err := nextGeneration(ctx, tx)
 		if err != nil {
@@ -213,8 +217,8 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version string) error
 	})
 }
 
-// RemoveDataset removes a dataset with all its versions.
-func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref) error {
+// RemoveDataset removes a dataset with all its versions, which are retired at a time; the zero time: they are not.
+func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
 	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		if _, err := liveVersion(ctx, tx, ref); err != nil {
 			return err
@@ -222,14 +226,23 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref) error {
 		if _, err := nextGeneration(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
+		versions, err := history(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		for _, v := range versions {
+			if err := retire(ctx, tx, v.Version, at); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
 		return err
 	})
 }
 
 // PruneVersions drops all but the newest versions of a dataset, never the live one, and returns the names of those it
-// dropped.
-func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (dropped []string, err error) {
+// dropped. They are retired at a time; the zero time: they are not.
+func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		dropped = nil
 		versions, err := history(ctx, tx, ref)
@@ -242,6 +255,9 @@ func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int) (drop
 			}
 			if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?",
 				ref.Namespace, ref.Name, v.Version); err != nil {
+				return err
+			}
+			if err := retire(ctx, tx, v.Version, at); err != nil {
 				return err
 			}
 			dropped = append(dropped, v.Version)

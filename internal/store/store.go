@@ -40,6 +40,12 @@ type Version struct {
 	Live      bool
 }
 
+// Retired is a version that is in the catalogue no more, or never was, and never will be again.
+type Retired struct {
+	Version string
+	Since   time.Time
+}
+
 // PlantsDataset describes the listing of the plants when there are so many.
 func PlantsDataset(version string, plants int) herb.Dataset {
 	return herb.Dataset{

@@ -18,8 +18,8 @@ type Tx interface {
 // has failed, so it starts from nothing each time. The context is that of the transaction.
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
-// Tables keeps keys, the catalogue and troubles with portable SQL over the tables keys, catalogue, datasets, versions and
-// troubles, which every database must have. Times are kept as microseconds since 1970.
+// Tables keeps keys, the catalogue and troubles with portable SQL over the tables keys, catalogue, datasets, versions,
+// retired and troubles, which every database must have. Times are kept as microseconds since 1970.
 type Tables struct{ read, write Transact }
 
 // NewTables returns the tables of a database. A transaction of read sees one state of the database; one of write is alone

@@ -43,6 +43,7 @@ func dataset(ref herb.Ref, n int) herb.Dataset {
 			PrimaryKey: []string{"id"},
 			Descriptor: json.RawMessage(`{"name":"catalog","unknown":[1.50,null]}`),
 			Report:     &herb.Report{Rows: 100 * n, Columns: []herb.ColumnReport{{Field: "id", Min: "0", Max: "9"}}},
+			File:       &herb.File{Size: 1 << 40, SHA256: "5f0c"},
 		},
 	}
 }
@@ -209,10 +210,10 @@ func testRemoveDataset(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
 	add(t, s, seeds, 1, 1)
-	changes(t, s, func() { noError(t, s.RemoveDataset(t.Context(), catalog)) })
+	changes(t, s, func() { noError(t, s.RemoveDataset(t.Context(), catalog, time.Time{})) })
 	wantCatalogue(t, s, dataset(seeds, 1))
 	wantVersions(t, s, "seeds-v1")
-	wantCode(t, s.RemoveDataset(t.Context(), catalog), herb.CodeNotFound)
+	wantCode(t, s.RemoveDataset(t.Context(), catalog, time.Time{}), herb.CodeNotFound)
 	add(t, s, catalog, 3, 3)
 	wantHistory(t, s, catalog, 3, 3)
 }
@@ -224,7 +225,7 @@ func testPruneVersions(t *testing.T, db Database) {
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2"))
 	prune := func(keep int, want ...string) {
 		t.Helper()
-		got, err := s.PruneVersions(t.Context(), catalog, keep)
+		got, err := s.PruneVersions(t.Context(), catalog, keep, time.Time{})
 		noError(t, err)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -244,14 +245,14 @@ func testUnknownDataset(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, seeds, 1, 1)
 	_, history := s.History(t.Context(), catalog)
-	_, prune := s.PruneVersions(t.Context(), catalog, 1)
+	_, prune := s.PruneVersions(t.Context(), catalog, 1, day)
 	_, version := s.Version(t.Context(), catalog, "seeds-v1")
 	for name, err := range map[string]error{
 		"History":       history,
 		"PruneVersions": prune,
 		"Version":       version,
 		"SetLive":       s.SetLive(t.Context(), catalog, "seeds-v1"),
-		"RemoveDataset": s.RemoveDataset(t.Context(), catalog),
+		"RemoveDataset": s.RemoveDataset(t.Context(), catalog, time.Time{}),
 	} {
 		if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"garden/catalog"`) {
 			t.Errorf("%s: the message %q does not name the dataset", name, m)

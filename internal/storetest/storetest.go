@@ -29,9 +29,12 @@ type Store interface {
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
 	SetLive(ctx context.Context, ref herb.Ref, version string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref) error
-	PruneVersions(ctx context.Context, ref herb.Ref, keep int) ([]string, error)
+	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
+	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
 	Versions(ctx context.Context) ([]string, error)
+	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
+	Retired(ctx context.Context) ([]store.Retired, error)
+	ForgetRetired(ctx context.Context, versions []string) error
 
 	SetTrouble(ctx context.Context, t herb.Trouble) error
 	ClearTrouble(ctx context.Context, place string) error
@@ -83,6 +86,10 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"catalogue/unknown", testUnknownDataset},
 		{"catalogue/reopen", testReopenCatalogue},
 		{"catalogue/concurrent", testConcurrentVersions},
+		{"retired/pruned and removed", testRetiredWithCatalogue},
+		{"retired/refused", testRetireVersion},
+		{"retired/forgotten", testForgetRetired},
+		{"retired/concurrent", testRetireWhileAdding},
 		{"troubles", testTroubles},
 	}
 	for _, tt := range tests {

@@ -25,7 +25,7 @@ import (
 var migrations embed.FS
 
 // latest is the version of the last migration.
-const latest = 1
+const latest = 2
 
 // The tables that tell which migrations were applied, and that let one node at a time apply them.
 const (

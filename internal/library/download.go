@@ -1,0 +1,170 @@
+package library
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+)
+
+// stalled is how long no byte may come before a download is given up.
+const stalled = 30 * time.Second
+
+// errDamaged says that an object is not what was published.
+var errDamaged = errors.New("what was fetched is not what was published")
+
+// reason tells kinds of failures apart: messages may differ in what means nothing.
+func reason(err error) string {
+	if errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) {
+		return "damaged"
+	}
+	return string(herb.CodeOf(errors.Unwrap(err)))
+}
+
+// obtain opens the version that a fetch is for: the file that is here, if it is right, else the one that is stored.
+//
+// A file here has its name because it was checked when it was built or fetched, so it is looked at as on a single machine:
+// its size, its frame and, unless it is large, its checksums.
+func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
+	release, err := l.cache.slot(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	d := f.dataset
+	path := l.file(d.Version)
+	r, err := openSegment(path)
+	if err == nil {
+		if err = checkSize(d, int64(r.Size())); err != nil {
+			err = errors.Join(err, r.Release())
+		}
+	}
+	if err == nil {
+		return newVolume(d, r), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		l.opts.Log.Error("a file is not what was published; it is fetched again", "file", filepath.Base(path), "err", err)
+	}
+	if err := l.download(ctx, f); err != nil {
+		return nil, err
+	}
+	if r, err = segment.Open(path); err != nil {
+		return nil, errors.Join(err, l.removeFile(d.Version))
+	}
+	if err := r.Verify(); err != nil {
+		return nil, errors.Join(err, r.Release(), l.removeFile(d.Version))
+	}
+	return newVolume(d, r), nil
+}
+
+// checkSize compares a size with that of a version's file, where that is known.
+func checkSize(d herb.Dataset, size int64) error {
+	if d.File == nil || size == d.File.Size {
+		return nil
+	}
+	return fmt.Errorf("%w: there are %d bytes; it had %d", errDamaged, size, d.File.Size)
+}
+
+// download brings the file of a version here. It gets its name only when it is complete and what was published.
+func (l *Library) download(ctx context.Context, f *fetch) (err error) {
+	d := f.dataset
+	part := filepath.Join(l.opts.Dir, d.Version+"."+strings.ToLower(rand.Text())+segment.PartSuffix)
+	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	named := false
+	defer func() {
+		if !named {
+			err = errors.Join(err, l.opts.FS.RemoveAll(part))
+		}
+	}()
+	size, err := l.receive(ctx, f, file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.opts.FS.Rename(part, l.file(d.Version)); err != nil {
+		return err
+	}
+	named = true
+	l.cache.files[d.Version], l.cache.stored[d.Version] = size, true
+	return nil
+}
+
+// receive writes what is stored of a version into a file and checks it.
+func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int64, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(stalled, func() {
+		cancel(herb.Errorf(herb.CodeUnavailable, "no byte has come for %s", stalled))
+	})
+	defer silence.Stop()
+	w := &receiver{file: file, sum: sha256.New(), got: &f.got, most: -1, silence: silence}
+	if f.dataset.File != nil {
+		w.most = f.dataset.File.Size
+	}
+	f.got.Store(0)
+	err := l.opts.Blobs.Get(ctx, objectName(f.dataset.Version), w)
+	size := f.got.Load()
+	switch {
+	case w.err != nil: // it may not be handed on
+		return 0, w.err
+	case err != nil && ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case err != nil:
+		return 0, err
+	}
+	if err := checkSize(f.dataset, size); err != nil {
+		return 0, err
+	}
+	if sum := hex.EncodeToString(w.sum.Sum(nil)); f.dataset.File != nil && sum != f.dataset.File.SHA256 {
+		return 0, fmt.Errorf("%w: its SHA-256 is %s; it had %s", errDamaged, sum, f.dataset.File.SHA256)
+	}
+	return size, file.Sync()
+}
+
+// receiver writes a file, adds up its hash and refuses more bytes than there should be.
+type receiver struct {
+	file    io.Writer
+	sum     hash.Hash
+	got     *atomic.Int64
+	most    int64 // negative: any number
+	silence *time.Timer
+	err     error
+}
+
+// Write is io.Writer.
+func (w *receiver) Write(p []byte) (n int, err error) {
+	w.silence.Reset(stalled)
+	if w.most >= 0 && w.got.Load()+int64(len(p)) > w.most {
+		w.err = fmt.Errorf("%w: there are more than %d bytes", errDamaged, w.most)
+		return 0, w.err
+	}
+	n, err = w.file.Write(p)
+	w.sum.Write(p[:n])
+	w.got.Add(int64(n))
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	w.err = err
+	return n, err
+}
+
+// percent tells how much of a whole is there.
+func percent(done, total int64) string { return strconv.FormatInt(100*done/total, 10) + " %" }

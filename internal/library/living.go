@@ -1,0 +1,132 @@
+package library
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// lastKnown is what a living dataset last said of itself.
+type lastKnown struct {
+	mu      sync.Mutex
+	dataset herb.Dataset
+	known   bool      // it has ever said anything
+	failed  time.Time // when it last failed to say anything; zero: it did not fail the last time
+}
+
+// How long a living dataset may take to describe itself among others, and how long it is not asked after it has failed.
+const (
+	livingWait  = 2 * time.Second
+	livingPause = 5 * time.Second
+)
+
+// get returns what was last known, and whether the dataset should be asked now. One that has failed is asked by one at a
+// time.
+func (k *lastKnown) get(now time.Time) (d herb.Dataset, ask bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d = k.dataset
+	d.Unavailable = true
+	if !k.failed.IsZero() {
+		if now.Sub(k.failed) < livingPause {
+			return d, false
+		}
+		k.failed = now // the others do not wait for the one who asks
+	}
+	return d, true
+}
+
+// set takes down what was said at a time; nil: nothing was.
+func (k *lastKnown) set(now time.Time, d *herb.Dataset) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d == nil {
+		k.failed = now
+		return
+	}
+	k.dataset, k.known, k.failed = *d, true, time.Time{}
+}
+
+// said returns what the dataset last said of itself, if it ever did.
+func (k *lastKnown) said() (d herb.Dataset, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.dataset, k.known
+}
+
+// byRef sorts descriptions by the names of their datasets.
+func byRef(ds []herb.Dataset) {
+	slices.SortFunc(ds, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
+}
+
+// Datasets describes everything that is served, in the order of the names. What cannot be listed at the moment is
+// described as it was last known, and marked.
+func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
+	s, err := l.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ds := make([]herb.Dataset, 0, len(s.entries)+len(l.opts.Living))
+	l.mu.Lock()
+	for ref, e := range s.entries {
+		d := e.dataset()
+		if e.open == nil {
+			_, why := l.state(ref, e)
+			d.Unavailable = why != nil
+		}
+		ds = append(ds, d)
+	}
+	l.mu.Unlock()
+	return l.withLiving(ctx, ds)
+}
+
+// Catalogued describes everything that the catalogue has, without opening any of it.
+func (l *Library) Catalogued(ctx context.Context) ([]herb.Dataset, error) {
+	ds, err := l.catalogue.Datasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.withLiving(ctx, ds)
+}
+
+// withLiving adds the living datasets. Where one does not answer, what is known of it must do: a page about all datasets
+// does not wait for one of them, again and again.
+func (l *Library) withLiving(ctx context.Context, ds []herb.Dataset) ([]herb.Dataset, error) {
+	for ref, living := range l.opts.Living {
+		known, ask := l.living[ref].get(l.opts.Now())
+		if ask {
+			limited, cancel := context.WithTimeout(ctx, livingWait)
+			d, err := living.Describe(limited)
+			cancel()
+			switch {
+			case err == nil:
+				l.living[ref].set(l.opts.Now(), &d)
+				known = d
+			case ctx.Err() != nil:
+				return nil, err // it is not the dataset that failed
+			default:
+				l.living[ref].set(l.opts.Now(), nil)
+				l.opts.Log.Warn("a dataset does not describe itself; what was last known is shown", "dataset", ref.String(), "err", err)
+			}
+		}
+		ds = append(ds, known)
+	}
+	byRef(ds)
+	return ds, nil
+}
+
+// Describe describes one dataset of the catalogue without opening it.
+func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	ds, err := l.Catalogued(ctx)
+	if err != nil {
+		return herb.Dataset{}, err
+	}
+	i, ok := slices.BinarySearchFunc(ds, ref, func(d herb.Dataset, r herb.Ref) int { return d.Ref.Compare(r) })
+	if !ok {
+		return herb.Dataset{}, unknown(ref, ds)
+	}
+	return ds[i], nil
+}

@@ -1,0 +1,244 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+)
+
+// shelf is what is live at one moment. It is replaced, never changed.
+type shelf struct {
+	generation int64 // of the catalogue; negative: it was never read
+	remembered bool  // it is what this node knew when it last ran
+	turn       int64 // how many times another catalogue was read before, with Blobs
+	entries    map[herb.Ref]*entry
+}
+
+// entry is a dataset on a shelf.
+type entry struct {
+	live herb.Dataset // as the catalogue has it
+	open *volume      // what is listed, perhaps not the live version; nil: nothing
+	err  error        // why the live version cannot be opened, without Blobs
+}
+
+// dataset describes what is listed, or would be.
+func (e *entry) dataset() herb.Dataset {
+	if e.open != nil {
+		return e.open.dataset
+	}
+	d := e.live
+	d.File = nil // it is of no use to those who list
+	return d
+}
+
+// current reports whether the live version is what is listed.
+func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version == e.live.Version }
+
+// volume is a version that is open on this node.
+type volume struct {
+	*segment.Reader
+	dataset herb.Dataset // without File
+	turn    int64        // of the last shelf for which it was the live version; guarded by Library.mu
+	used    atomic.Int64 // when it was last acquired, as cache counts time
+}
+
+// snapshot returns what a holder of the volume lists.
+func (v *volume) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Reader} }
+
+// newVolume returns a volume of a reader that the caller holds.
+func newVolume(d herb.Dataset, r *segment.Reader) *volume {
+	d.File = nil
+	return &volume{Reader: r, dataset: d}
+}
+
+// replace puts a new shelf in the place of the old one and lets go of the versions that are not in it. l.mu is held.
+func (l *Library) replace(next *shelf) {
+	old := l.shelf.Swap(next)
+	for ref, e := range old.entries {
+		if e.open == nil {
+			continue
+		}
+		if n := next.entries[ref]; n == nil || n.open != e.open {
+			_ = e.open.Release() // unmapping fails only for what is not mapped
+		}
+	}
+}
+
+// put replaces the shelf by one with another volume, or none, of a dataset that is on it. l.mu is held.
+func (l *Library) put(ref herb.Ref, v *volume) {
+	next := *l.shelf.Load()
+	next.entries = maps.Clone(next.entries)
+	next.entries[ref] = &entry{live: next.entries[ref].live, open: v}
+	l.replace(&next)
+}
+
+// reading is what is known of reading the catalogue.
+type reading struct {
+	mu    sync.Mutex
+	last  time.Time // when it was last read well
+	tried time.Time // when it was last tried
+	err   error     // of the last time
+}
+
+// note takes down how reading the catalogue went at a time, and reports whether that differs from the last time.
+func (r *reading) note(at time.Time, err error) (changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	changed = (err == nil) != (r.err == nil)
+	if r.tried, r.err = at, err; err == nil {
+		r.last = at
+	}
+	return changed
+}
+
+// failedSince returns the error of the last attempt if that was later than a time.
+func (r *reading) failedSince(t time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tried.After(t) {
+		return r.err
+	}
+	return nil
+}
+
+// How long a request may wait for the catalogue of a node that has something to list without it, and how long it is then
+// left alone.
+const (
+	catalogueWait  = 2 * time.Second
+	cataloguePause = 5 * time.Second
+)
+
+// current returns the shelf, replaced first if the bell has rung.
+func (l *Library) current(ctx context.Context) (*shelf, error) {
+	s := l.shelf.Load()
+	if s.generation >= 0 && !s.remembered && !l.bell.rung() {
+		return s, nil
+	}
+	if l.cache == nil || s.generation < 0 && l.reading.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
+		if err := l.Refresh(ctx); err != nil && s.generation < 0 {
+			return nil, err
+		}
+		return l.shelf.Load(), nil
+	}
+	// A database that many nodes share can be away for long, and slow to say so. One request finds out for all.
+	err := l.reading.failedSince(l.opts.Now().Add(-cataloguePause))
+	if s.generation < 0 {
+		return nil, err
+	}
+	if err != nil || !l.refresh.TryLock() {
+		return s, nil
+	}
+	defer l.refresh.Unlock()
+	limited, cancel := context.WithTimeout(ctx, catalogueWait)
+	defer cancel()
+	l.report(ctx, l.look(limited))
+	return l.shelf.Load(), nil
+}
+
+// Refresh brings what is served in line with the catalogue.
+func (l *Library) Refresh(ctx context.Context) error {
+	l.refresh.Lock()
+	defer l.refresh.Unlock()
+	err := l.look(ctx)
+	l.report(ctx, err)
+	return err
+}
+
+// report takes down how reading the catalogue went, unless it was the reader who left. l.refresh is held.
+func (l *Library) report(ctx context.Context, err error) {
+	if ctx.Err() != nil || !l.reading.note(l.opts.Now(), err) {
+		return
+	}
+	if err != nil {
+		l.opts.Log.Error("the catalogue cannot be read; what was read before is still served", "err", err)
+		return
+	}
+	l.opts.Log.Info("the catalogue can be read again")
+}
+
+// look reads the catalogue if it has changed. l.refresh is held.
+func (l *Library) look(ctx context.Context) error {
+	heard := l.bell.listen() // before the catalogue is read: a later ring must not be missed
+	generation, err := l.catalogue.Generation(ctx)
+	if err != nil {
+		return err
+	}
+	old := l.shelf.Load()
+	if generation == old.generation && !old.remembered {
+		l.bell.heard(heard)
+		return nil
+	}
+	datasets, err := l.catalogue.Datasets(ctx)
+	if err != nil {
+		return err
+	}
+	if l.cache == nil {
+		l.fill(generation, datasets)
+	} else {
+		l.want(generation, datasets)
+		l.writeDown()
+	}
+	l.bell.heard(heard)
+	return nil
+}
+
+// fill puts on the shelf what the catalogue has; all files are here. l.refresh is held.
+func (l *Library) fill(generation int64, datasets []herb.Dataset) {
+	old := l.shelf.Load()
+	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
+	for _, d := range datasets {
+		e := old.entries[d.Ref]
+		if e == nil || e.dataset().Version != d.Version {
+			e = l.open(d, e)
+		}
+		next.entries[d.Ref] = e
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replace(next)
+}
+
+// open opens a version. One that cannot be read does not take the place of one that can.
+func (l *Library) open(d herb.Dataset, before *entry) *entry {
+	r, err := openSegment(l.file(d.Version))
+	if err == nil {
+		l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
+		return &entry{live: d, open: newVolume(d, r)}
+	}
+	l.opts.Log.Error("a version cannot be opened", "dataset", d.Ref.String(), "version", d.Version, "err", err)
+	e := &entry{live: d, err: herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)}
+	if before != nil {
+		e.open = before.open
+	}
+	return e
+}
+
+// smallSegment is the size up to which a segment is read through when it is opened. A larger one would delay the start;
+// it was checked when it was published, and when it was fetched.
+const smallSegment = 64 << 20
+
+func openSegment(path string) (*segment.Reader, error) {
+	r, err := segment.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if r.Size() <= smallSegment {
+		if err := r.Verify(); err != nil {
+			return nil, errors.Join(err, r.Release())
+		}
+	}
+	return r, nil
+}
+
+func (l *Library) file(version string) string {
+	return filepath.Join(l.opts.Dir, version+fileSuffix)
+}
+
+const fileSuffix = ".segment"

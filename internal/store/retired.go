@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// RetireVersion has a version that the catalogue does not have never enter it. It reports false, and does nothing, if the
+// catalogue has it. A version that is retired already keeps its time.
+func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time) (retired bool, err error) {
+	err = s.write(ctx, "retiring version "+version, func(ctx context.Context, tx Tx) error {
+		var n int
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM versions WHERE version = ?", version).Scan(&n); err != nil {
+			return err
+		}
+		if retired = n == 0; !retired {
+			return nil
+		}
+		return retire(ctx, tx, version, at)
+	})
+	return retired && err == nil, err
+}
+
+// retire writes a version down as retired, unless the time is zero.
+func retire(ctx context.Context, tx Tx, version string, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING",
+		version, at.UnixMicro())
+	return err
+}
+
+// refuseRetired fails for a version that is retired.
+func refuseRetired(ctx context.Context, tx Tx, version string) error {
+	var n int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM retired WHERE version = ?", version).Scan(&n)
+	if err == nil && n > 0 {
+		err = herb.Errorf(herb.CodeUnavailable, "version %q was given up because it did not go live in time; publish again", version)
+	}
+	return err
+}
+
+// Retired returns all versions that are retired, in the order of their names.
+func (s Tables) Retired(ctx context.Context) (retired []Retired, err error) {
+	err = s.read(ctx, "reading retired versions", func(ctx context.Context, tx Tx) error {
+		retired = nil
+		rows, err := tx.QueryContext(ctx, "SELECT version, since FROM retired ORDER BY version")
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var r Retired
+			var since int64
+			err := rows.Scan(&r.Version, &since)
+			r.Since = time.UnixMicro(since).UTC()
+			retired = append(retired, r)
+			return err
+		})
+	})
+	return retired, err
+}
+
+// ForgetRetired forgets that versions were retired.
+func (s Tables) ForgetRetired(ctx context.Context, versions []string) error {
+	return s.write(ctx, "forgetting retired versions", func(ctx context.Context, tx Tx) error {
+		for _, v := range versions {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM retired WHERE version = ?", v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
