@@ -3,7 +3,7 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check fmt fuzz parts programs postgres bench bench-10m
+.PHONY: help build test check fmt fuzz parts programs postgres s3 bench bench-10m
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ check: ## formatting, vet, staticcheck, tidiness, static build
 	$(GO) mod tidy -diff
 	CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json programs postgres
+parts: tools/openapi/node_modules/.package-lock.json programs postgres s3
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -40,6 +40,12 @@ postgres:
 	if [ "$$(id -u)" = 0 ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then \
 		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf; fi; \
 	$(call install,postgresql)
+
+s3: tools/s3/versitygw ## build the S3 server that the tests run
+
+tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
+	CGO_ENABLED=0 $(GO) build -modfile=tools/s3/go.mod -trimpath -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
+	mv $@.new $@
 
 tools/openapi/node_modules/.package-lock.json: tools/openapi/package.json tools/openapi/package-lock.json
 	npm ci --prefix tools/openapi --no-progress

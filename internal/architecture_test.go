@@ -27,7 +27,7 @@ const (
 func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
-	testOnly := []string{"listtest", "storetest", "storetest/pgtest"}
+	testOnly := []string{"listtest", "storetest", "storetest/pgtest", "blobs/s3test"}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {
 		pkg := path.Dir(file)
@@ -83,8 +83,8 @@ func readTable(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|[^|]*\\|([^|]*)\\|$")
-	name := regexp.MustCompile("`([a-z/]+)`")
+	row := regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|[^|]*\\|([^|]*)\\|$")
+	name := regexp.MustCompile("`([a-z0-9/]+)`")
 	table := map[string][]string{}
 	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
 		table[m[1]] = nil

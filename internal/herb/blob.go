@@ -2,9 +2,9 @@ package herb
 
 import "time"
 
-// Blob is a file in the store that all nodes share.
+// Blob is a file in an object store.
 type Blob struct {
 	Name     string
 	Size     int64
-	Modified time.Time
+	Modified time.Time // by the clock of the store
 }

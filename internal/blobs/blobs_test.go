@@ -1,0 +1,320 @@
+//go:build unix
+
+package blobs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/blobs"
+	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/herb"
+)
+
+func TestMain(m *testing.M) {
+	if err := s3test.Setenv(); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(m.Run())
+}
+
+// open opens a store that is closed with the test.
+func open(t *testing.T, address string, opts blobs.Options) *blobs.Bucket {
+	t.Helper()
+	b, err := blobs.Open(t.Context(), address, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// content returns bytes that no two sizes have in common.
+func content(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{byte(size), byte(size >> 8), byte(size >> 16)}).Read(b) // never fails
+	return b
+}
+
+// file writes a file.
+func file(t *testing.T, b []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func put(t *testing.T, b *blobs.Bucket, name string, what []byte) {
+	t.Helper()
+	if err := b.Put(t.Context(), name, file(t, what), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, b *blobs.Bucket, name string) []byte {
+	t.Helper()
+	var got bytes.Buffer
+	if err := b.Get(t.Context(), name, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got.Bytes()
+}
+
+// names returns the names and sizes of all that is stored.
+func names(t *testing.T, b *blobs.Bucket) []string {
+	t.Helper()
+	var got []string
+	for blob, err := range b.List(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if age := time.Since(blob.Modified); age < -time.Hour || age > time.Hour {
+			t.Errorf("%s was modified %s ago", blob.Name, age)
+		}
+		got = append(got, fmt.Sprintf("%s %d", blob.Name, blob.Size))
+	}
+	return got
+}
+
+// wantCode checks the code of an error, and that it does not tell the secret.
+func wantCode(t *testing.T, err error, want herb.Code) {
+	t.Helper()
+	if err == nil || herb.CodeOf(err) != want {
+		t.Fatalf("the error is %v (%s), want %s", err, herb.CodeOf(err), want)
+	}
+	if strings.Contains(err.Error(), s3test.SecretKey) {
+		t.Errorf("the error has the secret: %v", err)
+	}
+}
+
+// TestBucket holds every kind of store to the same behaviour.
+func TestBucket(t *testing.T) {
+	t.Parallel()
+	t.Run("folder", func(t *testing.T) {
+		t.Parallel()
+		conform(t, func(t *testing.T) string { return "file://" + t.TempDir() })
+	})
+	t.Run("s3", func(t *testing.T) {
+		t.Parallel()
+		server := s3test.New(t)
+		var buckets atomic.Int64
+		conform(t, func(t *testing.T) string { return server.URL(t, fmt.Sprintf("bucket%d", buckets.Add(1))) })
+	})
+}
+
+func conform(t *testing.T, place func(t *testing.T) string) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, address string)
+	}{
+		{"round trip", roundTrip},
+		{"overwrite", overwrite},
+		{"not found", notFound},
+		{"delete", deletes},
+		{"many", many},
+		{"cancelled put", cancelledPut},
+		{"source that fails", failingSource},
+		{"writer that fails", failingWriter},
+		{"names", wrongNames},
+		{"abort leaves what is whole", abortLeavesObjects},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// Not in parallel: each of them may have parts of a large file in memory.
+			c.run(t, place(t))
+		})
+	}
+}
+
+func roundTrip(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	if err := b.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, size := range []int{0, 1, 20 << 20, 8 << 20} {
+		name := fmt.Sprintf("%08d.segment", size)
+		want = append(want, fmt.Sprintf("%s %d", name, size))
+		what := content(size)
+		var last, total int64
+		err := b.Put(t.Context(), name, file(t, what), func(done, all int64) {
+			if done <= last {
+				t.Errorf("progress goes from %d to %d", last, done)
+			}
+			last, total = done, all
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != int64(size) || total != int64(size) {
+			t.Errorf("the last progress is %d of %d, want %d", last, total, size)
+		}
+		if !bytes.Equal(get(t, b, name), what) {
+			t.Errorf("what is read of %d bytes is not what was stored", size)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, names(t, b)); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+}
+
+func overwrite(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	for _, what := range []string{"a longer text", "short", ""} {
+		put(t, b, "deep/er/a.segment", []byte(what))
+		if got := get(t, b, "deep/er/a.segment"); string(got) != what {
+			t.Errorf("read %q, want %q", got, what)
+		}
+	}
+}
+
+func notFound(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	wantCode(t, b.Get(t.Context(), "absent.segment", io.Discard), herb.CodeNotFound)
+	if got := names(t, b); len(got) > 0 {
+		t.Errorf("an empty store lists %q", got)
+	}
+}
+
+func deletes(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	put(t, b, "a.segment", []byte("a"))
+	put(t, b, "b.segment", []byte("b"))
+	for range 2 { // the second time there is nothing
+		if err := b.Delete(t.Context(), "a.segment"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"b.segment 1"}, names(t, b)); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+}
+
+// many stores more than a page of a listing has, and things beside it that are none of its business.
+func many(t *testing.T, address string) {
+	const n = 1100
+	beside := open(t, address, blobs.Options{})
+	put(t, beside, "insider.segment", []byte("x"))
+	within := strings.Replace(address, "?", "/inside?", 1)
+	if strings.HasPrefix(address, "file:") {
+		within = address + "/inside?create_dir=true"
+	}
+	b := open(t, within, blobs.Options{})
+	path := file(t, []byte("object"))
+	want := make([]string, n)
+	for i := range want {
+		name := fmt.Sprintf("%05d.segment", i)
+		if err := b.Put(t.Context(), name, path, nil); err != nil {
+			t.Fatal(err)
+		}
+		want[i] = name + " 6"
+	}
+	if diff := cmp.Diff(want, names(t, b)); diff != "" {
+		t.Errorf("listed within the prefix (-want +got):\n%s", diff)
+	}
+	if got := len(names(t, beside)); got != n+1 {
+		t.Errorf("%d objects are listed above the prefix, want %d", got, n+1)
+	}
+	for range b.List(t.Context()) { // a consumer may stop
+		break
+	}
+}
+
+func cancelledPut(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	path := file(t, content(40<<20))
+	ctx, cancel := context.WithCancel(t.Context())
+	err := b.Put(ctx, "a.segment", path, func(done, total int64) {
+		if done > total/2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v, want one of being cancelled", err)
+	}
+	if got := names(t, b); len(got) > 0 {
+		t.Errorf("a cancelled Put has left %q", got)
+	}
+	wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeNotFound)
+	put(t, b, "a.segment", []byte("again"))
+	if got := get(t, b, "a.segment"); string(got) != "again" {
+		t.Errorf("read %q after another Put", got)
+	}
+}
+
+func failingSource(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	if err := b.Put(t.Context(), "a.segment", filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the error of a file that is absent is %v", err)
+	}
+	for _, size := range []int{1 << 20, 40 << 20} { // in one request and in several
+		path := file(t, content(size))
+		err := b.Put(t.Context(), "a.segment", path, func(done, total int64) {
+			if err := os.Truncate(path, done); err != nil {
+				t.Error(err)
+			}
+		})
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a file of %d bytes ends after", size)) {
+			t.Errorf("the error of a file that shrinks is %v", err)
+		}
+		if got := names(t, b); len(got) > 0 {
+			t.Errorf("a Put of a file that shrinks has left %q", got)
+		}
+	}
+}
+
+func failingWriter(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	put(t, b, "a.segment", content(1<<20))
+	full := errors.New("the disk is full")
+	var writes int
+	err := b.Get(t.Context(), "a.segment", writerFunc(func([]byte) (int, error) { writes++; return 0, full }))
+	if !errors.Is(err, full) || writes != 1 {
+		t.Errorf("after %d writes the error is %v, want that of the first", writes, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func wrongNames(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	path := file(t, nil)
+	for _, name := range []string{"", ".", "..", "../a", "/a", "a//b", "a/", "a.1f.tmp", "a.attrs", "\xff"} {
+		wantCode(t, b.Put(t.Context(), name, path, nil), herb.CodeInvalid)
+		wantCode(t, b.Get(t.Context(), name, io.Discard), herb.CodeInvalid)
+		wantCode(t, b.Delete(t.Context(), name), herb.CodeInvalid)
+	}
+}
+
+func abortLeavesObjects(t *testing.T, address string) {
+	b := open(t, address, blobs.Options{})
+	put(t, b, "a.segment", []byte("a"))
+	if err := b.Abort(t.Context(), -time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, b, "a.segment"); string(got) != "a" {
+		t.Errorf("read %q", got)
+	}
+}

@@ -1,0 +1,90 @@
+//go:build unix
+
+package blobs_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// proxy stands between a store and the server, and cuts connections in the middle of an answer.
+type proxy struct {
+	server string
+	after  int64        // bytes of answers that one connection passes on
+	cuts   atomic.Int64 // that are still to come; negative when more were asked for
+}
+
+// interpose returns the endpoint of a proxy that ends with the test. The first connections that answer more than a number
+// of bytes are cut.
+func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) {
+	t.Helper()
+	p := &proxy{server: server, after: after}
+	p.cuts.Store(cuts)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", p.server)
+			if err != nil {
+				t.Error(err)
+				_ = client.Close()
+				return
+			}
+			mu.Lock()
+			open = append(open, client, server)
+			mu.Unlock()
+			wg.Go(func() { p.serve(t, client, server) })
+		}
+	})
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close() // most are closed
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	return p, "http://" + l.Addr().String()
+}
+
+// serve passes on what client and server say until one of them ends or the connection is to be cut.
+func (p *proxy) serve(t *testing.T, client, server net.Conn) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	end := sync.OnceFunc(func() {
+		_ = client.Close()
+		_ = server.Close()
+	})
+	defer end()
+	wg.Go(func() {
+		defer end()
+		_, _ = io.Copy(server, client) // ends with the connection
+	})
+	_, err := io.CopyN(client, server, p.after)
+	if err != nil {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+			t.Log(err)
+		}
+		return
+	}
+	if p.cuts.Add(-1) >= 0 {
+		return
+	}
+	_, _ = io.Copy(client, server) // ends with the connection
+}
