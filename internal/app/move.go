@@ -33,7 +33,7 @@ type Moved struct {
 // Move brings everything of one place to another: files, keys, plants with the retry keys they were created under, and
 // last the catalogue, so that the target never lists what it does not have. It can be interrupted at any moment and begun
 // again. What the target has already is compared; an error of herb.CodeRefused names the first difference, and then
-// nothing was changed. At the end all of the target is read again and compared.
+// nothing of it was changed. At the end all of the target is read again and compared.
 func Move(ctx context.Context, from, to Place, o MoveOptions) (_ Moved, err error) {
 	source, err := openSide(ctx, from, true)
 	if err != nil {

@@ -24,12 +24,13 @@ func newMigrate(r *runner) *cobra.Command {
 		Use:   "migrate --from PLACE --to PLACE",
 		Short: "Move everything from one machine to many, or back",
 		Long: `Copies all plants, idempotency keys, keys and datasets with all their versions from one place to another. A place is a data
-folder, or the address of a PostgreSQL database with --blobs for the object store beside it. The source is not changed.
+folder, or the address of a PostgreSQL database with --blobs for the object store beside it. The source is only read, once
+its tables are up to date with this program.
 
 Everything is compared at the end, byte by byte, and the hash of it is printed. A move that was interrupted, however that
 came about, goes on where it was when it is run again. What the target has already is compared first: if it holds anything
-else than the source, the move is refused, nothing is changed, and the first difference is named (exit code 3). --check
-only compares.
+else than the source, the move is refused, nothing of it is changed, and the first difference is named (exit code 3).
+--check only compares.
 
 The source may be in use while most of it is copied; run the same command again and it catches up. Before the last run,
 stop the servers on the source, or they go on creating plants that nobody moves. Start those on the target afterwards.`,
