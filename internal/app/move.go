@@ -208,7 +208,7 @@ func (m *mover) movePlants(ctx context.Context) error {
 }
 
 // atOnce is how many plants or retry keys are read at once.
-const atOnce = 5_000
+const atOnce = 2_000
 
 // plantBatches yields those plants of the source that follow the first n, up to the last.
 func (m *mover) plantBatches(ctx context.Context, n, last int) func(yield func([]herb.NewPlant, error) bool) {

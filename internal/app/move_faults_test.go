@@ -120,7 +120,7 @@ func TestMove_once(t *testing.T) {
 // TestMove_survivesKill kills a move again and again, each time a little later, and ends it then.
 func TestMove_survivesKill(t *testing.T) {
 	t.Parallel()
-	g, to := newGarden(t, 3000), Place{Folder: t.TempDir()}
+	g, to := newGarden(t, 2100), Place{Folder: t.TempDir()}
 	for round := range 8 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMove_once$", "-test.v")
 		cmd.Env = append(os.Environ(), movedFrom+"="+g.Folder, movedTo+"="+to.Folder)

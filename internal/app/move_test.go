@@ -38,7 +38,7 @@ func wantAlike(t *testing.T, a, b Place) {
 // anew and several batches are read.
 func TestMove_thereAndBack(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t, atOnce+600)
+	g := newGarden(t, atOnce+100)
 	to, back := newCluster(t), Place{Folder: filepath.Join(t.TempDir(), "new", "data")}
 	var phases []string
 	m := mustMove(t, g.Place, to, MoveOptions{Progress: func(p Progress) {

@@ -52,7 +52,7 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 // Rebuild reports whether plants that are added to n others are so many that their indexes are better built anew than
 // grown.
 func Rebuild(n, added int) bool {
-	const fewest = 5_000
+	const fewest = 2_000
 	return added >= max(n, fewest)
 }
 

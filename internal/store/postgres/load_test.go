@@ -19,7 +19,7 @@ func TestAddPlants_schema(t *testing.T) {
 	if len(before) < 12 {
 		t.Errorf("there are %d indexes and constraints; are these all?", len(before))
 	}
-	plants := make([]herb.NewPlant, 5000)
+	plants := make([]herb.NewPlant, 2000)
 	for i := range plants {
 		plants[i] = herb.NewPlant{ID: int64(i), Plant: herb.Plant{Name: "Fern"}}
 	}

@@ -16,7 +16,7 @@ func TestAddPlants_schema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "herbarium.db")
 	s := openFile(t, path)
 	before := schema(t, raw(t, path))
-	plants := make([]herb.NewPlant, 5000)
+	plants := make([]herb.NewPlant, 2000)
 	for i := range plants {
 		plants[i] = herb.NewPlant{ID: int64(i), Plant: herb.Plant{Name: "Fern"}}
 	}
