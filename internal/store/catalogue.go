@@ -102,14 +102,6 @@ func noVersion(ref herb.Ref, version string, versions []Version) error {
 // then; otherwise the error is ErrSuperseded. An empty live means that there is no such dataset. A version that is
 // there already is stored anew and becomes the newest. One that is retired is refused: its file may be gone.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
-	fields, err := json.Marshal(d.Fields)
-	if err != nil {
-		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
-	}
-	details, err := json.Marshal(d.Details)
-	if err != nil {
-		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
-	}
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		switch now, err := liveVersion(ctx, tx, d.Ref); {
 		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
@@ -135,12 +127,25 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if _, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
-			"records, published, source, details, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-			d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
-		return err
+		return insertVersion(ctx, tx, d, generation)
 	})
+}
+
+// insertVersion writes a version that came with a generation.
+func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64) error {
+	fields, err := json.Marshal(d.Fields)
+	if err != nil {
+		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
+	}
+	details, err := json.Marshal(d.Details)
+	if err != nil {
+		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
+		"records, published, source, details, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
+		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
+	return err
 }
 
 // nextGeneration counts a change of the catalogue.

@@ -13,23 +13,35 @@ import (
 const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used"
 
 // AddKey stores a new key.
-func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
+func (s Tables) AddKey(ctx context.Context, k herb.Key) error { return s.AddKeys(ctx, []herb.Key{k}) }
+
+// AddKeys stores new keys, all of them or none.
+func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
+	return s.write(ctx, "adding keys", func(ctx context.Context, tx Tx) error {
+		for _, k := range keys {
+			if err := addKey(ctx, tx, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 	scopes := make([]string, len(k.Scopes))
 	for i, scope := range k.Scopes {
 		scopes[i] = string(scope)
 	}
-	return s.write(ctx, "adding a key", func(ctx context.Context, tx Tx) error {
-		result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
-			"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, strings.Join(scopes, " "), k.Hash[:],
-			k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 1 {
-			return err
-		}
-		return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
-	})
+	result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
+		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, strings.Join(scopes, " "), k.Hash[:],
+		k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
 }
 
 // Key returns the key with that id.

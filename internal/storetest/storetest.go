@@ -3,6 +3,7 @@ package storetest
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"time"
 
@@ -39,6 +40,15 @@ type Store interface {
 	SetTrouble(ctx context.Context, t herb.Trouble) error
 	ClearTrouble(ctx context.Context, place string) error
 	Troubles(ctx context.Context) ([]herb.Trouble, error)
+
+	CountPlants(ctx context.Context) (int, error)
+	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
+	AddPlants(ctx context.Context, n, count int, plants iter.Seq2[[]herb.NewPlant, error]) error
+	RetriesAfter(ctx context.Context, span store.RetrySpan, after store.Retry, limit int) ([]store.UsedRetry, error)
+	AddRetries(ctx context.Context, retries []store.UsedRetry) error
+	AddKeys(ctx context.Context, keys []herb.Key) error
+	Chronicles(ctx context.Context) ([]store.Chronicle, error)
+	SetChronicle(ctx context.Context, c store.Chronicle, had []string, at time.Time) error
 
 	Ping(ctx context.Context) error
 	Close() error
@@ -91,6 +101,12 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"retired/forgotten", testForgetRetired},
 		{"retired/concurrent", testRetireWhileAdding},
 		{"troubles", testTroubles},
+		{"move/add plants", testAddPlants},
+		{"move/plants refused", testAddPlantsRefused},
+		{"move/retries", testMoveRetries},
+		{"move/keys", testAddKeys},
+		{"move/read the catalogue", testChronicles},
+		{"move/write the catalogue", testSetChronicle},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -102,6 +102,9 @@ func create(path string) error {
 	return f.Close()
 }
 
+// cacheSize is how much of the file each connection keeps in memory, in KiB as SQLite writes it.
+const cacheSize = "-16384"
+
 // connect returns connections with the settings that all of them share.
 func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
@@ -112,7 +115,7 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 		"busy_timeout(" + strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10) + ")",
 		"foreign_keys(1)",
 		"synchronous(full)",
-		"cache_size(-16384)", // KiB, for each connection
+		"cache_size(" + cacheSize + ")",
 	}}
 	for name, values := range more {
 		query[name] = append(query[name], values...)
