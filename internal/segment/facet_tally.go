@@ -80,7 +80,7 @@ const (
 	costOfPlace  = 4   // a record of a run without one is looked up
 	costOfMark   = 4   // a record is marked in the order
 	costOfWord   = 0.5 // of 64 marks
-	costOfRun    = 3   // its marks are counted
+	costOfRun    = 3   // one of which every record is looked at
 	costOfSorted = 90  // a record's place is looked up and sorted
 )
 
@@ -90,8 +90,9 @@ func (c *column) tally(m *matches) tally {
 		return tallyAll{c}
 	}
 	n := float64(m.n)
-	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short())
-	byMarks := costOfMark*n + costOfWord*float64(m.records/64) + costOfRun*float64(c.distinct())
+	runs := costOfRun * float64(c.distinct())
+	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short()) + runs
+	byMarks := costOfMark*n + costOfWord*float64(m.records/64) + runs
 	switch least := min(bySets, byMarks, costOfSorted*n); least {
 	case bySets:
 		return tallySets{c, m.dense()}
