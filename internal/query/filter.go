@@ -51,10 +51,11 @@ type Operand struct {
 
 // filterParser gathers the conditions of a request.
 type filterParser struct {
-	fields []herb.Field
-	groups []Condition
-	values int
-	empty  []int // fields that were given [empty]
+	fields   []herb.Field
+	reserved func() []string // parameters that are no filters
+	groups   []Condition
+	values   int
+	empty    []int // fields that were given [empty]
 }
 
 func (fp *filterParser) add(p pair) error {
@@ -117,7 +118,6 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 			name, written, known, field = param, OpEq, true, i
 		}
 	}
-	filterable := func(f herb.Field) bool { return f.Filterable }
 	switch {
 	case !known && herb.FieldIndex(fp.fields, name) >= 0:
 		choices := make([]string, len(Ops()))
@@ -127,11 +127,11 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 		return 0, "", herb.Invalidf("unknown operator %q in %q%s operators: %s", clip(string(written)), clip(param),
 			didYouMean(string(written), choices), strings.Join(choices, ", "))
 	case !known || field < 0:
-		choices := names(fp.fields, filterable)
+		choices := names(fp.fields, isFilterable)
 		return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-			didYouMean(name, slices.Concat(choices, Reserved())), strings.Join(Reserved(), ", "), list(choices))
+			didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 	case !fp.fields[field].Filterable:
-		return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", name, list(names(fp.fields, filterable)))
+		return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", name, list(names(fp.fields, isFilterable)))
 	}
 	return field, written, nil
 }

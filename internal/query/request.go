@@ -61,32 +61,38 @@ func (r *Request) ByRelevance() bool { return r.Search != nil && r.Sort == NoSor
 func (r *Request) String() string {
 	var b strings.Builder
 	b.Grow(64) // enough for most, in one piece
-	add := func(name, value string) {
-		if b.Len() > 0 {
-			b.WriteByte('&')
+	r.writeQuestion(&b)
+	if r.Sort != NoSort {
+		writeParam(&b, ParamSort, r.fields[r.Sort].Name)
+		if r.Desc {
+			writeParam(&b, ParamOrder, orderDesc)
 		}
-		b.WriteString(url.QueryEscape(name))
-		b.WriteByte('=')
-		b.WriteString(url.QueryEscape(value))
 	}
+	writeParam(&b, ParamPage, strconv.Itoa(r.Page))
+	writeParam(&b, ParamPerPage, strconv.Itoa(r.PerPage))
+	return b.String()
+}
+
+// writeQuestion writes what decides which records meet the request: its conditions and its search.
+func (r *Request) writeQuestion(b *strings.Builder) {
 	for _, c := range r.Conditions {
 		name := r.fields[c.Field].Name + "[" + string(c.Op) + "]"
 		for _, v := range c.Values {
-			add(name, v.Text)
+			writeParam(b, name, v.Text)
 		}
 	}
 	if r.Search != nil {
-		add(ParamSearch, r.Search.String())
+		writeParam(b, ParamSearch, r.Search.String())
 	}
-	if r.Sort != NoSort {
-		add(ParamSort, r.fields[r.Sort].Name)
-		if r.Desc {
-			add(ParamOrder, orderDesc)
-		}
+}
+
+func writeParam(b *strings.Builder, name, value string) {
+	if b.Len() > 0 {
+		b.WriteByte('&')
 	}
-	add(ParamPage, strconv.Itoa(r.Page))
-	add(ParamPerPage, strconv.Itoa(r.PerPage))
-	return b.String()
+	b.WriteString(url.QueryEscape(name))
+	b.WriteByte('=')
+	b.WriteString(url.QueryEscape(value))
 }
 
 // Page is what an engine found.
