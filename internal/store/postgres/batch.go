@@ -220,13 +220,11 @@ func (c *columns) queue(q *pgx.Batch, b *batch) {
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
 			c.credentials, c.keys, c.bodies, c.retrySeqs, b.now.UnixMicro())
 	}
-	b.queueTotals(&q)
-	return tx.SendBatch(ctx, &q).Close()
+	c.queueTotals(q)
 }
 
-// queueTotals adds what was decided to what is counted.
-func (b *batch) queueTotals(q *pgx.Batch) {
-	c := &b.created
+// queueTotals adds the rows to what is counted.
+func (c *columns) queueTotals(q *pgx.Batch) {
 	tags, counts := make([]string, 0, len(c.perTag)), make([]int64, 0, len(c.perTag))
 	for tag, n := range c.perTag {
 		tags, counts = append(tags, tag), append(counts, n)

@@ -92,7 +92,7 @@ func (b *batch) load(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	var q pgx.Batch
-	b.queueTotals(&q)
+	c.queueTotals(&q)
 	return tx.SendBatch(ctx, &q).Close()
 }
 
