@@ -52,7 +52,7 @@ const (
 // OpenData opens the data folder, and makes it if it is not there, and what it shares with other machines. Nobody but its
 // owner can look into the folder.
 func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
-	d, err := openData(ctx, c, log)
+	d, err := openData(ctx, c, log, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,9 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	return d, nil
 }
 
-// openData is OpenData for those who can wait for a database that does not answer.
-func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err error) {
+// openData is OpenData for those who can do without a database that does not answer. wait is how long a look-up waits for
+// what must be fetched, as in library.Options.
+func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duration) (_ *Data, err error) {
 	versions := filepath.Join(c.Data, versionsDir)
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder: %w", err)
@@ -74,7 +75,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger) (_ *Data, err err
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention}
+	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
 	if c.Blobs != "" {
 		if d.blobs, err = blobs.Open(ctx, string(c.Blobs), blobs.Options{}); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	defer listener.Close()
 	LimitMemory(ServeMemory) // a publish in a server must not starve it
-	data, err := openData(ctx, c, opts.Log)
+	data, err := openData(ctx, c, opts.Log, 0)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestPool(t *testing.T) {
 				begun.Add(1)
 				ended.Go(func() {
 					begun.Done()
-					if err := s.Ping(t.Context()); err != nil {
+					if _, err := s.PlantsVersion(t.Context()); err != nil {
 						t.Error(err)
 					}
 				})

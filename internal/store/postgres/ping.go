@@ -63,7 +63,7 @@ func (p *pinger) ask(ctx context.Context) (err error) {
 		}
 	}
 	var n int
-	if err := p.conn.QueryRow(ctx, "SELECT count(*) FROM totals").Scan(&n); err != nil {
+	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(&n); err != nil {
 		_ = p.hangUp() // the next one gets a connection to whichever server is there then
 		return err
 	}
