@@ -22,6 +22,9 @@ func (s *Store) AddPlants(ctx context.Context, n, count int, plants iter.Seq2[[]
 }
 
 func (s *Store) addPlants(ctx context.Context, n, count int, plants iter.Seq2[[]herb.NewPlant, error]) error {
+	if err := s.tables.wait(ctx); err != nil {
+		return unprepared(err)
+	}
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return err

@@ -64,7 +64,12 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 		})
 	}
 	wg.Wait()
+	if err := s.Available(); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("Available: got %v", err)
+	}
 	primary.Thaw(t)
+	check(t, s.Ping(ctx)) // as a server does all the time; until then, and for a moment, nobody else asks
+	check(t, s.Available())
 	for name, call := range calls {
 		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // what was there before may have been done
 			t.Errorf("%s, afterwards: %v", name, err)
