@@ -12,19 +12,25 @@ import (
 	"herbarium/internal/query"
 )
 
+// occurrences are the records in which things stand that have numbers.
+type occurrences struct {
+	found sets // the records of each
+	twice sets // those of them where it stands more than once, followed by how often
+}
+
 // words is the part of a segment that is searched.
 type words struct {
-	terms   stringTable
-	ids     u32s // the number of each term
-	found   sets // the records of each term, by its number
-	twice   sets // those of them where it stands more than once, followed by how often
-	forward []byte
-	starts  u64s
-	lengths u32s
-	short   u32s    // the records, those with the fewest words first; empty if the file does not have it
-	average float64 // words of a record
-	sink    atomic.Uint32
-	sums    sync.Pool // of *[]byte, a byte for each record
+	occurrences // of the terms, by their numbers
+	terms       stringTable
+	ids         u32s // the number of each term
+	forward     []byte
+	starts      u64s
+	lengths     u32s
+	short       u32s    // the records, those with the fewest words first; empty if the file does not have it
+	average     float64 // words of a record
+	sink        atomic.Uint32
+	sums        sync.Pool // of *[]byte, a byte for each record
+	tallies     sync.Pool // of *tally
 }
 
 func (w *words) open(r *Reader) (err error) {
@@ -56,16 +62,19 @@ func (w *words) open(r *Reader) (err error) {
 type clause struct {
 	query.Clause
 	set     *roaring.Bitmap
-	term    int    // number of the word, of a clause of one whole word; else -1
-	pattern []byte // the words before the last, or all of them, as they stand in the forward index
-	last    bitset // of a prefix: the numbers of the words that the last one may be
-	from    int    // of a prefix: the terms that begin with it
+	in      *occurrences // where the clause has a number: a whole word has; else nil
+	term    int          // the number
+	pattern []byte       // the words before the last, or all of them, as they stand in the forward index
+	last    bitset       // of a prefix: the numbers of the words that the last one may be
+	from    int          // of a prefix: the terms that begin with it
 	to      int
+	many    [3]*roaring.Bitmap // of a prefix: the records with one of those words or more, with two, and with three
+	all     int                // of a prefix: how often a record has one of those words
 }
 
 // find returns the records that contain a clause.
 func (w *words) find(c query.Clause) (clause, error) {
-	out := clause{Clause: c, term: -1}
+	out := clause{Clause: c}
 	whole := c.Words
 	if c.Prefix {
 		whole = whole[:len(whole)-1]
@@ -85,7 +94,7 @@ func (w *words) find(c query.Clause) (clause, error) {
 		all = append(all, set)
 		out.pattern = binary.AppendUvarint(out.pattern, uint64(id)+1)
 		if len(c.Words) == 1 {
-			out.term = int(id)
+			out.in, out.term = &w.occurrences, int(id)
 		}
 	}
 	if c.Prefix {
@@ -109,21 +118,27 @@ func (c *clause) isPrefix() bool { return c.Prefix && len(c.Words) == 1 }
 // anyOf returns the records with any of the words that a clause's prefix may stand for.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 	c.last = newBitset(w.terms.len())
-	seen := newBitset(w.lengths.len())
+	sum, _ := w.tallies.Get().(*tally)
+	if sum == nil {
+		sum = new(tally)
+	}
 	for t := c.from; t < c.to; t++ {
-		id := w.ids.at(t)
-		c.last.add(id)
-		set, err := w.found.get(int(id))
+		id := int(w.ids.at(t))
+		c.last.add(uint32(id))
+		set, err := w.found.get(id)
 		if err != nil {
 			return nil, err
 		}
-		each(set, func(records []uint32) {
-			for _, rec := range records {
-				seen.add(rec)
-			}
-		})
+		c.all += int(set.GetCardinality())
+		twice, err := w.twice.get(id)
+		if err != nil {
+			return nil, err
+		}
+		sum.add(w.found.bytes(id), w.twice.bytes(id), w.twice.behind(id, twice))
 	}
-	return seen.set(), nil
+	c.many = sum.count(w.lengths.len())
+	w.tallies.Put(sum) // not where there was an error, after which it may be of no use
+	return c.many[0], nil
 }
 
 // bitset is a set with a bit for each record.
@@ -137,21 +152,10 @@ func (b bitset) set() *roaring.Bitmap   { return roaring.FromDense(b, false) }
 // again returns the records in which a clause stands more than once.
 func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 	switch {
-	case c.term >= 0:
-		return w.twice.get(c.term)
+	case c.in != nil:
+		return c.in.twice.get(c.term)
 	case c.isPrefix():
-		records := c.set.ToArray()
-		counts, err := w.counts(c, false, records)
-		if err != nil {
-			return nil, err
-		}
-		set := newBitset(w.lengths.len())
-		for i, rec := range records {
-			if counts[i] > 1 {
-				set.add(rec)
-			}
-		}
-		return set.set(), nil
+		return c.many[1], nil
 	default:
 		return w.atLeast(c, 2), nil
 	}
@@ -232,10 +236,10 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	out := make([]byte, len(records))
 	switch {
 	case len(records) == 0:
-	case c.term >= 0:
-		return out, w.countWord(c.term, only, records, out)
+	case c.in != nil:
+		return out, c.in.count(c.term, only, records, out)
 	case c.isPrefix():
-		return out, w.countPrefix(c, records, out)
+		return out, w.countPrefix(c, only, records, out)
 	default:
 		for i, rec := range records {
 			out[i] = byte(w.count(rec, c, manyTimes))
@@ -244,14 +248,14 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	return out, nil
 }
 
-// countWord is counts for a word. If it is the only clause, it stands in all of the records more than once. Otherwise the
+// count is counts for what has a number. If it is the only clause, it stands in all of the records more than once. Otherwise the
 // records in which it does, and those that are asked for, are gone through side by side.
-func (w *words) countWord(term int, only bool, records []uint32, out []byte) error {
-	twice, err := w.twice.get(term)
+func (o *occurrences) count(term int, only bool, records []uint32, out []byte) error {
+	twice, err := o.twice.get(term)
 	if err != nil {
 		return err
 	}
-	counts := w.twice.behind(term, twice)
+	counts := o.twice.behind(term, twice)
 	if only && len(records) == int(twice.GetCardinality()) { // they are the same
 		copy(out, counts)
 		return nil
@@ -276,8 +280,43 @@ func (w *words) countWord(term int, only bool, records []uint32, out []byte) err
 	return nil
 }
 
-// countPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
-func (w *words) countPrefix(c *clause, records []uint32, out []byte) error {
+// countPrefix is counts for a prefix. What was found while looking for it tells nearly all: where it stands three times or
+// more, the words of the record are gone through, unless that would take longer than to go through all words again.
+func (w *words) countPrefix(c *clause, only bool, records []uint32, out []byte) error {
+	const look = 64 // going through the words of a record takes so many times as long as counting one word
+	if look*min(int(c.many[2].GetCardinality()), len(records)) > c.all {
+		return w.sumPrefix(c, records, out)
+	}
+	for i := range out {
+		out[i] = 2
+	}
+	if !only {
+		for i := range out {
+			out[i] = 1
+		}
+		both(c.many[1], records, func(i int) { out[i] = 2 })
+	}
+	both(c.many[2], records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
+	return nil
+}
+
+// both calls f with the positions of those records, which are in the order of their numbers, that are in a set.
+func both(set *roaring.Bitmap, records []uint32, f func(i int)) {
+	i := 0
+	each(set, func(some []uint32) {
+		for _, rec := range some {
+			for i < len(records) && records[i] < rec {
+				i++
+			}
+			if i < len(records) && records[i] == rec {
+				f(i)
+			}
+		}
+	})
+}
+
+// sumPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
+func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	room, _ := w.sums.Get().(*[]byte)
 	if room == nil {
 		room = new(make([]byte, w.lengths.len()))
