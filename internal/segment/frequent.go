@@ -25,7 +25,11 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 	}
 	counts := c.in.twice.behind(c.term, twice)[:twice.GetCardinality()]
 	wanted := n * int(c.set.GetCardinality()) / int(set.GetCardinality()) // of all with the word, so that n of the set are among them
-	shortest := int(v.lengths.at(int(v.short.at(0))))
+	first := int(v.short.at(0))
+	if first >= v.records { // as in shortest, what is wrong with the section is no reason to find nothing
+		return nil, false, nil
+	}
+	shortest := int(v.lengths.at(first))
 	for ; wanted <= len(counts)/8; wanted *= 4 {
 		least := leastOf(counts, wanted)
 		found := v.withCount(set, counts, least, topOf{n: n})

@@ -17,7 +17,7 @@ type sets struct {
 	records int // of the segment; the members of all sets are less
 	starts  u64s
 	body    []byte
-	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before
+	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before; nil if they are not kept
 }
 
 func openSets(b []byte, records int) (sets, error) {
@@ -39,15 +39,17 @@ func openSets(b []byte, records int) (sets, error) {
 	}, nil
 }
 
-func (s *sets) len() int { return len(s.opened) }
+func (s *sets) len() int { return max(s.starts.len()-1, 0) }
 
 // bytes returns a set as it lies in the file.
 func (s *sets) bytes(i int) []byte { return s.body[s.starts.at(i):s.starts.at(i+1)] }
 
 // get returns a set, which must not be changed.
 func (s *sets) get(i int) (*roaring.Bitmap, error) {
-	if b := s.opened[i].Load(); b != nil {
-		return b, nil
+	if s.opened != nil {
+		if b := s.opened[i].Load(); b != nil {
+			return b, nil
+		}
 	}
 	b := roaring.New()
 	if raw := s.bytes(i); len(raw) > 0 {
@@ -58,7 +60,9 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 			return nil, fmt.Errorf("%w: a set: %w", ErrCorrupt, err)
 		}
 	}
-	s.opened[i].Store(b)
+	if s.opened != nil {
+		s.opened[i].Store(b)
+	}
 	return b, nil
 }
 

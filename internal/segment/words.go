@@ -21,6 +21,7 @@ type occurrences struct {
 // words is the part of a segment that is searched.
 type words struct {
 	occurrences // of the terms, by their numbers
+	pairs       pairs
 	terms       stringTable
 	ids         u32s // the number of each term
 	forward     []byte
@@ -55,7 +56,7 @@ func (w *words) open(r *Reader) (err error) {
 	if n > 0 {
 		w.average = float64(r.meta.Words) / float64(n)
 	}
-	return nil
+	return w.pairs.open(r)
 }
 
 // clause is a clause of a search with the records that contain it.
@@ -79,23 +80,19 @@ func (w *words) find(c query.Clause) (clause, error) {
 	if c.Prefix {
 		whole = whole[:len(whole)-1]
 	}
-	var all []*roaring.Bitmap
-	for _, word := range whole {
+	ids := make([]uint32, len(whole))
+	for i, word := range whole {
 		t, ok := w.terms.find(word)
 		if !ok {
 			out.set = roaring.New()
 			return out, nil
 		}
-		id := w.ids.at(t)
-		set, err := w.found.get(int(id))
-		if err != nil {
-			return out, err
-		}
-		all = append(all, set)
-		out.pattern = binary.AppendUvarint(out.pattern, uint64(id)+1)
-		if len(c.Words) == 1 {
-			out.in, out.term = &w.occurrences, int(id)
-		}
+		ids[i] = w.ids.at(t)
+		out.pattern = binary.AppendUvarint(out.pattern, uint64(ids[i])+1)
+	}
+	all, err := w.phrase(&out, ids)
+	if err != nil {
+		return out, err
 	}
 	if c.Prefix {
 		out.from, out.to = w.terms.withPrefix(c.Words[len(whole)])
@@ -106,10 +103,45 @@ func (w *words) find(c query.Clause) (clause, error) {
 		all = append(all, set)
 	}
 	out.set = intersection(all)
-	if len(c.Words) > 1 {
+	if out.in == nil && len(c.Words) > 1 {
 		out.set = w.atLeast(&out, 1)
 	}
 	return out, nil
+}
+
+// phrase returns sets of records that have all that is known to have a number among the words of a clause: pairs of them
+// that stand one behind the other and words that are in no pair. If all of it is one, it is the clause's own.
+func (w *words) phrase(c *clause, ids []uint32) (all []*roaring.Bitmap, err error) {
+	take := func(o *occurrences, number int) {
+		var set *roaring.Bitmap
+		if set, err = o.found.get(number); err != nil {
+			return
+		}
+		if all = append(all, set); len(all) == 1 {
+			c.in, c.term = o, number
+		}
+	}
+	inPair := false // the word before and this one
+	for i, id := range ids {
+		before := inPair
+		inPair = false
+		if i+1 < len(ids) {
+			var number int
+			if number, inPair = w.pairs.number(id, ids[i+1]); inPair {
+				take(&w.pairs.occurrences, number)
+			}
+		}
+		if !before && !inPair {
+			take(&w.occurrences, int(id))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) > 1 || c.Prefix {
+		c.in = nil
+	}
+	return all, nil
 }
 
 // isPrefix reports whether the clause is the beginning of a single word.
