@@ -15,7 +15,7 @@ import (
 // on, and stops where the shortest record there is with a lower count could not be among the first. It returns false
 // where that does not pay, or where a record with the word only once could be among them.
 func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error) {
-	if len(v.clauses) != 1 || v.clauses[0].in == nil || v.short.len() == 0 {
+	if len(v.clauses) != 1 || v.clauses[0].in == nil {
 		return nil, false, nil
 	}
 	c := &v.clauses[0]
@@ -25,11 +25,10 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 	}
 	counts := c.in.twice.behind(c.term, twice)[:twice.GetCardinality()]
 	wanted := n * int(c.set.GetCardinality()) / int(set.GetCardinality()) // of all with the word, so that n of the set are among them
-	first := int(v.short.at(0))
-	if first >= v.records { // as in shortest, what is wrong with the section is no reason to find nothing
+	shortest, ok := v.shortestLength()
+	if !ok {
 		return nil, false, nil
 	}
-	shortest := int(v.lengths.at(first))
 	for ; wanted <= len(counts)/8; wanted *= 4 {
 		least := leastOf(counts, wanted)
 		found := v.withCount(set, counts, least, topOf{n: n})
@@ -49,6 +48,29 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 		return found, true, nil
 	}
 	return nil, false, nil
+}
+
+// shortestLength returns the length of the shortest record there is, if the file tells.
+func (v *relevance) shortestLength() (int, bool) {
+	if v.short.len() == 0 || int(v.short.at(0)) >= v.records { // a file that tells wrong can be searched as well
+		return 0, false
+	}
+	return int(v.lengths.at(int(v.short.at(0)))), true
+}
+
+// repeatedFirst returns the first records of an answer, if all of them are among those in which a clause stands more than
+// once: if the shortest record there is, with each clause once, could not be one of them.
+func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
+	shortest, ok := v.shortestLength()
+	if !ok || n > len(more.records)/8 {
+		return nil, false
+	}
+	once := 0.0
+	for _, idf := range v.idf {
+		once += text.Score(idf, 1, shortest, v.average)
+	}
+	found := v.singles(more, n)
+	return found, once < found[n-1].score
 }
 
 // leastOf returns the greatest count that at least so many reach; 2 if there is none.

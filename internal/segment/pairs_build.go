@@ -77,7 +77,7 @@ func (b *wordsBuilder) writePairs(ctx context.Context, w *fileWriter, found []ui
 		head = binary.LittleEndian.AppendUint32(head, all)
 		all += uint32(c.seconds)
 	}
-	pairs := newInverted(b.shop, b.memory)
+	pairs := newInverted(b.shop, b.memory/4) // fields are sorted at the same time
 	pairs.numbers = int(all)
 	err := b.eachWord(ctx, func() func(record, word uint32) {
 		before := uint32(0) // rank of the word before, 0: there is none

@@ -65,6 +65,9 @@ func (v *relevance) scored(set *roaring.Bitmap, from, to int) ([]scored, error) 
 	if err != nil {
 		return nil, err
 	}
+	if first, ok := v.repeatedFirst(more, to); ok {
+		return first[from:], nil
+	}
 	if first, ok := v.shortest(set, more, to); ok {
 		nobody := roaring.New()
 		return merged(first, v.open(v.buckets(nobody, more, to), nobody, more, 0, min(to, len(more.records))))[from:to], nil
@@ -179,7 +182,9 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []buc
 			hist.add(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))
 		}
 	} else {
-		out = v.singles(more, best)
+		for _, s := range v.singles(more, best) {
+			out = append(out, bucket{scored: s, n: 1, single: true})
+		}
 	}
 	for k, n := range hist.all {
 		sum := 0.0
@@ -202,8 +207,8 @@ func (v *relevance) exact(clause int, count byte, record uint32) int {
 	return v.count(record, &v.clauses[clause], 0)
 }
 
-// singles returns a bucket for each of the best records in which a clause of several stands more than once.
-func (v *relevance) singles(more repeated, best int) []bucket {
+// singles returns the best of the records in which a clause may stand more than once.
+func (v *relevance) singles(more repeated, best int) []scored {
 	top := topOf{n: best}
 	for i, rec := range more.records {
 		length, sum := int(more.lengths[i]), 0.0
@@ -212,11 +217,7 @@ func (v *relevance) singles(more repeated, best int) []bucket {
 		}
 		top.add(scored{sum, rec})
 	}
-	var out []bucket
-	for _, s := range top.sorted() {
-		out = append(out, bucket{scored: s, n: 1, single: true})
-	}
-	return out
+	return top.sorted()
 }
 
 // open returns the records from up to to of sorted buckets. Those with the same score form a group, in which records

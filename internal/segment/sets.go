@@ -144,13 +144,18 @@ type setsWriter struct {
 	body   *spool
 }
 
-// add appends a set, followed by some bytes. An empty set takes no room.
+// add appends a set in as few bytes as it can have, followed by others.
 func (w *setsWriter) add(b *roaring.Bitmap, behind []byte) error {
+	b.RunOptimize()
+	return w.write(b, behind)
+}
+
+// write appends a set as it is, followed by some bytes. An empty set takes no room.
+func (w *setsWriter) write(b *roaring.Bitmap, behind []byte) error {
 	w.starts = append(w.starts, w.at)
 	if b.IsEmpty() {
 		return nil
 	}
-	b.RunOptimize()
 	n, err := b.WriteTo(w.body)
 	if err != nil {
 		return err
