@@ -73,6 +73,24 @@ func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
 	return found, once < found[n-1].score
 }
 
+// thriceFirst returns the first records of a set in the order of their scores, of a search for the beginning of a word, if
+// it stands in all of them three times or more: if the shortest record there is, with it twice, could not be one of them.
+func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
+	shortest, ok := v.shortestLength()
+	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.isPrefix() || n > int(c.thrice.GetCardinality())/8 {
+		return nil, false
+	}
+	best, c := topOf{n: n}, &v.clauses[0]
+	each(roaring.And(c.thrice, set), func(records []uint32) {
+		v.fetch(records)
+		for _, rec := range records {
+			best.add(scored{text.Score(v.idf[0], v.count(rec, c, 0), int(v.lengths.at(int(rec))), v.average), rec})
+		}
+	})
+	found := best.sorted()
+	return found, len(found) == n && text.Score(v.idf[0], 2, shortest, v.average) < found[n-1].score
+}
+
 // leastOf returns the greatest count that at least so many reach; 2 if there is none.
 func leastOf(counts []byte, wanted int) int {
 	var of [4][256]uint32 // several, because a processor waits between two additions to the same one

@@ -11,14 +11,16 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestFrequent compares the best records that are found by how often a word stands in them with those found by scoring all.
+// TestFrequent compares the best records that are found among those in which a clause stands often with those found by
+// scoring all.
 func TestFrequent(t *testing.T) {
 	t.Parallel()
 	r := openWordy(t, 20_000, EveryPair(Options{}))
-	used := 0
+	ways := map[string]int{}
 	for _, raw := range []string{
 		"search=oak", "search=elm", "search=ivy", "search=oak&kind=b", "search=elm+-oak", "search=a", "search=%22oak+oak%22",
-		"search=%22oak+elm%22", "search=%22oak+elm%22&kind=a",
+		"search=%22oak+elm%22", "search=%22oak+elm%22&kind=a", "search=o*", "search=e*&kind=c", "search=b*", "search=oak+elm",
+		"search=oak+e*", "search=elm+%22oak+oak%22",
 	} {
 		q, err := query.Parse(raw, r.Fields())
 		if err != nil {
@@ -28,27 +30,41 @@ func TestFrequent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		v, plain := newRelevance(r, clauses), newRelevance(withoutShort(r), clauses)
 		for _, n := range []int{1, 2, 13, 26, 100, 700} {
-			v := newRelevance(r, clauses)
+			n = min(n, int(set.GetCardinality()))
+			want, err := plain.scored(set, 0, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(way string, got []scored, ok bool) {
+				if !ok {
+					return
+				}
+				ways[way]++
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: the first %d, %s, are %v; want %v", raw, n, way, got, want)
+				}
+			}
 			got, ok, err := v.frequent(set, n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !ok {
-				continue
-			}
-			used++
-			want, err := v.scored(set, 0, n)
+			check("by counts", got, ok)
+			got, ok = v.thriceFirst(set, n)
+			check("three times", got, ok)
+			more, err := v.moreThanOnce(set)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: the first %d are %v; want %v", raw, n, got, want)
-			}
+			got, ok = v.repeatedFirst(more, n)
+			check("repeated", got, ok)
 		}
 	}
-	if used < 15 {
-		t.Errorf("only %d times were records found by how often a word stands in them", used)
+	for _, way := range []string{"by counts", "three times", "repeated"} {
+		if ways[way] < 5 {
+			t.Errorf("records were found %s only %d times", way, ways[way])
+		}
 	}
 }
 

@@ -61,6 +61,9 @@ func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 
 // scored returns the records from up to to of a set by their scores.
 func (v *relevance) scored(set *roaring.Bitmap, from, to int) ([]scored, error) {
+	if first, ok := v.thriceFirst(set, to); ok {
+		return first[from:], nil
+	}
 	more, err := v.moreThanOnce(set)
 	if err != nil {
 		return nil, err

@@ -1,20 +1,15 @@
 package segment
 
-import (
-	"encoding/binary"
-	"math/bits"
-
-	"github.com/RoaringBitmap/roaring/v2"
-)
+import "encoding/binary"
 
 // tallyRecords is how many records are counted at a time: what is counted in stays in the processor's cache.
 const tallyRecords = 16 * containerMembers
 
-// tally counts in how many of some words each record has. It does not count further than three: of the records that have
-// one of many words hardly any has three of them, so that three sets say nearly everything.
+// tally counts how many of some words each record has. It does not count further than three: of the records that have one
+// of many words hardly any has three of them, so that three sets say nearly everything.
 type tally struct {
-	bits  [3][tallyRecords / 64]uint64 // the records that were counted at least once, twice, three times
-	words []talliedWord
+	once, twice, thrice bitset // the records that were counted at least so often
+	words               []talliedWord
 }
 
 // talliedWord is a word that is being counted.
@@ -24,38 +19,42 @@ type talliedWord struct {
 	counts []byte // of the members of twice that are still to come
 }
 
+// newTally returns a tally, in which no record was counted yet, for a clause to keep.
+func (w *words) newTally() *tally {
+	records := (w.lengths.len() + containerMembers - 1) / containerMembers * containerMembers // whole containers
+	t, _ := w.tallies.Get().(*tally)
+	if t == nil {
+		t = &tally{twice: newBitset(records), thrice: newBitset(records)}
+	}
+	t.once = newBitset(records) // it becomes a set
+	clear(t.twice)
+	clear(t.thrice)
+	return t
+}
+
+// release takes the tallies of clauses back, which are then of no use any more.
+func (w *words) release(clauses []clause) {
+	for i := range clauses {
+		if t := clauses[i].sum; t != nil {
+			clear(t.words)
+			t.once, t.words, clauses[i].sum = nil, t.words[:0], nil
+			w.tallies.Put(t)
+		}
+	}
+}
+
 // add adds a word to those to be counted: its sets as they lie in the file, which must have been looked at before.
 func (t *tally) add(found, twice, counts []byte) {
 	t.words = append(t.words, talliedWord{openContainers(found), openContainers(twice), counts})
 }
 
-// count returns the records that have one of the words, that have two or one of them twice, and that have three.
-func (t *tally) count(records int) (out [3]*roaring.Bitmap) {
-	once := make(bitset, 0, (records+tallyRecords-1)/tallyRecords*len(t.bits[0]))
-	out[1], out[2] = roaring.New(), roaring.New()
-	var members []uint32
-	for first := 0; first < records; first += tallyRecords {
-		for i := range t.bits {
-			clear(t.bits[i][:])
-		}
+// count counts the words in all records.
+func (t *tally) count() {
+	for first := 0; first < 64*len(t.once); first += tallyRecords {
 		for i := range t.words {
 			t.countUpTo(&t.words[i], uint64(first+tallyRecords))
 		}
-		once = append(once, t.bits[0][:]...)
-		for i := range out[1:] {
-			members = members[:0]
-			for k, word := range t.bits[i+1] {
-				for ; word != 0; word &= word - 1 {
-					members = append(members, uint32(first+64*k+bits.TrailingZeros64(word)))
-				}
-			}
-			out[i+1].AddMany(members)
-		}
 	}
-	out[0] = once.set()
-	clear(t.words)
-	t.words = t.words[:0]
-	return out
 }
 
 // countUpTo counts a word in the records up to end that were not counted yet.
@@ -94,9 +93,8 @@ func (t *tally) countUpTo(w *talliedWord, end uint64) {
 type tallyPart struct{ once, twice, thrice *[bitmapWords]uint64 }
 
 func (t *tally) part(record uint32) tallyPart {
-	first := int(record%tallyRecords) / 64
-	at := func(i int) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(t.bits[i][first:]) }
-	return tallyPart{at(0), at(1), at(2)}
+	at := func(b bitset) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(b[record/64:]) }
+	return tallyPart{at(t.once), at(t.twice), at(t.thrice)}
 }
 
 // add counts a record, given by the lower half of its number.

@@ -69,8 +69,9 @@ type clause struct {
 	last    bitset       // of a prefix: the numbers of the words that the last one may be
 	from    int          // of a prefix: the terms that begin with it
 	to      int
-	many    [3]*roaring.Bitmap // of a prefix: the records with one of those words or more, with two, and with three
-	all     int                // of a prefix: how often a record has one of those words
+	sum     *tally          // of a prefix: how many of those words each record has
+	thrice  *roaring.Bitmap // of a prefix: the records with three or more
+	all     int             // of a prefix: how often a record has one of those words
 }
 
 // find returns the records that contain a clause.
@@ -150,10 +151,7 @@ func (c *clause) isPrefix() bool { return c.Prefix && len(c.Words) == 1 }
 // anyOf returns the records with any of the words that a clause's prefix may stand for.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 	c.last = newBitset(w.terms.len())
-	sum, _ := w.tallies.Get().(*tally)
-	if sum == nil {
-		sum = new(tally)
-	}
+	sum := w.newTally()
 	for t := c.from; t < c.to; t++ {
 		id := int(w.ids.at(t))
 		c.last.add(uint32(id))
@@ -168,9 +166,9 @@ func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 		}
 		sum.add(w.found.bytes(id), w.twice.bytes(id), w.twice.behind(id, twice))
 	}
-	c.many = sum.count(w.lengths.len())
-	w.tallies.Put(sum) // not where there was an error, after which it may be of no use
-	return c.many[0], nil
+	sum.count()
+	c.sum, c.thrice = sum, roaring.FromDense(sum.thrice, true)
+	return sum.once.set(), nil
 }
 
 // bitset is a set with a bit for each record.
@@ -187,7 +185,7 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 	case c.in != nil:
 		return c.in.twice.get(c.term)
 	case c.isPrefix():
-		return c.many[1], nil
+		return c.sum.twice.set(), nil
 	default:
 		return w.atLeast(c, 2), nil
 	}
@@ -316,19 +314,16 @@ func (o *occurrences) count(term int, only bool, records []uint32, out []byte) e
 // more, the words of the record are gone through, unless that would take longer than to go through all words again.
 func (w *words) countPrefix(c *clause, only bool, records []uint32, out []byte) error {
 	const look = 64 // going through the words of a record takes so many times as long as counting one word
-	if look*min(int(c.many[2].GetCardinality()), len(records)) > c.all {
+	if look*min(int(c.thrice.GetCardinality()), len(records)) > c.all {
 		return w.sumPrefix(c, records, out)
 	}
-	for i := range out {
-		out[i] = 2
-	}
-	if !only {
-		for i := range out {
-			out[i] = 1
+	for i, rec := range records {
+		out[i] = 1
+		if only || c.sum.twice.has(rec) {
+			out[i] = 2
 		}
-		both(c.many[1], records, func(i int) { out[i] = 2 })
 	}
-	both(c.many[2], records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
+	both(c.thrice, records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
 	return nil
 }
 
