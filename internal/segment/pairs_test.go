@@ -22,7 +22,7 @@ func TestPairs(t *testing.T) {
 	}
 	used := 0
 	for _, raw := range []string{
-		"%22oak+elm%22", "%22elm+oak%22", "%22oak+oak%22", "%22oak+elm+ash%22", "%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
+		"%22oak+elm%22", "%22elm+oak%22", "%22oak+ivy%22", "%22oak+oak%22", "%22oak+elm+ash%22", "%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
 		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22", "%22a+oak%22",
 	} {
 		for _, page := range []int{1, 2, 5} {
