@@ -23,7 +23,7 @@ const (
 	runContainer                         // u16: the number of runs; then where each begins, and its length less one
 )
 
-// setCookies are how a set begins, and what its layout hangs on.
+// How a set begins, and what its layout hangs on.
 const (
 	cookieRuns       = 12347
 	cookieNoRuns     = 12346

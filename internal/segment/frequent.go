@@ -24,7 +24,8 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 		return nil, false, err
 	}
 	counts := c.in.twice.behind(c.term, twice)[:twice.GetCardinality()]
-	wanted := n * int(c.set.GetCardinality()) / int(set.GetCardinality()) // of all with the word, so that n of the set are among them
+	// Of all with the word so many are wanted, for n of the set to be among them.
+	wanted := n * int(c.set.GetCardinality()) / int(set.GetCardinality())
 	shortest, ok := v.shortestLength()
 	if !ok {
 		return nil, false, nil

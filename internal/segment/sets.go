@@ -69,21 +69,20 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 // endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
 // as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
 func endOfSet(b []byte) (end int) {
-	const withRuns, withoutRuns, withOffsets, mostInArray, bitmapSize = 12347, 12346, 4, 4096, 8192
 	u16 := binary.LittleEndian.Uint16
 	var n int
 	var isRun []byte // a bit for each container
 	switch cookie := binary.LittleEndian.Uint32(b); {
-	case cookie&0xffff == withRuns:
+	case cookie&0xffff == cookieRuns:
 		n = int(cookie>>16) + 1
 		isRun, b = b[4:4+(n+7)/8], b[4+(n+7)/8:]
-	case cookie == withoutRuns:
+	case cookie == cookieNoRuns:
 		n, b = int(binary.LittleEndian.Uint32(b[4:])), b[8:]
 	default:
 		panic(corruption{errors.New("not a set")})
 	}
 	heads, b := b[:4*n], b[4*n:] // of each container, the upper half of its members and their number less one
-	if isRun == nil || n >= withOffsets {
+	if isRun == nil || n >= offsetsFrom {
 		b = b[4*n:]
 	}
 	ascend := func(member int) {
@@ -110,7 +109,7 @@ func endOfSet(b []byte) (end int) {
 				ascend(key + int(u16(b[at:])))
 			}
 		default:
-			size = bitmapSize
+			size = bitmapBytes
 			for at := 0; at < size; at += 8 {
 				if word := binary.LittleEndian.Uint64(b[at:]); word != 0 {
 					ascend(key + 8*at + bits.Len64(word) - 1)
