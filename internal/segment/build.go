@@ -26,6 +26,8 @@ type Options struct {
 	Progress func(Progress)
 	// FS is where files are made. nil: OS.
 	FS FS
+	// pairs says which pairs of words are kept. Its zero value: defaultPairRules.
+	pairs pairRules
 }
 
 // Progress says how far a build is.
@@ -52,6 +54,9 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	}
 	if opts.FS == nil {
 		opts.FS = OS{}
+	}
+	if opts.pairs == (pairRules{}) {
+		opts.pairs = defaultPairRules()
 	}
 	dir, named := path+PartSuffix, false
 	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
@@ -123,7 +128,7 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2)
+	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2, opts.pairs)
 	for _, f := range fields {
 		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/8/max(lists, 1)))
 	}

@@ -48,14 +48,11 @@ func (s *scratches) get() *scratch {
 
 func (s *scratches) put(v *scratch) { s.pool.Put(v) }
 
-// partWords is the number of words of a part of a set: 2^16 bits.
-const partWords = 1 << 16 / 64
-
 // denseSet is a bitset that has room for whole parts.
 type denseSet bitset
 
 func (d *denseSet) fill(set *roaring.Bitmap, records int) {
-	words := (records>>16 + 1) * partWords
+	words := (records>>16 + 1) * bitmapWords
 	if len(*d) != words {
 		*d = make(denseSet, words)
 	} else {
@@ -297,37 +294,26 @@ func (t tallyFew) each(f func(run, n int)) {
 // countSet returns how many members of a set, as it lies in the file, are among some records; nil: how many it has. It
 // leaves nothing behind, unlike a look at the set with sets.get, so that any number of sets can be counted.
 func countSet(b []byte, among bitset) (n int) {
-	if len(b) == 0 {
-		return 0
-	}
-	heads, isRun, b := setHeads(b)
-	if among == nil {
-		for ; len(heads) > 0; heads = heads[4:] {
-			n += int(binary.LittleEndian.Uint16(heads[2:])) + 1
+	all := openContainers(b)
+	for c, ok := all.next(noEnd); ok; c, ok = all.next(noEnd) {
+		if among == nil {
+			n += c.count
+			continue
 		}
-		return n
-	}
-	for i := range len(heads) / 4 {
-		key, count := int(binary.LittleEndian.Uint16(heads[4*i:])), int(binary.LittleEndian.Uint16(heads[4*i+2:]))+1
-		part := (*[partWords]uint64)(among[key*partWords:])
-		size := 0
-		switch {
-		case isRun != nil && isRun[i/8]>>(i%8)&1 == 1:
-			size = 2 + 4*int(binary.LittleEndian.Uint16(b))
-			n += countIntervals(b[2:size], part)
-		case count <= mostInArray:
-			size = 2 * count
-			n += countArray(b[:size], part)
-		default:
-			size = 8 * partWords
-			n += countBits(b[:size], part)
+		part := (*[bitmapWords]uint64)(among[c.key/64:])
+		switch c.kind {
+		case runContainer:
+			n += countIntervals(c.data[2:], part)
+		case arrayContainer:
+			n += countArray(c.data, part)
+		case bitmapContainer:
+			n += countBits(c.data, part)
 		}
-		b = b[size:]
 	}
 	return n
 }
 
-func countArray(b []byte, part *[partWords]uint64) (n int) {
+func countArray(b []byte, part *[bitmapWords]uint64) (n int) {
 	for ; len(b) >= 2; b = b[2:] {
 		v := binary.LittleEndian.Uint16(b)
 		n += int(part[v/64] >> (v % 64) & 1)
@@ -335,14 +321,14 @@ func countArray(b []byte, part *[partWords]uint64) (n int) {
 	return n
 }
 
-func countBits(b []byte, part *[partWords]uint64) (n int) {
+func countBits(b []byte, part *[bitmapWords]uint64) (n int) {
 	for i := range part {
 		n += bits.OnesCount64(part[i] & binary.LittleEndian.Uint64(b[8*i:]))
 	}
 	return n
 }
 
-func countIntervals(b []byte, part *[partWords]uint64) (n int) {
+func countIntervals(b []byte, part *[bitmapWords]uint64) (n int) {
 	for ; len(b) >= 4; b = b[4:] {
 		first := int(binary.LittleEndian.Uint16(b))
 		n += bitset(part[:]).between(first, first+int(binary.LittleEndian.Uint16(b[2:]))+1)

@@ -60,6 +60,11 @@ var (
 	tagFStarts = tag{'F', 'O', 'F', 'F'} // u64: where the words of each record begin
 	tagLengths = tag{'L', 'E', 'N', 'S'} // u32: how many words each record has
 	tagShort   = tag{'S', 'H', 'R', 'T'} // u32: record numbers, those with the fewest words first; not in small files
+
+	// The pairs of frequent words that stand one behind the other; not in small files.
+	tagCommon     = tag{'C', 'O', 'M', 'M'} // u32: the number of each frequent word and of its first pair
+	tagPairs      = tag{'P', 'A', 'I', 'R'} // sets: the records with each pair
+	tagPairsTwice = tag{'P', 'M', 'U', 'L'} // sets: the records with each pair more than once, each followed by how often
 )
 
 const noField = 1<<32 - 1

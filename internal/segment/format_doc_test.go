@@ -118,7 +118,9 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.tag.String()] = s.field != noField
 	}
-	perField[tagShort.String()] = false // the example is too short for it
+	for _, t := range []tag{tagShort, tagCommon, tagPairs, tagPairsTwice} {
+		perField[t.String()] = false // the example is too short for it
+	}
 	var want []string
 	for _, tag := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -205,6 +207,9 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| long run | from %d records |", longRun),
 		fmt.Sprintf("| count of a word | up to %d |", manyTimes),
 		fmt.Sprintf("fewer than %d records do not have it", shortFrom),
+		fmt.Sprintf("fewer than %d records do not have them", defaultPairRules().from),
+		fmt.Sprintf("at least *n*² / %d", defaultPairRules().share),
+		fmt.Sprintf("more than *n* / %d pairs", 8/defaultPairRules().most),
 		fmt.Sprintf("set *j* (1 to %d)", prefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d places", prefixSets),
 	} {
@@ -369,7 +374,7 @@ func meaning(t *testing.T, kind tag, b []byte) string {
 			all = append(all, string(e))
 		}
 		return fmt.Sprintf("%q", all)
-	case tagPrefix, tagOften, tagListed, tagFound, tagTwice:
+	case tagPrefix, tagOften, tagListed, tagFound, tagTwice, tagPairs, tagPairsTwice:
 		return meaningOfSets(t, b)
 	default:
 		return fmt.Sprint(u32s(b).appendTo(nil))
@@ -415,7 +420,7 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets are what the files in testdata were made from, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": pairedWords()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare alike, lists, escapes, several scripts and a
@@ -463,6 +468,17 @@ func longRuns() dataset {
 			slices.Repeat([]herb.Record{{"b"}}, 50),
 		),
 	}
+}
+
+// pairedWords has as few records as a file with pairs of words can have, in which some pairs stand often, some more than
+// once, some in one order only, and some never.
+func pairedWords() dataset {
+	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
+	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
+	for i := range defaultPairRules().from {
+		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
+	}
+	return d
 }
 
 // TestFreeze writes the frozen files of this version. They are made once, when a version of the format is finished, and
@@ -530,6 +546,12 @@ var frozenAnswers = []struct {
 	{"v1/long.seg", "v=b&per_page=1&page=51", "v", 50, nil},
 	{"v1/long.seg", "sort=v&order=desc&per_page=3&page=17", "v", 2148, []string{"b", "b", "a"}},
 	{"v1/long.seg", "sort=v&per_page=4&page=525", "v", 2148, []string{"b", "b", "", ""}},
+	{"v1/pairs.seg", "search=%22red+oak%22&per_page=2", "t", 2224, []string{"red oak red oak", "red oak red oak"}},
+	{"v1/pairs.seg", "search=%22oak+red%22&per_page=2", "t", 936, []string{"oak red", "oak red"}},
+	{"v1/pairs.seg", "search=%22red+oak+elm%22&per_page=1", "t", 468, []string{"red oak elm"}},
+	{"v1/pairs.seg", "search=%22red+oak+red%22&per_page=1", "t", 468, []string{"red oak red oak"}},
+	{"v1/pairs.seg", "search=%22elm+red%22", "t", 0, nil},
+	{"v1/pairs.seg", "search=red-o*&sort=t&order=desc&per_page=1", "t", 2224, []string{"red oak red oak"}},
 }
 
 // TestFrozen opens the files that earlier programs wrote.

@@ -12,6 +12,7 @@ import (
 // inverted gathers for words or elements the records they stand in. What does not fit the memory is written to spools.
 type inverted struct {
 	dictionary
+	numbers int // of what is gathered, if it has no names
 	shop    *workshop
 	limit   int        // pairs to keep before spilling
 	count   int        // pairs that are kept
@@ -24,6 +25,9 @@ func newInverted(shop *workshop, memory int) *inverted {
 	const pairSize = 8 + 4 // as it is gathered, and as it is sorted
 	return &inverted{shop: shop, limit: max(memory/pairSize, 64)}
 }
+
+// size is how many numbers there are.
+func (v *inverted) size() int { return max(v.numbers, len(v.names)) }
 
 // pairsBlock is how many pairs are allocated at a time: a slice that grows would be in memory twice.
 const pairsBlock = 1 << 15
@@ -63,7 +67,7 @@ func (v *inverted) spill() error {
 	v.runs = append(v.runs, out)
 	starts := v.sortPairs()
 	var head, data []byte
-	for id := range v.names {
+	for id := range v.size() {
 		records := v.records[starts[id]:starts[id+1]]
 		if len(records) == 0 {
 			continue
@@ -85,7 +89,7 @@ func (v *inverted) spill() error {
 // sortPairs sorts the records of the pairs by id and returns where those of each id begin. Counting them and dealing them
 // out takes a quarter of the time of a list for each name, which has to be found and made longer for every word.
 func (v *inverted) sortPairs() []uint32 {
-	starts := make([]uint32, len(v.names)+1)
+	starts := make([]uint32, v.size()+1)
 	v.eachPair(func(id, _ uint32) { starts[id]++ })
 	at := uint32(0)
 	for id, n := range starts {
@@ -159,7 +163,7 @@ func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) erro
 		}
 	}
 	var p postings
-	for id := range v.names {
+	for id := range v.size() {
 		found, twice := roaring.New(), roaring.New()
 		p.counts = p.counts[:0]
 		for _, r := range runs {

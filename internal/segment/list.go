@@ -68,6 +68,7 @@ func (r *Reader) find(ctx context.Context, q *query.Request) (numbers []uint32, 
 	default:
 		numbers, err = selection(set, from, to)
 	}
+	r.words.release(clauses)
 	return numbers, total, err
 }
 

@@ -17,11 +17,16 @@ type ordered struct {
 	bounds  [prefixSets + 1]int // of the parts of the order
 	below   [prefixSets + 1]int // how many of the answer are among the first bounds[j]; -1: not counted yet
 	windows map[int]*window
+
+	// If it is not small enough:
+	known mark   // of the last place that was found
+	dense bitset // the answer as bits; nil: it was not asked for often
+	asked int    // times
 }
 
 // sparseShare is the share of the records, one in so many, up to which an answer is looked at record by record: below it
 // that takes less time than a few intersections with prefix sets.
-const sparseShare = 16
+const sparseShare = 128
 
 // window is the part of an answer within one part of the order: a bit for each place.
 type window struct {
@@ -33,7 +38,6 @@ func newOrdered(c *column, set *roaring.Bitmap) *ordered {
 	o := &ordered{column: c, set: set, total: c.order.len()}
 	if set != nil {
 		o.total = int(set.GetCardinality())
-		o.windows = map[int]*window{}
 	}
 	for j := range o.below {
 		o.below[j], o.bounds[j] = -1, c.bound(j)
@@ -46,6 +50,7 @@ func newOrdered(c *column, set *roaring.Bitmap) *ordered {
 
 // lookAtEach finds the places of all records of the answer and counts them by parts of the order.
 func (o *ordered) lookAtEach() {
+	o.windows = map[int]*window{}
 	o.sparse = make([]uint32, 0, o.total)
 	each(o.set, func(records []uint32) {
 		for _, rec := range records {
@@ -75,6 +80,7 @@ func (o *ordered) part(place int) int {
 // page returns the records from up to to of the answer in the field's order. Descending, the runs come from the end, each
 // of them forwards, and the records without a value last.
 func (o *ordered) page(from, to int, desc bool) (records []uint32, err error) {
+	defer o.release()
 	to = min(to, o.total)
 	if !desc {
 		return o.ascending(nil, from, to)
@@ -119,15 +125,15 @@ func (o *ordered) ascending(records []uint32, from, to int) ([]uint32, error) {
 	if o.set == nil {
 		return o.order.slice(from, to).appendTo(records), nil
 	}
+	if o.sparse == nil {
+		return o.scanned(records, from, to)
+	}
 	for from < to {
 		j, err := o.partOf(from)
 		if err != nil {
 			return nil, err
 		}
-		w, err := o.window(j)
-		if err != nil {
-			return nil, err
-		}
+		w := o.window(j)
 		end := min(to, o.below[j]+w.count())
 		if end <= from {
 			return nil, fmt.Errorf("%w: field %q has two records in one place", ErrCorrupt, o.field.Name)
@@ -145,14 +151,14 @@ func (o *ordered) place(i int) (int, error) {
 	if o.set == nil {
 		return i, nil
 	}
+	if o.sparse == nil {
+		return o.scanPlace(i)
+	}
 	j, err := o.partOf(i)
 	if err != nil {
 		return 0, err
 	}
-	w, err := o.window(j)
-	if err != nil {
-		return 0, err
-	}
+	w := o.window(j)
 	for place := range w.selected(i-o.below[j], i-o.below[j]+1) {
 		return place, nil
 	}
@@ -167,26 +173,24 @@ func (o *ordered) countBelow(place int) (int, error) {
 	if place == o.order.len() {
 		return o.total, nil
 	}
+	if o.sparse == nil {
+		return o.scanBelow(place)
+	}
 	j := o.part(place)
-	n, err := o.count(j)
-	if err != nil || place == o.bounds[j] {
-		return n, err
-	}
-	w, err := o.window(j)
-	if err != nil {
-		return 0, err
-	}
-	return n + w.countBelow(place), nil
+	return o.below[j] + o.window(j).countBelow(place), nil
 }
 
 // partOf returns the part of the order in which the i-th record of the answer is. Both it and the next are counted then.
+// Most answers are spread evenly over an order, so it guesses first; for those that are not, it halves.
 func (o *ordered) partOf(i int) (int, error) {
+	const guesses = 3
 	low, high := 0, prefixSets // count(low) <= i < count(high)
-	if _, err := o.count(low); err != nil {
-		return 0, err
-	}
-	for high-low > 1 {
+	o.below[low], o.below[high] = 0, o.total
+	for tries := 0; high-low > 1; tries++ {
 		mid := (low + high) / 2
+		if below, above := o.below[low], o.below[high]; tries < guesses && below < above {
+			mid = min(max(low+(high-low)*(i-below)/(above-below), low+1), high-1)
+		}
 		n, err := o.count(mid)
 		if err != nil {
 			return 0, err
@@ -218,39 +222,20 @@ func (o *ordered) count(j int) (int, error) {
 	return o.below[j], nil
 }
 
-// window returns the part of the answer within part j of the order.
-func (o *ordered) window(j int) (*window, error) {
+// window returns the part of a small answer within part j of the order.
+func (o *ordered) window(j int) *window {
 	if w := o.windows[j]; w != nil {
-		return w, nil
+		return w
 	}
 	from, to := o.bounds[j], o.bounds[j+1]
 	w := &window{from: from, bits: make([]uint64, (to-from+63)/64)}
 	o.windows[j] = w
-	if o.sparse != nil {
-		for _, place := range o.sparse {
-			if p := int(place) - from; p >= 0 && p < to-from {
-				w.bits[p/64] |= 1 << (p % 64)
-			}
-		}
-		return w, nil
-	}
-	lower, err := o.first(j)
-	if err != nil {
-		return nil, err
-	}
-	upper, err := o.first(j + 1)
-	if err != nil {
-		return nil, err
-	}
-	inside := roaring.And(o.set, upper)
-	inside.AndNot(lower)
-	each(inside, func(records []uint32) {
-		for _, rec := range records {
-			p := int(o.places.at(int(rec))) - from
+	for _, place := range o.sparse {
+		if p := int(place) - from; p >= 0 && p < to-from {
 			w.bits[p/64] |= 1 << (p % 64)
 		}
-	})
-	return w, nil
+	}
+	return w
 }
 
 func (w *window) count() int {

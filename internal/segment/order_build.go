@@ -78,7 +78,13 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 	return s, nil
 }
 
-// addPrefix adds the set of the records so far.
+// addPrefix adds the set of the records so far. It is there to be intersected, which with containers of runs takes many
+// times as long as with bits; they have to save more than a little.
 func (s *orderSets) addPrefix(dense bitset) error {
-	return s.prefix.add(roaring.FromDense(dense, true), nil)
+	set := roaring.FromDense(dense, true)
+	runs := set.Clone()
+	if runs.RunOptimize(); runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
+		set = runs
+	}
+	return s.prefix.write(set, nil)
 }

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"herbarium/internal/herb"
@@ -23,6 +24,7 @@ type Reader struct {
 	starts   u64s
 	columns  []column
 	words    words
+	bitsets  sync.Pool // of *bitset, a bit for each record
 	holders  atomic.Int64
 	scratch  scratches
 }

@@ -43,20 +43,14 @@ type bucket struct {
 
 // page returns the records from up to to of a set, the best first, equals by their numbers.
 func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
-	more, err := v.moreThanOnce(set)
+	found, ok, err := v.frequent(set, to)
 	if err != nil {
 		return nil, err
 	}
-	once := set
-	if len(more.records) > 0 {
-		once = roaring.AndNot(set, more.set)
-	}
-	var found []scored
-	if first, ok := v.shortest(once, to); ok {
-		nobody := roaring.New()
-		found = merged(first, v.open(v.buckets(nobody, more, to), nobody, more, 0, min(to, len(more.records))))[from:to]
-	} else {
-		found = v.open(v.buckets(once, more, to), once, more, from, to)
+	if ok {
+		found = found[from:]
+	} else if found, err = v.scored(set, from, to); err != nil {
+		return nil, err
 	}
 	page := make([]uint32, len(found))
 	for i, s := range found {
@@ -65,17 +59,40 @@ func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 	return page, nil
 }
 
+// scored returns the records from up to to of a set by their scores.
+func (v *relevance) scored(set *roaring.Bitmap, from, to int) ([]scored, error) {
+	if first, ok := v.thriceFirst(set, to); ok {
+		return first[from:], nil
+	}
+	more, err := v.moreThanOnce(set)
+	if err != nil {
+		return nil, err
+	}
+	if first, ok := v.repeatedFirst(more, to); ok {
+		return first[from:], nil
+	}
+	if first, ok := v.shortest(set, more, to); ok {
+		nobody := roaring.New()
+		return merged(first, v.open(v.buckets(nobody, more, to), nobody, more, 0, min(to, len(more.records))))[from:to], nil
+	}
+	once := set
+	if len(more.records) > 0 {
+		once = roaring.AndNot(set, more.set)
+	}
+	return v.open(v.buckets(once, more, to), once, more, from, to), nil
+}
+
 // scored is a record with its score.
 type scored struct {
 	score  float64
 	record uint32
 }
 
-// shortest returns the first records of a set in the order of their scores, if each clause stands once in all of them:
-// the shorter, the better. It looks at the records there are from the shortest on, so it pays only where few of many are
+// shortest returns the first of those records of a set in which each clause stands once, in the order of their scores: the
+// shorter, the better. It looks at the records there are from the shortest on, so it pays only where few of many are
 // wanted. It returns false where it does not pay, or turns out not to: a word may stand in long records alone.
-func (v *relevance) shortest(once *roaring.Bitmap, n int) ([]scored, bool) {
-	of, all := int(once.GetCardinality()), v.short.len()
+func (v *relevance) shortest(set *roaring.Bitmap, more repeated, n int) ([]scored, bool) {
+	of, all := int(set.GetCardinality())-len(more.records), v.short.len()
 	looks := of / 8 // looking at one takes some four times as long as looking at one of the set, which is done twice
 	if n == 0 || looks == 0 || n*(all/of) > looks/4 {
 		return nil, false
@@ -83,7 +100,7 @@ func (v *relevance) shortest(once *roaring.Bitmap, n int) ([]scored, bool) {
 	found := make([]scored, 0, n)
 	for i := range min(looks, all) {
 		rec := v.short.at(i)
-		if !once.Contains(rec) {
+		if !set.Contains(rec) || more.set.Contains(rec) {
 			continue
 		}
 		length, sum := int(v.lengths.at(int(rec))), 0.0
@@ -126,10 +143,7 @@ type repeated struct {
 
 func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 	var all []*roaring.Bitmap
-	if len(v.clauses) == 1 && v.clauses[0].isPrefix() {
-		all = append(all, set) // to count is as fast as to ask whether to count
-	}
-	for i := range v.clauses[len(all):] {
+	for i := range v.clauses {
 		again, err := v.again(&v.clauses[i])
 		if err != nil {
 			return repeated{}, err
@@ -171,7 +185,9 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []buc
 			hist.add(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))
 		}
 	} else {
-		out = v.singles(more, best)
+		for _, s := range v.singles(more, best) {
+			out = append(out, bucket{scored: s, n: 1, single: true})
+		}
 	}
 	for k, n := range hist.all {
 		sum := 0.0
@@ -194,31 +210,18 @@ func (v *relevance) exact(clause int, count byte, record uint32) int {
 	return v.count(record, &v.clauses[clause], 0)
 }
 
-// singles returns a bucket for each of the best records in which a clause of several stands more than once. It keeps
-// some more than it is asked for and now and then drops those, so that it sorts few of many.
-func (v *relevance) singles(more repeated, best int) []bucket {
-	var out []bucket
-	worst := 0.0 // that can be among the best
+// singles returns the best of the records in which a clause may stand more than once.
+func (v *relevance) singles(more repeated, best int) []scored {
+	top := topOf{n: best}
 	for i, rec := range more.records {
 		length, sum := int(more.lengths[i]), 0.0
 		for c, idf := range v.idf {
 			sum += text.Score(idf, v.exact(c, more.counts[c][i], rec), length, v.average)
 		}
-		if sum < worst {
-			continue
-		}
-		out = append(out, bucket{scored: scored{sum, rec}, n: 1, single: true})
-		if len(out) >= 2*best+manySingles {
-			slices.SortFunc(out, betterBucket)
-			out = out[:best]
-			worst = out[best-1].score
-		}
+		top.add(scored{sum, rec})
 	}
-	return out
+	return top.sorted()
 }
-
-// manySingles is how many buckets of one record are sorted without a thought.
-const manySingles = 256
 
 // open returns the records from up to to of sorted buckets. Those with the same score form a group, in which records
 // come in the order of their numbers. All groups on the page are opened in one go over the records.

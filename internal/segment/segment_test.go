@@ -74,12 +74,13 @@ func TestListing(t *testing.T) {
 	})
 }
 
-// TestListing_spilled does the same with so little memory that nearly everything is written to disk in parts.
+// TestListing_spilled does the same with so little memory that nearly everything is written to disk in parts, and with
+// pairs of words in files of any size.
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}})
+			return build(t, fields, records, segment.EveryPair(segment.Options{Memory: 512, FS: unsynced{}}))
 		},
 		Datasets: 200,
 	})

@@ -17,7 +17,7 @@ type sets struct {
 	records int // of the segment; the members of all sets are less
 	starts  u64s
 	body    []byte
-	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before
+	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before; nil if they are not kept
 }
 
 func openSets(b []byte, records int) (sets, error) {
@@ -39,15 +39,17 @@ func openSets(b []byte, records int) (sets, error) {
 	}, nil
 }
 
-func (s *sets) len() int { return len(s.opened) }
+func (s *sets) len() int { return max(s.starts.len()-1, 0) }
 
 // bytes returns a set as it lies in the file.
 func (s *sets) bytes(i int) []byte { return s.body[s.starts.at(i):s.starts.at(i+1)] }
 
 // get returns a set, which must not be changed.
 func (s *sets) get(i int) (*roaring.Bitmap, error) {
-	if b := s.opened[i].Load(); b != nil {
-		return b, nil
+	if s.opened != nil {
+		if b := s.opened[i].Load(); b != nil {
+			return b, nil
+		}
 	}
 	b := roaring.New()
 	if raw := s.bytes(i); len(raw) > 0 {
@@ -58,69 +60,42 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 			return nil, fmt.Errorf("%w: a set: %w", ErrCorrupt, err)
 		}
 	}
-	s.opened[i].Store(b)
+	if s.opened != nil {
+		s.opened[i].Store(b)
+	}
 	return b, nil
-}
-
-// mostInArray is the number of members up to which a part of a set is an array of them.
-const mostInArray = 4096
-
-// setHeads takes the beginning of a set as it lies in the file apart: of each container, the upper half of its members and
-// their number less one, four bytes; and a bit for each container that is a list of runs, nil where none is. rest begins
-// with the first container. It panics where that cannot be.
-func setHeads(b []byte) (heads, isRun, rest []byte) {
-	const withRuns, withoutRuns, withOffsets = 12347, 12346, 4
-	var n int
-	switch cookie := binary.LittleEndian.Uint32(b); {
-	case cookie&0xffff == withRuns:
-		n = int(cookie>>16) + 1
-		isRun, b = b[4:4+(n+7)/8], b[4+(n+7)/8:]
-	case cookie == withoutRuns:
-		n, b = int(binary.LittleEndian.Uint32(b[4:])), b[8:]
-	default:
-		panic(corruption{errors.New("not a set")})
-	}
-	heads, b = b[:4*n], b[4*n:]
-	if isRun == nil || n >= withOffsets {
-		b = b[4*n:]
-	}
-	return heads, isRun, b
 }
 
 // endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
 // as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
 func endOfSet(b []byte) (end int) {
 	u16 := binary.LittleEndian.Uint16
-	heads, isRun, b := setHeads(b)
-	n := len(heads) / 4
 	ascend := func(member int) {
 		if member < end {
 			panic(corruption{errors.New("a set is out of order")})
 		}
 		end = member + 1
 	}
-	for i := range n {
-		key, count, size := int(u16(heads[4*i:]))<<16, int(u16(heads[4*i+2:]))+1, 0
+	all := openContainers(b)
+	for c, ok := all.next(noEnd); ok; c, ok = all.next(noEnd) {
+		key, count := int(c.key), c.count
 		if key < end {
 			panic(corruption{errors.New("a set is out of order")})
 		}
-		switch {
-		case isRun != nil && isRun[i/8]>>(i%8)&1 == 1:
-			size = 2 + 4*int(u16(b))
-			for at := 2; at < size; at += 4 {
-				ascend(key + int(u16(b[at:])))
-				end += int(u16(b[at+2:]))
+		switch c.kind {
+		case runContainer:
+			for at := 2; at < len(c.data); at += 4 {
+				ascend(key + int(u16(c.data[at:])))
+				end += int(u16(c.data[at+2:]))
 			}
-		case count <= mostInArray:
-			size = 2 * count
-			for at := 0; at < size; at += 2 {
-				ascend(key + int(u16(b[at:])))
+		case arrayContainer:
+			for at := 0; at < len(c.data); at += 2 {
+				ascend(key + int(u16(c.data[at:])))
 			}
-		default:
-			size = 8 * partWords
-			for at := 0; at < size; at += 8 {
-				if word := binary.LittleEndian.Uint64(b[at:]); word != 0 {
-					ascend(key + 8*at + bits.Len64(word) - 1)
+		case bitmapContainer:
+			for i := range bitmapWords {
+				if word := c.word(i); word != 0 {
+					ascend(key + 64*i + bits.Len64(word) - 1)
 					count -= bits.OnesCount64(word)
 				}
 			}
@@ -128,7 +103,7 @@ func endOfSet(b []byte) (end int) {
 				panic(corruption{errors.New("a set has a wrong count")})
 			}
 		}
-		if b = b[size:]; end <= key || end > key+1<<16 {
+		if end <= key || end > key+containerMembers {
 			panic(corruption{errors.New("a part of a set is empty or too long")})
 		}
 	}
@@ -151,13 +126,18 @@ type setsWriter struct {
 	body   *spool
 }
 
-// add appends a set, followed by some bytes. An empty set takes no room.
+// add appends a set in as few bytes as it can have, followed by others.
 func (w *setsWriter) add(b *roaring.Bitmap, behind []byte) error {
+	b.RunOptimize()
+	return w.write(b, behind)
+}
+
+// write appends a set as it is, followed by some bytes. An empty set takes no room.
+func (w *setsWriter) write(b *roaring.Bitmap, behind []byte) error {
 	w.starts = append(w.starts, w.at)
 	if b.IsEmpty() {
 		return nil
 	}
-	b.RunOptimize()
 	n, err := b.WriteTo(w.body)
 	if err != nil {
 		return err

@@ -12,19 +12,26 @@ import (
 	"herbarium/internal/query"
 )
 
+// occurrences are the records in which things stand that have numbers.
+type occurrences struct {
+	found sets // the records of each
+	twice sets // those of them where it stands more than once, followed by how often
+}
+
 // words is the part of a segment that is searched.
 type words struct {
-	terms   stringTable
-	ids     u32s // the number of each term
-	found   sets // the records of each term, by its number
-	twice   sets // those of them where it stands more than once, followed by how often
-	forward []byte
-	starts  u64s
-	lengths u32s
-	short   u32s    // the records, those with the fewest words first; empty if the file does not have it
-	average float64 // words of a record
-	sink    atomic.Uint32
-	sums    sync.Pool // of *[]byte, a byte for each record
+	occurrences // of the terms, by their numbers
+	pairs       pairs
+	terms       stringTable
+	ids         u32s // the number of each term
+	forward     []byte
+	starts      u64s
+	lengths     u32s
+	short       u32s    // the records, those with the fewest words first; empty if the file does not have it
+	average     float64 // words of a record
+	sink        atomic.Uint32
+	sums        sync.Pool // of *[]byte, a byte for each record
+	repeats     sync.Pool // of *repeats
 }
 
 func (w *words) open(r *Reader) (err error) {
@@ -49,44 +56,44 @@ func (w *words) open(r *Reader) (err error) {
 	if n > 0 {
 		w.average = float64(r.meta.Words) / float64(n)
 	}
-	return nil
+	return w.pairs.open(r)
 }
 
 // clause is a clause of a search with the records that contain it.
 type clause struct {
 	query.Clause
 	set     *roaring.Bitmap
-	term    int    // number of the word, of a clause of one whole word; else -1
-	pattern []byte // the words before the last, or all of them, as they stand in the forward index
-	last    bitset // of a prefix: the numbers of the words that the last one may be
-	from    int    // of a prefix: the terms that begin with it
+	in      *occurrences // where the clause has a number: a whole word has; else nil
+	term    int          // the number
+	pattern []byte       // the words before the last, or all of them, as they stand in the forward index
+	last    bitset       // of a prefix: the numbers of the words that the last one may be
+	from    int          // of a prefix: the terms that begin with it
 	to      int
+	sum     *repeats        // of a prefix: how many of those words each record has
+	thrice  *roaring.Bitmap // of a prefix: the records with three or more
+	all     int             // of a prefix: how often a record has one of those words
 }
 
 // find returns the records that contain a clause.
 func (w *words) find(c query.Clause) (clause, error) {
-	out := clause{Clause: c, term: -1}
+	out := clause{Clause: c}
 	whole := c.Words
 	if c.Prefix {
 		whole = whole[:len(whole)-1]
 	}
-	var all []*roaring.Bitmap
-	for _, word := range whole {
+	ids := make([]uint32, len(whole))
+	for i, word := range whole {
 		t, ok := w.terms.find(word)
 		if !ok {
 			out.set = roaring.New()
 			return out, nil
 		}
-		id := w.ids.at(t)
-		set, err := w.found.get(int(id))
-		if err != nil {
-			return out, err
-		}
-		all = append(all, set)
-		out.pattern = binary.AppendUvarint(out.pattern, uint64(id)+1)
-		if len(c.Words) == 1 {
-			out.term = int(id)
-		}
+		ids[i] = w.ids.at(t)
+		out.pattern = binary.AppendUvarint(out.pattern, uint64(ids[i])+1)
+	}
+	all, err := w.phrase(&out, ids)
+	if err != nil {
+		return out, err
 	}
 	if c.Prefix {
 		out.from, out.to = w.terms.withPrefix(c.Words[len(whole)])
@@ -97,10 +104,45 @@ func (w *words) find(c query.Clause) (clause, error) {
 		all = append(all, set)
 	}
 	out.set = intersection(all)
-	if len(c.Words) > 1 {
+	if out.in == nil && len(c.Words) > 1 {
 		out.set = w.atLeast(&out, 1)
 	}
 	return out, nil
+}
+
+// phrase returns sets of records that have all that is known to have a number among the words of a clause: pairs of them
+// that stand one behind the other and words that are in no pair. If all of it is one, it is the clause's own.
+func (w *words) phrase(c *clause, ids []uint32) (all []*roaring.Bitmap, err error) {
+	take := func(o *occurrences, number int) {
+		var set *roaring.Bitmap
+		if set, err = o.found.get(number); err != nil {
+			return
+		}
+		if all = append(all, set); len(all) == 1 {
+			c.in, c.term = o, number
+		}
+	}
+	inPair := false // the word before and this one
+	for i, id := range ids {
+		before := inPair
+		inPair = false
+		if i+1 < len(ids) {
+			var number int
+			if number, inPair = w.pairs.number(id, ids[i+1]); inPair {
+				take(&w.pairs.occurrences, number)
+			}
+		}
+		if !before && !inPair {
+			take(&w.occurrences, int(id))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) > 1 || c.Prefix {
+		c.in = nil
+	}
+	return all, nil
 }
 
 // isPrefix reports whether the clause is the beginning of a single word.
@@ -109,21 +151,24 @@ func (c *clause) isPrefix() bool { return c.Prefix && len(c.Words) == 1 }
 // anyOf returns the records with any of the words that a clause's prefix may stand for.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 	c.last = newBitset(w.terms.len())
-	seen := newBitset(w.lengths.len())
+	sum := w.newRepeats()
 	for t := c.from; t < c.to; t++ {
-		id := w.ids.at(t)
-		c.last.add(id)
-		set, err := w.found.get(int(id))
+		id := int(w.ids.at(t))
+		c.last.add(uint32(id))
+		set, err := w.found.get(id)
 		if err != nil {
 			return nil, err
 		}
-		each(set, func(records []uint32) {
-			for _, rec := range records {
-				seen.add(rec)
-			}
-		})
+		c.all += int(set.GetCardinality())
+		twice, err := w.twice.get(id)
+		if err != nil {
+			return nil, err
+		}
+		sum.add(w.found.bytes(id), w.twice.bytes(id), w.twice.behind(id, twice))
 	}
-	return seen.set(), nil
+	sum.count()
+	c.sum, c.thrice = sum, roaring.FromDense(sum.thrice, true)
+	return sum.once.set(), nil
 }
 
 // bitset is a set with a bit for each record.
@@ -137,21 +182,10 @@ func (b bitset) set() *roaring.Bitmap   { return roaring.FromDense(b, false) }
 // again returns the records in which a clause stands more than once.
 func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 	switch {
-	case c.term >= 0:
-		return w.twice.get(c.term)
+	case c.in != nil:
+		return c.in.twice.get(c.term)
 	case c.isPrefix():
-		records := c.set.ToArray()
-		counts, err := w.counts(c, false, records)
-		if err != nil {
-			return nil, err
-		}
-		set := newBitset(w.lengths.len())
-		for i, rec := range records {
-			if counts[i] > 1 {
-				set.add(rec)
-			}
-		}
-		return set.set(), nil
+		return c.sum.twice.set(), nil
 	default:
 		return w.atLeast(c, 2), nil
 	}
@@ -232,10 +266,10 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	out := make([]byte, len(records))
 	switch {
 	case len(records) == 0:
-	case c.term >= 0:
-		return out, w.countWord(c.term, only, records, out)
+	case c.in != nil:
+		return out, c.in.count(c.term, only, records, out)
 	case c.isPrefix():
-		return out, w.countPrefix(c, records, out)
+		return out, w.countPrefix(c, only, records, out)
 	default:
 		for i, rec := range records {
 			out[i] = byte(w.count(rec, c, manyTimes))
@@ -244,14 +278,14 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	return out, nil
 }
 
-// countWord is counts for a word. If it is the only clause, it stands in all of the records more than once. Otherwise the
+// count is counts for what has a number. If it is the only clause, it stands in all of the records more than once. Otherwise the
 // records in which it does, and those that are asked for, are gone through side by side.
-func (w *words) countWord(term int, only bool, records []uint32, out []byte) error {
-	twice, err := w.twice.get(term)
+func (o *occurrences) count(term int, only bool, records []uint32, out []byte) error {
+	twice, err := o.twice.get(term)
 	if err != nil {
 		return err
 	}
-	counts := w.twice.behind(term, twice)
+	counts := o.twice.behind(term, twice)
 	if only && len(records) == int(twice.GetCardinality()) { // they are the same
 		copy(out, counts)
 		return nil
@@ -276,8 +310,40 @@ func (w *words) countWord(term int, only bool, records []uint32, out []byte) err
 	return nil
 }
 
-// countPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
-func (w *words) countPrefix(c *clause, records []uint32, out []byte) error {
+// countPrefix is counts for a prefix. What was found while looking for it tells nearly all: where it stands three times or
+// more, the words of the record are gone through, unless that would take longer than to go through all words again.
+func (w *words) countPrefix(c *clause, only bool, records []uint32, out []byte) error {
+	const look = 64 // going through the words of a record takes so many times as long as counting one word
+	if look*min(int(c.thrice.GetCardinality()), len(records)) > c.all {
+		return w.sumPrefix(c, records, out)
+	}
+	for i, rec := range records {
+		out[i] = 1
+		if only || c.sum.twice.has(rec) {
+			out[i] = 2
+		}
+	}
+	both(c.thrice, records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
+	return nil
+}
+
+// both calls f with the positions of those records, which are in the order of their numbers, that are in a set.
+func both(set *roaring.Bitmap, records []uint32, f func(i int)) {
+	i := 0
+	each(set, func(some []uint32) {
+		for _, rec := range some {
+			for i < len(records) && records[i] < rec {
+				i++
+			}
+			if i < len(records) && records[i] == rec {
+				f(i)
+			}
+		}
+	})
+}
+
+// sumPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
+func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	room, _ := w.sums.Get().(*[]byte)
 	if room == nil {
 		room = new(make([]byte, w.lengths.len()))

@@ -19,12 +19,13 @@ type wordsBuilder struct {
 	at      uint64
 	total   int
 	records uint32
+	pairs   pairRules
 
 	// What is gathered of a batch.
 	words, begin, count []byte
 }
 
-func newWordsBuilder(shop *workshop, fields, memory int) *wordsBuilder {
+func newWordsBuilder(shop *workshop, fields, memory int, pairs pairRules) *wordsBuilder {
 	return &wordsBuilder{
 		shop:    shop,
 		memory:  memory,
@@ -33,6 +34,7 @@ func newWordsBuilder(shop *workshop, fields, memory int) *wordsBuilder {
 		forward: shop.newSpool(),
 		starts:  shop.newSpool(),
 		lengths: shop.newSpool(),
+		pairs:   pairs,
 	}
 }
 
@@ -76,10 +78,12 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 		return err
 	}
 	found, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
+	records := make([]uint32, 0, len(b.terms.names)) // of each word how many
 	err := b.terms.each(func(f, t *roaring.Bitmap, counts []byte) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
+		records = append(records, uint32(f.GetCardinality()))
 		if err := found.add(f, nil); err != nil {
 			return err
 		}
@@ -111,8 +115,10 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 	if err := w.section(tagLengths, noField, b.lengths); err != nil {
 		return err
 	}
-	if b.records < shortFrom {
-		return nil
+	if b.records >= shortFrom {
+		if err := b.writeShort(ctx, w); err != nil {
+			return err
+		}
 	}
-	return b.writeShort(ctx, w)
+	return b.writePairs(ctx, w, records)
 }

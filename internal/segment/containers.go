@@ -1,0 +1,167 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// container is a part of a set as it lies in the file: the members with the same upper 16 bits. The roaring library keeps
+// its containers to itself; what goes through many sets at once is faster with them.
+type container struct {
+	key   uint32 // the upper bits, in their place
+	count int    // members
+	kind  containerKind
+	data  []byte
+}
+
+type containerKind byte
+
+// The kinds of containers.
+const (
+	arrayContainer  containerKind = iota // u16: the lower bits of each member
+	bitmapContainer                      // a bit for each number there can be
+	runContainer                         // u16: the number of runs; then where each begins, and its length less one
+)
+
+// How a set begins, and what its layout hangs on.
+const (
+	cookieRuns       = 12347
+	cookieNoRuns     = 12346
+	offsetsFrom      = 4    // containers, if there are runs
+	mostInArray      = 4096 // members
+	bitmapBytes      = 8192
+	bitmapWords      = bitmapBytes / 8
+	containerMembers = 1 << 16
+)
+
+// containers goes through the containers of a set as it lies in the file, in order. The set must have been looked at before:
+// see endOfSet.
+type containers struct {
+	heads []byte // of each container to come, the upper half of its members and their number less one
+	isRun []byte // a bit for each container
+	body  []byte
+	i     int
+}
+
+func openContainers(b []byte) containers {
+	if len(b) == 0 {
+		return containers{}
+	}
+	var c containers
+	var n int
+	switch cookie := binary.LittleEndian.Uint32(b); {
+	case cookie&0xffff == cookieRuns:
+		n = int(cookie>>16) + 1
+		c.isRun, b = b[4:4+(n+7)/8], b[4+(n+7)/8:]
+	case cookie == cookieNoRuns:
+		n, b = int(binary.LittleEndian.Uint32(b[4:])), b[8:]
+	default:
+		panic(corruption{errors.New("not a set")})
+	}
+	c.heads, c.body = b[:4*n], b[4*n:]
+	if c.isRun == nil || n >= offsetsFrom {
+		c.body = c.body[4*n:]
+	}
+	return c
+}
+
+// next returns the next container, if its members are below an end.
+func (s *containers) next(end uint64) (c container, ok bool) {
+	if len(s.heads) == 0 {
+		return c, false
+	}
+	u16 := binary.LittleEndian.Uint16
+	c.key = uint32(u16(s.heads)) << 16
+	if uint64(c.key) >= end {
+		return c, false
+	}
+	c.count = int(u16(s.heads[2:])) + 1
+	size := bitmapBytes
+	switch {
+	case s.isRun != nil && s.isRun[s.i/8]>>(s.i%8)&1 == 1:
+		c.kind, size = runContainer, 2+4*int(u16(s.body))
+	case c.count <= mostInArray:
+		c.kind, size = arrayContainer, 2*c.count
+	default:
+		c.kind = bitmapContainer
+	}
+	c.data, s.body = s.body[:size], s.body[size:]
+	s.heads = s.heads[4:]
+	s.i++
+	return c, true
+}
+
+// noEnd is behind all records.
+const noEnd = 1 << 32
+
+// word returns word i of the bits of a container that is kept as such.
+func (c container) word(i int) uint64 { return binary.LittleEndian.Uint64(c.data[8*i:]) }
+
+// eachRun calls f with the first and the last number of each run of a container that is kept as such.
+func (c container) eachRun(f func(first, last uint32)) {
+	for at := 2; at < len(c.data); at += 4 {
+		first := c.key + uint32(binary.LittleEndian.Uint16(c.data[at:]))
+		f(first, first+uint32(binary.LittleEndian.Uint16(c.data[at+2:])))
+	}
+}
+
+// members calls f with every member.
+func (c container) members(f func(member uint32)) {
+	switch c.kind {
+	case arrayContainer:
+		for b := c.data; len(b) >= 2; b = b[2:] {
+			f(c.key + uint32(binary.LittleEndian.Uint16(b)))
+		}
+	case bitmapContainer:
+		for i := range bitmapWords {
+			for word := c.word(i); word != 0; word &= word - 1 {
+				f(c.key + uint32(64*i+bits.TrailingZeros64(word)))
+			}
+		}
+	case runContainer:
+		c.eachRun(func(first, last uint32) {
+			for m := first; m <= last; m++ {
+				f(m)
+			}
+		})
+	}
+}
+
+// pick calls f with some members of a set as it lies in the file, given by their ranks in it, in ascending order.
+func pick(set []byte, ranks []uint32, f func(i int, member uint32)) {
+	before, i := uint32(0), 0 // members of the containers before; in ranks
+	all := openContainers(set)
+	for c, ok := all.next(noEnd); ok && i < len(ranks); c, ok = all.next(noEnd) {
+		end := before + uint32(c.count)
+		switch c.kind {
+		case arrayContainer:
+			for ; i < len(ranks) && ranks[i] < end; i++ {
+				f(i, c.key+uint32(binary.LittleEndian.Uint16(c.data[2*(ranks[i]-before):])))
+			}
+		case bitmapContainer:
+			at, first := before, c.key // rank and number of the first bit of the word
+			for b := c.data; len(b) >= 8 && i < len(ranks) && ranks[i] < end; b = b[8:] {
+				word := binary.LittleEndian.Uint64(b)
+				next := at + uint32(bits.OnesCount64(word))
+				for ; i < len(ranks) && ranks[i] < next; i++ {
+					for ; at < ranks[i]; at++ {
+						word &= word - 1
+					}
+					f(i, first+uint32(bits.TrailingZeros64(word)))
+				}
+				at, first = next, first+64
+			}
+		case runContainer:
+			at := before
+			c.eachRun(func(first, last uint32) {
+				next := at + last - first + 1
+				for ; i < len(ranks) && ranks[i] < next; i++ {
+					f(i, first+ranks[i]-at)
+				}
+				at = next
+			})
+		}
+		before = end
+	}
+}

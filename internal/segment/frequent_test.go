@@ -1,0 +1,98 @@
+package segment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/query"
+)
+
+// TestFrequent compares the best records that are found among those in which a clause stands often with those found by
+// scoring all.
+func TestFrequent(t *testing.T) {
+	t.Parallel()
+	r := openWordy(t, 20_000, EveryPair(Options{}))
+	ways := map[string]int{}
+	for _, raw := range []string{
+		"search=oak", "search=elm", "search=ivy", "search=oak&kind=b", "search=elm+-oak", "search=a", "search=%22oak+oak%22",
+		"search=%22oak+elm%22", "search=%22oak+elm%22&kind=a", "search=o*", "search=e*&kind=c", "search=b*", "search=oak+elm",
+		"search=oak+e*", "search=elm+%22oak+oak%22",
+	} {
+		q, err := query.Parse(raw, r.Fields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, clauses, err := r.answer(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, plain := newRelevance(r, clauses), newRelevance(withoutShort(r), clauses)
+		for _, n := range []int{1, 2, 13, 26, 100, 700} {
+			n = min(n, int(set.GetCardinality()))
+			want, err := plain.scored(set, 0, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(way string, got []scored, ok bool) {
+				if !ok {
+					return
+				}
+				ways[way]++
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: the first %d, %s, are %v; want %v", raw, n, way, got, want)
+				}
+			}
+			got, ok, err := v.frequent(set, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("by counts", got, ok)
+			got, ok = v.thriceFirst(set, n)
+			check("three times", got, ok)
+			more, err := v.moreThanOnce(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok = v.repeatedFirst(more, n)
+			check("repeated", got, ok)
+		}
+	}
+	for _, way := range []string{"by counts", "three times", "repeated"} {
+		if ways[way] < 5 {
+			t.Errorf("records were found %s only %d times", way, ways[way])
+		}
+	}
+}
+
+func TestRanksOf(t *testing.T) {
+	t.Parallel()
+	g := rand.New(rand.NewPCG(1, 1))
+	counts := make([]byte, 1003)
+	for i := range counts {
+		counts[i] = byte(2 + min(g.IntN(254), g.IntN(254), g.IntN(254)))
+	}
+	for _, least := range []int{2, 3, 4, 100, 127, 128, 129, 200, 254, 255} {
+		t.Run(fmt.Sprint(least), func(t *testing.T) {
+			t.Parallel()
+			var want []uint32
+			for i, c := range counts {
+				if int(c) >= least {
+					want = append(want, uint32(i))
+				}
+			}
+			if d := cmp.Diff(want, ranksOf(counts, least)); d != "" {
+				t.Errorf("- want, + got:\n%s", d)
+			}
+			if got := leastOf(counts, len(want)); got < least {
+				t.Errorf("%d counts reach %d; leastOf says that only %d is reached by so many", len(want), least, got)
+			}
+		})
+	}
+	if got := leastOf(counts, len(counts)+1); got != 2 {
+		t.Errorf("more than there are reach %d; want 2", got)
+	}
+}

@@ -1,0 +1,80 @@
+package segment
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+)
+
+// TestOrdered compares pages of answers that lie in an order evenly, at one end of it, in lumps and alone with what a walk
+// through the whole order finds.
+func TestOrdered(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	g := rand.New(rand.NewPCG(3, 3))
+	d := dataset{fields: []herb.Field{{Name: "v", Type: herb.TypeNumber, Sortable: true, Filterable: true}}}
+	for range n {
+		v := ""
+		if g.IntN(10) > 0 {
+			v = strconv.Itoa(g.IntN(3000) * g.IntN(2)) // half of them in one long run
+		}
+		d.records = append(d.records, herb.Record{v})
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	if err := createAt(t.Context(), path, d, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &r.columns[0]
+	for name, in := range map[string]func(place int) bool{
+		"evenly":       func(int) bool { return g.IntN(3) == 0 },
+		"rarely":       func(int) bool { return g.IntN(100) == 0 },
+		"hardly":       func(int) bool { return g.IntN(400) == 0 },
+		"first":        func(p int) bool { return p < n/20 },
+		"last":         func(p int) bool { return p >= n-n/20 },
+		"lumps":        func(p int) bool { return p/500%5 == 3 },
+		"far apart":    func(p int) bool { return p%(n/16) == 0 || p > n-n/10 },
+		"near the end": func(p int) bool { return p > n/10*7 && p < n/10*8 || p == 5 },
+	} {
+		set := roaring.New()
+		for p := range n {
+			if in(p) {
+				set.Add(c.order.at(p))
+			}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, desc := range []bool{false, true} {
+				want := newSortedWalk(c, set, desc).next(make([]uint32, 0, n))
+				total := len(want)
+				if total != int(set.GetCardinality()) {
+					t.Fatalf("a walk finds %d of %d", total, set.GetCardinality())
+				}
+				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
+					to := min(from+25, total)
+					got, err := newOrdered(c, set).page(from, to, desc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !slices.Equal(got, want[from:to]) {
+						t.Errorf("%s: desc %v, from %d of %d: %v; want %v", name, desc, from, total, got, want[from:to])
+					}
+				}
+			}
+		})
+	}
+}
