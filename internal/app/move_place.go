@@ -120,5 +120,8 @@ func openCluster(ctx context.Context, p Place) (side, error) {
 	if err != nil {
 		return side{}, errors.Join(err, objects.Close())
 	}
+	if err := db.Migrate(ctx); err != nil { // before anything is made elsewhere
+		return side{}, errors.Join(err, db.Close(), objects.Close())
+	}
 	return side{store: db, files: bucket{objects}, close: func() error { return errors.Join(db.Close(), objects.Close()) }}, nil
 }

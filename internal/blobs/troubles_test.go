@@ -82,7 +82,7 @@ func TestS3_frozen(t *testing.T) {
 		"Get":        func() error { return b.Get(ctx, "a.segment", io.Discard) },
 		"Put, small": func() error { return b.Put(ctx, "c.segment", small, nil) },
 		"Put, large": func() error { return b.Put(ctx, "b.segment", large, nil) },
-		"Delete":     func() error { return b.Delete(ctx, "a.segment") },
+		"Delete":     func() error { return b.Delete(ctx, "d.segment") },
 		"Abort":      func() error { return b.Abort(ctx, 0) },
 		"List": func() error {
 			for _, err := range b.List(ctx) {
