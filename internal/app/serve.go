@@ -92,11 +92,18 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	creator := plants.New(d.Store, plants.Options{})
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
+	pages, err := web.New(web.Options{
+		Library: d.Library, Keys: verifier, Troubles: d.Store.Troubles, PublicURL: c.PublicURL, Version: opts.Version,
+	})
+	if err != nil {
+		return err
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
-		Home:        web.Home(d.Library.Datasets, d.Store.Troubles),
+		Pages:       pages,
+		PublicURL:   c.PublicURL,
 		Ready:       d.Store.Ping,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,

@@ -63,7 +63,10 @@ func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query
 	w.headers.set("Vary", varyAccept)
 	if snap.Access == herb.AccessKey {
 		w.headers.set("Vary", varyKey)
-		if _, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
+		if w.route.page {
+			w.headers.set("Vary", varyCookie)
+		}
+		if _, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
 			return nil, err
 		}
 	}
@@ -129,6 +132,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 			b = append(b, ", "...)
 		}
 		b = append(b, '<')
+		b = append(b, a.base...)
 		b = append(b, u.EscapedPath()...)
 		b = append(b, '?')
 		b = append(b, base...)
