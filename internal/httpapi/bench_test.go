@@ -33,6 +33,10 @@ func (l *preparedLibrary) Stream(context.Context, *query.Request) (query.Stream,
 	return query.Stream{}, nil
 }
 
+func (l *preparedLibrary) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
+	return query.Facets{}, nil
+}
+
 // nullWriter takes everything.
 type nullWriter struct{ header http.Header }
 

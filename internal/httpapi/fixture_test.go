@@ -193,6 +193,17 @@ func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream
 	return s.d.oracle.Stream(ctx, r)
 }
 
+func (s *fakeSource) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+	s.l.listed.Add(1)
+	if s.l.listPanic != nil {
+		panic(s.l.listPanic)
+	}
+	if s.l.listErr != nil {
+		return query.Facets{}, s.l.listErr
+	}
+	return s.d.oracle.Facets(ctx, r)
+}
+
 // service is an API over fakes, with its log.
 type service struct {
 	*httpapi.API

@@ -48,6 +48,8 @@ type Source interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
 	// Stream finds everything that meets a request, whatever page it names.
 	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
+	// Facets counts the values of fields among the records that meet a request.
+	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
 }
 
 // Living is a dataset that is not published but grows by itself.

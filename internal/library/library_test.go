@@ -94,6 +94,10 @@ func (living) Stream(context.Context, *query.Request) (query.Stream, error) {
 	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }}, nil
 }
 
+func (living) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
+	return query.Facets{Total: 1}, nil
+}
+
 // numbers yields the records 1 to n, and then err if it is one.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {

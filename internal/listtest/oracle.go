@@ -22,8 +22,9 @@ type Oracle struct {
 	weights []int        // of each searchable field
 	average float64      // words in the searchable fields of a record, each as often as it counts
 
-	places  []func() []placed // of each field, of each record; worked out when first needed
-	decoder decoder           // of what engines answer
+	places  []func() []placed          // of each field, of each record; worked out when first needed
+	written []func() map[string]string // of each number field, its values as they are first written
+	decoder decoder                    // of what engines answer
 }
 
 // NewOracle returns the oracle of a dataset. Only what is asked for again and again is kept: the words of the records,
@@ -57,6 +58,7 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 			}
 			return places
 		}))
+		o.written = append(o.written, sync.OnceValue(func() map[string]string { return firstWritings(f.Type, i, records) }))
 	}
 	return o
 }

@@ -131,6 +131,9 @@ var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
 // largeQueries is the number of random queries to a large dataset. The oracle takes long for each.
 const largeQueries = 10
 
+// facetShare says that facets are compared for one query in so many.
+const facetShare = 3
+
 // checkRandom asks one random dataset random questions and returns how many answers were compared.
 func checkRandom(t testing.TB, e Engine, seed uint64) (compared int, err error) {
 	g := newGenerator(seed, e.Plants)
@@ -152,6 +155,10 @@ func check(t testing.TB, e Engine, g *generator, size, queries int) (compared in
 		r, err := query.Parse(raw, fields)
 		if err == nil {
 			err = errors.Join(agree(t.Context(), l, o, r), agreeInFull(t.Context(), l, o, r))
+		}
+		if err == nil && compared%facetShare == 0 {
+			raw = g.facets(fields, raw)
+			err = agreeInFacets(t.Context(), l, o, raw)
 		}
 		if err != nil {
 			return compared, fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)

@@ -19,6 +19,7 @@ type scene struct {
 	fields  []herb.Field
 	records []herb.Record
 	asks    []question
+	facets  []facetQuestion
 }
 
 // question is a raw query and its answer.
@@ -30,7 +31,7 @@ type question struct {
 
 // scenes returns all of them.
 func scenes() []scene {
-	return slices.Concat(plantScenes(), catalogScenes(), valueScenes(), textScenes(), searchScenes())
+	return slices.Concat(plantScenes(), catalogScenes(), valueScenes(), textScenes(), searchScenes(), facetScenes())
 }
 
 // check asks all questions of a scene.
@@ -39,6 +40,11 @@ func (s scene) check(ctx context.Context, l Lister) error {
 	for _, q := range s.asks {
 		if err := s.checkOne(ctx, l, q); err != nil {
 			errs = append(errs, fmt.Errorf("%q: %w", q.query, err))
+		}
+	}
+	for _, q := range s.facets {
+		if err := s.checkFacets(ctx, l, q); err != nil {
+			errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -24,6 +24,7 @@ type Reader struct {
 	columns  []column
 	words    words
 	holders  atomic.Int64
+	scratch  scratches
 }
 
 // Open maps a segment and checks its frame, which takes the same time for any size. The caller holds the reader until

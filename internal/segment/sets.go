@@ -62,13 +62,15 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 	return b, nil
 }
 
-// endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
-// as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
-func endOfSet(b []byte) (end int) {
-	const withRuns, withoutRuns, withOffsets, mostInArray, bitmapSize = 12347, 12346, 4, 4096, 8192
-	u16 := binary.LittleEndian.Uint16
+// mostInArray is the number of members up to which a part of a set is an array of them.
+const mostInArray = 4096
+
+// setHeads takes the beginning of a set as it lies in the file apart: of each container, the upper half of its members and
+// their number less one, four bytes; and a bit for each container that is a list of runs, nil where none is. rest begins
+// with the first container. It panics where that cannot be.
+func setHeads(b []byte) (heads, isRun, rest []byte) {
+	const withRuns, withoutRuns, withOffsets = 12347, 12346, 4
 	var n int
-	var isRun []byte // a bit for each container
 	switch cookie := binary.LittleEndian.Uint32(b); {
 	case cookie&0xffff == withRuns:
 		n = int(cookie>>16) + 1
@@ -78,10 +80,19 @@ func endOfSet(b []byte) (end int) {
 	default:
 		panic(corruption{errors.New("not a set")})
 	}
-	heads, b := b[:4*n], b[4*n:] // of each container, the upper half of its members and their number less one
+	heads, b = b[:4*n], b[4*n:]
 	if isRun == nil || n >= withOffsets {
 		b = b[4*n:]
 	}
+	return heads, isRun, b
+}
+
+// endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
+// as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
+func endOfSet(b []byte) (end int) {
+	u16 := binary.LittleEndian.Uint16
+	heads, isRun, b := setHeads(b)
+	n := len(heads) / 4
 	ascend := func(member int) {
 		if member < end {
 			panic(corruption{errors.New("a set is out of order")})
@@ -106,7 +117,7 @@ func endOfSet(b []byte) (end int) {
 				ascend(key + int(u16(b[at:])))
 			}
 		default:
-			size = bitmapSize
+			size = 8 * partWords
 			for at := 0; at < size; at += 8 {
 				if word := binary.LittleEndian.Uint64(b[at:]); word != 0 {
 					ascend(key + 8*at + bits.Len64(word) - 1)

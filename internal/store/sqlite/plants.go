@@ -78,6 +78,15 @@ func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, err
 	}, r)
 }
 
+// Facets counts the values of fields among the plants that meet a request.
+func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Facets, err error) {
+	err = p.store.read(ctx, "reading plants", func(tx *sql.Tx) error {
+		f, err = store.PlantFacets(ctx, tx, r)
+		return err
+	})
+	return f, err
+}
+
 // Describe returns the dataset as it is now.
 func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
 	version, plants, err := p.store.plantsVersion(ctx)

@@ -1,0 +1,183 @@
+package segment
+
+import (
+	"context"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// Facets counts the values of fields among the records that meet a request.
+//
+// If that is every record, the counts are the lengths of runs. Otherwise it depends on what is less work: many records are
+// a bit each, and every run is counted against them, from its stored set if it is long; few are looked up one by one. It
+// takes memory for the records found and, from a pool, a bit for each record there is or a number for each of the few.
+func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
+	err = guard(func() error {
+		set, _, err := r.answer(q.Request)
+		if err != nil {
+			return err
+		}
+		f.Total = r.Len()
+		if set != nil {
+			if f.Total = int(set.GetCardinality()); f.Total == r.Len() {
+				set = nil
+			}
+		}
+		s := r.scratch.get()
+		defer r.scratch.put(s)
+		m := &matches{set: set, n: f.Total, records: r.Len(), scratch: s}
+		for _, i := range q.Fields {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f.Fields = append(f.Fields, r.columns[i].facet(m, q))
+		}
+		return nil
+	})
+	if err != nil {
+		return query.Facets{}, err
+	}
+	return f, nil
+}
+
+// facet counts the values of the field.
+func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
+	f := query.Facet{Field: c.field.Name, Type: c.field.Type}
+	if m.n == 0 {
+		return f
+	}
+	if c.field.Type == herb.TypeList {
+		f.Empty = c.tally(m).empty()
+		c.countElements(m, q.Top, &f)
+		return f
+	}
+	t := c.tally(m)
+	f.Empty = t.empty()
+	if f.Empty == m.n {
+		return f
+	}
+	var h spread
+	if query.HasRange(c.field.Type) {
+		first, last := t.ends()
+		f.Min, f.Max = c.runValue(first), c.runValue(last)
+		h = c.spread(query.Buckets(c.field.Type, f.Min, f.Max, q.Buckets))
+		f.Histogram = h.buckets
+	}
+	best := ranking{most: q.Top}
+	switch {
+	case m.set == nil && !c.exact():
+		f.Distinct = c.distinct()
+		h.addAll(c)
+		c.rankLongest(&best)
+	default:
+		t.each(func(run, n int) {
+			h.add(run, n)
+			if c.exact() && c.isMixed(run) {
+				f.Distinct += c.rankWritings(m.set, run, &best)
+				return
+			}
+			f.Distinct++
+			best.offer(ranked{n: n, run: run})
+		})
+	}
+	for _, v := range best.values {
+		value := v.value
+		if value == "" {
+			value = c.runValue(v.run)
+		}
+		f.Values = append(f.Values, query.ValueCount{Value: value, Count: v.n})
+	}
+	return f
+}
+
+// exact reports whether the field has values that sort alike and are different values all the same.
+func (c *column) exact() bool {
+	if c.field.Type != herb.TypeText {
+		return false
+	}
+	for _, b := range c.mixed {
+		if b != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// rankWritings counts the values of a run that sort alike, each as it is written, and returns how many there are.
+func (c *column) rankWritings(set *roaring.Bitmap, run int, best *ranking) (distinct int) {
+	counts := map[string]int{}
+	from, to := c.run(run)
+	for p := from; p < to; p++ {
+		if rec := c.order.at(p); set == nil || set.Contains(rec) {
+			counts[c.value(rec)]++
+		}
+	}
+	for value, n := range counts {
+		best.offer(ranked{n: n, run: run, value: value})
+	}
+	return len(counts)
+}
+
+// rankLongest offers the runs by their lengths. Where there are enough long ones no other can be among the best.
+func (c *column) rankLongest(best *ranking) {
+	long := c.long.len()
+	if long > 0 && int(c.long.at(long-1)) == c.distinct() { // the records without a value
+		long--
+	}
+	if long >= best.most {
+		for k := range long {
+			run := int(c.long.at(k))
+			from, to := c.run(run)
+			best.offer(ranked{n: to - from, run: run})
+		}
+		return
+	}
+	from := 0
+	for run := range c.distinct() {
+		to := int(c.runs.at(run + 1))
+		best.offer(ranked{n: to - from, run: run})
+		from = to
+	}
+}
+
+// spread counts records by the buckets that their runs belong to.
+type spread struct {
+	buckets []query.Bucket
+	starts  []int // first run of each
+	at      int   // bucket of the run that was added last
+}
+
+func (c *column) spread(buckets []query.Bucket) spread {
+	h := spread{buckets: buckets, starts: make([]int, len(buckets))}
+	for i, b := range buckets {
+		key, _ := text.Key(c.field.Type, b.From)
+		h.starts[i], _ = c.firstRun(key)
+	}
+	return h
+}
+
+// add counts records of a run. Runs come in ascending order.
+func (h *spread) add(run, n int) {
+	if len(h.buckets) == 0 {
+		return
+	}
+	for h.at+1 < len(h.starts) && run >= h.starts[h.at+1] {
+		h.at++
+	}
+	h.buckets[h.at].Count += n
+}
+
+// addAll counts all records.
+func (h *spread) addAll(c *column) {
+	for i, from := range h.starts {
+		to := c.distinct()
+		if i+1 < len(h.starts) {
+			to = h.starts[i+1]
+		}
+		h.buckets[i].Count = int(c.runs.at(to) - c.runs.at(from))
+	}
+}

@@ -1,0 +1,279 @@
+package segment
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// matches are the records that meet a request.
+type matches struct {
+	set     *roaring.Bitmap // nil: every record
+	n       int
+	records int // of the segment
+	scratch *scratch
+	filled  bool // scratch.dense holds the set
+}
+
+// dense returns the set with a bit for each record.
+func (m *matches) dense() bitset {
+	if !m.filled {
+		m.filled = true
+		m.scratch.dense.fill(m.set, m.records)
+	}
+	return bitset(m.scratch.dense)
+}
+
+// scratch is memory that requests use one after the other.
+type scratch struct {
+	dense  denseSet
+	places []uint32
+}
+
+// scratches keeps scratch for reuse.
+type scratches struct{ pool sync.Pool }
+
+func (s *scratches) get() *scratch {
+	if v, ok := s.pool.Get().(*scratch); ok {
+		return v
+	}
+	return new(scratch)
+}
+
+func (s *scratches) put(v *scratch) { s.pool.Put(v) }
+
+// partWords is the number of words of a part of a set: 2^16 bits.
+const partWords = 1 << 16 / 64
+
+// denseSet is a bitset that has room for whole parts.
+type denseSet bitset
+
+func (d *denseSet) fill(set *roaring.Bitmap, records int) {
+	words := (records>>16 + 1) * partWords
+	if len(*d) != words {
+		*d = make(denseSet, words)
+	} else {
+		clear(*d)
+	}
+	set.WriteDenseTo(*d)
+}
+
+// tally counts the records of a request by runs of a field. There is at least one record.
+type tally interface {
+	// empty returns how many have no value.
+	empty() int
+	// ends returns the first and the last run that has any, which there must be.
+	ends() (first, last int)
+	// each calls f with the runs that have any, in ascending order, and how many.
+	each(f func(run, n int))
+}
+
+// What it costs to count, in nanoseconds, roughly: it is measured against each other alone.
+const (
+	costOfPlace  = 2   // a record of a run is looked up in a bitset
+	costOfByte   = 0.4 // of a stored set
+	costOfRun    = 3
+	costOfRecord = 90 // a record's place is looked up and sorted
+)
+
+// tally chooses how to count the records of a request.
+func (c *column) tally(m *matches) tally {
+	if m.set == nil {
+		return tallyAll{c}
+	}
+	through := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short()) + costOfRun*float64(c.distinct())
+	if costOfRecord*float64(m.n) < through {
+		return newTallyFew(c, m)
+	}
+	return tallyMany{c, m.dense()}
+}
+
+// short returns how many records are in runs without a stored set.
+func (c *column) short() int {
+	n := c.order.len()
+	for k := range c.long.len() {
+		from, to := c.run(int(c.long.at(k)))
+		n -= to - from
+	}
+	return n
+}
+
+// tallyAll counts all records.
+type tallyAll struct{ c *column }
+
+func (t tallyAll) empty() int              { return t.c.order.len() - t.c.values() }
+func (t tallyAll) ends() (first, last int) { return 0, t.c.distinct() - 1 }
+
+func (t tallyAll) each(f func(run, n int)) {
+	for run := range t.c.distinct() {
+		from, to := t.c.run(run)
+		f(run, to-from)
+	}
+}
+
+// tallyMany counts each run against the records, which are a bit each.
+type tallyMany struct {
+	c       *column
+	records bitset
+}
+
+func (t tallyMany) empty() int { return t.count(t.c.distinct()) }
+
+func (t tallyMany) ends() (first, last int) {
+	last = t.c.distinct() - 1
+	for t.count(first) == 0 {
+		first++
+	}
+	for t.count(last) == 0 {
+		last--
+	}
+	return first, last
+}
+
+func (t tallyMany) count(run int) int {
+	k := sort.Search(t.c.long.len(), func(k int) bool { return int(t.c.long.at(k)) >= run })
+	if k < t.c.long.len() && int(t.c.long.at(k)) == run {
+		return countSet(t.c.often.bytes(k), t.records)
+	}
+	return t.countPlaces(t.c.run(run))
+}
+
+func (t tallyMany) countPlaces(from, to int) (n int) {
+	records := t.records
+	for order := t.c.order.slice(from, to); len(order) >= 4; order = order[4:] {
+		rec := binary.LittleEndian.Uint32(order)
+		n += int(records[rec/64] >> (rec % 64) & 1)
+	}
+	return n
+}
+
+func (t tallyMany) each(f func(run, n int)) {
+	k, from := 0, 0
+	for run := range t.c.distinct() {
+		to := int(t.c.runs.at(run + 1))
+		var n int
+		if k < t.c.long.len() && int(t.c.long.at(k)) == run {
+			n = countSet(t.c.often.bytes(k), t.records)
+			k++
+		} else {
+			n = t.countPlaces(from, to)
+		}
+		if n > 0 {
+			f(run, n)
+		}
+		from = to
+	}
+}
+
+// tallyFew has the place of every record.
+type tallyFew struct {
+	c      *column
+	places []uint32 // with a value, in ascending order
+	n      int      // with and without a value
+}
+
+func newTallyFew(c *column, m *matches) tallyFew {
+	places := m.scratch.places[:0]
+	each(m.set, func(records []uint32) {
+		for _, rec := range records {
+			places = append(places, c.places.at(int(rec)))
+		}
+	})
+	m.scratch.places = places
+	t := tallyFew{c: c, n: len(places)}
+	t.places = slices.DeleteFunc(places, func(p uint32) bool { return int(p) >= c.values() })
+	slices.Sort(t.places)
+	return t
+}
+
+func (t tallyFew) empty() int { return t.n - len(t.places) }
+
+func (t tallyFew) ends() (first, last int) {
+	return t.c.runAt(int(t.places[0])), t.c.runAt(int(t.places[len(t.places)-1]))
+}
+
+func (t tallyFew) each(f func(run, n int)) {
+	for i := 0; i < len(t.places); {
+		run := t.c.runAt(int(t.places[i]))
+		_, to := t.c.run(run)
+		start := i
+		for i < len(t.places) && int(t.places[i]) < to {
+			i++
+		}
+		if i == start {
+			panic(corruption{errors.New("a place is in no run")})
+		}
+		f(run, i-start)
+	}
+}
+
+// countSet returns how many members of a set, as it lies in the file, are among some records; nil: how many it has. It
+// leaves nothing behind, unlike a look at the set with sets.get, so that any number of sets can be counted.
+func countSet(b []byte, among bitset) (n int) {
+	if len(b) == 0 {
+		return 0
+	}
+	heads, isRun, b := setHeads(b)
+	if among == nil {
+		for ; len(heads) > 0; heads = heads[4:] {
+			n += int(binary.LittleEndian.Uint16(heads[2:])) + 1
+		}
+		return n
+	}
+	for i := range len(heads) / 4 {
+		key, count := int(binary.LittleEndian.Uint16(heads[4*i:])), int(binary.LittleEndian.Uint16(heads[4*i+2:]))+1
+		part := (*[partWords]uint64)(among[key*partWords:])
+		size := 0
+		switch {
+		case isRun != nil && isRun[i/8]>>(i%8)&1 == 1:
+			size = 2 + 4*int(binary.LittleEndian.Uint16(b))
+			n += countIntervals(b[2:size], part)
+		case count <= mostInArray:
+			size = 2 * count
+			n += countArray(b[:size], part)
+		default:
+			size = 8 * partWords
+			n += countBits(b[:size], part)
+		}
+		b = b[size:]
+	}
+	return n
+}
+
+func countArray(b []byte, part *[partWords]uint64) (n int) {
+	for ; len(b) >= 2; b = b[2:] {
+		v := binary.LittleEndian.Uint16(b)
+		n += int(part[v/64] >> (v % 64) & 1)
+	}
+	return n
+}
+
+func countBits(b []byte, part *[partWords]uint64) (n int) {
+	for i := range part {
+		n += bits.OnesCount64(part[i] & binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return n
+}
+
+func countIntervals(b []byte, part *[partWords]uint64) (n int) {
+	for ; len(b) >= 4; b = b[4:] {
+		first := uint(binary.LittleEndian.Uint16(b))
+		last := first + uint(binary.LittleEndian.Uint16(b[2:]))
+		i, j := first/64, last/64
+		low, high := ^uint64(0)<<(first%64), ^uint64(0)>>(63-last%64)
+		if i == j {
+			n += bits.OnesCount64(part[i] & low & high)
+			continue
+		}
+		n += bits.OnesCount64(part[i]&low) + bits.OnesCount64(part[j]&high)
+		for _, w := range part[i+1 : j] {
+			n += bits.OnesCount64(w)
+		}
+	}
+	return n
+}

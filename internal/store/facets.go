@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// PlantFacets counts the values of the plants' fields with portable SQL over the tables of ListPlants.
+func PlantFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.Facets, error) {
+	l, where, err := newCounter(ctx, q, r.Request)
+	if err != nil {
+		return query.Facets{}, err
+	}
+	var f query.Facets
+	if where.sql != never.sql {
+		if f.Total, err = l.countAll(ctx, where); err != nil {
+			return query.Facets{}, err
+		}
+	}
+	fields := herb.PlantFields()
+	for _, i := range r.Fields {
+		facet := query.Facet{Field: fields[i].Name, Type: fields[i].Type}
+		switch {
+		case f.Total == 0:
+		case i == fieldID:
+			err = l.idFacet(ctx, where, r, f.Total, &facet)
+		case i == fieldName:
+			err = l.textFacet(ctx, "name", where, r, f.Total, &facet)
+		default:
+			err = l.textFacet(ctx, "tag", where, r, f.Total, &facet)
+		}
+		if err != nil {
+			return query.Facets{}, err
+		}
+		f.Fields = append(f.Fields, facet)
+	}
+	return f, nil
+}
+
+// newCounter returns a lister and what a plant must meet to be counted.
+func newCounter(ctx context.Context, q Querier, r *query.Request) (*lister, fragment, error) {
+	if r.Search != nil && len(r.Search.Clauses) == 0 {
+		return &lister{q: q, r: r}, never, nil
+	}
+	unordered := *r
+	unordered.Sort = fieldID // any order at all: by relevance, the words would be weighed
+	l, err := newLister(ctx, q, &unordered)
+	if err != nil || r.Search == nil {
+		return l, l.filter, err
+	}
+	search, _, total, err := l.lookUp(ctx)
+	if err != nil || total == 0 {
+		return l, never, err
+	}
+	return l, and(l.filter, search.contains()), nil
+}
+
+// countAll counts the plants that meet a condition.
+func (l *lister) countAll(ctx context.Context, where fragment) (int, error) {
+	if l.r.Search == nil {
+		return l.total(ctx)
+	}
+	return l.count(ctx, where)
+}
+
+// idFacet counts the ids, of which no two are equal.
+func (l *lister) idFacet(ctx context.Context, where fragment, r *query.FacetRequest, total int, f *query.Facet) error {
+	f.Distinct = total
+	var least, greatest int64
+	err := l.row(ctx, fragment{"SELECT min(id), max(id) FROM plants WHERE " + where.sql, where.args}, &least, &greatest)
+	if err != nil {
+		return err
+	}
+	f.Min, f.Max = strconv.FormatInt(least, 10), strconv.FormatInt(greatest, 10)
+	if r.Top > 0 {
+		statement := fragment{
+			"SELECT id FROM plants WHERE " + where.sql + " ORDER BY id LIMIT ?",
+			append(where.args[:len(where.args):len(where.args)], r.Top),
+		}
+		ids, err := l.numbers(ctx, statement)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			f.Values = append(f.Values, query.ValueCount{Value: strconv.FormatInt(id, 10), Count: 1})
+		}
+	}
+	f.Histogram = query.Buckets(f.Type, f.Min, f.Max, r.Buckets)
+	return l.countBuckets(ctx, where, f.Histogram)
+}
+
+// countBuckets counts the ids of all buckets in one look at the plants.
+func (l *lister) countBuckets(ctx context.Context, where fragment, buckets []query.Bucket) error {
+	if len(buckets) == 0 {
+		return nil
+	}
+	columns, counts := make([]string, len(buckets)), make([]any, len(buckets))
+	var args []any
+	for i, b := range buckets {
+		within := and(
+			idCondition(query.Condition{Op: query.OpGte, Values: []query.Operand{{Text: b.From}}}),
+			idCondition(query.Condition{Op: query.OpLt, Values: []query.Operand{{Text: b.To}}}),
+		)
+		columns[i] = "count(CASE WHEN " + within.sql + " THEN 1 END)"
+		args = append(args, within.args...)
+		counts[i] = &buckets[i].Count
+	}
+	return l.row(ctx, fragment{
+		"SELECT " + strings.Join(columns, ", ") + " FROM plants WHERE " + where.sql, append(args, where.args...),
+	}, counts...)
+}
+
+// textFacet counts the values of a text column.
+func (l *lister) textFacet(
+	ctx context.Context, column string, where fragment, r *query.FacetRequest, total int, f *query.Facet,
+) error {
+	filled := and(where, fragment{sql: column + " <> ''"})
+	var n int
+	err := l.row(ctx, fragment{
+		"SELECT count(*), count(DISTINCT " + column + ") FROM plants WHERE " + filled.sql, filled.args,
+	}, &n, &f.Distinct)
+	if f.Empty = total - n; err != nil || r.Top == 0 {
+		return err
+	}
+	key := column + "_key"
+	return l.rows(ctx, fragment{
+		"SELECT " + column + ", count(*) FROM plants WHERE " + filled.sql + " GROUP BY " + column + ", " + key +
+			" ORDER BY count(*) DESC, " + key + ", " + column + " LIMIT ?",
+		append(filled.args[:len(filled.args):len(filled.args)], r.Top),
+	}, func(rows *sql.Rows) error {
+		var v query.ValueCount
+		err := rows.Scan(&v.Value, &v.Count)
+		f.Values = append(f.Values, v)
+		return err
+	})
+}
