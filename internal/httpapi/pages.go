@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
 	"net/url"
@@ -51,7 +50,12 @@ func (a *API) pageRoutes() []route {
 // servePage makes a handler of a page.
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		p := newPage()
+		buf := w.buffers.get()
+		p := newPage(*buf)
+		defer func() {
+			*buf = p.body
+			w.buffers.put(buf)
+		}()
 		if err := handle(p, r); err != nil {
 			return err
 		}
@@ -81,13 +85,14 @@ func (a *API) listCSV(w *response, r *http.Request) error {
 type page struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   []byte
 }
 
-func newPage() *page { return &page{header: http.Header{}, status: http.StatusOK} }
+// newPage returns a page that writes into buf.
+func newPage(buf []byte) *page { return &page{header: http.Header{}, status: http.StatusOK, body: buf} }
 
 func (p *page) Header() http.Header         { return p.header }
-func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }
+func (p *page) Write(b []byte) (int, error) { p.body = append(p.body, b...); return len(b), nil }
 func (p *page) WriteHeader(status int)      { p.status = status }
 
 // sendPage sends what a page has written.
@@ -104,7 +109,7 @@ func (w *response) sendPage(r *http.Request, p *page) {
 			h[name] = values
 		}
 	}
-	w.send(r, p.status, contentType, p.body.Bytes())
+	w.send(r, p.status, contentType, p.body)
 }
 
 // wantsPage reports whether an error is for a person: on a page, or where there is nothing at all, for a client that names

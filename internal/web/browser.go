@@ -14,42 +14,31 @@ import (
 
 // browser is a page of records with all that can be done to it.
 type browser struct {
-	Head datasetHead
+	Path    string
+	Total   int // records of the dataset
+	Error   string
+	Search  string
+	Hidden  params // parameters that the form of the filters carries along
+	Chips   []chip
+	Clear   string // address without any of them
+	Filters template.HTML
+	Unshown int // filters that are too many to be shown
 
-	Search   string
-	Hidden   params // parameters that the form of the filters carries along
-	Filters  []filter
-	Unshown  int // filters that are too many to be shown
-	Chips    []chip
-	ClearAll string
+	Meta     query.Meta
+	From, To int
+	Table    template.HTML
+	Record   *record
+	Pager    template.HTML
+	LastPage string
+	Jump     params // parameters that the form of the page number carries along
+	Sizes    template.HTML
+	Sorted   string // in words
 
-	Error   string // why nothing is listed
-	Meta    query.Meta
-	From    int
-	To      int
-	Columns []column
-	Rows    template.HTML
-	Record  *record
-	Pages   []pageLink
-	Prev    string
-	Next    string
-	Jump    params // parameters that the form of the page number carries along
-	Sizes   []pageLink
-	Sorted  string // in words
-
-	Chooser     []choice
-	ChooserMore int
+	Chooser     template.HTML
 	ChooserKeep params
 	CSV         string
 	Call        call
-}
-
-// pageLink is a link to a page, or to another size of it.
-type pageLink struct {
-	Text    string
-	Href    string
-	Current bool
-	Gap     bool
+	CallHTML    template.HTML
 }
 
 // choice is a column that can be shown.
@@ -80,42 +69,52 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, snap.Dataset); err != nil {
 		return p.askKey(w, r, snap.Dataset, r.URL.RawQuery, err)
 	}
-	b := browser{Head: p.datasetHead(snap.Dataset, "data"), Search: s.listing.get(query.ParamSearch)}
-	b.Head.Unlocked = b.Head.Locked
-	b.Columns = p.columns(&s, snap.Dataset)
-	b.chips(&s, snap.Fields)
-	status := http.StatusOK
+	sh, err := p.shellOf(r, snap)
+	if err != nil {
+		return err
+	}
 	raw := s.listing.encode()
 	if !readable {
 		raw = r.URL.RawQuery
 	}
+	status := http.StatusOK
+	b := browser{Path: s.path, Total: snap.Records, Search: s.listing.get(query.ParamSearch)}
 	req, err := query.ParseOrdered(raw, snap.Fields, snap.Order)
-	if err == nil {
-		err = b.list(r.Context(), &s, snap, req)
-	} else if herb.CodeOf(err) == herb.CodeInvalid {
-		status, b.Error, err = http.StatusBadRequest, herb.MessageOf(err), nil
+	switch herb.CodeOf(err) {
+	case herb.CodeInvalid:
+		status, b.Error = http.StatusBadRequest, herb.MessageOf(err)
+	default:
+		if err != nil {
+			return err
+		}
+		if err := b.list(r.Context(), &s, sh, snap, req); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	b.chips(&s, snap.Fields)
+	if err := p.controls(r, &b, &s, sh, snap, req); err != nil {
 		return err
 	}
-	if b.Filters, err = p.filters(r.Context(), &s, snap, req); err != nil {
-		return err
-	}
-	b.Filters, b.Unshown = shownFilters(b.Filters)
-	b.controls(&s, snap.Dataset)
-	b.Call = p.call(r, snap.Dataset, s.listing)
-	l := p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset))
-	l.Images = slices.ContainsFunc(snap.Fields, func(f herb.Field) bool { return kindOf(f, snap.Report) == kindImage })
-	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String()
-	if l.JSONLD, err = p.jsonLD(r, snap.Dataset); err != nil {
-		return err
-	}
+	h := w.Header()
 	setCaching(w, snap.Dataset)
-	return p.render(w, "browser", status, l, &b)
+	p.secure(h, sh.images)
+	w.WriteHeader(status)
+	return p.writeBrowser(w, sh, &b)
+}
+
+func (p *Pages) writeBrowser(w http.ResponseWriter, sh *shell, b *browser) error {
+	if _, err := w.Write(sh.start); err != nil {
+		return err
+	}
+	if err := p.templates["browser"].ExecuteTemplate(w, "swap", b); err != nil {
+		return err
+	}
+	_, err := w.Write(sh.end)
+	return err
 }
 
 // list finds the records.
-func (b *browser) list(ctx context.Context, s *state, snap library.Snapshot, req *query.Request) error {
+func (b *browser) list(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) error {
 	page, err := snap.List(ctx, req)
 	if err != nil {
 		return err
@@ -133,11 +132,15 @@ func (b *browser) list(ctx context.Context, s *state, snap library.Snapshot, req
 	if len(records) > 0 {
 		b.From, b.To = req.Offset()+1, req.Offset()+len(records)
 	}
-	b.Rows = rows(s, b.Columns, req, records)
+	b.Table = table(s, sh.shown(s), req, records)
 	if i := s.record - 1; i >= 0 && i < len(records) {
 		b.Record = newRecord(s, snap.Dataset, req, records, page.Records[i])
 	}
-	b.paging(s)
+	b.Pager, b.Sizes = pager(s, b.Meta), sizes(s, b.Meta.PerPage)
+	b.Jump = s.own(s.narrowed())
+	if b.Meta.TotalPages > 0 {
+		b.LastPage = begin(b.Jump) + params{{query.ParamPage, strconv.Itoa(b.Meta.TotalPages)}}.encode()
+	}
 	return nil
 }
 
@@ -165,99 +168,43 @@ func knownFields(names []string, fields []herb.Field) []string {
 	return known
 }
 
-// columns returns the columns to show: the chosen ones in the order of the fields, or the first ones.
-func (p *Pages) columns(s *state, d herb.Dataset) []column {
-	var out []column
-	sort, desc := s.listing.get(query.ParamSort), s.listing.get(query.ParamOrder) == "desc"
-	if sort == "" && s.listing.get(query.ParamSearch) == "" {
-		sort, desc = d.Order.Field, d.Order.Desc
-	}
-	for i, f := range d.Fields {
-		if len(s.columns) > 0 && !slices.Contains(s.columns, f.Name) || len(s.columns) == 0 && len(out) == maxColumns {
-			continue
-		}
-		c := column{Field: f, Index: i, Kind: kindOf(f, d.Report), Heading: headingOf(f)}
-		if f.Sortable {
-			c.Sort, c.NextSort = s.href(s.sorted(f.Name)), "sort ascending"
-			switch {
-			case f.Name == sort && desc:
-				c.Ordered, c.NextSort = "descending", "stop sorting"
-			case f.Name == sort:
-				c.Ordered, c.NextSort = "ascending", "sort descending"
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 // headingOf returns what people call a field.
 func headingOf(f herb.Field) string {
-	if plainText(f.Title) != "" {
+	if f.Title != "" && plainText(f.Title) != "" {
 		return f.Title
 	}
 	return f.Name
 }
 
-// Class returns the style of the cells of a column.
-func (c column) Class() string {
-	switch c.Kind {
-	case kindNumber, kindCode:
-		return "num"
-	case kindDate:
-		return "date"
-	case kindImage:
-		return "image"
-	}
-	return ""
-}
-
-// paging makes the links to other pages: the first, the last, and those around this one.
-func (b *browser) paging(s *state) {
-	m := b.Meta
-	if m.HasPrev {
-		b.Prev = s.pageHref(min(m.Page-1, m.TotalPages))
-	}
-	if m.HasNext {
-		b.Next = s.pageHref(m.Page + 1)
-	}
-	b.Jump = s.own(s.narrowed())
-	last := 0
-	for _, n := range []int{1, m.Page - 2, m.Page - 1, m.Page, m.Page + 1, m.Page + 2, m.TotalPages} {
-		if n <= last || n > m.TotalPages {
-			continue
+// controls makes what stands around the table. req is nil where the address is wrong.
+func (p *Pages) controls(r *http.Request, b *browser, s *state, sh *shell, snap library.Snapshot, req *query.Request) (err error) {
+	b.Filters, b.Unshown, b.Hidden = sh.filters, sh.unshown, s.own(s.narrowed().without(query.ParamSearch))
+	if s.filters(snap.Fields) || len(s.facets) > 0 {
+		if b.Filters, b.Unshown, err = p.filterList(r.Context(), s, snap, req); err != nil {
+			return err
 		}
-		if n > last+1 {
-			b.Pages = append(b.Pages, pageLink{Gap: true})
-		}
-		last = n
-		b.Pages = append(b.Pages, pageLink{Text: herb.Count(n), Href: s.pageHref(n), Current: n == m.Page})
+		b.Hidden = slices.DeleteFunc(b.Hidden, func(x pair) bool { return ownedByInput(x.name, s, snap.Dataset) })
 	}
-}
-
-// controls makes what stands around the table.
-func (b *browser) controls(s *state, d herb.Dataset) {
-	perPage := b.Meta.PerPage
-	for _, n := range []int{10, 25, 50, query.MaxPerPage} {
-		listing := s.narrowed().without(query.ParamPerPage)
-		if n != query.DefaultPerPage {
-			listing = listing.with(pair{query.ParamPerPage, strconv.Itoa(n)})
-		}
-		b.Sizes = append(b.Sizes, pageLink{Text: strconv.Itoa(n), Href: s.href(listing), Current: n == perPage})
-	}
-	for i, f := range d.Fields {
-		shown := slices.ContainsFunc(b.Columns, func(c column) bool { return c.Index == i })
-		if len(b.Chooser) < maxChoices || shown {
-			b.Chooser = append(b.Chooser, choice{f.Name, headingOf(f), shown})
+	b.Chooser = sh.chooser
+	if len(s.columns) > 0 {
+		if b.Chooser, err = p.execute("browser", "choices", choices(sh.columns, sh.shown(s))); err != nil {
+			return err
 		}
 	}
-	b.ChooserMore = len(d.Fields) - len(b.Chooser)
 	bare := *s
 	bare.columns = nil
 	b.ChooserKeep = bare.own(s.listing)
 	b.CSV = join(s.path+"/data.csv", s.listing.without(query.ParamPage, query.ParamPerPage).encode())
-	b.Hidden = slices.DeleteFunc(s.own(s.narrowed()), func(p pair) bool {
-		return p.name == query.ParamSearch || slices.ContainsFunc(b.Filters, func(f filter) bool { return f.owns(p.name) })
+	b.Call = p.call(r, snap.Dataset, s.listing)
+	b.CallHTML = b.Call.html()
+	return nil
+}
+
+// filters reports whether a state has a filter.
+func (s *state) filters(fields []herb.Field) bool {
+	return slices.ContainsFunc(s.listing, func(x pair) bool {
+		i, _ := filterOf(x.name, fields)
+		return i >= 0
 	})
 }
 

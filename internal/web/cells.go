@@ -94,13 +94,31 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// webAddress reports whether a value is an address that a link may lead to. Everything but http and https is text.
+// webAddress reports whether a value is an address that a link may lead to. Everything but http and https is text, and so is
+// what names a user before the host, which serves to deceive. It is asked of every value, so that it looks for itself.
 func webAddress(s string) bool {
-	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") || len(s) > 2000 {
+	rest, ok := strings.CutPrefix(s, "https://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(s, "http://"); !ok {
+			return false
+		}
+	}
+	if len(s) > 2000 {
 		return false
 	}
-	u, err := url.Parse(s)
-	return err == nil && u.Host != "" && u.User == nil && !strings.ContainsAny(s, " \t\r\n\"<>\\^`{|}")
+	host := true
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == '/' || c == '?' || c == '#':
+			if i == 0 {
+				return false
+			}
+			host = false
+		case c <= ' ', c == 0x7F, c == '"', c == '<', c == '>', c == '\\', c == '^', c == '`', c == '{', c == '|', c == '}', host && (c == '@' || c == '%'):
+			return false
+		}
+	}
+	return rest != ""
 }
 
 // isImage reports whether a value of a column of images can be shown as one.
@@ -114,9 +132,10 @@ func isImageAddress(s string) bool {
 	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
 }
 
-// decodeRecord reads the values of a record from its JSON, which has the fields in their order.
+// decodeRecord reads the values of a record from its JSON, which has the fields in their order. The values share one copy of
+// it.
 func decodeRecord(record []byte, values []string) error {
-	d := recordDecoder{rest: record}
+	d := recordDecoder{rest: string(record)}
 	d.expect('{')
 	for i := range values {
 		if i > 0 {
@@ -134,13 +153,13 @@ func decodeRecord(record []byte, values []string) error {
 }
 
 type recordDecoder struct {
-	rest []byte
+	rest string
 	bad  bool
 }
 
 func (d *recordDecoder) expect(c byte) {
 	if len(d.rest) == 0 || d.rest[0] != c {
-		d.bad, d.rest = true, nil
+		d.bad, d.rest = true, ""
 		return
 	}
 	d.rest = d.rest[1:]
@@ -162,17 +181,17 @@ func (d *recordDecoder) text(wanted bool) string {
 				return ""
 			}
 			if plain {
-				return string(raw)
+				return raw
 			}
 			return unescapeJSON(raw)
 		}
 	}
-	d.bad, d.rest = true, nil
+	d.bad, d.rest = true, ""
 	return ""
 }
 
 // unescapeJSON decodes the inside of a JSON string.
-func unescapeJSON(raw []byte) string {
+func unescapeJSON(raw string) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' || i+1 >= len(raw) {
@@ -207,12 +226,12 @@ func unescapeJSON(raw []byte) string {
 }
 
 // hex4 reads four hexadecimal digits; what is none counts as the mark of what cannot be shown.
-func hex4(raw []byte) rune {
+func hex4(raw string) rune {
 	if len(raw) < 4 {
 		return utf8.RuneError
 	}
 	var r rune
-	for _, c := range raw[:4] {
+	for _, c := range []byte(raw[:4]) {
 		switch {
 		case '0' <= c && c <= '9':
 			c -= '0'

@@ -29,7 +29,7 @@ func (b *browser) chips(s *state, fields []herb.Field) {
 		c.Remove = s.href(slices.Delete(slices.Clone(s.listing), i, i+1).without(query.ParamPage))
 		b.Chips = append(b.Chips, c)
 	}
-	b.ClearAll = s.href(kept)
+	b.Clear = s.href(kept)
 }
 
 func newChip(p pair, fields []herb.Field) chip {

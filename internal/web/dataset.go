@@ -56,23 +56,22 @@ type descriptor struct {
 	Licenses []struct {
 		Name, Title, Path string
 	} `json:"licenses"`
-	Sources []struct {
-		Title, Path string
-	} `json:"sources"`
 }
 
-// readDescriptor reads what it can: publishers write all kinds of things.
+// readDescriptor reads what it can: publishers write all kinds of things. What is said of the file goes before what is said of
+// the package. Of a dataset that needs a key nothing is taken, because descriptors may quote values.
 func readDescriptor(d herb.Dataset) descriptor {
 	var out descriptor
-	var members map[string]json.RawMessage
-	if json.Unmarshal(d.Descriptor, &members) != nil {
+	var parts struct{ Package, Resource map[string]json.RawMessage }
+	if d.Access == herb.AccessKey || json.Unmarshal(d.Descriptor, &parts) != nil {
 		return out
 	}
 	// One by one, so that a member that is written otherwise does not hide the rest.
-	_ = json.Unmarshal(members["keywords"], &out.Keywords)
-	_ = json.Unmarshal(members["homepage"], &out.Homepage)
-	_ = json.Unmarshal(members["licenses"], &out.Licenses)
-	_ = json.Unmarshal(members["sources"], &out.Sources)
+	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
+		_ = json.Unmarshal(members["keywords"], &out.Keywords)
+		_ = json.Unmarshal(members["homepage"], &out.Homepage)
+		_ = json.Unmarshal(members["licenses"], &out.Licenses)
+	}
 	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
 	return out
 }

@@ -1,8 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,8 +22,7 @@ type filter struct {
 	Heading string
 	Mode    filterMode
 	Open    bool
-	Active  int    // conditions on the field
-	Show    string // address of the page with the counts
+	Active  int // conditions on the field
 
 	Loaded    bool // the counts are there
 	Values    []facetValue
@@ -90,6 +90,7 @@ func (p *Pages) filters(ctx context.Context, s *state, snap library.Snapshot, re
 		}
 		out = append(out, fl)
 	}
+	slices.SortStableFunc(out, func(a, b filter) int { return cmp.Compare(a.rank(), b.rank()) })
 	if req == nil || len(s.facets) == 0 {
 		return out, nil
 	}
@@ -125,11 +126,6 @@ func newFilter(s *state, d herb.Dataset, i int) filter {
 			fl.PrefixName, fl.Prefix = p.name, p.value
 		}
 	}
-	opened := *s
-	if !slices.Contains(opened.facets, f.Name) {
-		opened.facets = append(slices.Clone(opened.facets), f.Name)
-	}
-	fl.Show = opened.href(s.narrowed())
 	return fl
 }
 
@@ -143,6 +139,34 @@ func modeOf(f herb.Field, d herb.Dataset) filterMode {
 		return modeValues
 	}
 	return modePrefix
+}
+
+// rank orders filters: what is opened comes first, then what has something to choose from.
+func (f filter) rank() int {
+	switch {
+	case f.Open:
+		return 0
+	case f.Mode != modePrefix:
+		return 1
+	}
+	return 2
+}
+
+// filterList renders the filters, and returns how many are left out.
+func (p *Pages) filterList(ctx context.Context, s *state, snap library.Snapshot, req *query.Request) (template.HTML, int, error) {
+	all, err := p.filters(ctx, s, snap, req)
+	if err != nil {
+		return "", 0, err
+	}
+	shown, left := shownFilters(all)
+	out, err := p.execute("browser", "filters", shown)
+	return out, left, err
+}
+
+// ownedByInput reports whether the form of the filters has an input for a parameter.
+func ownedByInput(param string, s *state, d herb.Dataset) bool {
+	i, _ := filterOf(param, d.Fields)
+	return i >= 0 && d.Fields[i].Filterable && newFilter(s, d, i).owns(param)
 }
 
 // owns reports whether the form of the filter has an input for a parameter.
@@ -174,17 +198,8 @@ func shownFilters(all []filter) (shown []filter, left int) {
 	return shown, len(all) - len(shown)
 }
 
-// facetSource counts values.
-type facetSource interface {
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-}
-
 // count fills in the counts of some filters. Fields without a filter of their own are counted at once.
 func count(ctx context.Context, s *state, snap library.Snapshot, filters []filter, names []string) error {
-	source, ok := snap.Source.(facetSource)
-	if !ok {
-		return fmt.Errorf("%s cannot count values", snap.Ref)
-	}
 	var together []int
 	for i := range filters {
 		f := &filters[i]
@@ -196,20 +211,18 @@ func count(ctx context.Context, s *state, snap library.Snapshot, filters []filte
 			continue
 		}
 		field := herb.FieldIndex(snap.Fields, f.Name)
-		if err := countSome(ctx, s, source, snap, s.unfiltered(field, snap.Fields), filters, []int{i}); err != nil {
+		if err := countSome(ctx, s, snap, s.unfiltered(field, snap.Fields), filters, []int{i}); err != nil {
 			return err
 		}
 	}
 	if len(together) == 0 {
 		return nil
 	}
-	return countSome(ctx, s, source, snap, s.narrowed(), filters, together[:min(len(together), maxFacetsOnce)])
+	return countSome(ctx, s, snap, s.narrowed(), filters, together[:min(len(together), maxFacetsOnce)])
 }
 
 // countSome counts the values of some fields under the same conditions.
-func countSome(
-	ctx context.Context, s *state, source facetSource, snap library.Snapshot, listing params, filters []filter, which []int,
-) error {
+func countSome(ctx context.Context, s *state, snap library.Snapshot, listing params, filters []filter, which []int) error {
 	req, err := query.Parse(listing.without(query.ParamPerPage, query.ParamSort, query.ParamOrder).encode(), snap.Fields)
 	if err != nil {
 		return err
@@ -218,7 +231,7 @@ func countSome(
 	for _, i := range which {
 		ask.Fields = append(ask.Fields, herb.FieldIndex(snap.Fields, filters[i].Name))
 	}
-	found, err := source.Facets(ctx, ask)
+	found, err := snap.Facets(ctx, ask)
 	if err != nil {
 		return err
 	}

@@ -89,11 +89,14 @@ func humanNumber(s string) string {
 
 // humanDate writes a date of a dataset for people; what is none stays as it is.
 func humanDate(s string) string {
-	t, err := time.Parse(time.DateOnly, s)
-	if err != nil {
+	if len(s) != len(time.DateOnly) || s[4] != '-' || s[7] != '-' || s[5] > '1' {
 		return s
 	}
-	return t.Format("2 Jan 2006")
+	month := int(s[5]-'0')*10 + int(s[6]-'0')
+	if month < 1 || month > 12 {
+		return s
+	}
+	return strings.TrimPrefix(s[8:], "0") + " " + time.Month(month).String()[:3] + " " + s[:4]
 }
 
 // appendEscaped appends text to HTML, in an element or in a quoted attribute. A carriage return is written as a reference,

@@ -48,6 +48,7 @@ type Pages struct {
 	assets    *assets
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
+	shells    shells
 }
 
 // New returns the pages over a library.
@@ -55,7 +56,7 @@ func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.Keys == nil {
 		return nil, errors.New("web: Library and Keys are required")
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
+	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection(), shells: shells{kept: map[shellName]*shell{}}}
 	if opts.PublicURL != "" {
 		u, err := url.Parse(opts.PublicURL)
 		if err != nil || u.Host == "" {

@@ -39,7 +39,7 @@ func newRecord(s *state, d herb.Dataset, req *query.Request, records [][]string,
 		if page > 1 {
 			listing = listing.with(pair{query.ParamPage, strconv.Itoa(page)})
 		}
-		return join(s.path, listing.with(pair{paramRecord, strconv.Itoa(place)}).encode())
+		return s.relative(listing.with(pair{paramRecord, strconv.Itoa(place)}))
 	}
 	switch {
 	case i > 0:
@@ -54,12 +54,13 @@ func newRecord(s *state, d herb.Dataset, req *query.Request, records [][]string,
 		out.Next = at(req.Page+1, 1)
 	}
 	for k, f := range d.Fields {
-		out.Fields = append(out.Fields, newRecordField(s, f, kindOf(f, d.Report), records[i][k]))
+		out.Fields = append(out.Fields, newRecordField(s, d, f, records[i][k]))
 	}
 	return out
 }
 
-func newRecordField(s *state, f herb.Field, k kind, value string) recordField {
+func newRecordField(s *state, d herb.Dataset, f herb.Field, value string) recordField {
+	k := kindOf(f, d.Report)
 	out := recordField{
 		Field: f, Heading: headingOf(f), Raw: template.HTML(appendEscaped(nil, value)), Unclear: strings.IndexByte(value, 0) >= 0,
 	}
@@ -77,7 +78,7 @@ func newRecordField(s *state, f herb.Field, k kind, value string) recordField {
 	if out.Human == value {
 		out.Human = ""
 	}
-	if f.Filterable && f.Type != herb.TypeList && len(value) <= 200 {
+	if f.Filterable && f.Type != herb.TypeList && value != "" && (k == kindDate || modeOf(f, d) == modeValues) {
 		out.Same = s.href(params{{filterName(f.Name), value}})
 	}
 	return out

@@ -93,7 +93,7 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	d.describeFields(snap.Dataset, samples)
-	t := trier{path: d.Head.Path + "/api", fields: snap.Fields, samples: samples}
+	t := trier{path: d.Head.Path + "/api", dataset: snap.Dataset, fields: snap.Fields, samples: samples}
 	d.Parameters, d.Operators, d.Errors = t.parameters(), t.operators(), t.errors(snap.Dataset)
 	listing, tried := d.readForm(r)
 	d.Call = p.call(r, snap.Dataset, listing)

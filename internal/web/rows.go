@@ -10,31 +10,90 @@ import (
 	"herbarium/internal/query"
 )
 
-// Rows are written by hand: they are nearly all of a page, and html/template takes twenty times as long for them, which
-// would make a page several times as expensive as the listing it shows.
+// The table is written by hand: it is nearly all of a page, and html/template takes twenty times as long for it, which would
+// make a page several times as expensive as the listing it shows.
 
 // column is one column of the table.
 type column struct {
 	herb.Field
-	Index    int // of the field
-	Kind     kind
-	Heading  string
-	Sort     string // address that a click on the header leads to; empty: it is not sortable
-	Ordered  string // "ascending", "descending" or empty
-	NextSort string // what the click would do, in words
+	Index   int // of the field
+	Kind    kind
+	Heading string
+}
+
+// class returns the style of the header of a column.
+func (c *column) class() string {
+	switch c.Kind {
+	case kindNumber, kindCode:
+		return "num"
+	case kindDate:
+		return "date"
+	}
+	return ""
 }
 
 // maxCell is how many characters of a value the table shows. The record has the rest.
 const maxCell = 180
 
-// rows writes the records of a page as rows of the table.
-func rows(s *state, columns []column, req *query.Request, records [][]string) template.HTML {
-	b := make([]byte, 0, 512+len(records)*len(columns)*80)
+// table writes the records of a page as a table.
+func table(s *state, columns []column, req *query.Request, records [][]string) template.HTML {
+	b := make([]byte, 0, 1024+len(columns)*200+len(records)*len(columns)*130)
+	b = append(b, `<thead><tr><th scope="col"><span class="vh">Record</span>#</th>`...)
+	b = appendHeaders(b, s, columns, req)
+	b = append(b, "</tr></thead>\n<tbody>\n"...)
+	b = appendRows(b, s, columns, req, records)
+	return template.HTML(append(b, "</tbody>"...))
+}
+
+// appendHeaders appends the headers of the columns. A click on one sorts, ascending, then descending, then not at all.
+func appendHeaders(b []byte, s *state, columns []column, req *query.Request) []byte {
+	unsorted := s.own(s.narrowed().without(query.ParamSort, query.ParamOrder))
+	to := string(appendEscaped(nil, begin(unsorted)))
+	for i := range columns {
+		c := &columns[i]
+		b = append(b, `<th scope="col" class="`...)
+		b = append(b, c.class()...)
+		sorted := req.Sort == c.Index
+		switch {
+		case sorted && req.Desc:
+			b = append(b, `" aria-sort="descending`...)
+		case sorted:
+			b = append(b, `" aria-sort="ascending`...)
+		}
+		b = append(b, `">`...)
+		if c.Sortable {
+			b = append(b, `<a href="`...)
+			if sorted && req.Desc && s.listing.get(query.ParamSort) != "" {
+				b = append(appendEscaped(b, s.relative(unsorted)), `" title="stop sorting">`...)
+			} else {
+				b = append(b, to...)
+				b = append(b, `sort=`...)
+				b = append(b, url.QueryEscape(c.Name)...)
+				if sorted && !req.Desc {
+					b = append(b, `&amp;order=desc" title="sort descending">`...)
+				} else {
+					b = append(b, `" title="sort ascending">`...)
+				}
+			}
+		}
+		b = append(b, `<bdi>`...)
+		b = appendEscaped(b, c.Heading)
+		b = append(b, `</bdi>`...)
+		if c.Sortable {
+			b = append(b, `<span class="arrow" aria-hidden="true"></span></a>`...)
+		}
+		b = append(b, `</th>`...)
+	}
+	return b
+}
+
+// appendRows appends the records as rows.
+func appendRows(b []byte, s *state, columns []column, req *query.Request, records [][]string) []byte {
 	open := recordHref(s)
 	prefixes := make([]string, len(columns))
 	for i, c := range columns {
 		if c.Kind == kindList && c.Filterable {
-			base := s.href(s.narrowed().with(pair{filterName(c.Name), ""}))
+			base := begin(s.own(s.narrowed())) + params{{filterName(c.Name), ""}}.encode()
 			prefixes[i] = string(appendEscaped(nil, base))
 		}
 	}
@@ -54,12 +113,12 @@ func rows(s *state, columns []column, req *query.Request, records [][]string) te
 		}
 		b = append(b, "</tr>\n"...)
 	}
-	return template.HTML(b)
+	return b
 }
 
 // recordHref is the escaped address of a record of this page, up to its place.
 func recordHref(s *state) string {
-	return string(appendEscaped(nil, join(s.path, s.own(s.listing).with(pair{paramRecord, ""}).encode())))
+	return string(appendEscaped(nil, begin(s.own(s.listing))+paramRecord+"="))
 }
 
 // appendCell appends the cell of a value.
@@ -87,11 +146,9 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 		return append(b, `</td>`...)
 	case kindImage:
 		if isImage(value) {
-			b = append(b, `<td class="image"><a href="`...)
-			b = appendEscaped(b, value)
-			b = append(b, `" rel="noopener noreferrer nofollow">`...)
+			b = append(b, `<td class="image">`...)
 			b = appendImage(b, value)
-			return append(b, `</a></td>`...)
+			return append(b, `</td>`...)
 		}
 	}
 	if webAddress(value) {
@@ -104,7 +161,11 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 		b = appendEscaped(b, clip(value, maxCell))
 		return append(b, `</bdi></div></td>`...)
 	}
-	b = append(b, `<td><bdi>`...)
+	if len(value) > 20 {
+		b = append(b, `<td class="mid"><bdi>`...)
+	} else {
+		b = append(b, `<td><bdi>`...)
+	}
 	b = appendEscaped(b, value)
 	return append(b, `</bdi></td>`...)
 }
@@ -150,24 +211,10 @@ func appendLink(b []byte, address string) []byte {
 	return append(b, `</bdi></a>`...)
 }
 
-// appendImage appends a small image. Its host learns that somebody looks at it, but not where.
+// appendImage appends a small image. Its host learns that somebody looks at it, but not where. What it shows is told by the
+// other values of its record, as far as anyone knows.
 func appendImage(b []byte, address string) []byte {
 	b = append(b, `<img src="`...)
 	b = appendEscaped(b, address)
-	b = append(b, `" alt="`...)
-	b = appendEscaped(b, imageName(address))
-	return append(b, `" width="48" height="48" loading="lazy" decoding="async" referrerpolicy="no-referrer">`...)
-}
-
-// imageName is what can be told of an image without looking at it: the name of its file.
-func imageName(address string) string {
-	name := address[strings.LastIndexByte(address, '/')+1:]
-	name, _, _ = strings.Cut(name, "?")
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
-	if decoded, err := url.PathUnescape(name); err == nil {
-		name = decoded
-	}
-	return "Image " + clip(strings.NewReplacer("-", " ", "_", " ").Replace(plainText(name)), 60)
+	return append(b, `" alt="" width="48" height="48" loading="lazy" referrerpolicy="no-referrer">`...)
 }

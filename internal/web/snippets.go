@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,6 +31,34 @@ func (p *Pages) call(r *http.Request, d herb.Dataset, listing params) call {
 	}
 	c.Snippets = snippets(c.URL, c.Locked)
 	return c
+}
+
+// html writes the call as part of a page, by hand as the table is.
+func (c *call) html() template.HTML {
+	b := make([]byte, 0, 8<<10)
+	block := func(class, prefix, code string) {
+		b = append(b, `<div class="`+class+`"><pre tabindex="0"><code>`+prefix...)
+		b = appendEscaped(b, code)
+		b = append(b, `</code></pre><button type="button" class="copy js" data-copy hidden>Copy</button></div>`...)
+	}
+	block("code one", "GET ", c.URL)
+	b = append(b, "\n<div class=\"languages\">\n"...)
+	for i, s := range c.Snippets {
+		b = append(b, `<details name="language"`...)
+		if i == 0 {
+			b = append(b, " open"...)
+		}
+		b = append(b, `><summary>`+s.Name+`</summary>`...)
+		block("code", "", s.Code)
+		b = append(b, "</details>\n"...)
+	}
+	answer := appendEscaped(nil, c.JSON)
+	b = append(b, `<details name="language" data-json="`...)
+	b = append(b, answer...)
+	b = append(b, `"><summary>JSON</summary><div class="code"><pre tabindex="0"><code><a href="`...)
+	b = append(b, answer...)
+	b = append(b, `">Open the answer</a></code></pre><button type="button" class="copy js" data-copy hidden>Copy</button></div></details>`...)
+	return template.HTML(append(b, "\n</div>"...))
 }
 
 // snippets writes a call in each language. Addresses are percent-encoded, so that nothing in them needs quoting; a key

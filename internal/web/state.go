@@ -146,8 +146,24 @@ func filterName(field string) string {
 
 func withOperator(field string, op query.Op) string { return field + "[" + string(op) + "]" }
 
-// href is the address of the page with other parameters of the listing. Columns and opened filters stay.
-func (s *state) href(listing params) string { return join(s.path, s.own(listing).encode()) }
+// href is the address of the page with other parameters of the listing, relative to the page: that is a third of its bytes.
+// Columns and opened filters stay.
+func (s *state) href(listing params) string { return s.relative(s.own(listing)) }
+
+func (s *state) relative(ps params) string {
+	if len(ps) == 0 {
+		return s.path
+	}
+	return "?" + ps.encode()
+}
+
+// begin is how a relative address begins that has one more parameter than some others, which comes last.
+func begin(ps params) string {
+	if len(ps) == 0 {
+		return "?"
+	}
+	return "?" + ps.encode() + "&"
+}
 
 // own adds what the page alone knows, but for the opened record: that is one of the records shown now.
 func (s *state) own(listing params) params {
@@ -174,15 +190,6 @@ func (s *state) clean() string {
 		ps = ps.with(pair{paramRecord, strconv.Itoa(s.record)})
 	}
 	return join(s.path, ps.encode())
-}
-
-// pageHref leads to another page of the same listing.
-func (s *state) pageHref(page int) string {
-	listing := s.listing.without(query.ParamPage)
-	if page > 1 {
-		listing = listing.with(pair{query.ParamPage, strconv.Itoa(page)})
-	}
-	return s.href(listing)
 }
 
 // narrowed returns the parameters of the listing without its page: those of another listing begin with them.
@@ -215,16 +222,4 @@ func (s *state) unfiltered(field int, fields []herb.Field) params {
 		i, _ := filterOf(p.name, fields)
 		return i == field
 	})
-}
-
-// sorted returns the parameters for a click on the header of a field: ascending, then descending, then not at all.
-func (s *state) sorted(field string) params {
-	ps := s.narrowed().without(query.ParamSort, query.ParamOrder)
-	switch {
-	case s.listing.get(query.ParamSort) != field:
-		return ps.with(pair{query.ParamSort, field})
-	case s.listing.get(query.ParamOrder) != "desc":
-		return ps.with(pair{query.ParamSort, field}, pair{query.ParamOrder, "desc"})
-	}
-	return ps
 }

@@ -11,23 +11,40 @@ import (
 // trier makes calls to try, out of the fields of a dataset and values that it has.
 type trier struct {
 	path    string
-	fields  []herb.Field
+	dataset herb.Dataset
+	fields  []herb.Field // of the dataset
 	samples [][]string
 }
 
 func (t trier) try(ps ...pair) try {
-	q := params(ps).encode()
-	return try{q, t.path + "?" + params{{paramTry, "1"}}.with(ps...).encode() + "#try"}
+	written := make([]string, len(ps))
+	for i, p := range ps {
+		written[i] = p.name + "=" + p.value
+	}
+	return try{clip(strings.Join(written, "&"), 80), t.path + "?" + params{{paramTry, "1"}}.with(ps...).encode() + "#try"}
 }
 
 // field returns the first field that meets a condition, with a value of it; ok is false without one.
 func (t trier) field(meets func(herb.Field) bool) (f herb.Field, value string, ok bool) {
+	best := -1
 	for i, f := range t.fields {
-		if meets(f) && len(t.samples[i]) > 0 {
-			return f, t.samples[i][0], true
+		if !meets(f) || len(t.samples[i]) == 0 {
+			continue
+		}
+		if best < 0 || t.telling(i) && !t.telling(best) {
+			best = i
 		}
 	}
-	return herb.Field{}, "", false
+	if best < 0 {
+		return herb.Field{}, "", false
+	}
+	return t.fields[best], t.samples[best][len(t.samples[best])/2], true
+}
+
+// telling reports whether calls with a field show something: several records share its values, or can be compared by them.
+func (t trier) telling(i int) bool {
+	f := t.fields[i]
+	return modeOf(f, t.dataset) == modeValues || query.HasRange(f.Type) && !isCode(f.Name)
 }
 
 // parameters documents what every listing takes.

@@ -168,35 +168,30 @@ doc.addEventListener("submit", (event) => {
   visit(addressOf(form, form.dataset.live !== undefined), { scroll: form.matches(".try") ? null : undefined });
 });
 
-// ---- Counts of the filters, asked for once the page is there.
-
-let countsAsked = 0;
-let counting = null;
+// ---- Counts of the filters, asked for once the page is there, and once for each filter of it.
 
 async function count(names) {
   const root = swap();
   if (!root?.dataset.facets || !names.length) return;
-  const mine = ++countsAsked;
-  counting?.abort();
-  counting = new AbortController();
+  const places = $$("details[data-facet]", root).filter((d) => names.includes(d.dataset.facet));
+  for (const p of places) p.dataset.asked = "";
   const query = new URLSearchParams(location.search);
   query.delete("_facet");
   query.delete("_record");
   for (const n of names) query.append("_facet", n);
   let text;
   try {
-    const response = await fetch(root.dataset.facets + "?" + query, { headers: { Accept: "text/html" }, signal: counting.signal });
-    if (!response.ok) return;
+    const response = await fetch(root.dataset.facets + "?" + query, { headers: { Accept: "text/html" }, signal: running?.signal });
+    if (!response.ok) throw new Error(response.statusText);
     text = await response.text();
   } catch {
+    for (const p of places) delete p.dataset.asked;
     return;
   }
-  if (mine !== countsAsked || root !== swap()) return;
+  if (root !== swap()) return; // they are about a page that is gone
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const part of $$("[data-facet]", page)) {
-    const place = $$("details[data-facet]", root).find((d) => d.dataset.facet === part.dataset.facet);
-    const data = place && $(".facet-data", place);
-    if (!data) continue;
+    const data = $(".facet-data", places.find((d) => d.dataset.facet === part.dataset.facet));
     const focused = data.contains(doc.activeElement) && doc.activeElement.textContent;
     data.replaceChildren(...doc.adoptNode(part).childNodes);
     data.dataset.loaded = "";
@@ -205,19 +200,17 @@ async function count(names) {
   }
 }
 
+// wanted names the opened filters whose counts are neither there nor on their way.
 function wanted() {
-  return $$("details[data-facet][open]:not([data-mode=prefix])", swap() ?? doc)
-    .filter((d) => {
-      const data = $(".facet-data", d);
-      return data && (data.dataset.loaded === undefined || data.dataset.stale !== undefined);
-    })
+  return $$("details[data-facet][open]:not([data-mode=prefix]):not([data-asked])", swap() ?? doc)
+    .filter((d) => $(".facet-data", d).dataset.loaded === undefined)
     .map((d) => d.dataset.facet);
 }
 
 doc.addEventListener("toggle", (event) => {
   const d = event.target;
   if (!d.open) return;
-  if (d.dataset.facet && wanted().includes(d.dataset.facet)) count(wanted());
+  if (d.dataset.facet) count(wanted());
   if (d.dataset.json) showJSON(d);
 }, true);
 
@@ -264,9 +257,13 @@ doc.addEventListener("click", (event) => {
 });
 
 // An image that does not come leaves its place, not a broken picture.
-doc.addEventListener("error", (event) => {
-  if (event.target.tagName === "IMG") event.target.classList.add("gone");
-}, true);
+function gone(image) {
+  const place = doc.createElement("span");
+  place.className = "gone";
+  place.title = "This image is not available";
+  image.replaceWith(place);
+}
+doc.addEventListener("error", (event) => event.target.tagName === "IMG" && gone(event.target), true);
 
 // ---- The keyboard.
 
@@ -316,6 +313,7 @@ function turn(way) {
 function settle() {
   count(wanted());
   for (const d of $$("details[data-json][open]")) showJSON(d);
+  for (const i of $$("main img")) if (i.complete && !i.naturalWidth && i.currentSrc) gone(i);
 }
 
 settle();
