@@ -1,8 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"html/template"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +28,7 @@ type browser struct {
 
 	Meta     query.Meta
 	From, To int
-	Table    template.HTML
+	Table    []byte
 	Record   *record
 	Pager    template.HTML
 	LastPage string
@@ -73,6 +75,13 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	entrance := r.URL.RawQuery == ""
+	if kept := sh.entrance.Load(); entrance && kept != nil {
+		setCaching(w, snap.Dataset)
+		p.secure(w.Header(), sh.images)
+		_, err := w.Write(*kept)
+		return err
+	}
 	raw := s.listing.encode()
 	if !readable {
 		raw = r.URL.RawQuery
@@ -95,18 +104,36 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	if err := p.controls(r, &b, &s, sh, snap, req); err != nil {
 		return err
 	}
-	h := w.Header()
 	setCaching(w, snap.Dataset)
-	p.secure(h, sh.images)
+	p.secure(w.Header(), sh.images)
 	w.WriteHeader(status)
-	return p.writeBrowser(w, sh, &b)
+	if !entrance {
+		return p.writeBrowser(w, sh, &b)
+	}
+	var page bytes.Buffer
+	if err := p.writeBrowser(&page, sh, &b); err != nil {
+		return err
+	}
+	sh.entrance.Store(new(page.Bytes()))
+	_, err = w.Write(page.Bytes())
+	return err
 }
 
-func (p *Pages) writeBrowser(w http.ResponseWriter, sh *shell, b *browser) error {
+// writeBrowser writes the whole page.
+func (p *Pages) writeBrowser(w io.Writer, sh *shell, b *browser) error {
 	if _, err := w.Write(sh.start); err != nil {
 		return err
 	}
-	if err := p.templates["browser"].ExecuteTemplate(w, "swap", b); err != nil {
+	t := p.templates["browser"]
+	if err := t.ExecuteTemplate(w, "before", b); err != nil {
+		return err
+	}
+	if b.From > 0 {
+		if _, err := w.Write(b.Table); err != nil { // it is large, and templates copy
+			return err
+		}
+	}
+	if err := t.ExecuteTemplate(w, "after", b); err != nil {
 		return err
 	}
 	_, err := w.Write(sh.end)

@@ -104,27 +104,15 @@ func humanDate(s string) string {
 func appendEscaped(b []byte, s string) []byte {
 	from := 0
 	for i := range len(s) {
-		var with string
-		switch s[i] {
-		case '&':
-			with = "&amp;"
-		case '<':
-			with = "&lt;"
-		case '>':
-			with = "&gt;"
-		case '"':
-			with = "&#34;"
-		case '\'':
-			with = "&#39;"
-		case '\r':
-			with = "&#13;"
-		case 0:
-			with = string(utf8.RuneError)
-		default:
-			continue
+		if with := escapes[s[i]]; with != "" {
+			b = append(append(b, s[from:i]...), with...)
+			from = i + 1
 		}
-		b = append(append(b, s[from:i]...), with...)
-		from = i + 1
 	}
 	return append(b, s[from:]...)
+}
+
+// escapes says what stands for a byte in HTML; empty: the byte itself.
+var escapes = [256]string{
+	'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&#34;", '\'': "&#39;", '\r': "&#13;", 0: string(utf8.RuneError),
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
@@ -36,13 +35,13 @@ func (c *column) class() string {
 const maxCell = 180
 
 // table writes the records of a page as a table.
-func table(s *state, columns []column, req *query.Request, records [][]string) template.HTML {
+func table(s *state, columns []column, req *query.Request, records [][]string) []byte {
 	b := make([]byte, 0, 1024+len(columns)*200+len(records)*len(columns)*130)
 	b = append(b, `<thead><tr><th scope="col"><span class="vh">Record</span>#</th>`...)
 	b = appendHeaders(b, s, columns, req)
 	b = append(b, "</tr></thead>\n<tbody>\n"...)
 	b = appendRows(b, s, columns, req, records)
-	return template.HTML(append(b, "</tbody>"...))
+	return append(b, "</tbody>"...)
 }
 
 // appendHeaders appends the headers of the columns. A click on one sorts, ascending, then descending, then not at all.
@@ -206,7 +205,7 @@ func appendLink(b []byte, address string) []byte {
 	shown := strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "http://")
 	b = append(b, `<a href="`...)
 	b = appendEscaped(b, address)
-	b = append(b, `" rel="noopener noreferrer nofollow"><bdi>`...)
+	b = append(b, `" rel="nofollow noreferrer"><bdi>`...)
 	b = appendEscaped(b, clip(strings.TrimSuffix(strings.TrimPrefix(shown, "www."), "/"), 48))
 	return append(b, `</bdi></a>`...)
 }
@@ -216,5 +215,5 @@ func appendLink(b []byte, address string) []byte {
 func appendImage(b []byte, address string) []byte {
 	b = append(b, `<img src="`...)
 	b = appendEscaped(b, address)
-	return append(b, `" alt="" width="48" height="48" loading="lazy" referrerpolicy="no-referrer">`...)
+	return append(b, `" alt="" loading="lazy" referrerpolicy="no-referrer">`...)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -24,6 +25,7 @@ type shell struct {
 	filters    template.HTML
 	unshown    int
 	chooser    template.HTML
+	entrance   atomic.Pointer[[]byte] // the whole page that an address without a query leads to, once it was asked for
 }
 
 // shells keeps one shell for each dataset and theme.
@@ -38,7 +40,7 @@ type shellName struct {
 }
 
 // maxShells bounds what is kept; past it everything is forgotten.
-const maxShells = 1000
+const maxShells = 200
 
 // swapMark stands for the part that differs. Nothing that a dataset says can be taken for it: it would be escaped.
 const swapMark = "<swap-mark>"
