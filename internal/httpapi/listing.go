@@ -61,14 +61,8 @@ func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.R
 
 func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query.Request, error) {
 	w.headers.set("Vary", varyAccept)
-	if snap.Access == herb.AccessKey {
-		w.headers.set("Vary", varyKey)
-		if w.route.page {
-			w.headers.set("Vary", varyCookie)
-		}
-		if _, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...); err != nil {
-			return nil, err
-		}
+	if err := a.admit(w, r, snap); err != nil {
+		return nil, err
 	}
 	req, err := query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
 	if err != nil {
@@ -76,6 +70,19 @@ func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query
 	}
 	w.setCaching(r, snap.Access)
 	return req, nil
+}
+
+// admit sees that whoever asks may see the records.
+func (a *API) admit(w *response, r *http.Request, snap library.Snapshot) error {
+	if snap.Access != herb.AccessKey {
+		return nil
+	}
+	w.headers.set("Vary", varyKey)
+	if w.route.page {
+		w.headers.set("Vary", varyCookie)
+	}
+	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...)
+	return err
 }
 
 func needsKey(ref herb.Ref) string {

@@ -69,8 +69,8 @@ func documentKey(datasets []herb.Dataset) string {
 	return b.String()
 }
 
-// describeAll makes the document: the operations of the route table, and the listing once more for each dataset, with
-// its own parameters and records.
+// describeAll makes the document: the operations of the route table, and the listing and the facets once more for
+// each dataset, with its own parameters and records.
 func (a *API) describeAll(datasets []herb.Dataset) object {
 	var paths object
 	schemas := schemas()
@@ -85,9 +85,12 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 		}
 		names := distinct{}
 		for _, d := range datasets {
-			name := names.identifier(d.Ref)
+			name, at := names.identifier(d.Ref), "/api/v1/"+d.Ref.String()
 			schemas = append(schemas, member{recordSchema(name), describeRecord(d)})
-			paths = append(paths, member{"/api/v1/" + d.Ref.String() + "/data", object{{"get", describeListing(d, name)}}})
+			paths = append(paths, member{at + "/data", object{{"get", describeListing(d, name)}}})
+			if op, ok := describeFacets(d, name); ok {
+				paths = append(paths, member{at + "/facets", object{{"get", op}}})
+			}
 		}
 	}
 	return object{

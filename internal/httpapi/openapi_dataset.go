@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,13 +59,6 @@ func describeField(f herb.Field) string {
 
 // describeListing returns the listing of one dataset as an operation object.
 func describeListing(d herb.Dataset, name string) object {
-	kind, title := authOptional, d.Title
-	if d.Access == herb.AccessKey {
-		kind = authKey
-	}
-	if title == "" {
-		title = d.Ref.String()
-	}
 	about := listDescription
 	if d.Description != "" {
 		about = d.Description + "\n\n" + about
@@ -76,12 +70,23 @@ func describeListing(d herb.Dataset, name string) object {
 	return object{
 		{"operationId", "list_" + name},
 		{"tags", []string{tagData}},
-		{"summary", "List " + title},
+		{"summary", "List " + titleOf(d)},
 		{"description", about},
-		{"security", kind.security()},
+		{"security", accessTo(d).security()},
 		{"parameters", datasetParameters(d)},
 		{"responses", withFaults(listResponses(page))},
 	}
+}
+
+// titleOf returns what people call a dataset.
+func titleOf(d herb.Dataset) string { return cmp.Or(d.Title, d.Ref.String()) }
+
+// accessTo returns what it takes to see the records of a dataset.
+func accessTo(d herb.Dataset) auth {
+	if d.Access == herb.AccessKey {
+		return authKey
+	}
+	return authOptional
 }
 
 // datasetParameters returns everything that can be asked of a dataset.
@@ -100,16 +105,16 @@ func datasetParameters(d herb.Dataset) []any {
 	params = append(params, ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
 		ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"))
 	for _, f := range d.Fields {
-		params = append(params, filterParameters(f)...)
+		params = append(params, filterParameters(f, query.Reserved())...)
 	}
 	return params
 }
 
-// filterParameters returns the parameters that filter by a field.
-func filterParameters(f herb.Field) []any {
+// filterParameters returns the parameters that filter by a field, where some names mean something else.
+func filterParameters(f herb.Field, reserved []string) []any {
 	var params []any
 	values := array(object{{"type", "string"}})
-	if f.Filterable && !slices.Contains(query.Reserved(), f.Name) {
+	if f.Filterable && !slices.Contains(reserved, f.Name) {
 		const about = "Records whose %s is this value; repeated: one of these values. Empty: records without a value."
 		params = append(params, inQuery(f.Name, fmt.Sprintf(about, f.Name), values))
 	}

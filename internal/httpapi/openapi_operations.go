@@ -22,14 +22,19 @@ func listDoc() operation {
 			ref("parameters", "page"), ref("parameters", "per_page"),
 			inQuery(query.ParamSort, "Field to sort by. Empty values come last in both orders.", object{{"type", "string"}}),
 			ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
-			inQuery("filters", "Any filterable field, as `field=value` or `field[operator]=value`, each as often as needed.", object{
-				{"type", "object"},
-				{"additionalProperties", array(object{{"type", "string"}})},
-			}),
+			filtersParameter(),
 			ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"),
 		},
 		responses: listResponses(schema("Listing")),
 	}
+}
+
+// filtersParameter stands for the filters of a dataset that is not known.
+func filtersParameter() object {
+	return inQuery("filters", "Any filterable field, as `field=value` or `field[operator]=value`, each as often as needed.", object{
+		{"type", "object"},
+		{"additionalProperties", array(object{{"type", "string"}})},
+	})
 }
 
 // listResponses returns the responses of a listing whose success has the given schema.

@@ -33,7 +33,7 @@ func schemas() object {
 		})},
 	}
 	always := []string{"namespace", "name", "access", "records", "field_names", "version", "links"}
-	return object{
+	return append(object{
 		{"Plant", record("A plant as its creator gets it back.", []string{"name"}, object{{"name", name}, {"tag", tag}})},
 		{"NewPlant", record("A plant to be created.", []string{"id", "name"}, object{
 			{"id", whole("Identification number of the plant.", member{"format", "int64"})},
@@ -84,7 +84,7 @@ func schemas() object {
 		{"Status", record("The state of the service.", []string{"status"}, object{
 			{"status", str("In one word.", member{"enum", []string{"ok", "ready"}})},
 		})},
-	}
+	}, facetSchemas()...)
 }
 
 // detailSchemas are the members of a dataset's description that tell of its version.

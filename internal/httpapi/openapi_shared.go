@@ -71,6 +71,13 @@ func sharedParameters() object {
 		})},
 		{"search", inQuery(query.ParamSearch, "Words to be found in the searchable fields, whatever their case and accents. "+
 			"All must occur. word* is a prefix, \"a phrase\" is consecutive words, -word excludes.", object{{"type", "string"}})},
+		{"top", inQuery(query.ParamTop, "How many values of each field to return, the most frequent ones.", object{
+			{"type", "integer"}, {"minimum", 0}, {"maximum", query.MaxTop}, {"default", query.DefaultTop},
+		})},
+		{"buckets", inQuery(query.ParamBuckets, "The most buckets that a histogram may have; 0: no histogram.", object{
+			{"type", "integer"}, {"anyOf", []any{object{{"const", 0}}, object{{"minimum", query.MinBuckets}}}},
+			{"maximum", query.MaxBuckets}, {"default", query.DefaultBuckets},
+		})},
 		{"api_key", inQuery(query.ParamAPIKey, "A key, for datasets that need one. Prefer a header.", object{{"type", "string"}})},
 		{"If-None-Match", inHeader("If-None-Match", "Entity tags that the client has. If one is still right the answer is 304.")},
 		{"X-Request-Id", inHeader("X-Request-Id", "An id of the client's own: up to 128 letters, digits and . _ ~ -")},

@@ -63,6 +63,7 @@ func TestDocumentAndRoutesAgree(t *testing.T) {
 	}
 	for _, ref := range []string{"garden/catalog", "locked/staff", "odd/a-b.c", "store/plants"} {
 		want["GET /api/v1/"+ref+"/data"] = true
+		want["GET /api/v1/"+ref+"/facets"] = true
 	}
 	got := map[string]bool{}
 	ids := map[string]bool{}
@@ -82,7 +83,7 @@ func TestDocumentAndRoutesAgree(t *testing.T) {
 	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.0.0" {
 		t.Errorf("it is OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
 	}
-	for _, name := range []string{"Plant", "NewPlant", "Error", "Record", "Meta", "Listing", "Dataset", "Catalogue"} {
+	for _, name := range []string{"Plant", "NewPlant", "Error", "Record", "Meta", "Listing", "Facets", "Dataset", "Catalogue"} {
 		if _, ok := d.Components.Schemas[name]; !ok {
 			t.Errorf("there is no schema %s", name)
 		}
@@ -109,6 +110,10 @@ func TestDocumentOfADataset(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+	wantOdd = append([]string{"field", "top", "buckets"}, wantOdd[3:]...)
+	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
+		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}
 	dataset, _ := catalog()
 	for _, f := range dataset.Fields {

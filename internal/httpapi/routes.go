@@ -39,6 +39,10 @@ func (a *API) table() []route {
 			summary: "List the records of a dataset", auth: authOptional, handle: a.list, doc: listDoc(),
 		},
 		{
+			method: http.MethodGet, pattern: facetsPattern, id: "countValues", tag: tagData,
+			summary: "Count the values of fields", auth: authOptional, handle: a.facets, doc: facetsDoc(),
+		},
+		{
 			method: http.MethodGet, pattern: "/api/v1", id: "listDatasets", tag: tagData,
 			summary: "List the datasets", handle: a.catalogue, doc: catalogueDoc(),
 		},
@@ -66,7 +70,11 @@ func (a *API) table() []route {
 	return append(routes, a.pageRoutes()...)
 }
 
-const listPattern = "/api/v1/{namespace}/{dataset}/data"
+// Where the records of a dataset are, and what is counted of them.
+const (
+	listPattern   = "/api/v1/{namespace}/{dataset}/data"
+	facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
+)
 
 // allMethods is what any resource allows.
 const allMethods = "GET, HEAD, POST, OPTIONS"

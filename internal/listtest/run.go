@@ -132,7 +132,7 @@ var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
 const largeQueries = 10
 
 // facetShare says that facets are compared for one query in so many.
-const facetShare = 3
+const facetShare = 5
 
 // checkRandom asks one random dataset random questions and returns how many answers were compared.
 func checkRandom(t testing.TB, e Engine, seed uint64) (compared int, err error) {

@@ -128,16 +128,17 @@ func facetScenes() []scene {
 			records: []herb.Record{
 				{"a", "bo"}, {"b", "Çelik"}, {"c", "zed"}, {"d", "Ångström"}, {"e", "A\u030angstro\u0308m"}, {"f", ""},
 				{"g", "Ana"}, {"h", "ana"}, {"i", "zed"}, {"j", "A\u030angstro\u0308m"}, {"k", "bo"}, {"l", "zed"},
+				{"m", "b, o"},
 			},
 			facets: []facetQuestion{
 				{"field=t", []string{
-					"12", "t: 1 empty, 7 distinct: zed=3 A\u030angstro\u0308m=2 bo=2 ana=1 Ana=1 Ångström=1 Çelik=1",
+					"13", "t: 1 empty, 8 distinct: zed=3 A\u030angstro\u0308m=2 bo=2 ana=1 Ana=1 Ångström=1 b, o=1 Çelik=1",
 				}},
-				{"field=t&top=2", []string{"12", "t: 1 empty, 7 distinct: zed=3 A\u030angstro\u0308m=2"}},
+				{"field=t&top=2", []string{"13", "t: 1 empty, 8 distinct: zed=3 A\u030angstro\u0308m=2"}},
 				{"field=t&id[in]=d,e,f", []string{"3", "t: 1 empty, 2 distinct: A\u030angstro\u0308m=1 Ångström=1"}},
 				{"field=t&search=angstrom", []string{"3", "t: 0 empty, 2 distinct: A\u030angstro\u0308m=2 Ångström=1"}},
 				{"field=t&search=-", []string{"0", "t: 0 empty, 0 distinct:"}},
-				{"field=t&search=-zed+-bo&top=1", []string{"7", "t: 1 empty, 5 distinct: A\u030angstro\u0308m=2"}},
+				{"field=t&search=-zed+-bo&top=1", []string{"8", "t: 1 empty, 6 distinct: A\u030angstro\u0308m=2"}},
 			},
 		},
 		{

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Buckets returns the buckets, not counted yet, of a histogram over the values from least to greatest of a number or date
-// field: at most so many, side by side, their borders where people would put them. There are none if most is 0 or if a
-// number has more than MaxBorderDigits digits.
+// field: at most so many, side by side, their borders where people would put them. There are none if most is 0, if a
+// number has more than MaxBorderDigits digits, and if the values are not what they should be.
 //
 // Borders are multiples of a step, the smallest that takes no more buckets than asked for. Of numbers it is 1, 2 or 5
 // times a power of ten, and not less than a unit of the last digit, zeros at the end left out, that the least or the
@@ -44,6 +45,9 @@ func numberBorders(least, greatest string, most int) []string {
 	}
 	places := max(low.places, high.places)
 	from, to := low.scaled(places), high.scaled(places)
+	if from.Cmp(to) > 0 {
+		return nil
+	}
 	// No step below a power of ten times this width is enough, so the search begins there.
 	width := new(big.Int).Sub(to, from)
 	width.Div(width, big.NewInt(int64(most)))
@@ -77,8 +81,11 @@ type decimal struct {
 	minus  bool
 }
 
-// readDecimal takes a number apart; ok is false if it is too long.
+// readDecimal takes a number apart; ok is false if it is none or too long.
 func readDecimal(s string) (d decimal, ok bool) {
+	if !text.IsNumber([]byte(s)) {
+		return d, false
+	}
 	s, d.minus = strings.CutPrefix(s, "-")
 	whole, fraction, _ := strings.Cut(s, ".")
 	fraction = strings.TrimRight(fraction, "0")
@@ -88,7 +95,7 @@ func readDecimal(s string) (d decimal, ok bool) {
 
 // scaled returns the number in units of its so many-th place behind the point.
 func (d decimal) scaled(places int) *big.Int {
-	n, _ := new(big.Int).SetString(d.digits, 10) // values of a number field are numbers
+	n, _ := new(big.Int).SetString(d.digits, 10) // there is nothing but digits
 	n.Mul(n, powerOfTen(places-d.places))
 	if d.minus {
 		n.Neg(n)
@@ -142,8 +149,8 @@ func inMonths(n int) dateStep {
 func dateBorders(least, greatest string, most int) []string {
 	from, err := time.Parse(time.DateOnly, least)
 	to, err2 := time.Parse(time.DateOnly, greatest)
-	if err != nil || err2 != nil {
-		return nil // values of a date field are dates
+	if err != nil || err2 != nil || from.After(to) {
+		return nil
 	}
 	steps := []dateStep{inDays(1), inDays(7), inMonths(1), inMonths(3)}
 	for years := 1; years <= 10_000; years *= 10 {

@@ -90,7 +90,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		Request: &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields},
 		Top:     DefaultTop, Buckets: DefaultBuckets,
 	}
-	filters := filterParser{fields: fields, reserved: FacetParams()}
+	filters := filterParser{fields: fields, reserved: FacetParams}
 	var seen []string
 	for _, p := range ps {
 		switch {

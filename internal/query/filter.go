@@ -52,7 +52,7 @@ type Operand struct {
 // filterParser gathers the conditions of a request.
 type filterParser struct {
 	fields   []herb.Field
-	reserved []string // parameters that are no filters
+	reserved func() []string // parameters that are no filters
 	groups   []Condition
 	values   int
 	empty    []int // fields that were given [empty]
@@ -129,7 +129,7 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	case !known || field < 0:
 		choices := names(fp.fields, isFilterable)
 		return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-			didYouMean(name, slices.Concat(choices, fp.reserved)), strings.Join(fp.reserved, ", "), list(choices))
+			didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 	case !fp.fields[field].Filterable:
 		return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", name, list(names(fp.fields, isFilterable)))
 	}

@@ -31,7 +31,7 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 		return nil, err
 	}
 	r := &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields}
-	filters := filterParser{fields: fields, reserved: Reserved()}
+	filters := filterParser{fields: fields, reserved: Reserved}
 	var seen []string
 	for _, p := range ps {
 		if !slices.Contains(Reserved(), p.name) {

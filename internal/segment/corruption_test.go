@@ -170,7 +170,25 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 				what, q, len(page.Records), q.PerPage, page.Total, r.Len())
 		}
 	}
+	for _, q := range []*query.Request{asked[0], asked[len(asked)/3]} { // it asks much of all fields each time
+		facets, err := r.Facets(context.Background(), facetsOf(q, r.Fields()))
+		switch {
+		case err != nil && !isDamage(err):
+			return fmt.Errorf("%s: facets of %q: %w", what, q, err)
+		case err == nil && (len(facets.Fields) != len(r.Fields()) || facets.Total > r.Len()):
+			return fmt.Errorf("%s: facets of %q: %d fields, %d of %d in all", what, q, len(facets.Fields), facets.Total, r.Len())
+		}
+	}
 	return nil
+}
+
+// facetsOf asks for the facets of all fields among what a request finds.
+func facetsOf(q *query.Request, fields []herb.Field) *query.FacetRequest {
+	f := &query.FacetRequest{Request: q, Top: 3, Buckets: 5}
+	for i := range fields {
+		f.Fields = append(f.Fields, i)
+	}
+	return f
 }
 
 // expected is the error that a change of the byte at a place must give; nil if it is for Verify to find.

@@ -12,9 +12,10 @@ import (
 
 // Facets counts the values of fields among the records that meet a request.
 //
-// If that is every record, the counts are the lengths of runs. Otherwise it depends on what is less work: many records are
-// a bit each, and every run is counted against them, from its stored set if it is long; few are looked up one by one. It
-// takes memory for the records found and, from a pool, a bit for each record there is or a number for each of the few.
+// If that is every record, the counts are the lengths of runs. Otherwise it depends on what is less work: the stored sets of
+// a field with few values are counted against the records found; or these are marked in the order of the field, and the
+// marks of each run are counted; or, if they are few, their places are sorted. It takes memory for the records found and,
+// from a pool, two bits for each record there is or a number for each of the few.
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = guard(func() error {
 		set, _, err := r.answer(q.Request)
@@ -68,20 +69,21 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 		f.Histogram = h.buckets
 	}
 	best := ranking{most: q.Top}
+	exact := c.exact()
 	switch {
-	case m.set == nil && !c.exact():
+	case m.set == nil && !exact:
 		f.Distinct = c.distinct()
 		h.addAll(c)
 		c.rankLongest(&best)
 	default:
 		t.each(func(run, n int) {
 			h.add(run, n)
-			if c.exact() && c.isMixed(run) {
+			if exact && c.isMixed(run) {
 				f.Distinct += c.rankWritings(m.set, run, &best)
 				return
 			}
 			f.Distinct++
-			best.offer(ranked{n: n, run: run})
+			best.offerRun(run, n)
 		})
 	}
 	for _, v := range best.values {
@@ -132,14 +134,14 @@ func (c *column) rankLongest(best *ranking) {
 		for k := range long {
 			run := int(c.long.at(k))
 			from, to := c.run(run)
-			best.offer(ranked{n: to - from, run: run})
+			best.offerRun(run, to-from)
 		}
 		return
 	}
 	from := 0
 	for run := range c.distinct() {
 		to := int(c.runs.at(run + 1))
-		best.offer(ranked{n: to - from, run: run})
+		best.offerRun(run, to-from)
 		from = to
 	}
 }

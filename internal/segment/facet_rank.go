@@ -17,8 +17,10 @@ type ranked struct {
 
 // before reports whether a value comes before another: the more frequent first, equally frequent ones as they sort.
 func (v *ranked) before(w *ranked) bool {
-	return cmp.Or(cmp.Compare(w.n, v.n), cmp.Compare(v.run, w.run), bytes.Compare(v.key, w.key),
-		strings.Compare(v.value, w.value)) < 0
+	if v.n != w.n || v.run != w.run { // for nearly all values that is all there is to see
+		return v.n > w.n || v.n == w.n && v.run < w.run
+	}
+	return cmp.Or(bytes.Compare(v.key, w.key), strings.Compare(v.value, w.value)) < 0
 }
 
 // ranking keeps the most frequent values of all that it is offered.
@@ -30,6 +32,13 @@ type ranking struct {
 // takes reports whether a value so frequent could have a place.
 func (r *ranking) takes(n int) bool {
 	return len(r.values) < r.most || r.most > 0 && n >= r.values[r.most-1].n
+}
+
+// offerRun offers the value of a run. Most are refused, so that this is the quick way to do it.
+func (r *ranking) offerRun(run, n int) {
+	if r.takes(n) {
+		r.offer(ranked{n: n, run: run})
+	}
 }
 
 func (r *ranking) offer(v ranked) {

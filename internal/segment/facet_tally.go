@@ -32,6 +32,7 @@ func (m *matches) dense() bitset {
 // scratch is memory that requests use one after the other.
 type scratch struct {
 	dense  denseSet
+	marks  bitset
 	places []uint32
 }
 
@@ -73,12 +74,14 @@ type tally interface {
 	each(f func(run, n int))
 }
 
-// What it costs to count, in nanoseconds, roughly: it is measured against each other alone.
+// What it costs to count, in nanoseconds, roughly: costs are compared with each other alone.
 const (
-	costOfPlace  = 2   // a record of a run is looked up in a bitset
 	costOfByte   = 0.4 // of a stored set
-	costOfRun    = 3
-	costOfRecord = 90 // a record's place is looked up and sorted
+	costOfPlace  = 4   // a record of a run without one is looked up
+	costOfMark   = 4   // a record is marked in the order
+	costOfWord   = 0.5 // of 64 marks
+	costOfRun    = 3   // one of which every record is looked at
+	costOfSorted = 90  // a record's place is looked up and sorted
 )
 
 // tally chooses how to count the records of a request.
@@ -86,11 +89,18 @@ func (c *column) tally(m *matches) tally {
 	if m.set == nil {
 		return tallyAll{c}
 	}
-	through := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short()) + costOfRun*float64(c.distinct())
-	if costOfRecord*float64(m.n) < through {
+	n := float64(m.n)
+	runs := costOfRun * float64(c.distinct())
+	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short()) + runs
+	byMarks := costOfMark*n + costOfWord*float64(m.records/64) + runs
+	switch least := min(bySets, byMarks, costOfSorted*n); least {
+	case bySets:
+		return tallySets{c, m.dense()}
+	case byMarks:
+		return newTallyMarks(c, m)
+	default:
 		return newTallyFew(c, m)
 	}
-	return tallyMany{c, m.dense()}
 }
 
 // short returns how many records are in runs without a stored set.
@@ -116,15 +126,15 @@ func (t tallyAll) each(f func(run, n int)) {
 	}
 }
 
-// tallyMany counts each run against the records, which are a bit each.
-type tallyMany struct {
+// tallySets counts each run against the records.
+type tallySets struct {
 	c       *column
 	records bitset
 }
 
-func (t tallyMany) empty() int { return t.count(t.c.distinct()) }
+func (t tallySets) empty() int { return t.count(t.c.distinct()) }
 
-func (t tallyMany) ends() (first, last int) {
+func (t tallySets) ends() (first, last int) {
 	last = t.c.distinct() - 1
 	for t.count(first) == 0 {
 		first++
@@ -135,7 +145,7 @@ func (t tallyMany) ends() (first, last int) {
 	return first, last
 }
 
-func (t tallyMany) count(run int) int {
+func (t tallySets) count(run int) int {
 	k := sort.Search(t.c.long.len(), func(k int) bool { return int(t.c.long.at(k)) >= run })
 	if k < t.c.long.len() && int(t.c.long.at(k)) == run {
 		return countSet(t.c.often.bytes(k), t.records)
@@ -143,7 +153,7 @@ func (t tallyMany) count(run int) int {
 	return t.countPlaces(t.c.run(run))
 }
 
-func (t tallyMany) countPlaces(from, to int) (n int) {
+func (t tallySets) countPlaces(from, to int) (n int) {
 	records := t.records
 	for order := t.c.order.slice(from, to); len(order) >= 4; order = order[4:] {
 		rec := binary.LittleEndian.Uint32(order)
@@ -152,7 +162,7 @@ func (t tallyMany) countPlaces(from, to int) (n int) {
 	return n
 }
 
-func (t tallyMany) each(f func(run, n int)) {
+func (t tallySets) each(f func(run, n int)) {
 	k, from := 0, 0
 	for run := range t.c.distinct() {
 		to := int(t.c.runs.at(run + 1))
@@ -168,6 +178,78 @@ func (t tallyMany) each(f func(run, n int)) {
 		}
 		from = to
 	}
+}
+
+// tallyMarks has a bit for each place in the order.
+type tallyMarks struct {
+	c     *column
+	marks bitset
+}
+
+func newTallyMarks(c *column, m *matches) tallyMarks {
+	words := (m.records + 63) / 64
+	if len(m.scratch.marks) != words {
+		m.scratch.marks = newBitset(m.records)
+	} else {
+		clear(m.scratch.marks)
+	}
+	marks, places := m.scratch.marks, c.places
+	each(m.set, func(records []uint32) {
+		for _, rec := range records {
+			marks.add(places.at(int(rec)))
+		}
+	})
+	return tallyMarks{c, marks}
+}
+
+func (t tallyMarks) empty() int { return t.marks.between(t.c.run(t.c.distinct())) }
+
+func (t tallyMarks) ends() (first, last int) {
+	i, end := 0, t.c.values()
+	for t.marks[i] == 0 {
+		i++
+	}
+	j := (end - 1) / 64
+	word := t.marks[j] & (^uint64(0) >> (63 - (end-1)%64))
+	for word == 0 {
+		j--
+		word = t.marks[j]
+	}
+	return t.c.runAt(64*i + bits.TrailingZeros64(t.marks[i])), t.c.runAt(64*j + bits.Len64(word) - 1)
+}
+
+func (t tallyMarks) each(f func(run, n int)) {
+	from := 0
+	for run := range t.c.distinct() {
+		to := int(t.c.runs.at(run + 1))
+		n := 0
+		if to == from+1 { // as in all of a field whose values differ
+			n = int(t.marks[from/64] >> (from % 64) & 1)
+		} else {
+			n = t.marks.between(from, to)
+		}
+		if n > 0 {
+			f(run, n)
+		}
+		from = to
+	}
+}
+
+// between returns how many bits are set from one up to another.
+func (b bitset) between(from, to int) (n int) {
+	if from >= to {
+		return 0
+	}
+	i, j := from/64, (to-1)/64
+	low, high := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
+	if i == j {
+		return bits.OnesCount64(b[i] & low & high)
+	}
+	n = bits.OnesCount64(b[i]&low) + bits.OnesCount64(b[j]&high)
+	for _, w := range b[i+1 : j] {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // tallyFew has the place of every record.
@@ -262,18 +344,8 @@ func countBits(b []byte, part *[partWords]uint64) (n int) {
 
 func countIntervals(b []byte, part *[partWords]uint64) (n int) {
 	for ; len(b) >= 4; b = b[4:] {
-		first := uint(binary.LittleEndian.Uint16(b))
-		last := first + uint(binary.LittleEndian.Uint16(b[2:]))
-		i, j := first/64, last/64
-		low, high := ^uint64(0)<<(first%64), ^uint64(0)>>(63-last%64)
-		if i == j {
-			n += bits.OnesCount64(part[i] & low & high)
-			continue
-		}
-		n += bits.OnesCount64(part[i]&low) + bits.OnesCount64(part[j]&high)
-		for _, w := range part[i+1 : j] {
-			n += bits.OnesCount64(w)
-		}
+		first := int(binary.LittleEndian.Uint16(b))
+		n += bitset(part[:]).between(first, first+int(binary.LittleEndian.Uint16(b[2:]))+1)
 	}
 	return n
 }

@@ -99,6 +99,17 @@ func FuzzList(f *testing.F) {
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("the page differs (-want +got):\n%s", d)
 		}
+		facets, err := r.Facets(t.Context(), facetsOf(q, everyType()))
+		if err != nil {
+			t.Fatalf("Facets: %v", err)
+		}
+		counted, err := oracle.Facets(t.Context(), facetsOf(q, everyType()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(counted, facets, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("the facets differ (-want +got):\n%s", d)
+		}
 	})
 }
 

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// facetsBody is the answer to a request for facets.
+type facetsBody struct {
+	Data []facet    `json:"data"`
+	Meta facetsMeta `json:"meta"`
+}
+
+type facetsMeta struct {
+	Total int `json:"total"`
+}
+
+type facet struct {
+	Field    string             `json:"field"`
+	Type     herb.Type          `json:"type"`
+	Empty    int                `json:"empty"`
+	Distinct int                `json:"distinct"`
+	Values   []query.ValueCount `json:"values"`
+	*facetRange
+}
+
+// facetRange is what a facet of numbers or dates has beyond others.
+type facetRange struct {
+	Min       string         `json:"min"`
+	Max       string         `json:"max"`
+	Histogram []query.Bucket `json:"histogram"`
+}
+
+// facets answers with how the values of fields are distributed.
+func (a *API) facets(w *response, r *http.Request) error {
+	snap, err := a.acquire(w, r)
+	if err != nil {
+		return err
+	}
+	defer snap.Release()
+	if err := a.admit(w, r, snap); err != nil {
+		return err
+	}
+	req, err := query.ParseFacets(r.URL.RawQuery, snap.Fields)
+	if err != nil {
+		return err
+	}
+	w.setCaching(r, snap.Access)
+	if w.notModified(r, a.entityTag(snap.Version, facetsPattern, req.String())) {
+		return nil
+	}
+	found, err := snap.Facets(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	body, err := encodeJSON(renderFacets(found))
+	if err != nil {
+		return err
+	}
+	w.send(r, http.StatusOK, contentJSON, body)
+	return nil
+}
+
+func renderFacets(found query.Facets) facetsBody {
+	body := facetsBody{Data: make([]facet, len(found.Fields)), Meta: facetsMeta{found.Total}}
+	for i, f := range found.Fields {
+		body.Data[i] = facet{Field: f.Field, Type: f.Type, Empty: f.Empty, Distinct: f.Distinct, Values: orNone(f.Values)}
+		if query.HasRange(f.Type) {
+			body.Data[i].facetRange = &facetRange{f.Min, f.Max, orNone(f.Histogram)}
+		}
+	}
+	return body
+}
+
+// orNone returns a list that is written as one, even if there is nothing in it.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,181 @@
+package listtest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// brokenFaceter is an engine whose fault is in its facets alone.
+type brokenFaceter struct {
+	*Oracle
+	fault func(o *Oracle, r *query.FacetRequest) (query.Facets, error)
+}
+
+func (b brokenFaceter) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
+	return b.fault(b.Oracle, r)
+}
+
+type facetFault = func(o *Oracle, r *query.FacetRequest) (query.Facets, error)
+
+// facetsAsked is an engine that misunderstands requests for facets.
+func facetsAsked(change func(*query.FacetRequest)) facetFault {
+	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+		changed, request := *r, *r.Request
+		changed.Request = &request
+		change(&changed)
+		return o.Facets(context.Background(), &changed)
+	}
+}
+
+// facetsQuoted is an engine that spoils each facet.
+func facetsQuoted(change func(f *query.Facet)) facetFault {
+	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+		facets, err := o.Facets(context.Background(), r)
+		for i := range facets.Fields {
+			change(&facets.Fields[i])
+		}
+		return facets, err
+	}
+}
+
+// facetsTyped is an engine that takes the values of one type for those of another, and does not say so.
+func facetsTyped(from, to herb.Type) facetFault {
+	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+		fields := slices.Clone(o.fields)
+		for i := range fields {
+			if fields[i].Type == from {
+				fields[i].Type = to
+			}
+		}
+		changed := NewOracle(fields, o.records)
+		facets := query.Facets{}
+		found := o.findAll(r.Request)
+		facets.Total = len(found)
+		for _, i := range r.Fields {
+			f := changed.facet(found, i, r)
+			f.Type = o.fields[i].Type
+			facets.Fields = append(facets.Fields, f)
+		}
+		return facets, nil
+	}
+}
+
+func facetFaults() map[string]facetFault {
+	return map[string]facetFault{
+		"filters ignored": facetsAsked(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
+		"search ignored":  facetsAsked(func(r *query.FacetRequest) { r.Request.Search = nil }),
+		"top ignored":     facetsAsked(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
+		"buckets ignored": facetsAsked(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
+		"fields reversed": facetsAsked(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
+		"one field only":  facetsAsked(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
+		"numbers as text": facetsTyped(herb.TypeNumber, herb.TypeText),
+		"lists as text":   facetsTyped(herb.TypeList, herb.TypeText),
+		"text as lists":   facetsTyped(herb.TypeText, herb.TypeList),
+		"empty values are values": facetsQuoted(func(f *query.Facet) {
+			if f.Empty > 0 {
+				f.Distinct++
+			}
+		}),
+		"empty values not counted":  facetsQuoted(func(f *query.Facet) { f.Empty = 0 }),
+		"distinct of the first few": facetsQuoted(func(f *query.Facet) { f.Distinct = min(f.Distinct, len(f.Values)) }),
+		"least frequent first":      facetsQuoted(func(f *query.Facet) { slices.Reverse(f.Values) }),
+		"ties reversed": facetsQuoted(func(f *query.Facet) {
+			slices.Reverse(f.Values)
+			slices.SortStableFunc(f.Values, func(a, b query.ValueCount) int { return b.Count - a.Count })
+		}),
+		"ties by bytes": facetsQuoted(func(f *query.Facet) {
+			slices.SortFunc(f.Values, func(a, b query.ValueCount) int {
+				if a.Count != b.Count {
+					return b.Count - a.Count
+				}
+				return strings.Compare(a.Value, b.Value)
+			})
+		}),
+		"numbers as they sort": facetsQuoted(func(f *query.Facet) {
+			for i, v := range f.Values {
+				if f.Type == herb.TypeNumber && strings.Contains(v.Value, ".") {
+					f.Values[i].Value = strings.TrimRight(strings.TrimRight(v.Value, "0"), ".")
+				}
+			}
+		}),
+		"no greatest value":     facetsQuoted(func(f *query.Facet) { f.Max = f.Min }),
+		"empty buckets omitted": facetsQuoted(func(f *query.Facet) { f.Histogram = slices.DeleteFunc(f.Histogram, isEmptyBucket) }),
+		"one bucket short": facetsQuoted(func(f *query.Facet) {
+			f.Histogram = f.Histogram[:max(0, len(f.Histogram)-1)]
+		}),
+		"borders count twice": facetsQuoted(func(f *query.Facet) {
+			for i, b := range f.Histogram {
+				for _, v := range f.Values {
+					if i > 0 && v.Value == b.From {
+						f.Histogram[i-1].Count += v.Count
+					}
+				}
+			}
+		}),
+		"first written among those found": func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+			var left []herb.Record
+			for _, n := range o.findAll(r.Request) {
+				left = append(left, o.records[n])
+			}
+			all := *r.Request
+			all.Conditions, all.Search = nil, nil
+			return NewOracle(o.fields, left).Facets(context.Background(), &query.FacetRequest{
+				Request: &all, Fields: r.Fields, Top: r.Top, Buckets: r.Buckets,
+			})
+		},
+		"elements as often as they stand": func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+			facets, err := o.Facets(context.Background(), r)
+			for i, f := range facets.Fields {
+				for k := range f.Values {
+					if f.Type == herb.TypeList {
+						f.Values[k].Count = 0
+						for _, n := range o.findAll(r.Request) {
+							for _, e := range parts(f.Type, o.records[n][r.Fields[i]]) {
+								if e == f.Values[k].Value {
+									f.Values[k].Count++
+								}
+							}
+						}
+					}
+				}
+			}
+			return facets, err
+		},
+		"an error": func(*Oracle, *query.FacetRequest) (query.Facets, error) {
+			return query.Facets{}, herb.Errorf(herb.CodeInternal, "out of order")
+		},
+	}
+}
+
+func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
+
+// TestFaultsInFacets sees that the suite can fail: the named scenes and the random datasets each find every fault.
+func TestFaultsInFacets(t *testing.T) {
+	t.Parallel()
+	for name, fault := range facetFaults() {
+		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
+			return brokenFaceter{NewOracle(fields, records), fault}
+		}}
+		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
+			t.Parallel()
+			if !slices.ContainsFunc(scenes(), func(s scene) bool {
+				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
+			}) {
+				t.Error("no named scene finds it")
+			}
+			const most = 1000
+			seed := uint64(0)
+			for ; seed < most && agrees(t, e, seed); seed++ {
+			}
+			if seed == most {
+				t.Errorf("%d random datasets do not find it", most)
+			}
+			t.Logf("found by dataset %d", seed)
+		})
+	}
+}

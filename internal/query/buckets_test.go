@@ -1,0 +1,73 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	nines := strings.Repeat("9", query.MaxBorderDigits)
+	for _, tt := range []struct {
+		name            string
+		typ             herb.Type
+		least, greatest string
+		most            int
+		want            string
+	}{
+		{"ratings", herb.TypeNumber, "1", "5", 20, "1 2 3 4 5 6"},
+		{"zeros at the end do not count", herb.TypeNumber, "1.00", "5.00", 20, "1 2 3 4 5 6"},
+		{"one value", herb.TypeNumber, "42", "42", 20, "42 43"},
+		{"one value behind the point", herb.TypeNumber, "-0.25", "-0.250", 20, "-0.25 -0.24"},
+		{"nothing is lost in decimals", herb.TypeNumber, "0.1", "0.5", 20, "0.1 0.2 0.3 0.4 0.5 0.6"},
+		{"hundredths", herb.TypeNumber, "0.07", "0.1", 4, "0.07 0.08 0.09 0.1 0.11"},
+		{"fives", herb.TypeNumber, "3", "27", 6, "0 5 10 15 20 25 30"},
+		{"the greatest on a border", herb.TypeNumber, "0", "100", 10, "0 20 40 60 80 100 120"},
+		{"below zero", herb.TypeNumber, "-7", "-1", 4, "-8 -6 -4 -2 0"},
+		{"both sides of zero", herb.TypeNumber, "-1", "999", 2, "-1000 0 1000"},
+		{"zero", herb.TypeNumber, "-0", "0.0", 5, "0 1"},
+		{"more digits than a float has", herb.TypeNumber, "9007199254740993", "9007199254740995", 3,
+			"9007199254740993 9007199254740994 9007199254740995 9007199254740996"},
+		{"far apart", herb.TypeNumber, "0.000000000000000000001", "1000000000000000000000", 2,
+			"0 1000000000000000000000 2000000000000000000000"},
+		{"as many digits as there may be", herb.TypeNumber, "0", nines, 2, "0 5" + strings.Repeat("0", query.MaxBorderDigits-1) +
+			" 1" + strings.Repeat("0", query.MaxBorderDigits)},
+		{"too many digits", herb.TypeNumber, "0", nines + "9", 2, ""},
+		{"no buckets", herb.TypeNumber, "0", "1", 0, ""},
+		{"no number", herb.TypeNumber, "1", "1e5", 20, ""},
+		{"the wrong way round", herb.TypeNumber, "2", "1", 20, ""},
+		{"no date", herb.TypeDate, "2024-01-01", "2024-02-30", 20, ""},
+		{"dates the wrong way round", herb.TypeDate, "2024-01-02", "2024-01-01", 20, ""},
+		{"no value", herb.TypeNumber, "", "", 20, ""},
+		{"days", herb.TypeDate, "2024-02-28", "2024-03-01", 3, "2024-02-28 2024-02-29 2024-03-01 2024-03-02"},
+		{"weeks begin on Monday", herb.TypeDate, "2024-02-28", "2024-03-04", 2, "2024-02-26 2024-03-04 2024-03-11"},
+		{"months", herb.TypeDate, "2023-11-30", "2024-02-01", 5, "2023-11-01 2023-12-01 2024-01-01 2024-02-01 2024-03-01"},
+		{"quarters", herb.TypeDate, "2023-12-31", "2024-04-01", 3, "2023-10-01 2024-01-01 2024-04-01 2024-07-01"},
+		{"years", herb.TypeDate, "2022-06-01", "2024-06-01", 5, "2022-01-01 2023-01-01 2024-01-01 2025-01-01"},
+		{"centuries", herb.TypeDate, "1799-12-31", "1900-01-01", 3, "1700-01-01 1800-01-01 1900-01-01 2000-01-01"},
+		{"the last day of all", herb.TypeDate, "9999-12-30", "9999-12-31", 2, "9999-12-30 9999-12-31 9999-12-31"},
+		{"the first day of all", herb.TypeDate, "0000-01-01", "0000-01-09", 3, "0000-01-01 0000-01-03 0000-01-10"},
+		{"all days", herb.TypeDate, "0000-01-01", "9999-12-31", 2, "0000-01-01 5000-01-01 9999-12-31"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var borders []string
+			buckets := query.Buckets(tt.typ, tt.least, tt.greatest, tt.most)
+			for i, b := range buckets {
+				if i > 0 && b.From != buckets[i-1].To {
+					t.Errorf("bucket %d begins at %s, and the one before ends at %s", i, b.From, buckets[i-1].To)
+				}
+				borders = append(borders, b.From)
+			}
+			if len(buckets) > 0 {
+				borders = append(borders, buckets[len(buckets)-1].To)
+			}
+			if got := strings.Join(borders, " "); got != tt.want || len(buckets) > tt.most {
+				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
+			}
+		})
+	}
+}
