@@ -207,7 +207,7 @@ func headingOf(f herb.Field) string {
 func (p *Pages) controls(r *http.Request, b *browser, s *state, sh *shell, snap library.Snapshot, req *query.Request) (err error) {
 	b.Filters, b.Unshown, b.Hidden = sh.filters, sh.unshown, s.own(s.narrowed().without(query.ParamSearch))
 	if s.filters(snap.Fields) || len(s.facets) > 0 {
-		if b.Filters, b.Unshown, err = p.filterList(r.Context(), s, snap, req); err != nil {
+		if b.Filters, b.Unshown, err = p.filterList(r.Context(), s, sh, snap, req); err != nil {
 			return err
 		}
 		b.Hidden = slices.DeleteFunc(b.Hidden, func(x pair) bool { return ownedByInput(x.name, s, snap.Dataset) })

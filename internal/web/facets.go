@@ -19,6 +19,7 @@ import (
 // script asks for those of the opened filters right after, and without a script a link does.
 type filter struct {
 	herb.Field
+	Index   int // of the field
 	Heading string
 	Mode    filterMode
 	Open    bool
@@ -65,7 +66,7 @@ type bar struct {
 const (
 	barHeight     = 40
 	maxFilters    = 40
-	maxOpen       = 5
+	maxOpen       = 6
 	facetTop      = 10
 	facetBuckets  = 24
 	maxFacetsOnce = 16
@@ -74,7 +75,7 @@ const (
 
 // filters describes the filters of a dataset. Those that the address opens have their counts; req is nil where the address
 // is wrong, and then there are no counts.
-func (p *Pages) filters(ctx context.Context, s *state, snap library.Snapshot, req *query.Request) ([]filter, error) {
+func (p *Pages) filters(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) ([]filter, error) {
 	var out []filter
 	open := 0
 	for i, f := range snap.Fields {
@@ -83,7 +84,7 @@ func (p *Pages) filters(ctx context.Context, s *state, snap library.Snapshot, re
 		}
 		fl := newFilter(s, snap.Dataset, i)
 		if fl.Open = fl.Active > 0 && fl.Mode != modePrefix || slices.Contains(s.facets, f.Name); !fl.Open && open < maxOpen {
-			fl.Open = worthOpening(fl.Mode, kindOf(f, snap.Report), columnReport(snap.Report, f.Name))
+			fl.Open = worthOpening(fl.Mode, sh.columns[i].Kind, columnReport(snap.Report, f.Name))
 		}
 		if fl.Open {
 			open++
@@ -108,7 +109,7 @@ func worthOpening(m filterMode, k kind, c *herb.ColumnReport) bool {
 func newFilter(s *state, d herb.Dataset, i int) filter {
 	f := d.Fields[i]
 	fl := filter{
-		Field: f, Heading: headingOf(f), Mode: modeOf(f, d), PrefixName: withOperator(f.Name, query.OpPrefix),
+		Field: f, Index: i, Heading: headingOf(f), Mode: modeOf(f, d), PrefixName: withOperator(f.Name, query.OpPrefix),
 		FromName: withOperator(f.Name, query.OpGte), ToName: withOperator(f.Name, query.OpLte),
 	}
 	for _, p := range s.listing {
@@ -152,15 +153,37 @@ func (f filter) rank() int {
 	return 2
 }
 
-// filterList renders the filters, and returns how many are left out.
-func (p *Pages) filterList(ctx context.Context, s *state, snap library.Snapshot, req *query.Request) (template.HTML, int, error) {
-	all, err := p.filters(ctx, s, snap, req)
+// filterList renders the filters, and returns how many are left out. Those that are as the shell has them are taken from there.
+func (p *Pages) filterList(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) (template.HTML, int, error) {
+	all, err := p.filters(ctx, s, sh, snap, req)
 	if err != nil {
 		return "", 0, err
 	}
 	shown, left := shownFilters(all)
-	out, err := p.execute("browser", "filters", shown)
-	return out, left, err
+	if len(shown) == 0 {
+		return `<p class="muted">No field of this dataset can be filtered.</p>`, 0, nil
+	}
+	var b strings.Builder
+	for i := range shown {
+		part, err := p.filterPart(sh, &shown[i])
+		if err != nil {
+			return "", 0, err
+		}
+		b.WriteString(string(part))
+	}
+	return template.HTML(b.String()), left, nil
+}
+
+// filterPart renders one filter.
+func (p *Pages) filterPart(sh *shell, f *filter) (template.HTML, error) {
+	if f.Active > 0 || f.Loaded {
+		return p.execute("browser", "filter", f)
+	}
+	kept := filterState{f.Index, f.Open}
+	if part, ok := sh.parts[kept]; ok {
+		return part, nil
+	}
+	return p.execute("browser", "filter", f)
 }
 
 // ownedByInput reports whether the form of the filters has an input for a parameter.
@@ -346,7 +369,11 @@ func (p *Pages) facetFragment(w http.ResponseWriter, r *http.Request) error {
 	if _, err := query.Parse(s.listing.encode(), snap.Fields); err != nil {
 		return err
 	}
-	filters, err := p.filters(r.Context(), &s, snap, nil)
+	sh, err := p.shellOf(r, snap)
+	if err != nil {
+		return err
+	}
+	filters, err := p.filters(r.Context(), &s, sh, snap, nil)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,8 @@ type shell struct {
 	start, end []byte // of the page
 	columns    []column
 	images     bool
-	filters    template.HTML
+	filters    template.HTML                 // while none is used
+	parts      map[filterState]template.HTML // each of them, opened and closed
 	unshown    int
 	chooser    template.HTML
 	entrance   atomic.Pointer[[]byte] // the whole page that an address without a query leads to, once it was asked for
@@ -102,11 +103,40 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	}
 	s.start, s.end = []byte(start), []byte(end)
 	bare := &state{path: head.Path}
-	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, snap, nil); err != nil {
+	if err := p.renderFilters(s, bare, d); err != nil {
+		return nil, err
+	}
+	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, s, snap, nil); err != nil {
 		return nil, err
 	}
 	s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare)))
 	return s, err
+}
+
+// filterState is a filter that is not used, opened or closed.
+type filterState struct {
+	field int
+	open  bool
+}
+
+// renderFilters renders the filters that a page has room for.
+func (p *Pages) renderFilters(s *shell, bare *state, d herb.Dataset) error {
+	s.parts = map[filterState]template.HTML{}
+	for i, f := range d.Fields {
+		if !f.Filterable || len(s.parts) >= 2*maxFilters {
+			continue
+		}
+		for _, open := range []bool{false, true} {
+			fl := newFilter(bare, d, i)
+			fl.Open = open
+			part, err := p.execute("browser", "filter", &fl)
+			if err != nil {
+				return err
+			}
+			s.parts[filterState{i, open}] = part
+		}
+	}
+	return nil
 }
 
 // execute renders a part of a page.
