@@ -127,12 +127,12 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 	}
 	switch c.Kind {
 	case kindNumber, kindCode:
-		b = append(b, `<td class="num"><bdi>`...)
+		b = append(b, `<td class="num">`...)
 		if c.Kind == kindNumber {
 			value = humanNumber(value)
 		}
 		b = appendEscaped(b, clip(value, maxCell))
-		return append(b, `</bdi></td>`...)
+		return append(b, `</td>`...)
 	case kindDate:
 		b = append(b, `<td class="date"><time datetime="`...)
 		b = appendEscaped(b, value)
