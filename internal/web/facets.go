@@ -34,7 +34,7 @@ type filter struct {
 	Greatest  string
 
 	FromName, From, ToName, To string // the form of a range
-	PrefixName, Prefix         string // the form of a beginning
+	PrefixName, Prefix         string // the form of a beginning; without a name there is none
 }
 
 // filterMode is how a field is filtered.
@@ -83,7 +83,7 @@ func (p *Pages) filters(ctx context.Context, s *state, sh *shell, snap library.S
 			continue
 		}
 		fl := newFilter(s, snap.Dataset, i)
-		if fl.Open = fl.Active > 0 && fl.Mode != modePrefix || slices.Contains(s.facets, f.Name); !fl.Open && open < maxOpen {
+		if fl.Open = fl.Active > 0 || slices.Contains(s.facets, f.Name); !fl.Open && open < maxOpen {
 			fl.Open = worthOpening(fl.Mode, sh.columns[i].Kind, columnReport(snap.Report, f.Name))
 		}
 		if fl.Open {
@@ -109,8 +109,11 @@ func worthOpening(m filterMode, k kind, c *herb.ColumnReport) bool {
 func newFilter(s *state, d herb.Dataset, i int) filter {
 	f := d.Fields[i]
 	fl := filter{
-		Field: f, Index: i, Heading: headingOf(f), Mode: modeOf(f, d), PrefixName: withOperator(f.Name, query.OpPrefix),
+		Field: f, Index: i, Heading: headingOf(f), Mode: modeOf(f, d),
 		FromName: withOperator(f.Name, query.OpGte), ToName: withOperator(f.Name, query.OpLte),
+	}
+	if typed(f, d) {
+		fl.PrefixName = withOperator(f.Name, query.OpPrefix)
 	}
 	for _, p := range s.listing {
 		field, op := filterOf(p.name, d.Fields)
@@ -136,7 +139,7 @@ func modeOf(f herb.Field, d herb.Dataset) filterMode {
 		return modeRange
 	}
 	c := columnReport(d.Report, f.Name)
-	if f.Type == herb.TypeList || c != nil && (c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records) {
+	if f.Type == herb.TypeList || c == nil || (c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records) {
 		return modeValues
 	}
 	return modePrefix
@@ -192,15 +195,15 @@ func ownedByInput(param string, s *state, d herb.Dataset) bool {
 	return i >= 0 && d.Fields[i].Filterable && newFilter(s, d, i).owns(param)
 }
 
+// typed reports whether the beginning of a value can be typed: where not all values can be shown.
+func typed(f herb.Field, d herb.Dataset) bool {
+	c := columnReport(d.Report, f.Name)
+	return f.Type == herb.TypeText && (c == nil || c.Distinct > facetTop)
+}
+
 // owns reports whether the form of the filter has an input for a parameter.
 func (f filter) owns(param string) bool {
-	switch f.Mode {
-	case modeRange:
-		return param == f.FromName || param == f.ToName
-	case modePrefix:
-		return param == f.PrefixName
-	}
-	return false
+	return param == f.PrefixName || f.Mode == modeRange && (param == f.FromName || param == f.ToName)
 }
 
 // Input returns the type of the inputs of a range.

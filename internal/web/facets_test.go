@@ -97,11 +97,37 @@ func TestFacets_inPage(t *testing.T) {
 	}
 }
 
+// TestFilters holds that each field is filtered as its type and its values ask for.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	got := map[string]string{}
+	for _, d := range all(s.page(t, catalog, 200), tag("details", "facet")) {
+		inputs := ""
+		for _, in := range all(d, tag("input", "")) {
+			inputs += " " + attr(in, "type") + ":" + attr(in, "name")
+		}
+		got[attr(d, "data-facet")] = attr(d, "data-mode") + inputs
+	}
+	want := map[string]string{
+		"category": "values", "tags": "values", "title": "prefix :title[prefix]", "url": "prefix :url[prefix]", "image": "prefix :image[prefix]",
+		"id": "range text:id[gte] text:id[lte]", "price": "range text:price[gte] text:price[lte]", "date": "range date:date[gte] date:date[lte]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("filters (-want +got):\n%s", diff)
+	}
+	// Of a dataset that nothing is known of, values are counted when somebody asks.
+	wide := one(t, s.page(t, "/datasets/wide/many?_facet=f3", 200), func(n *html.Node) bool { return attr(n, "data-facet") == "f3" })
+	if attr(wide, "data-mode") != "values" || len(all(wide, tag("ul", "values"))) != 1 || len(all(wide, tag("input", ""))) != 1 {
+		t.Errorf("the filter of a field of unknown values is %s", words(wide))
+	}
+}
+
 // TestFilterForm holds that what is entered into the form of the filters makes the address that asks for it.
 func TestFilterForm(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?category=fern&price%5Bgte%5D=5&price%5Blt%5D=9&sort=price&page=2&search=plant&_column=title", 200)
+	doc := s.page(t, catalog+"?category=fern&price%5Bgte%5D=5&price%5Blt%5D=9&sort=price&page=2&search=plant&_column=title&date%5Bprefix%5D=2024", 200)
 	got := map[string]string{}
 	for _, in := range all(doc, tag("input", "")) {
 		inForm := attr(in, "form") == "browse"
@@ -113,7 +139,7 @@ func TestFilterForm(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"category": "fern", "price[gte]": "5", "price[lt]": "9", "sort": "price", "search": "plant", "_column": "title",
+		"category": "fern", "price[gte]": "5", "price[lt]": "9", "sort": "price", "search": "plant", "_column": "title", "date[prefix]": "2024",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the form sends (-want +got):\n%s", diff)
