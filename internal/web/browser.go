@@ -206,11 +206,11 @@ func headingOf(f herb.Field) string {
 // controls makes what stands around the table. req is nil where the address is wrong.
 func (p *Pages) controls(r *http.Request, b *browser, s *state, sh *shell, snap library.Snapshot, req *query.Request) (err error) {
 	b.Filters, b.Unshown, b.Hidden = sh.filters, sh.unshown, s.own(s.narrowed().without(query.ParamSearch))
-	if s.filters(snap.Fields) || len(s.facets) > 0 {
+	if used := s.filters(snap.Fields); len(used) > 0 || len(s.facets) > 0 {
 		if b.Filters, b.Unshown, err = p.filterList(r.Context(), s, sh, snap, req); err != nil {
 			return err
 		}
-		b.Hidden = slices.DeleteFunc(b.Hidden, func(x pair) bool { return ownedByInput(x.name, s, snap.Dataset) })
+		b.Hidden = slices.DeleteFunc(b.Hidden, func(x pair) bool { return ownedByInput(x.name, used, &snap.Dataset) })
 	}
 	b.Chooser = sh.chooser
 	if len(s.columns) > 0 {
@@ -225,14 +225,6 @@ func (p *Pages) controls(r *http.Request, b *browser, s *state, sh *shell, snap 
 	b.Call = p.call(r, snap.Dataset, s.listing)
 	b.CallHTML = b.Call.html()
 	return nil
-}
-
-// filters reports whether a state has a filter.
-func (s *state) filters(fields []herb.Field) bool {
-	return slices.ContainsFunc(s.listing, func(x pair) bool {
-		i, _ := filterOf(x.name, fields)
-		return i >= 0
-	})
 }
 
 // Name returns the name of a parameter, for templates.

@@ -26,7 +26,8 @@ const (
 
 // kindOf decides how a field is shown. A field has images if its name says so, or if the publish has seen that its values
 // are addresses of images.
-func kindOf(f herb.Field, report *herb.Report) kind {
+func kindOf(d *herb.Dataset, i int) kind {
+	f := d.Fields[i]
 	switch f.Type {
 	case herb.TypeNumber:
 		if isCode(f.Name) {
@@ -44,23 +45,18 @@ func kindOf(f herb.Field, report *herb.Report) kind {
 			return kindImage
 		}
 	}
-	if c := columnReport(report, f.Name); c != nil && isImageAddress(c.Min) && isImageAddress(c.Max) {
+	if c := columnReport(d, i); c != nil && isImageAddress(c.Min) && isImageAddress(c.Max) {
 		return kindImage
 	}
 	return kindText
 }
 
 // columnReport returns what the publish found out about a field; nil if it left nothing.
-func columnReport(report *herb.Report, field string) *herb.ColumnReport {
-	if report == nil {
+func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
 		return nil
 	}
-	for i := range report.Columns {
-		if report.Columns[i].Field == field {
-			return &report.Columns[i]
-		}
-	}
-	return nil
+	return &d.Report.Columns[i]
 }
 
 // isCode reports whether the name of a number field says that nobody would add its values up.

@@ -77,14 +77,15 @@ const (
 // is wrong, and then there are no counts.
 func (p *Pages) filters(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) ([]filter, error) {
 	var out []filter
+	used := s.filters(snap.Fields)
 	open := 0
 	for i, f := range snap.Fields {
 		if !f.Filterable {
 			continue
 		}
-		fl := newFilter(s, snap.Dataset, i)
+		fl := newFilter(&snap.Dataset, i, used[i])
 		if fl.Open = fl.Active > 0 || slices.Contains(s.facets, f.Name); !fl.Open && open < maxOpen {
-			fl.Open = worthOpening(fl.Mode, sh.columns[i].Kind, columnReport(snap.Report, f.Name))
+			fl.Open = worthOpening(fl.Mode, sh.columns[i].Kind, columnReport(&snap.Dataset, i))
 		}
 		if fl.Open {
 			open++
@@ -106,22 +107,18 @@ func worthOpening(m filterMode, k kind, c *herb.ColumnReport) bool {
 	return m == modeValues && c.Distinct > 1 && c.Distinct <= 500 || m == modeRange && k != kindCode && c.Distinct > 1
 }
 
-func newFilter(s *state, d herb.Dataset, i int) filter {
+// newFilter makes the filter of a field on which there are some conditions.
+func newFilter(d *herb.Dataset, i int, used []condition) filter {
 	f := d.Fields[i]
 	fl := filter{
-		Field: f, Index: i, Heading: headingOf(f), Mode: modeOf(f, d),
+		Field: f, Index: i, Heading: headingOf(f), Mode: modeOf(d, i), Active: len(used),
 		FromName: withOperator(f.Name, query.OpGte), ToName: withOperator(f.Name, query.OpLte),
 	}
-	if typed(f, d) {
+	if typed(d, i) {
 		fl.PrefixName = withOperator(f.Name, query.OpPrefix)
 	}
-	for _, p := range s.listing {
-		field, op := filterOf(p.name, d.Fields)
-		if field != i {
-			continue
-		}
-		fl.Active++
-		switch op {
+	for _, p := range used {
+		switch p.op {
 		case query.OpGte, query.OpGt:
 			fl.FromName, fl.From = p.name, p.value
 		case query.OpLte, query.OpLt:
@@ -134,11 +131,12 @@ func newFilter(s *state, d herb.Dataset, i int) filter {
 }
 
 // modeOf decides how a field is filtered, by what the publish has seen of its values.
-func modeOf(f herb.Field, d herb.Dataset) filterMode {
+func modeOf(d *herb.Dataset, i int) filterMode {
+	f := d.Fields[i]
 	if query.HasRange(f.Type) {
 		return modeRange
 	}
-	c := columnReport(d.Report, f.Name)
+	c := columnReport(d, i)
 	if f.Type == herb.TypeList || c == nil || (c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records) {
 		return modeValues
 	}
@@ -190,15 +188,15 @@ func (p *Pages) filterPart(sh *shell, f *filter) (template.HTML, error) {
 }
 
 // ownedByInput reports whether the form of the filters has an input for a parameter.
-func ownedByInput(param string, s *state, d herb.Dataset) bool {
+func ownedByInput(param string, used map[int][]condition, d *herb.Dataset) bool {
 	i, _ := filterOf(param, d.Fields)
-	return i >= 0 && d.Fields[i].Filterable && newFilter(s, d, i).owns(param)
+	return i >= 0 && d.Fields[i].Filterable && newFilter(d, i, used[i]).owns(param)
 }
 
 // typed reports whether the beginning of a value can be typed: where not all values can be shown.
-func typed(f herb.Field, d herb.Dataset) bool {
-	c := columnReport(d.Report, f.Name)
-	return f.Type == herb.TypeText && (c == nil || c.Distinct > facetTop)
+func typed(d *herb.Dataset, i int) bool {
+	c := columnReport(d, i)
+	return d.Fields[i].Type == herb.TypeText && (c == nil || c.Distinct > facetTop)
 }
 
 // owns reports whether the form of the filter has an input for a parameter.

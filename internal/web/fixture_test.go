@@ -159,11 +159,12 @@ func evil() (herb.Dataset, []herb.Record) {
 func wide() (herb.Dataset, []herb.Record) {
 	var fields []herb.Field
 	var record herb.Record
-	for i := range 400 {
+	for i := range 2000 {
 		fields = append(fields, field(fmt.Sprintf("f%d", i), herb.TypeText))
 		record = append(record, fmt.Sprint(i))
 	}
-	return herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "many"}, Fields: fields}, []herb.Record{record}
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "many"}, Fields: fields}
+	return d, []herb.Record{record}
 }
 
 // site is a server with pages over fakes.
@@ -182,6 +183,9 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	lib.put(wide())
 	lib.put(herb.Dataset{Ref: herb.Ref{Namespace: "empty", Name: "none"}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
 	for _, d := range lib.datasets {
+		if d.Namespace == "wide" {
+			d.Report = &herb.Report{Columns: make([]herb.ColumnReport, len(d.Fields))}
+		}
 		lib.editions[d.Ref] = []library.Edition{{Dataset: d, Live: true, First: true}}
 	}
 	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test"}

@@ -53,14 +53,14 @@ func newRecord(s *state, d herb.Dataset, req *query.Request, records [][]string,
 	case len(records) == req.PerPage:
 		out.Next = at(req.Page+1, 1)
 	}
-	for k, f := range d.Fields {
-		out.Fields = append(out.Fields, newRecordField(s, d, f, records[i][k]))
+	for k := range d.Fields {
+		out.Fields = append(out.Fields, newRecordField(s, &d, k, records[i][k]))
 	}
 	return out
 }
 
-func newRecordField(s *state, d herb.Dataset, f herb.Field, value string) recordField {
-	k := kindOf(f, d.Report)
+func newRecordField(s *state, d *herb.Dataset, i int, value string) recordField {
+	f, k := d.Fields[i], kindOf(d, i)
 	out := recordField{
 		Field: f, Heading: headingOf(f), Raw: template.HTML(appendEscaped(nil, value)), Unclear: strings.IndexByte(value, 0) >= 0,
 	}
@@ -78,7 +78,7 @@ func newRecordField(s *state, d herb.Dataset, f herb.Field, value string) record
 	if out.Human == value {
 		out.Human = ""
 	}
-	if f.Filterable && f.Type != herb.TypeList && value != "" && (k == kindDate || modeOf(f, d) == modeValues) {
+	if f.Filterable && f.Type != herb.TypeList && value != "" && (k == kindDate || modeOf(d, i) == modeValues) {
 		out.Same = s.href(params{{filterName(f.Name), value}})
 	}
 	return out

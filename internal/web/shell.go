@@ -76,7 +76,7 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	d := snap.Dataset
 	s := &shell{}
 	for i, f := range d.Fields {
-		c := column{Field: f, Index: i, Kind: kindOf(f, d.Report), Heading: headingOf(f)}
+		c := column{Field: f, Index: i, Kind: kindOf(&d, i), Heading: headingOf(f)}
 		s.images = s.images || c.Kind == kindImage
 		s.columns = append(s.columns, c)
 	}
@@ -103,7 +103,7 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	}
 	s.start, s.end = []byte(start), []byte(end)
 	bare := &state{path: head.Path}
-	if err := p.renderFilters(s, bare, d); err != nil {
+	if err := p.renderFilters(s, &d); err != nil {
 		return nil, err
 	}
 	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, s, snap, nil); err != nil {
@@ -120,14 +120,14 @@ type filterState struct {
 }
 
 // renderFilters renders the filters that a page has room for.
-func (p *Pages) renderFilters(s *shell, bare *state, d herb.Dataset) error {
+func (p *Pages) renderFilters(s *shell, d *herb.Dataset) error {
 	s.parts = map[filterState]template.HTML{}
 	for i, f := range d.Fields {
 		if !f.Filterable || len(s.parts) >= 2*maxFilters {
 			continue
 		}
 		for _, open := range []bool{false, true} {
-			fl := newFilter(bare, d, i)
+			fl := newFilter(d, i, nil)
 			fl.Open = open
 			part, err := p.execute("browser", "filter", &fl)
 			if err != nil {

@@ -136,6 +136,28 @@ func filterOf(name string, fields []herb.Field) (field int, op query.Op) {
 	return herb.FieldIndex(fields, name), query.OpEq
 }
 
+// condition is a parameter that filters.
+type condition struct {
+	pair
+	op query.Op
+}
+
+// filters returns the parameters that filter, by the field that they are about.
+func (s *state) filters(fields []herb.Field) map[int][]condition {
+	var out map[int][]condition
+	for _, p := range s.listing {
+		i, op := filterOf(p.name, fields)
+		if i < 0 {
+			continue
+		}
+		if out == nil {
+			out = map[int][]condition{}
+		}
+		out[i] = append(out[i], condition{p, op})
+	}
+	return out
+}
+
 // filterName is the parameter that filters by whole values of a field.
 func filterName(field string) string {
 	if isReserved(field) || strings.HasPrefix(field, "_") || strings.HasSuffix(field, "]") {

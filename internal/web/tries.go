@@ -44,7 +44,7 @@ func (t trier) field(meets func(herb.Field) bool) (f herb.Field, value string, o
 // telling reports whether calls with a field show something: several records share its values, or can be compared by them.
 func (t trier) telling(i int) bool {
 	f := t.fields[i]
-	return modeOf(f, t.dataset) == modeValues || query.HasRange(f.Type) && !isCode(f.Name)
+	return modeOf(&t.dataset, i) == modeValues || query.HasRange(f.Type) && !isCode(f.Name)
 }
 
 // parameters documents what every listing takes.

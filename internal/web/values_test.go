@@ -50,9 +50,12 @@ func TestWebAddress(t *testing.T) {
 
 func TestKindOf(t *testing.T) {
 	t.Parallel()
-	report := &herb.Report{Columns: []herb.ColumnReport{
-		{Field: "a", Min: "https://x.example/1.png", Max: "https://x.example/z.JPG"}, {Field: "b", Min: "https://x.example/1.png", Max: "none"},
-	}}
+	report := func(name string) *herb.Report {
+		if name == "a" {
+			return &herb.Report{Columns: []herb.ColumnReport{{Field: "a", Min: "https://x.example/1.png", Max: "https://x.example/z.JPG"}}}
+		}
+		return &herb.Report{Columns: []herb.ColumnReport{{Field: "b", Min: "https://x.example/1.png", Max: "none"}}}
+	}
 	for _, tt := range []struct {
 		name string
 		typ  herb.Type
@@ -62,7 +65,9 @@ func TestKindOf(t *testing.T) {
 		{"thumb_url", herb.TypeText, kindImage}, {"id", herb.TypeNumber, kindCode}, {"orderNo", herb.TypeNumber, kindCode}, {"price", herb.TypeNumber, kindNumber},
 		{"image", herb.TypeDate, kindDate}, {"image", herb.TypeList, kindList},
 	} {
-		if got := kindOf(herb.Field{Name: tt.name, Type: tt.typ}, report); got != tt.want {
+		d := herb.Dataset{Fields: []herb.Field{{Name: tt.name, Type: tt.typ}}}
+		d.Report = report(tt.name)
+		if got := kindOf(&d, 0); got != tt.want {
 			t.Errorf("%s (%s) is shown as %d, want %d", tt.name, tt.typ, got, tt.want)
 		}
 	}

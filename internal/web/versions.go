@@ -25,6 +25,7 @@ type version struct {
 	First     bool
 	Changes   []library.Change
 	Report    *herb.Report
+	More      int // columns of the report that are too many to be shown
 }
 
 // versions answers with the versions of a dataset.
@@ -47,6 +48,12 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 		}
 		if h.Secret {
 			v.Report = nil
+		}
+		if v.Report != nil && len(v.Report.Columns) > maxFieldDocs {
+			short := *v.Report
+			v.More = len(short.Columns) - maxFieldDocs
+			short.Columns = short.Columns[:maxFieldDocs]
+			v.Report = &short
 		}
 		h.Versions = append(h.Versions, v)
 	}
