@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ type Config struct {
 	Retention   time.Duration
 	Addr        string
 	AdminAddr   string
+	PublicURL   string
 	LogLevel    slog.Level
 	LogFormat   string
 	MaxInFlight int
@@ -128,6 +130,11 @@ func Settings() []Setting {
 				return hostPort(s)
 			},
 		}, {
+			Key: "public_url", Env: "HERBARIUM_PUBLIC_URL",
+			Usage: "`address` at which people and programs reach the server, such as https://example.org/data; empty: as they call it",
+			get:   func(c *Config) string { return c.PublicURL },
+			set:   func(c *Config, s string) error { c.PublicURL = s; return publicURL(s) },
+		}, {
 			Key: "log.level", Env: "HERBARIUM_LOG_LEVEL", Usage: "least `level` to log: debug, info, warn or error",
 			get: func(c *Config) string { return strings.ToLower(c.LogLevel.String()) },
 			set: func(c *Config, s string) (err error) { c.LogLevel, err = telemetry.ParseLevel(s); return err },
@@ -180,6 +187,18 @@ func duration(s string) (time.Duration, error) {
 func hostPort(s string) error {
 	if _, _, err := net.SplitHostPort(s); err != nil {
 		return errors.New("write host:port, such as 127.0.0.1:8080 or :8080")
+	}
+	return nil
+}
+
+// publicURL accepts what links can be put behind.
+func publicURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("write http:// or https://, a host and perhaps a path, such as https://example.org/data")
 	}
 	return nil
 }

@@ -113,11 +113,18 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
 	health := d.monitor(opts.Log, metrics.Part)
+	pages, err := web.New(web.Options{
+		Library: d.Library, Keys: verifier, Troubles: d.troubles, PublicURL: c.PublicURL, Version: opts.Version,
+	})
+	if err != nil {
+		return err
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Library:     d.Library,
 		Plants:      creator,
 		Keys:        verifier,
-		Home:        web.Home(d.Library.Datasets, d.troubles),
+		Pages:       pages,
+		PublicURL:   c.PublicURL,
 		Health:      health.Health,
 		MaxInFlight: c.MaxInFlight,
 		Version:     opts.Version,

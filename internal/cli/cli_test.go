@@ -193,6 +193,8 @@ func TestUsageErrors(t *testing.T) {
 		{"revoke what", "keys revoke", "the id or the name"},
 		{"not a dataset", "datasets show catalog", "namespace/dataset"},
 		{"wrong address", "serve --addr 8080", "host:port"},
+		{"public address without a scheme", "serve --public-url example.org/data", "https://example.org/data"},
+		{"public address with a query", "serve --public-url https://example.org/?a=b", "https://example.org/data"},
 		{"wrong level", "datasets --log-level loud", "debug"},
 		{"wrong number", "serve --keep 0", "from 1"},
 		{"no such configuration", "config --config nowhere.yaml", "nowhere.yaml"},

@@ -17,7 +17,7 @@ import (
 
 // serverSettings are the settings that only a server has.
 func serverSettings() []string {
-	return []string{"addr", "admin_addr", "max_in_flight", "keep", "cache_size", "retention", "drain", "shutdown"}
+	return []string{"addr", "admin_addr", "public_url", "max_in_flight", "keep", "cache_size", "retention", "drain", "shutdown"}
 }
 
 func newServe(r *runner) *cobra.Command {

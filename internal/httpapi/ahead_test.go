@@ -51,7 +51,7 @@ func (c *keptOpen) ask(method, target string, headers ...string) (answer, error)
 // large, small and empty ones, one after the other on one connection.
 func TestAnswersAheadOfNetHTTP(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	ours := dial(t, s.listen(t))
 	plain := httptest.NewServer(s)
 	t.Cleanup(plain.Close)

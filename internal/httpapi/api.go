@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -38,14 +39,15 @@ type Options struct {
 	Plants  Plants
 	Keys    Keys
 
-	Home        func(w http.ResponseWriter, r *http.Request) error // the page at "/"; nil: none
-	Health      func() Health                                      // how the parts are, without asking them; nil: all is well
-	Stall       time.Duration                                      // how long a client may take for a piece of an export; 0: DefaultStall
-	MaxInFlight int                                                // requests at once, the rest get 503; 0: DefaultMaxInFlight
-	Version     string                                             // of the program; entity tags change with it
-	Now         func() time.Time                                   // nil: time.Now
-	Log         *slog.Logger                                       // nil: no log
-	Observe     func(Observation)                                  // called at the end of each request; nil: nobody looks
+	Pages       Pages             // for people; nil: none
+	PublicURL   string            // where clients find the service; empty: unknown
+	Health      func() Health     // how the parts are, without asking them; nil: all is well
+	Stall       time.Duration     // how long a client may take for a piece of an export; 0: DefaultStall
+	MaxInFlight int               // requests at once, the rest get 503; 0: DefaultMaxInFlight
+	Version     string            // of the program; entity tags change with it
+	Now         func() time.Time  // nil: time.Now
+	Log         *slog.Logger      // nil: no log
+	Observe     func(Observation) // called at the end of each request; nil: nobody looks
 }
 
 // DefaultMaxInFlight is how many requests are answered at once unless told otherwise.
@@ -66,6 +68,7 @@ type Observation struct {
 // API answers requests. It is an http.Handler, safe for use by any number of goroutines.
 type API struct {
 	opts       Options
+	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
 	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
@@ -98,6 +101,9 @@ func New(opts Options) (*API, error) {
 		return nil, err
 	}
 	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
+	if a.base, err = basePath(opts.PublicURL); err != nil {
+		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
+	}
 	a.routes = a.table()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -105,6 +111,9 @@ func New(opts Options) (*API, error) {
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if a.base != "" {
+		r = a.withoutBase(r)
+	}
 	w := a.responses.get()
 	w.ResponseWriter, w.compressor, w.buffers, w.start = rw, a.compressor, a.buffers, a.opts.Now()
 	w.id = requestID(r.Header)

@@ -185,7 +185,7 @@ func (s *service) openAPI(t testing.TB) string {
 	}
 	healthy := newService(t, func(o *httpapi.Options) {
 		if slices.Contains(s.Operations(), "GET /") {
-			o.Home = homePage
+			o.Pages = pagesOf(homePage)
 		}
 	})
 	healthy.library.sets = s.library.sets

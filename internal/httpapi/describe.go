@@ -51,7 +51,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 		Datasets []summary `json:"datasets"`
 	}{make([]summary, len(datasets))}
 	for i, d := range datasets {
-		body.Datasets[i] = summarise(d)
+		body.Datasets[i] = a.summarise(d)
 	}
 	return a.sendDescription(w, r, body, herb.AccessOpen)
 }
@@ -63,7 +63,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer snap.Release()
-	body := descriptor{summary: summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
+	body := descriptor{summary: a.summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}
@@ -102,13 +102,13 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	return nil
 }
 
-func summarise(d herb.Dataset) summary {
-	self := "/api/v1/" + d.Ref.String()
+func (a *API) summarise(d herb.Dataset) summary {
+	self := a.base + "/api/v1/" + d.Ref.String()
 	s := summary{
 		Namespace: d.Namespace, Name: d.Name, Title: d.Title, Description: d.Description,
 		Access: accessOf(d), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
 		PublishedAt: d.Published.UTC(),
-		Links:       links{Self: self, Data: self + "/data", OpenAPI: "/openapi.json"},
+		Links:       links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json"},
 	}
 	for i, f := range d.Fields {
 		s.FieldNames[i] = f.Name

@@ -50,6 +50,15 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if status == http.StatusServiceUnavailable {
 		w.headers.set("Retry-After", retryAfter)
 	}
+	if a.wantsPage(w, r) {
+		p := newPage(nil)
+		p.status = status
+		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
+			delete(p.header, "Cache-Control")
+			w.sendPage(r, p)
+			return
+		}
+	}
 	w.send(r, status, contentJSON, mustJSON(errorBody{Error: int32(status), Message: message}))
 }
 

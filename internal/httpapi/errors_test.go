@@ -55,7 +55,7 @@ func TestUnknownPaths(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	for path, allow := range map[string]string{
 		"/":                           "GET, HEAD, OPTIONS",
 		"/plants":                     "POST, OPTIONS",
@@ -215,7 +215,7 @@ func TestPanicThatCutsTheConnection(t *testing.T) {
 		handler http.Handler
 	}{
 		{"asked for", newService(t, func(o *httpapi.Options) {
-			o.Home = func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }
+			o.Pages = pagesOf(func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) })
 		})},
 		{"half an answer", brokenWriter{newService(t, nil)}},
 	}
@@ -282,7 +282,7 @@ func TestService(t *testing.T) {
 	var health httpapi.Health
 	s := newService(t, func(o *httpapi.Options) {
 		o.Health = func() httpapi.Health { return health }
-		o.Home = homePage
+		o.Pages = pagesOf(homePage)
 	})
 	if a := s.get(t, "/healthz"); a.status != 200 || a.body != `{"status":"ok"}` {
 		t.Errorf("/healthz gives %d %s", a.status, a.body)
@@ -307,10 +307,10 @@ func TestService(t *testing.T) {
 func TestHomeFails(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) {
-		o.Home = func(w http.ResponseWriter, _ *http.Request) error {
+		o.Pages = pagesOf(func(w http.ResponseWriter, _ *http.Request) error {
 			_, _ = w.Write([]byte("half a page"))
 			return errors.New("broken")
-		}
+		})
 	})
 	if a := s.get(t, "/"); a.status != 500 || strings.Contains(a.body, "half") {
 		t.Errorf("got %d %s", a.status, a.body)

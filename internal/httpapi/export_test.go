@@ -6,9 +6,22 @@ import "net/http"
 func (a *API) Operations() []string {
 	var ops []string
 	for _, rt := range a.routes {
-		ops = append(ops, rt.method+" "+rt.path())
+		if !rt.page {
+			ops = append(ops, rt.method+" "+rt.path())
+		}
 	}
 	return ops
+}
+
+// PagePatterns lists the routes that the document leaves out.
+func (a *API) PagePatterns() []string {
+	var pages []string
+	for _, rt := range a.routes {
+		if rt.page {
+			pages = append(pages, rt.method+" "+rt.path())
+		}
+	}
+	return pages
 }
 
 // Statuses is the table from codes to statuses.

@@ -78,7 +78,10 @@ func (a *API) admit(w *response, r *http.Request, snap library.Snapshot) error {
 		return nil
 	}
 	w.headers.set("Vary", varyKey)
-	_, err := a.authorise(w, r, apiKey(r), needsKey(snap.Ref), snap.ReadScopes()...)
+	if w.route.page {
+		w.headers.set("Vary", varyCookie)
+	}
+	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...)
 	return err
 }
 
@@ -136,6 +139,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 			b = append(b, ", "...)
 		}
 		b = append(b, '<')
+		b = append(b, a.base...)
 		b = append(b, u.EscapedPath()...)
 		b = append(b, '?')
 		b = append(b, base...)

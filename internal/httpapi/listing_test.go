@@ -172,7 +172,7 @@ func TestListingIsOfOneVersion(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	for _, path := range []string{
 		"/", "/api/v1", "/api/v1/garden/catalog", "/api/v1/garden/catalog/data", "/openapi.json", "/healthz", "/readyz",
 		"/api/v1/garden/nothing/data", "/nothing",

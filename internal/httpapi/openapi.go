@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -75,6 +76,9 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 	schemas := schemas()
 	for i := range a.routes {
 		rt := &a.routes[i]
+		if rt.page {
+			continue
+		}
 		paths = append(paths, member{rt.path(), object{{strings.ToLower(rt.method), rt.describe()}}})
 		if rt.pattern != listPattern {
 			continue
@@ -98,7 +102,7 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 			{"description", introduction},
 			{"license", object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}},
 		}},
-		{"servers", []any{object{{"url", "/"}, {"description", "Where this document comes from."}}}},
+		{"servers", []any{object{{"url", cmp.Or(strings.TrimRight(a.opts.PublicURL, "/"), "/")}, {"description", "Where this document comes from."}}}},
 		{"tags", []any{
 			object{{"name", tagPlants}, {"description", "The plant store."}},
 			object{{"name", tagData}, {"description", "Datasets and their records. What is created in the plant store is listed as store/plants."}},

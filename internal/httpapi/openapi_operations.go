@@ -144,17 +144,6 @@ func readyDoc() operation {
 	}
 }
 
-func homeDoc() operation {
-	return operation{
-		description: "The datasets as a web page.",
-		responses: object{{"200", object{
-			{"description", "The page."},
-			{"headers", headers()},
-			{"content", object{{"text/html", object{{"schema", object{{"type", "string"}}}}}}},
-		}}},
-	}
-}
-
 // conditionalParameters are those of whatever has an entity tag.
 func conditionalParameters() []any {
 	return []any{ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id")}

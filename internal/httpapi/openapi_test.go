@@ -56,7 +56,7 @@ func readSpec(t *testing.T, s *service) spec {
 
 func TestDocumentAndRoutesAgree(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	want := map[string]bool{}
 	for _, op := range s.Operations() {
 		want[op] = true
@@ -169,7 +169,7 @@ func TestDocumentFollowsTheDatasets(t *testing.T) {
 
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	doc, err := libopenapi.NewDocument([]byte(s.get(t, "/openapi.json").body))
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestDocumentIsValid(t *testing.T) {
 
 func TestDocumentGolden(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	var got bytes.Buffer
 	if err := json.Indent(&got, []byte(s.get(t, "/openapi.json").body), "", "  "); err != nil {
 		t.Fatal(err)
@@ -248,7 +248,7 @@ func TestDocumentByRedocly(t *testing.T) {
 		}
 		t.Skip(missing)
 	}
-	s := newService(t, func(o *httpapi.Options) { o.Home = homePage })
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	if err := os.WriteFile(file, []byte(s.get(t, "/openapi.json").body), 0o644); err != nil {
 		t.Fatal(err)

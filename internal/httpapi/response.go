@@ -17,6 +17,7 @@ type response struct {
 	start      time.Time
 	id         string
 	route      *route   // nil: none was found
+	machine    bool     // the path is for machines, although no route answers
 	ref        herb.Ref // the dataset that plainListing found; empty if it found none
 	status     int      // 0: nothing was sent
 	bytes      int64
@@ -76,7 +77,7 @@ const (
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	w.headers.set("Content-Type", contentType)
 	w.varyByEncoding()
-	if len(body) >= minCompress {
+	if len(body) >= minCompress && w.headers.get("Content-Encoding") == "" {
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
 			defer w.buffers.put(buf)
@@ -130,11 +131,13 @@ func (w *response) options(allow string) {
 }
 
 // What decides an answer beside the URL: the encodings that the client takes; of records also the format it asks for, and
-// of those that need a key the key.
+// of those that need a key the key, which a browser keeps in a cookie.
 const (
 	varyEncoding          = "Accept-Encoding"
 	varyAccept            = "Accept"
 	varyAcceptAndEncoding = "Accept, Accept-Encoding"
+	varyCookie            = "Cookie, Accept"
+	varyCookieAndEncoding = "Cookie, Accept, Accept-Encoding"
 	varyKey               = "Authorization, X-API-Key, Accept"
 	varyKeyAndEncoding    = "Authorization, X-API-Key, Accept, Accept-Encoding"
 )
@@ -146,6 +149,8 @@ func (w *response) varyByEncoding() {
 		w.headers.set("Vary", varyAcceptAndEncoding)
 	case varyKey:
 		w.headers.set("Vary", varyKeyAndEncoding)
+	case varyCookie:
+		w.headers.set("Vary", varyCookieAndEncoding)
 	default:
 		w.headers.set("Vary", varyEncoding)
 	}

@@ -18,6 +18,7 @@ type route struct {
 	tag     string
 	summary string
 	auth    auth
+	page    bool // for people, so that the OpenAPI document does not tell of it
 	probe   bool // asked by machines all the time: answered under overload, too, and logged at debug level
 	handle  func(*response, *http.Request) error
 	doc     operation
@@ -66,13 +67,7 @@ func (a *API) table() []route {
 			summary: "Should it get requests?", probe: true, handle: a.ready, doc: readyDoc(),
 		},
 	}
-	if a.opts.Home != nil {
-		routes = append(routes, route{
-			method: http.MethodGet, pattern: "/{$}", id: "getHome", tag: tagService,
-			summary: "The page for people", handle: a.home, doc: homeDoc(),
-		})
-	}
-	return routes
+	return append(routes, a.pageRoutes()...)
 }
 
 // Where the records of a dataset are, and what is counted of them.
@@ -89,6 +84,7 @@ const allMethods = "GET, HEAD, POST, OPTIONS"
 func (a *API) newMux(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
+	page := map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
 		handler := a.serve(rt)
@@ -97,6 +93,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 			a.listing = handler
 		}
 		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
+		page[rt.pattern] = rt.page
 		if rt.method == http.MethodGet {
 			methods[rt.pattern] = append(methods[rt.pattern], http.MethodHead)
 		}
@@ -110,6 +107,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 				return
 			}
 			w.Header().Set("Allow", allow)
+			w.(*response).machine = !page[pattern]
 			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
 				knownMethod(r.Method), clip(redactText(r.URL.Path)), allow))
 		})
@@ -188,7 +186,9 @@ func (a *API) nothingAt(r *http.Request) error {
 	}
 	var known []string
 	for _, rt := range a.routes {
-		known = append(known, rt.method+" "+rt.path())
+		if !rt.page || rt.path() == "/" {
+			known = append(known, rt.method+" "+rt.path())
+		}
 	}
 	slices.SortFunc(known, strings.Compare)
 	return herb.Errorf(herb.CodeNotFound, "there is nothing at %q; there is: %s", shown, strings.Join(known, ", "))

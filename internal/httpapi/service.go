@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"net/http"
 
 	"herbarium/internal/herb"
@@ -53,23 +52,3 @@ func (a *API) ready(w *response, r *http.Request) error {
 	w.send(r, http.StatusOK, contentJSON, mustJSON(s))
 	return nil
 }
-
-// home answers with the page for people.
-func (a *API) home(w *response, r *http.Request) error {
-	p := page{header: w.Header()}
-	if err := a.opts.Home(&p, r); err != nil {
-		return err
-	}
-	w.send(r, http.StatusOK, contentHTML, p.body.Bytes())
-	return nil
-}
-
-// page gathers what a page writes: a page that fails half-way is not sent at all.
-type page struct {
-	header http.Header
-	body   bytes.Buffer
-}
-
-func (p *page) Header() http.Header         { return p.header }
-func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }
-func (p *page) WriteHeader(int)             {}

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/httpapi"
+)
+
+// fakePages has one page at "/" and one that a key opens.
+type fakePages struct {
+	home func(http.ResponseWriter, *http.Request) error
+}
+
+func pagesOf(home func(http.ResponseWriter, *http.Request) error) fakePages { return fakePages{home} }
+
+func (p fakePages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
+	return map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}": p.home,
+		"POST /datasets/{namespace}/{dataset}/key": func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Location", "/"+r.PathValue("dataset"))
+			w.Header().Set("Set-Cookie", "key=1")
+			w.WriteHeader(http.StatusSeeOther)
+			return nil
+		},
+	}
+}
+
+func (fakePages) Failure(w http.ResponseWriter, _ *http.Request, status int, message string) error {
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	_, err := fmt.Fprintf(w, "<!DOCTYPE html><title>%d</title><p>%s", status, message)
+	return err
+}
+
+func (fakePages) Key(r *http.Request) string {
+	c, err := r.Cookie("key")
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+func TestPagesAreNotDocumented(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	want := []string{
+		"GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv",
+		"POST /datasets/{namespace}/{dataset}/key", "GET /",
+	}
+	if diff := cmp.Diff(want, s.PagePatterns()); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+	doc := s.get(t, "/openapi.json").body
+	for _, p := range want {
+		if _, path, _ := strings.Cut(p, " "); strings.Contains(doc, `"`+path+`":{`) {
+			t.Errorf("the document tells of %s", path)
+		}
+	}
+}
+
+func TestPageAnswers(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, request("POST", "/datasets/garden/catalog/key", ""))
+	if h := w.Header(); w.Code != 303 || h.Get("Location") != "/catalog" || h.Get("Set-Cookie") != "key=1" {
+		t.Errorf("a page that redirects gives %d %v", w.Code, h)
+	}
+}
+
+// TestErrorPages holds who gets an error as a page: people, on pages and where there is nothing.
+func TestErrorPages(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	tests := []struct {
+		method, path, accept string
+		status               int
+		page                 bool
+	}{
+		{"GET", "/nothing", browser, 404, true},
+		{"GET", "/nothing", "*/*", 404, false},
+		{"GET", "/nothing", "", 404, false},
+		{"PUT", "/", browser, 405, true},
+		{"GET", "/datasets/garden/nothing/data", browser, 404, true},
+		{"GET", "/datasets/garden/nothing/data", "*/*", 404, false},
+		{"GET", "/api/v1/garden/nothing/data", browser, 404, false},
+		{"GET", "/api/nothing", browser, 404, false},
+		{"GET", "/plants", browser, 405, false},
+		{"POST", "/plants", browser, 401, false},
+	}
+	for _, tt := range tests {
+		r := request(tt.method, tt.path, "")
+		if tt.accept != "" {
+			r.Header.Set("Accept", tt.accept)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		header := w.Result().Header
+		isPage := strings.HasPrefix(header.Get("Content-Type"), "text/html")
+		if w.Code != tt.status || isPage != tt.page || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s for %q: %d, %v", tt.method, tt.path, tt.accept, w.Code, header)
+		}
+		if isPage != (header.Get("Content-Security-Policy") != "") {
+			t.Errorf("%s %s for %q: headers %v", tt.method, tt.path, tt.accept, header)
+		}
+	}
+}
+
+// TestPageData holds that the records of a page are those of the listing, for the key that the browser keeps.
+func TestPageData(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	open := s.get(t, "/datasets/garden/catalog/data?sort=price&page=2")
+	if want := s.get(t, "/api/v1/garden/catalog/data?sort=price&page=2"); open.status != 200 || open.body != want.body {
+		t.Errorf("got %d %.100s", open.status, open.body)
+	}
+	if open.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("scripts of other origins may read what a cookie opens")
+	}
+	keyed := func(path, cookie string) answer {
+		r := request("GET", path, "")
+		if cookie != "" {
+			r.Header.Set("Cookie", "key="+cookie)
+		}
+		return s.do(t, r)
+	}
+	for _, path := range []string{"/datasets/locked/staff/data", "/datasets/locked/staff/data.csv?page=2&per_page=1"} {
+		if a := keyed(path, ""); a.status != 401 {
+			t.Errorf("%s without a key: %d", path, a.status)
+		}
+		if a := keyed(path, elsewhere); a.status != 403 {
+			t.Errorf("%s with the key of another dataset: %d", path, a.status)
+		}
+		a := keyed(path, oneReader)
+		if a.status != 200 || !strings.Contains(a.header.Get("Vary"), "Cookie") || !strings.Contains(a.header.Get("Cache-Control"), "private") {
+			t.Errorf("%s with the key: %d %v", path, a.status, a.header)
+		}
+	}
+	if a := keyed("/api/v1/locked/staff/data", oneReader); a.status != 401 {
+		t.Errorf("a cookie opens the API: %d", a.status)
+	}
+	if a := s.get(t, "/datasets/locked/staff/data?api_key="+oneReader); a.status != 401 {
+		t.Errorf("a key in the address opens a page: %d", a.status)
+	}
+}
+
+func TestBasePath(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) {
+		o.Pages, o.PublicURL = pagesOf(homePage), "https://example.org/plants/data/"
+	})
+	for _, prefix := range []string{"", "/plants/data"} { // the proxy takes the path off, or leaves it
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request("GET", prefix+"/api/v1/garden/catalog/data?per_page=1", ""))
+		link := w.Header().Get("Link")
+		if want := "</plants/data/api/v1/garden/catalog/data?per_page=1&page=1>"; w.Code != 200 || !strings.HasPrefix(link, want) {
+			t.Errorf("below %q: %d, Link %s", prefix, w.Code, link)
+		}
+		if a := s.get(t, prefix+"/"); a.status != 200 {
+			t.Errorf("below %q: the front page gives %d", prefix, a.status)
+		}
+	}
+	if a := s.get(t, "/plants/data"); a.status != 200 {
+		t.Errorf("the address itself gives %d", a.status)
+	}
+	if a := s.get(t, "/plants/database"); a.status != 404 {
+		t.Errorf("a path that begins alike gives %d", a.status)
+	}
+	var d struct{ Links map[string]string }
+	if err := json.Unmarshal([]byte(s.get(t, "/api/v1/garden/catalog").body), &d); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Links["data"]; got != "/plants/data/api/v1/garden/catalog/data" {
+		t.Errorf("the descriptor links to %s", got)
+	}
+	if doc := s.get(t, "/openapi.json").body; !strings.Contains(doc, `"url":"https://example.org/plants/data"`) {
+		t.Error("the document does not name the public address")
+	}
+	if _, err := httpapi.New(httpapi.Options{
+		Library: s.library, Plants: s.plants, Keys: s.keys, PublicURL: "http://[",
+	}); err == nil {
+		t.Error("an address that cannot be read is taken")
+	}
+}

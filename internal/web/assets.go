@@ -1,0 +1,107 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+//go:embed assets templates
+var files embed.FS
+
+// assets are the files that pages refer to. Their names carry a hash of their content, so that a browser may keep them for
+// ever and never has an old one with a new page.
+type assets struct {
+	base  string
+	names map[string]string // "app.js" to "app-0123456789.js"
+	files map[string]asset  // by that name
+}
+
+type asset struct {
+	contentType string
+	content     []byte
+}
+
+func newAssets(base string) (*assets, error) {
+	a := &assets{base: base, names: map[string]string{}, files: map[string]asset{}}
+	types := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	}
+	err := fs.WalkDir(files, "assets", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		name, ext := path.Base(file), path.Ext(file)
+		hashed := strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:5]) + ext
+		a.names[name], a.files[hashed] = hashed, asset{types[ext], content}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the assets: %w", err)
+	}
+	return a, nil
+}
+
+// path returns the address of an asset.
+func (a *assets) path(name string) (string, error) {
+	hashed, ok := a.names[name]
+	if !ok {
+		return "", fmt.Errorf("there is no asset %q", name)
+	}
+	return a.base + "/assets/" + hashed, nil
+}
+
+const forEver = "public, max-age=31536000, immutable"
+
+// asset answers with a file that pages refer to.
+func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
+	f, ok := p.assets.files[r.PathValue("file")]
+	if !ok {
+		return herb.Errorf(herb.CodeNotFound, "there is no such file; reload the page that refers to it")
+	}
+	w.Header().Set("Content-Type", f.contentType)
+	w.Header().Set("Cache-Control", forEver)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	_, err := w.Write(f.content)
+	return err
+}
+
+// parseTemplates reads the templates: the layout, the parts, and of each page a set of its own.
+func parseTemplates(a *assets) (map[string]*template.Template, error) {
+	funcs := template.FuncMap{
+		"asset": a.path, "count": herb.Count, "day": day, "moment": moment, "plural": plural, "machineTime": machineTime,
+	}
+	shared, err := template.New("shared").Funcs(funcs).ParseFS(files, "templates/shared/*.html")
+	if err != nil {
+		return nil, err
+	}
+	pages, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*template.Template{}
+	for _, file := range pages {
+		t, err := shared.Clone()
+		if err == nil {
+			t, err = t.ParseFS(files, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[strings.TrimSuffix(path.Base(file), ".html")] = t
+	}
+	return out, nil
+}

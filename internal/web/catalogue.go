@@ -1,0 +1,179 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// catalogue is the front page.
+type catalogue struct {
+	Base     string
+	Search   string
+	Total    int // datasets there are
+	Found    int // and that meet the search
+	Records  int // of all datasets
+	Datasets []entry
+	Troubles []trouble // of sources that were never published
+	Prev     string
+	Next     string
+	Page     int
+	Pages    int
+}
+
+// entry is a dataset in the catalogue.
+type entry struct {
+	herb.Ref
+	Name        string
+	Description string
+	Path        string
+	Records     int
+	Fields      int
+	FieldNames  string
+	Published   time.Time
+	Locked      bool
+	Living      bool
+	Trouble     *trouble // nil: none
+}
+
+// trouble is why a source is not published as it is now.
+type trouble struct {
+	Ref     herb.Ref
+	Since   time.Time
+	Message string
+}
+
+const datasetsPerPage = 48
+
+// catalogue answers with the datasets.
+func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
+	datasets, err := p.opts.Library.Datasets(r.Context())
+	if err != nil {
+		return fmt.Errorf("finding the datasets: %w", err)
+	}
+	wrong, err := p.troubles(r.Context())
+	if err != nil {
+		return fmt.Errorf("finding what is wrong with sources: %w", err)
+	}
+	values := r.URL.Query()
+	c := catalogue{Base: p.base, Search: values.Get(query.ParamSearch), Total: len(datasets)}
+	for _, d := range datasets {
+		c.Records += d.Records
+		e := p.entry(d)
+		if t, ok := wrong[d.Ref]; ok {
+			e.Trouble = &t
+			delete(wrong, d.Ref)
+		}
+		if matches(d, c.Search) {
+			c.Datasets = append(c.Datasets, e)
+		}
+	}
+	c.Found = len(c.Datasets)
+	if err := c.cut(p.base, values.Get(query.ParamPage)); err != nil {
+		return err
+	}
+	c.Troubles = slices.SortedFunc(maps.Values(wrong), func(a, b trouble) int { return a.Ref.Compare(b.Ref) })
+	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", plural(c.Total, "open dataset", "datasets")))
+	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
+	if l.JSONLD, err = p.catalogueJSONLD(r, datasets); err != nil {
+		return err
+	}
+	return p.render(w, "catalogue", http.StatusOK, l, &c)
+}
+
+// cut keeps the datasets of one page.
+func (c *catalogue) cut(base, page string) error {
+	c.Page, c.Pages = 1, (c.Found+datasetsPerPage-1)/datasetsPerPage
+	if page != "" {
+		n, err := strconv.Atoi(page)
+		if err != nil || n < 1 {
+			return herb.Invalidf("page is %q; it must be a whole number from 1", clip(page, 60))
+		}
+		c.Page = n
+	}
+	href := func(n int) string {
+		ps := params{{query.ParamPage, strconv.Itoa(n)}}
+		if c.Search != "" {
+			ps = params{{query.ParamSearch, c.Search}}.with(ps...)
+		}
+		return join(base+pathCatalogue, ps.encode())
+	}
+	if c.Page > 1 && c.Pages > 0 {
+		c.Prev = href(min(c.Page-1, c.Pages))
+	}
+	if c.Page < c.Pages {
+		c.Next = href(c.Page + 1)
+	}
+	from := min((min(c.Page, c.Pages+1)-1)*datasetsPerPage, c.Found)
+	c.Datasets = c.Datasets[max(from, 0):min(max(from, 0)+datasetsPerPage, c.Found)]
+	return nil
+}
+
+func (p *Pages) entry(d herb.Dataset) entry {
+	const shown = 8
+	names := make([]string, 0, shown)
+	for _, f := range d.Fields[:min(len(d.Fields), shown)] {
+		names = append(names, headingOf(f))
+	}
+	list := strings.Join(names, ", ")
+	if len(d.Fields) > shown {
+		list += " …"
+	}
+	return entry{
+		Ref: d.Ref, Name: nameOf(d), Description: clip(d.Description, 240), Path: p.datasetPath(d.Ref), Records: d.Records,
+		Fields: len(d.Fields), FieldNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
+		Living: d.Ref == herb.PlantsRef,
+	}
+}
+
+// matches reports whether a dataset has all words of a search, or words that begin with them, in what it says of itself.
+func matches(d herb.Dataset, search string) bool {
+	wanted := text.AppendWords(nil, search)
+	if len(wanted) == 0 {
+		return strings.TrimSpace(search) == ""
+	}
+	var has []string
+	for _, s := range []string{d.Namespace, d.Name, d.Title, d.Description} {
+		has = text.AppendWords(has, s)
+	}
+	for _, f := range d.Fields {
+		has = text.AppendWords(text.AppendWords(has, f.Name), f.Title)
+	}
+	for _, k := range readDescriptor(d).Keywords {
+		has = text.AppendWords(has, k)
+	}
+	for _, w := range wanted {
+		if !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// troubles returns what is wrong with the sources of datasets. Files and folders are nobody's business here.
+func (p *Pages) troubles(ctx context.Context) (map[herb.Ref]trouble, error) {
+	if p.opts.Troubles == nil {
+		return nil, nil
+	}
+	found, err := p.opts.Troubles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[herb.Ref]trouble{}
+	for _, t := range found {
+		if t.Ref != (herb.Ref{}) {
+			out[t.Ref] = trouble{t.Ref, t.Since, strings.ReplaceAll(t.Message, t.Place, filepath.Base(t.Place))}
+		}
+	}
+	return out, nil
+}

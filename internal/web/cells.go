@@ -1,0 +1,244 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// kind says how the values of a column are shown.
+type kind int
+
+const (
+	kindText kind = iota
+	kindNumber
+	kindCode // a number that is a name: an id, a year
+	kindDate
+	kindList
+	kindImage
+)
+
+// kindOf decides how a field is shown. A field has images if its name says so, or if the publish has seen that its values
+// are addresses of images.
+func kindOf(d *herb.Dataset, i int) kind {
+	f := d.Fields[i]
+	switch f.Type {
+	case herb.TypeNumber:
+		if isCode(f.Name) {
+			return kindCode
+		}
+		return kindNumber
+	case herb.TypeDate:
+		return kindDate
+	case herb.TypeList:
+		return kindList
+	}
+	words := nameWords(f.Name)
+	for _, hint := range []string{"image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon"} {
+		if slices.Contains(words, hint) {
+			return kindImage
+		}
+	}
+	if c := columnReport(d, i); c != nil && isImageAddress(c.Min) && isImageAddress(c.Max) {
+		return kindImage
+	}
+	return kindText
+}
+
+// columnReport returns what the publish found out about a field; nil if it left nothing.
+func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
+		return nil
+	}
+	return &d.Report.Columns[i]
+}
+
+// isCode reports whether the name of a number field says that nobody would add its values up.
+func isCode(name string) bool {
+	words := nameWords(name)
+	return slices.ContainsFunc([]string{"id", "no", "nr", "code", "year", "zip", "key", "number"}, func(w string) bool {
+		return slices.Contains(words, w)
+	})
+}
+
+// nameWords splits a name as programmers write them: image_url, imageUrl, image-url.
+func nameWords(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			if lower {
+				b.WriteByte(' ')
+			}
+			b.WriteRune(r + 'a' - 'A')
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+			lower = true
+		default:
+			b.WriteByte(' ')
+			lower = false
+		}
+	}
+	return strings.Fields(b.String())
+}
+
+// webAddress reports whether a value is an address that a link may lead to. Everything but http and https is text, and so is
+// what names a user before the host, which serves to deceive. It is asked of every value, so that it looks for itself.
+func webAddress(s string) bool {
+	rest, ok := strings.CutPrefix(s, "https://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(s, "http://"); !ok {
+			return false
+		}
+	}
+	if len(s) > 2000 {
+		return false
+	}
+	host := true
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == '/' || c == '?' || c == '#':
+			if i == 0 {
+				return false
+			}
+			host = false
+		case c <= ' ', c == 0x7F, c == '"', c == '<', c == '>', c == '\\', c == '^', c == '`', c == '{', c == '|', c == '}', host && (c == '@' || c == '%'):
+			return false
+		}
+	}
+	return rest != ""
+}
+
+// isImage reports whether a value of a column of images can be shown as one.
+func isImage(s string) bool { return strings.HasPrefix(s, "https://") && webAddress(s) }
+
+func isImageAddress(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || !webAddress(s) {
+		return false
+	}
+	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
+}
+
+// decodeRecord reads the values of a record from its JSON, which has the fields in their order. The values share one copy of
+// it.
+func decodeRecord(record []byte, values []string) error {
+	d := recordDecoder{rest: string(record)}
+	d.expect('{')
+	for i := range values {
+		if i > 0 {
+			d.expect(',')
+		}
+		d.text(false)
+		d.expect(':')
+		values[i] = d.text(true)
+	}
+	d.expect('}')
+	if d.bad {
+		return fmt.Errorf("a record is not an object of %d texts", len(values))
+	}
+	return nil
+}
+
+type recordDecoder struct {
+	rest string
+	bad  bool
+}
+
+func (d *recordDecoder) expect(c byte) {
+	if len(d.rest) == 0 || d.rest[0] != c {
+		d.bad, d.rest = true, ""
+		return
+	}
+	d.rest = d.rest[1:]
+}
+
+// text reads a JSON string; wanted is false where it is only passed over.
+func (d *recordDecoder) text(wanted bool) string {
+	d.expect('"')
+	plain := true
+	for i := 0; i < len(d.rest); i++ {
+		switch d.rest[i] {
+		case '\\':
+			plain = false
+			i++
+		case '"':
+			raw := d.rest[:i]
+			d.rest = d.rest[i+1:]
+			if !wanted {
+				return ""
+			}
+			if plain {
+				return raw
+			}
+			return unescapeJSON(raw)
+		}
+	}
+	d.bad, d.rest = true, ""
+	return ""
+}
+
+// unescapeJSON decodes the inside of a JSON string.
+func unescapeJSON(raw string) string {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' || i+1 >= len(raw) {
+			out = append(out, raw[i])
+			continue
+		}
+		i++
+		switch c := raw[i]; c {
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'u':
+			r := hex4(raw[i+1:])
+			i += 4
+			if utf16.IsSurrogate(r) && i+2 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
+				r = utf16.DecodeRune(r, hex4(raw[i+3:]))
+				i += 6
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// hex4 reads four hexadecimal digits; what is none counts as the mark of what cannot be shown.
+func hex4(raw string) rune {
+	if len(raw) < 4 {
+		return utf8.RuneError
+	}
+	var r rune
+	for _, c := range []byte(raw[:4]) {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return utf8.RuneError
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}

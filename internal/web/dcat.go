@@ -1,0 +1,85 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"herbarium/internal/herb"
+)
+
+// dcat answers with the catalogue as DCAT 3, for portals that harvest it.
+func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
+	datasets, err := p.opts.Library.Datasets(r.Context())
+	if err != nil {
+		return fmt.Errorf("finding the datasets: %w", err)
+	}
+	origin := p.origin(r)
+	service := origin + "/#api"
+	entries, served := make([]node, len(datasets)), make([]node, len(datasets))
+	for i, d := range datasets {
+		entries[i] = dcatDataset(origin, service, d)
+		served[i] = node{"@id": origin + pathDatasets + d.Ref.String() + "#dataset"}
+	}
+	body, err := json.Marshal(node{
+		"@context": node{
+			"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/",
+			"xsd": "http://www.w3.org/2001/XMLSchema#",
+		},
+		"@id": origin + pathDCAT, "@type": "dcat:Catalog", "dct:title": siteName,
+		"dct:description": "Datasets to browse, search and filter, each with a listing API.",
+		"foaf:homepage":   node{"@id": origin + pathCatalogue},
+		"dcat:dataset":    entries,
+		"dcat:service": node{
+			"@id": service, "@type": "dcat:DataService", "dct:title": siteName + " listing API",
+			"dcat:endpointURL": node{"@id": origin + "/api/v1"}, "dcat:endpointDescription": node{"@id": origin + pathOpenAPI},
+			"dcat:servesDataset": served,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/ld+json")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Access-Control-Allow-Origin", "*")
+	_, err = w.Write(body)
+	return err
+}
+
+func dcatDataset(origin, service string, d herb.Dataset) node {
+	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
+	about := readDescriptor(d)
+	rights := "PUBLIC"
+	if d.Access == herb.AccessKey {
+		rights = "RESTRICTED"
+	}
+	mediaType := func(name string) node { return node{"@id": "https://www.iana.org/assignments/media-types/" + name} }
+	distribution := func(id, title, address, media string) node {
+		n := node{
+			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title, "dcat:accessURL": node{"@id": address},
+			"dcat:mediaType": mediaType(media), "dcat:accessService": node{"@id": service},
+		}
+		if l := licenseOf(about); l != nil && l.Href != "" {
+			n["dct:license"] = node{"@id": l.Href}
+		}
+		return n
+	}
+	n := node{
+		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": plainText(nameOf(d)),
+		"dct:description": plainText(describe(d)), "dcat:landingPage": node{"@id": page},
+		"dct:accessRights": node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
+		"dcat:distribution": []node{
+			distribution("json", "JSON, page by page", data, "application/json"),
+			distribution("csv", "CSV, all records", page+"/data.csv", "text/csv"),
+		},
+	}
+	n.put("dcat:version", d.Version)
+	if !d.Published.IsZero() {
+		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": stamp(d.Published)}
+	}
+	if len(about.Keywords) > 0 {
+		n["dcat:keyword"] = about.Keywords
+	}
+	return n
+}

@@ -1,0 +1,260 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"herbarium/internal/library"
+	"herbarium/internal/web"
+)
+
+func linkedData(t *testing.T, doc *html.Node) map[string]any {
+	t.Helper()
+	block := one(t, doc, func(n *html.Node) bool { return attr(n, "type") == "application/ld+json" && n.Data == "script" })
+	var out map[string]any
+	if err := json.Unmarshal([]byte(textOf(block)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestJSONLD(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	got := linkedData(t, s.page(t, catalog, 200))
+	for name, want := range map[string]any{
+		"@context": "https://schema.org", "@type": "Dataset", "name": "The garden", "description": "What grows in it.",
+		"url": "https://example.org/open/datasets/garden/catalog", "license": "https://cc.example/zero", "isAccessibleForFree": true,
+		"dateModified": "2026-03-20T08:30:00Z", "version": "v1",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	if n := len(got["variableMeasured"].([]any)); n != 8 {
+		t.Errorf("%d variables", n)
+	}
+	for _, d := range got["distribution"].([]any) {
+		to := d.(map[string]any)["contentUrl"].(string)
+		if a := s.get(t, strings.TrimPrefix(to, "https://example.org")); a.status != 200 {
+			t.Errorf("%s gives %d", to, a.status)
+		}
+	}
+	evil := linkedData(t, s.page(t, "/datasets/evil/nasty", 200))
+	if evil["license"] == "javascript:alert(1)" || evil["name"] != "</title><script>alert(1)</script>x" {
+		t.Errorf("a hostile dataset is described as %v", evil)
+	}
+	if got := linkedData(t, s.page(t, "/", 200)); got["@type"] != "DataCatalog" || len(got["dataset"].([]any)) != 5 {
+		t.Errorf("the catalogue is described as %v", got)
+	}
+}
+
+func TestDCAT(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	a := s.get(t, "/catalog.jsonld")
+	if a.status != 200 || a.header.Get("Content-Type") != "application/ld+json" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Fatalf("got %d %v", a.status, a.header)
+	}
+	var c struct {
+		Context map[string]string `json:"@context"`
+		Type    string            `json:"@type"`
+		Dataset []struct {
+			ID           string            `json:"@id"`
+			Type         string            `json:"@type"`
+			Title        string            `json:"dct:title"`
+			Keywords     []string          `json:"dcat:keyword"`
+			Rights       map[string]string `json:"dct:accessRights"`
+			LandingPage  map[string]string `json:"dcat:landingPage"`
+			Distribution []struct {
+				Access map[string]string `json:"dcat:accessURL"`
+			} `json:"dcat:distribution"`
+		} `json:"dcat:dataset"`
+		Service map[string]any `json:"dcat:service"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Type != "dcat:Catalog" || c.Context["dcat"] != "http://www.w3.org/ns/dcat#" || len(c.Dataset) != 5 || c.Service["@type"] != "dcat:DataService" {
+		t.Errorf("the catalogue is %+v", c)
+	}
+	ids := map[string]bool{}
+	for _, d := range c.Dataset {
+		if d.Type != "dcat:Dataset" || d.Title == "" || len(d.Distribution) != 2 || ids[d.ID] {
+			t.Errorf("a dataset is %+v", d)
+		}
+		ids[d.ID] = true
+		restricted := strings.HasSuffix(d.Rights["@id"], "RESTRICTED")
+		if restricted != strings.Contains(d.ID, "/locked/") {
+			t.Errorf("%s: access rights %v", d.ID, d.Rights)
+		}
+		for _, to := range []string{d.LandingPage["@id"], d.Distribution[0].Access["@id"], d.Distribution[1].Access["@id"]} {
+			a := s.get(t, strings.TrimPrefix(to, "https://example.org"))
+			if a.status != 200 && !(restricted && a.status == 401) {
+				t.Errorf("%s gives %d", to, a.status)
+			}
+		}
+	}
+	if got := c.Dataset[2].Keywords; len(got) != 2 {
+		t.Errorf("keywords are %v", got)
+	}
+}
+
+// TestWeight holds that a page of a dataset, with all that it refers to, is light on the line.
+func TestWeight(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	total := 0
+	pack := func(path string) reply {
+		a := s.get(t, path)
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write([]byte(a.body))
+		_ = z.Close()
+		total += b.Len()
+		return a
+	}
+	doc := parse(t, pack(catalog+"?per_page=100&_record=1").body)
+	pack(catalog + "/facets?_facet=category&_facet=tags&_facet=price&_facet=date")
+	for _, n := range all(doc, func(n *html.Node) bool {
+		return n.Data == "script" && attr(n, "src") != "" || attr(n, "rel") == "stylesheet" || attr(n, "rel") == "icon"
+	}) {
+		path := attr(n, "src") + attr(n, "href")
+		a := pack(path)
+		if a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d %v", path, a.status, a.header)
+		}
+	}
+	if total > 60_000 {
+		t.Errorf("a page takes %d bytes", total)
+	}
+	if a := s.get(t, "/assets/app.js"); a.status != 404 {
+		t.Errorf("an asset without its hash gives %d", a.status)
+	}
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	doc := s.page(t, "/docs", 200)
+	place := one(t, doc, func(n *html.Node) bool { return attr(n, "id") == "swagger" })
+	if attr(place, "data-document") != "/open/openapi.json" {
+		t.Errorf("the viewer reads %s", attr(place, "data-document"))
+	}
+	for _, file := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
+		packed, plain := s.get(t, "/docs/"+file, "Accept-Encoding", "gzip"), s.get(t, "/docs/"+file)
+		z, err := gzip.NewReader(strings.NewReader(packed.body))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var b bytes.Buffer
+		if _, err := b.ReadFrom(z); err != nil || b.String() != plain.body || plain.header.Get("Content-Encoding") != "" {
+			t.Errorf("%s differs when it is compressed: %v", file, err)
+		}
+	}
+	if a := s.get(t, "/docs/nothing.js"); a.status != 404 {
+		t.Errorf("a file that is not there gives %d", a.status)
+	}
+}
+
+// TestSnippets holds that what is offered to copy is a program, asks for the page's records, and holds no key.
+func TestSnippets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct {
+		path, url string
+		locked    bool
+	}{
+		{catalog + "?title=it's+%22%24%28x%29%60&sort=price", "http://herbarium.test/api/v1/garden/catalog/data?title=it%27s+%22%24%28x%29%60&sort=price", false},
+		{locked + "?room=7", "http://herbarium.test/api/v1/locked/staff/data?room=7", true},
+	} {
+		doc := parse(t, s.get(t, tt.path, "Cookie", "herbarium_key="+staffKey).body)
+		code := map[string]string{}
+		for _, d := range all(one(t, doc, tag("section", "call")), tag("details", "")) {
+			code[words(one(t, d, tag("summary", "")))] = textOf(one(t, d, tag("code", "")))
+		}
+		for _, language := range []string{"curl", "JavaScript", "Python", "Go"} {
+			c := code[language]
+			if !strings.Contains(c, tt.url) || strings.Contains(c, staffKey) || strings.Contains(c, "HERBARIUM_KEY") != tt.locked {
+				t.Errorf("%s of %s:\n%s", language, tt.path, c)
+			}
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), "main.go", code["Go"], parser.AllErrors); err != nil {
+			t.Errorf("the Go program: %v", err)
+		}
+		if rest := strings.TrimSuffix(code["curl"], "'"); strings.Count(rest, "'") != 1 {
+			t.Errorf("the shell would read the address otherwise: %s", code["curl"])
+		}
+	}
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, catalog+"/api", 200)
+	got := words(one(t, doc, tag("main", "")))
+	for _, want := range []string{"What it costs", "Price in €", "Plant 1 of the fern kind", "searched filtered sorted", "None. This dataset is open", `unknown sort field "idx"; did you mean "id"?`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	tries := 0
+	for _, a := range all(doc, func(n *html.Node) bool { return strings.Contains(attr(n, "href"), "_try=1") }) {
+		tries++
+		doc := s.page(t, strings.TrimSuffix(attr(a, "href"), "#try"), 200)
+		answer := one(t, doc, tag("div", "answer"))
+		address := strings.TrimSuffix(strings.TrimPrefix(words(all(one(t, doc, func(n *html.Node) bool { return attr(n, "id") == "swap" }), tag("div", "one"))[0]), "GET http://herbarium.test"), "Copy")
+		api := s.get(t, address)
+		var want, have any
+		if json.Unmarshal([]byte(api.body), &want) != nil || json.Unmarshal([]byte(textOf(one(t, answer, tag("pre", "")))), &have) != nil {
+			t.Fatalf("%s: not JSON", address)
+		}
+		x, _ := json.Marshal(want)
+		y, _ := json.Marshal(have)
+		if !bytes.Equal(x, y) || !strings.HasPrefix(words(answer), strconv.Itoa(api.status)) {
+			t.Errorf("%s: the page shows %s %.200s, the API answers %d %.200s", address, words(answer)[:3], y, api.status, x)
+		}
+	}
+	if tries < 15 {
+		t.Errorf("only %d calls can be tried", tries)
+	}
+	form := s.page(t, catalog+"/api?_try=1&page=&per_page=&sort=price&order=&search=&_field=price&_op=lt&_value=3000", 200)
+	if got := words(one(t, form, tag("div", "answer"))); !strings.Contains(got, `"total": 3`) {
+		t.Errorf("the form finds %.200s", got)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		d, _ := garden()
+		d.Version, d.Records = "20260320T083000Z-new", 60
+		old := d
+		old.Version, old.Records = "20260101T000000Z-old", 40
+		l.editions[d.Ref] = []library.Edition{
+			{Dataset: d, Live: true, Changes: []library.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
+			{Dataset: old, First: true},
+		}
+	})
+	items := all(one(t, s.page(t, catalog+"/versions", 200), tag("ol", "versions")), tag("h2", ""))
+	if len(items) != 2 {
+		t.Fatalf("%d versions are shown", len(items))
+	}
+	newest, oldest := words(items[0].Parent), words(items[1].Parent)
+	for _, want := range []string{"live", "20260320T083000Z-new", `field "x" is removed breaking`, "there are 60 records instead of 40", "Rows60", "category", "seen"} {
+		if !strings.Contains(newest, want) {
+			t.Errorf("the newest version lacks %q: %s", want, newest)
+		}
+	}
+	if !strings.Contains(oldest, "earliest") || strings.Contains(oldest, "live") {
+		t.Errorf("the oldest version: %s", oldest)
+	}
+}

@@ -1,0 +1,340 @@
+package web_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web"
+)
+
+// everyPage lists one address of each kind of page, and the status it has.
+func everyPage() map[string]int {
+	return map[string]int{
+		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
+		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_facet=price": 200,
+		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
+		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200, "/datasets/garden/catalog/api?_try=1&page=0": 200,
+		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
+		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
+		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags": 200, "/datasets/evil/nasty/api": 200,
+		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
+	}
+}
+
+// TestEveryPage holds what is true of all pages: what they let a browser do, and that nothing in them does anything by itself.
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for path, status := range everyPage() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			a := s.get(t, path)
+			if a.status != status || a.header.Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("got %d %s, want %d", a.status, a.header.Get("Content-Type"), status)
+			}
+			checkHeaders(t, path, a)
+			doc := parse(t, a.body)
+			checkSafe(t, doc)
+			if n := len(all(doc, tag("h1", ""))); n != 1 {
+				t.Errorf("the page has %d main headings", n)
+			}
+			if root := one(t, doc, tag("html", "")); attr(root, "lang") != "en" {
+				t.Error("the page does not say its language")
+			}
+			title := textOf(one(t, doc, tag("title", "")))
+			if title == "" || strings.ContainsAny(title, "\u202E\n") {
+				t.Errorf("the title is %q", title)
+			}
+		})
+	}
+}
+
+func checkHeaders(t *testing.T, path string, a reply) {
+	t.Helper()
+	policy := a.header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the content policy lacks %s: %s", part, policy)
+		}
+	}
+	if strings.Contains(policy, "unsafe") != (path == "/docs") || strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "http:") {
+		t.Errorf("the content policy is %s", policy)
+	}
+	images := strings.Contains(path, "/garden/catalog") || strings.Contains(path, "/evil/nasty")
+	isBrowser := images && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
+	if strings.Contains(policy, "img-src 'self' https:") != isBrowser {
+		t.Errorf("images: the content policy is %s", policy)
+	}
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
+		"Cross-Origin-Opener-Policy": "same-origin",
+	} {
+		if got := a.header.Values(name); len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if link := a.header.Get("Link"); !strings.Contains(link, `</openapi.json>; rel="service-desc"`) {
+		t.Errorf("Link is %s", link)
+	}
+}
+
+// checkSafe looks for anything that a browser would execute, embed or follow against our will.
+func checkSafe(t *testing.T, doc *html.Node) {
+	t.Helper()
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "script" && attr(n, "type") != "application/ld+json" {
+			if src := attr(n, "src"); !strings.HasPrefix(src, "/assets/") && src != "/docs/swagger-ui-bundle.js" || textOf(n) != "" {
+				t.Errorf("a script from %q with the text %q", src, textOf(n))
+			}
+		}
+		if n.Data == "style" || n.Data == "iframe" || n.Data == "object" || n.Data == "base" {
+			t.Errorf("the page has a %s", n.Data)
+		}
+		for _, a := range n.Attr {
+			switch {
+			case strings.HasPrefix(a.Key, "on"), a.Key == "style", a.Key == "srcdoc":
+				t.Errorf("%s has %s=%q", n.Data, a.Key, a.Val)
+			case a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "formaction":
+				checkAddress(t, n, a.Val)
+			}
+		}
+	}
+}
+
+func checkAddress(t *testing.T, n *html.Node, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Errorf("%s leads to %q: %v", n.Data, address, err)
+		return
+	}
+	outside := u.Scheme != "" || u.Host != ""
+	switch {
+	case !outside:
+	case u.Scheme != "http" && u.Scheme != "https", u.User != nil:
+		t.Errorf("%s leads to %q", n.Data, address)
+	case n.Data == "img" && (u.Scheme != "https" || attr(n, "referrerpolicy") != "no-referrer" || attr(n, "loading") != "lazy"):
+		t.Errorf("an image comes as %v", n.Attr)
+	case n.Data == "a" && !strings.Contains(attr(n, "rel"), "noreferrer"):
+		t.Errorf("a link to %q tells where it is", address)
+	case n.Data != "a" && n.Data != "img" && n.Data != "link":
+		t.Errorf("%s comes from %q", n.Data, address)
+	}
+}
+
+// TestLinks follows every link of the site, also below a path of its own, and finds no dead end.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for _, public := range []string{"", "https://example.org/open/data"} {
+		t.Run(public, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, func(o *web.Options, l *fakeLibrary) { o.PublicURL = public; l.datasets = l.datasets[:3] })
+			const most = 600
+			start := s.base + "/"
+			queue, seen := []string{start}, map[string]bool{start: true}
+			for len(queue) > 0 && len(seen) < most {
+				at := queue[0]
+				queue = queue[1:]
+				a := s.get(t, at)
+				if a.status != 200 && a.status != 303 && !(a.status == 401 && strings.Contains(at, "/locked/")) {
+					t.Errorf("%s gives %d: %.200s", at, a.status, a.body)
+				}
+				here, err := url.Parse(at)
+				if err != nil || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+					continue
+				}
+				for _, next := range linksOf(parse(t, a.body), here) {
+					if !strings.HasPrefix(next, s.base+"/") {
+						t.Errorf("%s links to %s, which is outside", at, next)
+					} else if !seen[next] {
+						seen[next] = true
+						queue = append(queue, next)
+					}
+				}
+			}
+			if len(seen) < 200 {
+				t.Errorf("only %d addresses were found", len(seen))
+			}
+		})
+	}
+}
+
+// linksOf returns where a page leads within the site.
+func linksOf(doc *html.Node, here *url.URL) (links []string) {
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-json" {
+				continue
+			}
+			u, err := here.Parse(a.Val)
+			if err != nil || u.Host != "" {
+				continue
+			}
+			u.Fragment = ""
+			if a.Key == "data-facets" {
+				u.RawQuery = "_facet=category"
+			}
+			links = append(links, u.String())
+		}
+	}
+	return links
+}
+
+func TestCanonicalAddresses(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ public, want string }{
+		{"", "http://herbarium.test"},
+		{"https://example.org", "https://example.org"},
+		{"https://example.org/open/data/", "https://example.org/open/data"},
+	}
+	for _, tt := range tests {
+		s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = tt.public })
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
+			doc := s.page(t, path, 200)
+			want := tt.want + path
+			link := one(t, doc, func(n *html.Node) bool { return n.Data == "link" && attr(n, "rel") == "canonical" })
+			og := one(t, doc, func(n *html.Node) bool { return n.Data == "meta" && attr(n, "property") == "og:url" })
+			if attr(link, "href") != want || attr(og, "content") != want {
+				t.Errorf("%s of %q: canonical %q, og:url %q; want %q", path, tt.public, attr(link, "href"), attr(og, "content"), want)
+			}
+		}
+		// Whatever is filtered, it is a view of the one page.
+		doc := s.page(t, "/datasets/garden/catalog?category=fern", 200)
+		link := one(t, doc, func(n *html.Node) bool { return n.Data == "link" && attr(n, "rel") == "canonical" })
+		if attr(link, "href") != tt.want+"/datasets/garden/catalog" {
+			t.Errorf("a view names %s as canonical", attr(link, "href"))
+		}
+	}
+}
+
+func TestHostIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	r := s.get(t, "/datasets/garden/catalog")
+	if !strings.Contains(r.body, "curl &#39;http://herbarium.test/api/v1/garden/catalog/data&#39;") {
+		t.Error("the call does not name the host")
+	}
+	a := s.get(t, "/", "X-Forwarded-Host", "evil.example")
+	if strings.Contains(a.body, "evil.example") {
+		t.Error("a header decides where links lead")
+	}
+}
+
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, "/", 200)
+	cards := all(doc, tag("li", "card"))
+	if len(cards) != 5 {
+		t.Fatalf("%d datasets are shown", len(cards))
+	}
+	got := words(cards[2])
+	for _, want := range []string{"The garden", "garden/catalog", "open", "What grows in it.", "Records60", "Fields8", "Updated20 March 2026"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the card lacks %q: %s", want, got)
+		}
+	}
+	if !strings.Contains(words(cards[3]), "key") {
+		t.Errorf("a dataset with a key is not marked: %s", words(cards[3]))
+	}
+	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1, "staff": 1, "-": 0, "f1": 1, "  ": 5} {
+		if got := len(all(s.page(t, "/?search="+url.QueryEscape(search), 200), tag("li", "card"))); got != want {
+			t.Errorf("%q finds %d datasets, want %d", search, got, want)
+		}
+	}
+	if a := s.get(t, "/?page=0"); a.status != 400 {
+		t.Errorf("page 0 gives %d", a.status)
+	}
+}
+
+func TestCatalogueWithoutDatasets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
+	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
+		t.Errorf("the page does not say what to do: %s", got)
+	}
+}
+
+func TestCatalogueOfMany(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		for i := range 100 {
+			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
+		}
+	})
+	shown := 0
+	for path := "/"; path != ""; {
+		doc := s.page(t, path, 200)
+		shown += len(all(doc, tag("li", "card")))
+		path = ""
+		for _, a := range all(doc, tag("a", "button")) {
+			if attr(a, "rel") == "next" {
+				path = attr(a, "href")
+			}
+		}
+	}
+	if shown != 105 {
+		t.Errorf("%d datasets are shown on all pages, want 105", shown)
+	}
+}
+
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
+		o.Troubles = func(context.Context) ([]herb.Trouble, error) {
+			since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+			return []herb.Trouble{
+				{Place: "/srv/secret/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: "/srv/secret/catalog.csv: line 3: <b>", Since: since},
+				{Place: "/srv/secret/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: "it is empty", Since: since},
+				{Place: "/srv/secret/datapackage.json", Message: "/srv/secret/datapackage.json is not JSON"},
+			}, nil
+		}
+	})
+	a := s.get(t, "/")
+	for _, want := range []string{"catalog.csv: line 3: &lt;b&gt;", "garden/new</code> could not be published", "it is empty"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(a.body, "secret") || strings.Contains(a.body, "is not JSON") {
+		t.Error("the page tells of folders")
+	}
+}
+
+// TestFailures holds that a part that fails gives a page that says so, without telling of our insides.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[herb.Code]int{herb.CodeUnavailable: 503, herb.CodeInternal: 500} {
+		s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+			l.err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
+		})
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
+			a := s.get(t, path)
+			if a.status != status && status == 503 || a.status < 500 || !strings.Contains(a.body, "<h1>") {
+				t.Errorf("%s: %s gives %d %.100s", code, path, a.status, a.body)
+			}
+			if code == herb.CodeInternal && strings.Contains(a.body, "/var") {
+				t.Errorf("%s tells of our insides", path)
+			}
+		}
+	}
+}
+
+func TestNewNeedsItsParts(t *testing.T) {
+	t.Parallel()
+	if _, err := web.New(web.Options{}); err == nil {
+		t.Error("pages without a library were made")
+	}
+	if _, err := web.New(web.Options{Library: &fakeLibrary{}, Keys: fakeKeys{}, PublicURL: "example.org"}); err == nil {
+		t.Error("an address without a host was taken")
+	}
+}

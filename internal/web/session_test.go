@@ -1,0 +1,131 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"herbarium/internal/web"
+)
+
+const locked = "/datasets/locked/staff"
+
+// post sends a form as a browser does. More are names and values of headers.
+func (s *site) post(t *testing.T, path string, form url.Values, more ...string) reply {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "http://herbarium.test"+path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "text/html")
+	r.Header.Set("Origin", "http://herbarium.test")
+	for i := 0; i+1 < len(more); i += 2 {
+		r.Header.Set(more[i], more[i+1])
+	}
+	return s.do(t, r)
+}
+
+// TestKey walks the way of someone with a key: asked, let in, and shown everything.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	a := s.get(t, locked+"?room=7")
+	if a.status != 401 || !strings.Contains(a.header.Get("WWW-Authenticate"), "Bearer") || a.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("without a key: %d %v", a.status, a.header)
+	}
+	if strings.Contains(a.body, "Secretive") {
+		t.Fatal("the page shows values to everyone")
+	}
+	form := one(t, one(t, parse(t, a.body), tag("main", "")), tag("form", ""))
+	back := attr(all(form, tag("input", ""))[0], "value")
+	if attr(form, "method") != "post" || attr(form, "action") != locked+"/key" || back != "room=7" {
+		t.Errorf("the form is %v, back to %q", form.Attr, back)
+	}
+	a = s.post(t, locked+"/key", url.Values{"key": {" " + staffKey + " "}, "back": {back}})
+	if a.status != 303 || a.header.Get("Location") != locked+"?room=7" {
+		t.Fatalf("with the key: %d %v", a.status, a.header)
+	}
+	cookie := a.header.Get("Set-Cookie")
+	if want := "herbarium_key=" + staffKey + "; Path=" + locked + "; HttpOnly; SameSite=Strict"; cookie != want {
+		t.Errorf("the cookie is %s", cookie)
+	}
+	kept := "herbarium_key=" + staffKey
+	for _, path := range []string{locked + "?room=7", locked + "/data", locked + "/data.csv", locked + "/facets?_facet=name"} {
+		if a := s.get(t, path, "Cookie", kept); a.status != 200 || !strings.Contains(a.header.Get("Vary"), "Cookie") ||
+			!strings.Contains(a.header.Get("Cache-Control"), "private") {
+			t.Errorf("%s with the cookie: %d %v", path, a.status, a.header)
+		}
+	}
+	if a := s.get(t, locked, "Cookie", kept); !strings.Contains(a.body, "Secretive Ana") || strings.Contains(a.body, staffKey) {
+		t.Error("the page lacks the records, or shows the key")
+	}
+	for _, path := range []string{locked + "/api", locked + "/versions"} {
+		if a := s.get(t, path); a.status != 200 || strings.Contains(a.body, "Secretive") {
+			t.Errorf("%s without a key: %d, and it shows values", path, a.status)
+		}
+		if a := s.get(t, path, "Cookie", kept); !strings.Contains(a.body, "Secretive") {
+			t.Errorf("%s with the key shows no values", path)
+		}
+	}
+	a = s.post(t, locked+"/key/forget", nil)
+	if a.status != 303 || !strings.Contains(a.header.Get("Set-Cookie"), "herbarium_key=; Path="+locked+"; Max-Age=0") {
+		t.Errorf("forgetting: %d %v", a.status, a.header)
+	}
+}
+
+func TestKey_refused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct {
+		name, key string
+		status    int
+		more      []string
+	}{
+		{"unknown", "herb_nothing", 401, nil},
+		{"empty", "  ", 401, nil},
+		{"of another dataset", otherKey, 403, nil},
+		{"sent by another site", staffKey, 403, []string{"Origin", "https://evil.example"}},
+		{"sent by another site, newer browser", staffKey, 403, []string{"Sec-Fetch-Site", "cross-site"}},
+		{"sent by a sandbox", staffKey, 403, []string{"Origin", "null"}},
+	} {
+		a := s.post(t, locked+"/key", url.Values{"key": {tt.key}}, tt.more...)
+		if a.status != tt.status || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d %v", tt.name, a.status, a.header)
+		}
+		if strings.TrimSpace(tt.key) != "" && strings.Contains(a.body, tt.key) {
+			t.Errorf("%s: the page repeats the key", tt.name)
+		}
+	}
+	for _, key := range []string{"herb_nothing", otherKey} {
+		if a := s.get(t, locked, "Cookie", "herbarium_key="+key); a.status != 401 && a.status != 403 || strings.Contains(a.body, "Secretive") {
+			t.Errorf("a cookie with %s: %d", key, a.status)
+		}
+	}
+	if a := s.post(t, locked+"/key/forget", nil, "Sec-Fetch-Site", "cross-site"); a.status != 403 {
+		t.Errorf("another site makes the browser forget: %d", a.status)
+	}
+	if a := s.post(t, locked+"/key", url.Values{"key": {strings.Repeat("x", 40_000)}}); a.status != 400 {
+		t.Errorf("a giant form gives %d", a.status)
+	}
+}
+
+func TestKey_back(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, back := range []string{"//evil.example", "https://evil.example/", "\r\nSet-Cookie: a=b", "%zz", "/../../x"} {
+		a := s.post(t, locked+"/key", url.Values{"key": {staffKey}, "back": {back}})
+		if to := a.header.Get("Location"); a.status != 303 || to != locked && !strings.HasPrefix(to, locked+"?") || strings.ContainsAny(to, "\r\n") {
+			t.Errorf("%q leads to %q", back, to)
+		}
+	}
+}
+
+func TestKey_public(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	a := s.post(t, locked+"/key", url.Values{"key": {staffKey}}, "Origin", "https://example.org")
+	want := "herbarium_key=" + staffKey + "; Path=/open" + locked + "; HttpOnly; Secure; SameSite=Strict"
+	if a.status != 303 || a.header.Get("Set-Cookie") != want || a.header.Get("Location") != "/open"+locked {
+		t.Errorf("got %d %v", a.status, a.header)
+	}
+}

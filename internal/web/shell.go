@@ -1,0 +1,185 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// shell is what the pages of a data browser have in common as long as the dataset has the same version: everything around
+// the records, and the filters while none is used. Rendering it takes several times as long as finding and writing the
+// records, so that it is kept.
+type shell struct {
+	key        string
+	start, end []byte // of the page
+	columns    []column
+	images     bool
+	filters    template.HTML                 // while none is used
+	parts      map[filterState]template.HTML // each of them, opened and closed
+	unshown    int
+	chooser    template.HTML
+	entrance   atomic.Pointer[[]byte] // the whole page that an address without a query leads to, once it was asked for
+}
+
+// shells keeps one shell for each dataset and theme.
+type shells struct {
+	mu   sync.Mutex
+	kept map[shellName]*shell
+}
+
+type shellName struct {
+	ref   herb.Ref
+	theme string
+}
+
+// maxShells bounds what is kept; past it everything is forgotten.
+const maxShells = 200
+
+// swapMark stands for the part that differs. Nothing that a dataset says can be taken for it: it would be escaped.
+const swapMark = "<swap-mark>"
+
+// shellOf returns the shell of a dataset.
+func (p *Pages) shellOf(r *http.Request, snap library.Snapshot) (*shell, error) {
+	l := p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset))
+	origin := p.origin(r)
+	name := shellName{snap.Ref, l.Theme}
+	key := snap.Version + "\n" + origin + "\n" + string(snap.Access)
+	p.shells.mu.Lock()
+	kept := p.shells.kept[name]
+	p.shells.mu.Unlock()
+	if kept != nil && kept.key == key {
+		return kept, nil
+	}
+	made, err := p.newShell(r, l, snap)
+	if err != nil {
+		return nil, err
+	}
+	made.key = key
+	p.shells.mu.Lock()
+	defer p.shells.mu.Unlock()
+	if len(p.shells.kept) >= maxShells {
+		clear(p.shells.kept)
+	}
+	p.shells.kept[name] = made
+	return made, nil
+}
+
+func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*shell, error) {
+	d := snap.Dataset
+	s := &shell{}
+	for i, f := range d.Fields {
+		c := column{Field: f, Index: i, Kind: kindOf(&d, i), Heading: headingOf(f)}
+		s.images = s.images || c.Kind == kindImage
+		s.columns = append(s.columns, c)
+	}
+	var err error
+	l.Canonical = p.origin(r) + pathDatasets + d.Ref.String()
+	if l.JSONLD, err = p.jsonLD(r, d); err != nil {
+		return nil, err
+	}
+	head := p.datasetHead(d, "data")
+	head.Unlocked = head.Locked
+	page, err := p.execute("browser", "layout", struct {
+		Layout layout
+		Page   any
+	}{l, struct {
+		Head datasetHead
+		Swap template.HTML
+	}{head, swapMark}})
+	if err != nil {
+		return nil, err
+	}
+	start, end, ok := strings.Cut(string(page), swapMark)
+	if !ok {
+		return nil, fmt.Errorf("web: the template of the data browser has no place for records")
+	}
+	s.start, s.end = []byte(start), []byte(end)
+	bare := &state{path: head.Path}
+	if err := p.renderFilters(s, &d); err != nil {
+		return nil, err
+	}
+	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, s, snap, nil); err != nil {
+		return nil, err
+	}
+	s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare)))
+	return s, err
+}
+
+// filterState is a filter that is not used, opened or closed.
+type filterState struct {
+	field int
+	open  bool
+}
+
+// renderFilters renders the filters that a page has room for.
+func (p *Pages) renderFilters(s *shell, d *herb.Dataset) error {
+	s.parts = map[filterState]template.HTML{}
+	for i, f := range d.Fields {
+		if !f.Filterable || len(s.parts) >= 2*maxFilters {
+			continue
+		}
+		for _, open := range []bool{false, true} {
+			fl := newFilter(d, i, nil)
+			fl.Open = open
+			part, err := p.execute("browser", "filter", &fl)
+			if err != nil {
+				return err
+			}
+			s.parts[filterState{i, open}] = part
+		}
+	}
+	return nil
+}
+
+// execute renders a part of a page.
+func (p *Pages) execute(page, part string, data any) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := p.templates[page].ExecuteTemplate(&b, part, data); err != nil {
+		return "", fmt.Errorf("rendering %s of %s: %w", part, page, err)
+	}
+	return template.HTML(b.String()), nil
+}
+
+// shown returns the columns to show: the chosen ones in the order of the fields, or the first ones.
+func (s *shell) shown(st *state) []column {
+	if len(st.columns) == 0 {
+		return s.columns[:min(len(s.columns), maxColumns)]
+	}
+	var out []column
+	for _, c := range s.columns {
+		if slices.Contains(st.columns, c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// choiceList is what the menu of columns offers.
+type choiceList struct {
+	Choices []choice
+	More    int
+}
+
+func choices(all, shown []column) choiceList {
+	var l choiceList
+	k := 0
+	for _, c := range all {
+		chosen := k < len(shown) && shown[k].Index == c.Index
+		if chosen {
+			k++
+		}
+		if chosen || len(l.Choices) < maxChoices {
+			l.Choices = append(l.Choices, choice{c.Name, c.Heading, chosen})
+		}
+	}
+	l.More = len(all) - len(l.Choices)
+	return l
+}
