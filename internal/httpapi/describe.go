@@ -20,6 +20,7 @@ type summary struct {
 	FieldNames  []string    `json:"field_names"`
 	Version     string      `json:"version"`
 	PublishedAt time.Time   `json:"published_at,omitzero"`
+	Unavailable bool        `json:"unavailable,omitempty"`
 	Links       links       `json:"links"`
 }
 
@@ -107,8 +108,8 @@ func (a *API) summarise(d herb.Dataset) summary {
 	s := summary{
 		Namespace: d.Namespace, Name: d.Name, Title: d.Title, Description: d.Description,
 		Access: accessOf(d), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
-		PublishedAt: d.Published.UTC(),
-		Links:       links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json"},
+		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
+		Links: links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json"},
 	}
 	for i, f := range d.Fields {
 		s.FieldNames[i] = f.Name

@@ -26,6 +26,7 @@ func schemas() object {
 		{"field_names", array(object{{"type", "string"}})},
 		{"version", str("Changes whenever a record or a field does.")},
 		{"published_at", str("When this version was published.", member{"format", "date-time"})},
+		{"unavailable", flag("It cannot be listed at the moment, and this is what was last known of it. Absent: it can.")},
 		{"links", record("Where to go from here.", []string{"self", "data", "openapi"}, object{
 			{"self", str("The description of the dataset.", member{"format", "uri-reference"})},
 			{"data", str("Its records.", member{"format", "uri-reference"})},
@@ -108,6 +109,10 @@ func detailSchemas() object {
 			{"additionalProperties", true},
 		}},
 		{"report", schema("Report")},
+		{"file", record("The file that the version is kept in, where several machines serve it.", []string{"size", "sha256"}, object{
+			{"size", whole("Bytes.", member{"minimum", 0})},
+			{"sha256", str("SHA-256 of the file.", member{"pattern", "^[0-9a-f]{64}$"})},
+		})},
 	}
 }
 

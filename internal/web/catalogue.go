@@ -43,6 +43,7 @@ type entry struct {
 	Published   time.Time
 	Locked      bool
 	Living      bool
+	Unavailable bool
 	Trouble     *trouble // nil: none
 }
 
@@ -132,7 +133,7 @@ func (p *Pages) entry(d herb.Dataset) entry {
 	return entry{
 		Ref: d.Ref, Name: nameOf(d), Description: clip(d.Description, 240), Path: p.datasetPath(d.Ref), Records: d.Records,
 		Fields: len(d.Fields), FieldNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
-		Living: d.Ref == herb.PlantsRef,
+		Living: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
 	}
 }
 
