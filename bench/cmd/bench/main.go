@@ -104,7 +104,7 @@ func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Run, e
 		return nil, err
 	}
 	result := &report.Run{Seconds: o.seconds, Seed: o.seed}
-	if result.Machine, err = thisMachine(ctx); err != nil {
+	if result.Machine, err = report.ThisMachine(ctx); err != nil {
 		return nil, err
 	}
 	sizes := []int{o.records / 100, o.records / 10, o.records}

@@ -1,10 +1,11 @@
-// Package load asks a server the same thing over and over and tells how long it took.
+// Package load asks servers the same thing over and over and tells how long it took.
 package load
 
 import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,11 +15,13 @@ import (
 
 // Options of a run.
 type Options struct {
-	Addr     string        // host:port of the server
+	Addrs    []string      // host:port of the servers; everybody who asks goes round them, each beginning with another one
 	Target   string        // path and query to ask for
-	Conns    int           // connections, each asking again as soon as it has its answer; 0: one
+	Body     func() []byte // makes the JSON that is posted, by several goroutines at once; nil: it is a GET
+	Key      string        // bearer token; "": none
+	Conns    int           // how many ask, each again as soon as it has its answer, over a connection to each server; 0: one
 	Requests int           // at most so many requests; 0: no limit
-	Duration time.Duration // no request is begun after that; each connection makes one in any case
+	Duration time.Duration // no request is begun after that; everybody makes one in any case
 }
 
 // Result of one run or of several.
@@ -50,32 +53,37 @@ func (r *Result) Merge(o *Result) {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	conns := make([]*conn, max(1, o.Conns))
-	for i := range conns {
-		c, err := dial(ctx, o.Addr, o.Target)
-		if err != nil {
-			return nil, err
+	askers := make([]asker, max(1, o.Conns))
+	for i := range askers {
+		askers[i].next = i
+		for _, addr := range o.Addrs {
+			c, err := dial(ctx, addr, o)
+			if err != nil {
+				return nil, err
+			}
+			defer c.Close()
+			askers[i].conns = append(askers[i].conns, c)
 		}
-		defer c.Close()
-		conns[i] = c
 	}
 	// A connection that waits for an answer is woken when the run is given up.
 	defer context.AfterFunc(ctx, func() {
-		for _, c := range conns {
-			_ = c.SetDeadline(time.Unix(1, 0))
+		for _, a := range askers {
+			for _, c := range a.conns {
+				_ = c.SetDeadline(time.Unix(1, 0))
+			}
 		}
 	})()
 	var (
 		left    atomic.Int64
 		workers sync.WaitGroup
-		results = make([]Result, len(conns))
+		results = make([]Result, len(askers))
 	)
 	left.Store(int64(o.Requests))
 	start := time.Now()
-	for i, c := range conns {
+	for i, a := range askers {
 		workers.Go(func() {
-			if err := c.ask(&results[i], start.Add(o.Duration), func() bool { return o.Requests == 0 || left.Add(-1) >= 0 }); err != nil {
-				cancel(fmt.Errorf("asking %s for %s: %w", o.Addr, o.Target, err))
+			if err := a.ask(&results[i], start.Add(o.Duration), func() bool { return o.Requests == 0 || left.Add(-1) >= 0 }); err != nil {
+				cancel(fmt.Errorf("asking %s for %s: %w", strings.Join(o.Addrs, ", "), o.Target, err))
 			}
 		})
 	}
@@ -88,9 +96,17 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return total, context.Cause(ctx)
 }
 
+// asker goes round the servers.
+type asker struct {
+	conns []*conn // one to each
+	next  int
+}
+
 // ask sends requests one after the other until the deadline, or until there are no more to send.
-func (c *conn) ask(r *Result, deadline time.Time, more func() bool) error {
-	for more() {
+func (a asker) ask(r *Result, deadline time.Time, more func() bool) error {
+	for ; more(); a.next++ {
+		c := a.conns[a.next%len(a.conns)]
+		c.prepare()
 		start := time.Now()
 		n, err := c.roundTrip()
 		if err != nil {
@@ -106,10 +122,10 @@ func (c *conn) ask(r *Result, deadline time.Time, more func() bool) error {
 	return nil
 }
 
-func dial(ctx context.Context, addr, target string) (*conn, error) {
+func dial(ctx context.Context, addr string, o Options) (*conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return newConn(c, addr, target), nil
+	return newConn(c, addr, o), nil
 }
