@@ -49,41 +49,75 @@ func (r *Result) Merge(o *Result) {
 	r.Bytes += o.Bytes
 }
 
-// Run asks until one of the limits is reached. An answer other than 200 ends it with an error.
+// Run opens connections and asks until one of the limits is reached. An answer other than 200 ends it with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	askers := make([]asker, max(1, o.Conns))
-	for i := range askers {
-		askers[i].next = i
+	c, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Run(ctx, o.Duration)
+}
+
+// Client has open connections. One run at a time can use them, and none after one that has failed.
+type Client struct {
+	options Options
+	askers  []asker
+}
+
+// Open opens the connections.
+func Open(ctx context.Context, o Options) (_ *Client, err error) {
+	c := &Client{options: o, askers: make([]asker, max(1, o.Conns))}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	for i := range c.askers {
+		c.askers[i].next = i
 		for _, addr := range o.Addrs {
-			c, err := dial(ctx, addr, o)
+			conn, err := dial(ctx, addr, o)
 			if err != nil {
 				return nil, err
 			}
-			defer c.Close()
-			askers[i].conns = append(askers[i].conns, c)
+			c.askers[i].conns = append(c.askers[i].conns, conn)
 		}
 	}
+	return c, nil
+}
+
+// Warm uses each connection once, so that what it costs at its beginning is no part of a run.
+func (c *Client) Warm(ctx context.Context) error {
+	for range c.options.Addrs {
+		if _, err := c.Run(ctx, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run asks for some time, in place of that of the options.
+func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	// A connection that waits for an answer is woken when the run is given up.
 	defer context.AfterFunc(ctx, func() {
-		for _, a := range askers {
-			for _, c := range a.conns {
-				_ = c.SetDeadline(time.Unix(1, 0))
-			}
+		for _, conn := range c.all() {
+			_ = conn.SetDeadline(time.Unix(1, 0))
 		}
 	})()
 	var (
 		left    atomic.Int64
 		workers sync.WaitGroup
-		results = make([]Result, len(askers))
+		results = make([]Result, len(c.askers))
 	)
-	left.Store(int64(o.Requests))
+	left.Store(int64(c.options.Requests))
+	more := func() bool { return c.options.Requests == 0 || left.Add(-1) >= 0 }
 	start := time.Now()
-	for i, a := range askers {
+	for i := range c.askers {
 		workers.Go(func() {
-			if err := a.ask(&results[i], start.Add(o.Duration), func() bool { return o.Requests == 0 || left.Add(-1) >= 0 }); err != nil {
-				cancel(fmt.Errorf("asking %s for %s: %w", strings.Join(o.Addrs, ", "), o.Target, err))
+			if err := c.askers[i].ask(&results[i], start.Add(d), more); err != nil {
+				cancel(fmt.Errorf("asking %s for %s: %w", strings.Join(c.options.Addrs, ", "), c.options.Target, err))
 			}
 		})
 	}
@@ -96,6 +130,21 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return total, context.Cause(ctx)
 }
 
+// Close closes the connections.
+func (c *Client) Close() {
+	for _, conn := range c.all() {
+		_ = conn.Close() // all answers were read
+	}
+}
+
+// all goes through the connections.
+func (c *Client) all() (conns []*conn) {
+	for _, a := range c.askers {
+		conns = append(conns, a.conns...)
+	}
+	return conns
+}
+
 // asker goes round the servers.
 type asker struct {
 	conns []*conn // one to each
@@ -103,9 +152,10 @@ type asker struct {
 }
 
 // ask sends requests one after the other until the deadline, or until there are no more to send.
-func (a asker) ask(r *Result, deadline time.Time, more func() bool) error {
-	for ; more(); a.next++ {
+func (a *asker) ask(r *Result, deadline time.Time, more func() bool) error {
+	for more() {
 		c := a.conns[a.next%len(a.conns)]
+		a.next++
 		c.prepare()
 		start := time.Now()
 		n, err := c.roundTrip()

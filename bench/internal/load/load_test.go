@@ -86,6 +86,40 @@ func TestRun_post(t *testing.T) {
 	}
 }
 
+// TestClient sees that connections outlive a run, and that warming uses each of them once.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	var (
+		mu    sync.Mutex
+		conns = map[string]int{}
+		addrs []string
+	)
+	for range 2 {
+		addrs = append(addrs, serve(t, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			conns[r.RemoteAddr]++
+			mu.Unlock()
+			_, _ = io.WriteString(w, "x")
+		}))
+	}
+	c, err := load.Open(t.Context(), load.Options{Addrs: addrs, Target: "/", Conns: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for conn, n := range conns {
+		if n != 1 {
+			t.Errorf("%s was used %d times", conn, n)
+		}
+	}
+	if r, err := c.Run(t.Context(), 0); err != nil || r.Requests() != 3 || len(conns) != 6 {
+		t.Errorf("%d requests over %d connections, %v; want 3 over 6", r.Requests(), len(conns), err)
+	}
+}
+
 func TestRun_time(t *testing.T) {
 	t.Parallel()
 	addr := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") })
