@@ -25,7 +25,7 @@ import (
 var (
 	out     = flag.String("out", "", "`folder` to write CLUSTER.md to; none: a temporary one, and it is a small run")
 	docs    = flag.String("docs", "", "`folder` of the documents whose tables are written anew; none: none are")
-	records = flag.Int("n", 100_000, "`number` of records, unless it is a small run")
+	records = flag.Int("records", 100_000, "`number` of records, unless it is a small run")
 	seconds = flag.Float64("seconds", 2, "`time` for each figure, unless it is a small run")
 )
 

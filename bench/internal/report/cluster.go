@@ -103,6 +103,9 @@ func WriteCluster(dir string, c *Cluster) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, clusterFile), append(figures, '\n'), 0o644),
 		os.WriteFile(filepath.Join(dir, "CLUSTER.md"), clusterPage(c), 0o644),

@@ -47,8 +47,8 @@ func (p *page) nodesListings(c *Cluster) {
 
 func (p *page) polls(c *Cluster) {
 	p.say("## What nodes ask of the database by themselves\n")
-	p.say("Each looks at the catalogue and asks whether the database is there, once a second each. Listings of published datasets ask " +
-		"it for nothing.\n")
+	p.say("Each looks at the catalogue once a second, and asks as often whether the database is there, which is no transaction. Listings " +
+		"of published datasets ask it for nothing: it does the same whether they are answered or not.\n")
 	var rows [][]string
 	for _, w := range []struct {
 		name string
