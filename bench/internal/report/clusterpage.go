@@ -31,7 +31,8 @@ func clusterPage(c *Cluster) []byte {
 
 func (p *page) nodesListings(c *Cluster) {
 	p.say("## Listings\n")
-	p.say("%s records, a segment of %s, %d who ask, each going round the nodes.\n", count(c.Records), size(c.Bytes), ManyConns)
+	p.say("%s records, a segment of %s, %d who ask, each going round the nodes. What the database does meanwhile is what the nodes ask of it "+
+		"by themselves.\n", count(c.Records), size(c.Bytes), ManyConns)
 	var rows [][]string
 	for _, l := range c.Listings {
 		m := &l.Answers

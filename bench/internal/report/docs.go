@@ -131,19 +131,14 @@ func (f figures) fetched() float64 {
 
 // limits tells how far the parts that nodes share are from their limits.
 func (f figures) limits() string {
-	alone, safe := f.best(false), f.best(true)
 	first := f.most()[0]
 	segment := f.perMillion()
 	polls := f.cluster.Idle
 	const gigabit = 1e9 / 8
 	p := &page{}
-	p.table([]string{"part", "measured", "what follows"}, [][]string{
-		{
-			"creations, through one lock",
-			fmt.Sprintf("%s plants a second by %d callers through %s, %s of the database's CPU for one; with a synchronous standby %s by %d callers",
-				rate(&alone.Plants), alone.Callers, nodes(alone.Nodes), took(alone.Database), rate(&safe.Plants), safe.Callers),
-			fmt.Sprintf("%s plants a second for each processor of the database, at most", count(int(time.Second/max(1, alone.Database)))),
-		},
+	p.words([]string{"part", "measured", "what follows"}, [][]string{
+		{"creations, through one lock", f.created(), fmt.Sprintf("%s plants a second for each processor of the database, at most",
+			count(int(time.Second/max(1, f.best(false).Database))))},
 		{
 			"the database, asked by each node without requests",
 			fmt.Sprintf("%.1f transactions and %s of its CPU for a node, each second", polls.perNode(float64(polls.Transactions)), took(polls.databasePerNode())),
@@ -166,6 +161,26 @@ func (f figures) limits() string {
 	return tight(p)
 }
 
+// created tells how many plants are created by the largest number of callers.
+func (f figures) created() string {
+	var callers int
+	for _, c := range f.cluster.Creations {
+		callers = max(callers, c.Callers)
+	}
+	var ways []string
+	for _, c := range f.cluster.Creations {
+		if c.Callers != callers {
+			continue
+		}
+		way := fmt.Sprintf("%s plants a second through %s, %s a plain `INSERT`", rate(&c.Plants), nodes(c.Nodes), c.againstFloor())
+		if c.Standby {
+			way += ", with a synchronous standby"
+		}
+		ways = append(ways, way)
+	}
+	return fmt.Sprintf("by %d callers %s", callers, strings.Join(ways, "; "))
+}
+
 // needs tells what a node needs.
 func (f figures) needs() string {
 	c := f.cluster
@@ -181,7 +196,7 @@ func (f figures) needs() string {
 			size(f.perMillion()), "`make bench`",
 		},
 		{
-			"a node under load", fmt.Sprintf("memory of its own, whatever the data; the files that are asked often want room beside it (%d connections)", ManyConns),
+			"a node under load", "memory of its own; the parts of files that are asked often want room beside it",
 			size(own), "`make bench-cluster`",
 		},
 	}
@@ -207,7 +222,7 @@ func (f figures) needs() string {
 			"a node that nobody asks", "transactions of the database, a second",
 			fmt.Sprintf("%.1f", c.Idle.perNode(float64(c.Idle.Transactions))), "`make bench-cluster`",
 		})
-	p.table([]string{"for", "of what", "how much", "from"}, rows)
+	p.words([]string{"for", "of what", "how much", "from"}, rows)
 	return tight(p)
 }
 
