@@ -137,10 +137,10 @@ func complete(t *testing.T, s settings, m *report.Cluster) {
 func start(t *testing.T, s settings) *cluster {
 	t.Log("starting")
 	c := &cluster{settings: s, scratch: t.TempDir(), db: &pgtest.Cluster{Durable: true, TCP: true}}
-	c.program = build(t, c.scratch)
 	t.Cleanup(func() { check(t, c.db.Stop()) })
 	c.address = c.db.Database(t)
 	c.s3 = s3test.New(t)
+	c.program = build(t, c.scratch)
 	c.env = append(append(os.Environ(), s3test.Environ()...),
 		"HERBARIUM_DATABASE="+c.address, "HERBARIUM_BLOBS="+c.s3.URL(t, bucket))
 	c.key = strings.TrimSpace(c.run(t, "keys", "create", "--name", "bench", "--scope", "plants:write"))

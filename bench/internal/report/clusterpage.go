@@ -153,7 +153,8 @@ func (p *page) clusterMethod(c *Cluster) {
 			"disturbs all. All %d nodes run all the time; those that are not asked do nothing but look at the catalogue. Who asks has a "+
 			"connection to each node, open and used before, and asks the next one as soon as it has its answer.", c.Seconds, len(c.Memory)),
 		"CPU time is that of the processes from /proc, before and after: of the nodes to ten milliseconds of a slice; of the database for " +
-			"listings and polls that of the nodes' connections, to the nanosecond; for creations that of all its processes, and of those of a standby.",
+			"listings and polls that of the nodes' connections, to the nanosecond; for creations that of all its processes, and of those " +
+			"of a standby.",
 		"A publish is seen by asking each node every 2 ms for its total, which differs from version to version.",
 	} {
 		p.say("- %s", s)

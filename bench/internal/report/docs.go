@@ -134,6 +134,7 @@ func (f figures) limits() string {
 	first := f.most()[0]
 	segment := f.perMillion()
 	polls := f.cluster.Idle
+	transactions := polls.perNode(float64(polls.Transactions))
 	const gigabit = 1e9 / 8
 	p := &page{}
 	p.words([]string{"part", "measured", "what follows"}, [][]string{
@@ -141,9 +142,9 @@ func (f figures) limits() string {
 			count(int(time.Second/max(1, f.best(false).Database))))},
 		{
 			"the database, asked by each node without requests",
-			fmt.Sprintf("%.1f transactions and %s of its CPU for a node, each second", polls.perNode(float64(polls.Transactions)), took(polls.databasePerNode())),
+			fmt.Sprintf("%.1f transactions and %s of its CPU for a node, each second", transactions, took(polls.databasePerNode())),
 			fmt.Sprintf("1,000 nodes take %s transactions a second and %s of its processors",
-				count(int(1000*polls.perNode(float64(polls.Transactions)))), cores(1000*polls.databasePerNode().Seconds())),
+				count(int(1000*transactions)), cores(1000*polls.databasePerNode().Seconds())),
 		},
 		{
 			"a publish, fetched by each node",
