@@ -35,6 +35,7 @@ type options struct {
 	alone     bool
 	inProcess bool
 	out       string
+	docs      string
 	data      string
 }
 
@@ -47,6 +48,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	flags.BoolVar(&o.alone, "alone", false, "measure Herbarium alone, with n records alone, and add that to the results")
 	flags.BoolVar(&o.inProcess, "inprocess", true, "measure the engine in the process, too")
 	flags.StringVar(&o.out, "out", "bench", "`folder` to write results to")
+	flags.StringVar(&o.docs, "docs", "", "`folder` of the documents whose tables are written anew; none: none are")
 	flags.StringVar(&o.data, "data", "bench/data", "`folder` for files that a later run can use again")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -69,6 +71,11 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	}
 	if err := report.Write(o.out, results); err != nil {
 		return err
+	}
+	if o.docs != "" {
+		if err := report.WriteDocs(o.out, o.docs); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(log, "wrote", filepath.Join(o.out, "RESULTS.md"))
 	return nil
@@ -104,7 +111,7 @@ func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Run, e
 		return nil, err
 	}
 	result := &report.Run{Seconds: o.seconds, Seed: o.seed}
-	if result.Machine, err = thisMachine(ctx); err != nil {
+	if result.Machine, err = report.ThisMachine(ctx); err != nil {
 		return nil, err
 	}
 	sizes := []int{o.records / 100, o.records / 10, o.records}

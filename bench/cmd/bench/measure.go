@@ -187,7 +187,7 @@ func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64
 		return err
 	}
 	r, err := load.Run(ctx, load.Options{
-		Addr: s.server.addr, Target: s.server.target(raw), Conns: conns,
+		Addrs: []string{s.server.addr}, Target: s.server.target(raw), Conns: conns,
 		Requests: report.MaxRequests / turns, Duration: time.Duration(seconds * float64(time.Second)),
 	})
 	if err != nil {

@@ -69,7 +69,7 @@ func startServer(ctx context.Context, name, path, program string, args ...string
 // that the answer is seen when it comes.
 func (p *process) awaitAnswer(ctx context.Context) error {
 	for {
-		_, err := load.Run(ctx, load.Options{Addr: p.addr, Target: p.path})
+		_, err := load.Run(ctx, load.Options{Addrs: []string{p.addr}, Target: p.path})
 		if !errors.Is(err, syscall.ECONNREFUSED) {
 			return err
 		}

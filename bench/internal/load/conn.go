@@ -15,13 +15,35 @@ import (
 // as much of the shared processors as they do.
 type conn struct {
 	net.Conn
+	body    func() []byte // nil: requests have none
+	head    string        // of a request with a body, up to its length
 	request []byte
 	answer  *bufio.Reader
 }
 
-func newConn(c net.Conn, addr, target string) *conn {
-	request := "GET " + target + " HTTP/1.1\r\nHost: " + addr + "\r\nUser-Agent: bench\r\n\r\n"
-	return &conn{c, []byte(request), bufio.NewReaderSize(c, 64<<10)}
+func newConn(c net.Conn, addr string, o Options) *conn {
+	method := "GET "
+	if o.Body != nil {
+		method = "POST "
+	}
+	head := method + o.Target + " HTTP/1.1\r\nHost: " + addr + "\r\nUser-Agent: bench\r\n"
+	if o.Key != "" {
+		head += "Authorization: Bearer " + o.Key + "\r\n"
+	}
+	if o.Body != nil {
+		head += "Content-Type: application/json\r\nContent-Length: "
+	}
+	return &conn{c, o.Body, head, []byte(head + "\r\n"), bufio.NewReaderSize(c, 64<<10)}
+}
+
+// prepare makes the next request, if it is not that of before.
+func (c *conn) prepare() {
+	if c.body == nil {
+		return
+	}
+	body := c.body()
+	c.request = strconv.AppendInt(append(c.request[:0], c.head...), int64(len(body)), 10)
+	c.request = append(append(c.request, "\r\n\r\n"...), body...)
 }
 
 // roundTrip sends the request and reads the answer. It returns the size of the body.

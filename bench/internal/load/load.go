@@ -1,10 +1,11 @@
-// Package load asks a server the same thing over and over and tells how long it took.
+// Package load asks servers the same thing over and over and tells how long it took.
 package load
 
 import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,11 +15,13 @@ import (
 
 // Options of a run.
 type Options struct {
-	Addr     string        // host:port of the server
+	Addrs    []string      // host:port of the servers; everybody who asks goes round them, each beginning with another one
 	Target   string        // path and query to ask for
-	Conns    int           // connections, each asking again as soon as it has its answer; 0: one
+	Body     func() []byte // makes the JSON that is posted, by several goroutines at once; nil: it is a GET
+	Key      string        // bearer token; "": none
+	Conns    int           // how many ask, each again as soon as it has its answer, over a connection to each server; 0: one
 	Requests int           // at most so many requests; 0: no limit
-	Duration time.Duration // no request is begun after that; each connection makes one in any case
+	Duration time.Duration // no request is begun after that; everybody makes one in any case
 }
 
 // Result of one run or of several.
@@ -46,36 +49,75 @@ func (r *Result) Merge(o *Result) {
 	r.Bytes += o.Bytes
 }
 
-// Run asks until one of the limits is reached. An answer other than 200 ends it with an error.
+// Run opens connections and asks until one of the limits is reached. An answer other than 200 ends it with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	c, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Run(ctx, o.Duration)
+}
+
+// Client has open connections. One run at a time can use them, and none after one that has failed.
+type Client struct {
+	options Options
+	askers  []asker
+}
+
+// Open opens the connections.
+func Open(ctx context.Context, o Options) (_ *Client, err error) {
+	c := &Client{options: o, askers: make([]asker, max(1, o.Conns))}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	for i := range c.askers {
+		c.askers[i].next = i
+		for _, addr := range o.Addrs {
+			conn, err := dial(ctx, addr, o)
+			if err != nil {
+				return nil, err
+			}
+			c.askers[i].conns = append(c.askers[i].conns, conn)
+		}
+	}
+	return c, nil
+}
+
+// Warm uses each connection once, so that what it costs at its beginning is no part of a run.
+func (c *Client) Warm(ctx context.Context) error {
+	for range c.options.Addrs {
+		if _, err := c.Run(ctx, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run asks for some time, in place of that of the options.
+func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	conns := make([]*conn, max(1, o.Conns))
-	for i := range conns {
-		c, err := dial(ctx, o.Addr, o.Target)
-		if err != nil {
-			return nil, err
-		}
-		defer c.Close()
-		conns[i] = c
-	}
 	// A connection that waits for an answer is woken when the run is given up.
 	defer context.AfterFunc(ctx, func() {
-		for _, c := range conns {
-			_ = c.SetDeadline(time.Unix(1, 0))
+		for _, conn := range c.all() {
+			_ = conn.SetDeadline(time.Unix(1, 0))
 		}
 	})()
 	var (
 		left    atomic.Int64
 		workers sync.WaitGroup
-		results = make([]Result, len(conns))
+		results = make([]Result, len(c.askers))
 	)
-	left.Store(int64(o.Requests))
+	left.Store(int64(c.options.Requests))
+	more := func() bool { return c.options.Requests == 0 || left.Add(-1) >= 0 }
 	start := time.Now()
-	for i, c := range conns {
+	for i := range c.askers {
 		workers.Go(func() {
-			if err := c.ask(&results[i], start.Add(o.Duration), func() bool { return o.Requests == 0 || left.Add(-1) >= 0 }); err != nil {
-				cancel(fmt.Errorf("asking %s for %s: %w", o.Addr, o.Target, err))
+			if err := c.askers[i].ask(&results[i], start.Add(d), more); err != nil {
+				cancel(fmt.Errorf("asking %s for %s: %w", strings.Join(c.options.Addrs, ", "), c.options.Target, err))
 			}
 		})
 	}
@@ -88,9 +130,33 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return total, context.Cause(ctx)
 }
 
+// Close closes the connections.
+func (c *Client) Close() {
+	for _, conn := range c.all() {
+		_ = conn.Close() // all answers were read
+	}
+}
+
+// all goes through the connections.
+func (c *Client) all() (conns []*conn) {
+	for _, a := range c.askers {
+		conns = append(conns, a.conns...)
+	}
+	return conns
+}
+
+// asker goes round the servers.
+type asker struct {
+	conns []*conn // one to each
+	next  int
+}
+
 // ask sends requests one after the other until the deadline, or until there are no more to send.
-func (c *conn) ask(r *Result, deadline time.Time, more func() bool) error {
+func (a *asker) ask(r *Result, deadline time.Time, more func() bool) error {
 	for more() {
+		c := a.conns[a.next%len(a.conns)]
+		a.next++
+		c.prepare()
 		start := time.Now()
 		n, err := c.roundTrip()
 		if err != nil {
@@ -106,10 +172,10 @@ func (c *conn) ask(r *Result, deadline time.Time, more func() bool) error {
 	return nil
 }
 
-func dial(ctx context.Context, addr, target string) (*conn, error) {
+func dial(ctx context.Context, addr string, o Options) (*conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return newConn(c, addr, target), nil
+	return newConn(c, addr, o), nil
 }

@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,7 +39,7 @@ func TestRun_count(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "seventeen letters")
 	})
-	r, err := load.Run(t.Context(), load.Options{Addr: addr, Target: "/a?b=c", Conns: 4, Requests: 100, Duration: time.Minute})
+	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/a?b=c", Conns: 4, Requests: 100, Duration: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +51,83 @@ func TestRun_count(t *testing.T) {
 	}
 }
 
+// TestRun_post sees that bodies are sent as they are made, with the key, and that everybody goes round the servers.
+func TestRun_post(t *testing.T) {
+	t.Parallel()
+	var (
+		made  atomic.Int64
+		asked [3]atomic.Int64
+		seen  sync.Map
+		addrs []string
+	)
+	for i := range asked {
+		addrs = append(addrs, serve(t, func(w http.ResponseWriter, r *http.Request) {
+			asked[i].Add(1)
+			body, err := io.ReadAll(r.Body)
+			_, twice := seen.LoadOrStore(string(body), true)
+			if err != nil || twice || r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer secret" ||
+				r.Header.Get("Content-Type") != "application/json" || !strings.HasPrefix(string(body), `{"id":`) {
+				t.Errorf("%s %v %q, twice: %v, %v", r.Method, r.Header, body, twice, err)
+			}
+			_, _ = io.WriteString(w, "ok")
+		}))
+	}
+	r, err := load.Run(t.Context(), load.Options{
+		Addrs: addrs, Target: "/plants", Key: "secret", Conns: 1, Requests: 30, Duration: time.Minute,
+		Body: func() []byte { return fmt.Appendf(nil, `{"id":%d}`, made.Add(1)) },
+	})
+	if err != nil || r.Requests() != 30 {
+		t.Fatalf("%d requests, %v", r.Requests(), err)
+	}
+	for i := range asked {
+		if n := asked[i].Load(); n != 10 {
+			t.Errorf("server %d was asked %d times, want 10", i, n)
+		}
+	}
+}
+
+// TestClient sees that connections outlive a run, and that warming uses each of them once.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	var (
+		mu    sync.Mutex
+		conns = map[string]int{}
+		addrs []string
+	)
+	for range 2 {
+		addrs = append(addrs, serve(t, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			conns[r.RemoteAddr]++
+			mu.Unlock()
+			_, _ = io.WriteString(w, "x")
+		}))
+	}
+	c, err := load.Open(t.Context(), load.Options{Addrs: addrs, Target: "/", Conns: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for conn, n := range conns {
+		if n != 1 {
+			t.Errorf("%s was used %d times", conn, n)
+		}
+	}
+	if r, err := c.Run(t.Context(), 0); err != nil || r.Requests() != 3 || len(conns) != 6 {
+		t.Errorf("%d requests over %d connections, %v; want 3 over 6", r.Requests(), len(conns), err)
+	}
+}
+
 func TestRun_time(t *testing.T) {
 	t.Parallel()
 	addr := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") })
-	r, err := load.Run(t.Context(), load.Options{Addr: addr, Target: "/"})
+	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/"})
 	if err != nil || r.Requests() != 1 {
 		t.Errorf("in no time: %d requests, %v; want 1", r.Requests(), err)
 	}
-	r, err = load.Run(t.Context(), load.Options{Addr: addr, Target: "/", Duration: 20 * time.Millisecond})
+	r, err = load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/", Duration: 20 * time.Millisecond})
 	if err != nil || r.Requests() < 1 || r.Elapsed < 20*time.Millisecond {
 		t.Errorf("%d requests in %v, %v", r.Requests(), r.Elapsed, err)
 	}
@@ -78,7 +148,7 @@ func TestRun_fails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := load.Run(t.Context(), load.Options{Addr: serve(t, c.handler), Target: "/x", Conns: 2, Duration: time.Minute})
+			_, err := load.Run(t.Context(), load.Options{Addrs: []string{serve(t, c.handler)}, Target: "/x", Conns: 2, Duration: time.Minute})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
@@ -100,7 +170,7 @@ func TestRun_cancelled(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	if _, err := load.Run(ctx, load.Options{Addr: addr, Target: "/", Duration: time.Minute}); err == nil {
+	if _, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: "/", Duration: time.Minute}); err == nil {
 		t.Error("there is no error")
 	}
 }

@@ -80,3 +80,14 @@ func Watch(ctx context.Context, pid int) Memory {
 		}
 	}
 }
+
+// Fine is the CPU time that a process of one thread has used, to the nanosecond; CPU is right to ten milliseconds.
+func Fine(pid int) (time.Duration, error) {
+	schedstat, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	running, _, _ := strings.Cut(string(schedstat), " ")
+	n, err := strconv.ParseInt(running, 10, 64)
+	return time.Duration(n), err
+}

@@ -2,7 +2,9 @@ package proc_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
@@ -34,6 +36,37 @@ func TestCPU(t *testing.T) {
 		}
 	}
 	t.Error("reading /proc for ten seconds used no CPU time")
+}
+
+func TestFine(t *testing.T) {
+	onLinux(t)
+	t.Parallel()
+	shell := exec.Command("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo; read _")
+	in, err1 := shell.StdinPipe()
+	out, err2 := shell.StdoutPipe()
+	if err := errors.Join(err1, err2, shell.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it has counted to its end
+		t.Error(err)
+	}
+	if d, err := proc.Fine(shell.Process.Pid); d <= 0 || err != nil {
+		t.Errorf("counting took %v, %v", d, err)
+	}
+	if err := errors.Join(in.Close(), ignoreExit(shell.Wait())); err != nil {
+		t.Error(err)
+	}
+	if _, err := proc.Fine(-1); err == nil {
+		t.Error("there is a process -1")
+	}
+}
+
+// ignoreExit drops the error of a program that has ended with a code of its own: read fails at the end of its input.
+func ignoreExit(err error) error {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
+		return nil
+	}
+	return err
 }
 
 func TestMemoryOf(t *testing.T) {

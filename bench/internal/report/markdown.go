@@ -13,9 +13,14 @@ type page struct{ bytes.Buffer }
 func (p *page) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // table writes a table; the first column is text, the others are figures.
-func (p *page) table(header []string, rows [][]string) {
+func (p *page) table(header []string, rows [][]string) { p.aligned("|---:", header, rows) }
+
+// words writes a table in which all columns are text.
+func (p *page) words(header []string, rows [][]string) { p.aligned("|---", header, rows) }
+
+func (p *page) aligned(column string, header []string, rows [][]string) {
 	p.say("| %s |", strings.Join(header, " | "))
-	p.say("|---%s|", strings.Repeat("|---:", len(header)-1))
+	p.say("|---%s|", strings.Repeat(column, len(header)-1))
 	for _, row := range rows {
 		p.say("| %s |", strings.Join(row, " | "))
 	}

@@ -74,23 +74,7 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff(results(), read); diff != "" {
 		t.Errorf("what is read again (-want +got):\n%s", diff)
 	}
-	got, err := os.ReadFile(filepath.Join(dir, "RESULTS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const golden = "testdata/RESULTS.md"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("RESULTS.md (-want +got):\n%s", diff)
-	}
+	golden(t, filepath.Join(dir, "RESULTS.md"), "testdata/RESULTS.md")
 	for plot, words := range map[string][]string{
 		"shapes": {"1,000,000 records", "first page", "word of 40 %, by relevance", "15.0 s", "40.0 µs"},
 		"depth":  {"no sort", "sort=price", "90.0 ms"},

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"context"
@@ -9,33 +9,31 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"herbarium/bench/internal/report"
 )
 
-// thisMachine describes where we are.
-func thisMachine(ctx context.Context) (report.Machine, error) {
+// ThisMachine describes where we are.
+func ThisMachine(ctx context.Context) (Machine, error) {
 	cpus, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
-		return report.Machine{}, fmt.Errorf("measuring needs Linux and its /proc: %w", err)
+		return Machine{}, fmt.Errorf("measuring needs Linux and its /proc: %w", err)
 	}
 	memory, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		return report.Machine{}, err
+		return Machine{}, err
 	}
 	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
-		return report.Machine{}, err
+		return Machine{}, err
 	}
 	kib, err := strconv.ParseInt(strings.TrimSuffix(entry(string(memory), "MemTotal"), " kB"), 10, 64)
 	if err != nil {
-		return report.Machine{}, fmt.Errorf("reading the size of the memory: %w", err)
+		return Machine{}, fmt.Errorf("reading the size of the memory: %w", err)
 	}
 	model := entry(string(cpus), "model name")
 	if model == "" {
 		model = runtime.GOARCH
 	}
-	return report.Machine{
+	return Machine{
 		CPU:    model,
 		Cores:  runtime.NumCPU(),
 		Memory: kib << 10,

@@ -1,0 +1,221 @@
+//go:build linux
+
+// Package cluster measures several nodes on one PostgreSQL server and one S3 server. `make bench-cluster` runs it and writes
+// bench/CLUSTER.md and the tables of the documents; go test runs all of it once, with next to nothing in it.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"herbarium/bench/internal/proc"
+	"herbarium/bench/internal/report"
+	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/storetest/pgtest"
+)
+
+var (
+	out     = flag.String("out", "", "`folder` to write CLUSTER.md to; none: a temporary one, and it is a small run")
+	docs    = flag.String("docs", "", "`folder` of the documents whose tables are written anew; none: none are")
+	records = flag.Int("records", 100_000, "`number` of records, unless it is a small run")
+	seconds = flag.Float64("seconds", 2, "`time` for each figure, unless it is a small run")
+)
+
+// maxNodes is how many nodes there are. Those that are not asked do nothing but look at the catalogue.
+const maxNodes = 3
+
+// turns is how often each way is taken for one figure, a slice of time each, so that what disturbs one disturbs all.
+const turns = 3
+
+// settings are how much is measured.
+type settings struct {
+	records   int
+	small     int // records of the dataset that is there to be published fast
+	seconds   float64
+	idle      time.Duration
+	publishes int
+	fetches   int
+	callers   []int
+}
+
+// cluster is what is measured.
+type cluster struct {
+	settings
+	program string
+	scratch string
+	env     []string
+	key     string
+	db      *pgtest.Cluster
+	address string    // of the database
+	watcher *pgx.Conn // looks at the server, from another database
+	s3      *s3test.Server
+	nodes   []*node
+	garden  garden
+}
+
+func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a whole cluster")
+	}
+	s := settings{
+		records: *records, small: 1000, seconds: *seconds, idle: 10 * time.Second, publishes: 5, fetches: 3, callers: []int{1, 16, 256},
+	}
+	folder := *out
+	if folder == "" {
+		folder = t.TempDir()
+		s = settings{records: 300, small: 10, seconds: 0.03, idle: 10 * time.Millisecond, publishes: 1, fetches: 1, callers: []int{1, 4}}
+	}
+	measured := measure(t, s)
+	check(t, report.WriteCluster(folder, measured))
+	if *docs != "" {
+		check(t, report.WriteDocs(folder, *docs))
+	}
+	complete(t, s, measured)
+}
+
+func measure(t *testing.T, s settings) *report.Cluster {
+	machine, err := report.ThisMachine(t.Context())
+	check(t, err)
+	c := start(t, s)
+	m := &report.Cluster{Machine: machine, Seconds: s.seconds, Seed: seed, Records: s.records}
+	m.Memory = make([]report.NodeMemory, maxNodes)
+	for i, n := range c.nodes {
+		m.Memory[i].Start = memory(t, n).Anon
+	}
+	c.measureSwitches(t, m)
+	c.measureListings(t, m)
+	c.measureIdle(t, m)
+	c.measureFetches(t, m)
+	c.measureCreations(t, m, []int{1, 2, maxNodes}, nil)
+	t.Log("starting a standby")
+	c.measureCreations(t, m, []int{maxNodes}, c.db.Standby(t))
+	for i, n := range c.nodes {
+		now := memory(t, n)
+		m.Memory[i].Own, m.Memory[i].File = now.Anon, now.File
+	}
+	return m
+}
+
+// complete sees that all was measured.
+func complete(t *testing.T, s settings, m *report.Cluster) {
+	t.Helper()
+	for _, l := range m.Listings {
+		if l.Answers.Requests == 0 || l.Answers.P50 <= 0 || l.Total == 0 || l.Bytes == 0 {
+			t.Errorf("a listing: %+v", l)
+		}
+	}
+	for _, c := range m.Creations {
+		if c.Plants.Requests == 0 || c.Floor.Requests == 0 || c.Plants.P99 <= 0 || c.Floor.P99 <= 0 {
+			t.Errorf("a creation: %+v", c)
+		}
+	}
+	for _, s := range m.Switches {
+		if len(s.All) == 0 || s.Bytes == 0 {
+			t.Errorf("a switch: %+v", s)
+		}
+	}
+	for _, f := range m.Fetches {
+		if f.Bytes != m.Bytes || f.Took <= 0 {
+			t.Errorf("a fetch: %+v", f)
+		}
+	}
+	if len(m.Listings) != maxNodes*len(listed) || len(m.Creations) != 4*len(s.callers) || len(m.Switches) != 2 ||
+		len(m.Fetches) != s.fetches || len(m.Plain) != s.fetches || m.Bytes == 0 || m.Memory[0].Own == 0 {
+		t.Errorf("not all was measured: %+v", m)
+	}
+}
+
+// start starts everything. What is written lies on the disk of the temporary folder.
+func start(t *testing.T, s settings) *cluster {
+	t.Log("starting")
+	c := &cluster{settings: s, scratch: t.TempDir(), db: &pgtest.Cluster{Durable: true, TCP: true}}
+	t.Cleanup(func() { check(t, c.db.Stop()) })
+	c.address = c.db.Database(t)
+	c.s3 = s3test.New(t)
+	c.program = build(t, c.scratch)
+	c.env = append(append(os.Environ(), s3test.Environ()...),
+		"HERBARIUM_DATABASE="+c.address, "HERBARIUM_BLOBS="+c.s3.URL(t, bucket))
+	c.key = strings.TrimSpace(c.run(t, "keys", "create", "--name", "bench", "--scope", "plants:write"))
+	for range maxNodes {
+		c.nodes = append(c.nodes, c.startNode(t))
+	}
+	u, err := url.Parse(c.address)
+	check(t, err)
+	u.Path = "/postgres"
+	c.watcher, err = pgx.Connect(t.Context(), u.String())
+	check(t, err)
+	t.Cleanup(func() { check(t, c.watcher.Close(context.Background())) })
+	return c
+}
+
+// bucket is where the object store is.
+const bucket = "herbarium"
+
+// addrs are the addresses of the first nodes.
+func (c *cluster) addrs(nodes int) (addrs []string) {
+	for _, n := range c.nodes[:nodes] {
+		addrs = append(addrs, n.addr)
+	}
+	return addrs
+}
+
+// nodeCPU is the processor time that all nodes have used.
+func (c *cluster) nodeCPU(t testing.TB) (sum time.Duration) {
+	t.Helper()
+	for _, n := range c.nodes {
+		d, err := proc.CPU(n.pid)
+		check(t, err)
+		sum += d
+	}
+	return sum
+}
+
+// backendCPU is the processor time that the connections of the nodes have used in the database, to the nanosecond.
+func (c *cluster) backendCPU(t testing.TB) (sum time.Duration) {
+	t.Helper()
+	rows, err := c.watcher.Query(t.Context(),
+		"SELECT pid FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'", c.database(t))
+	check(t, err)
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	check(t, err)
+	for _, pid := range pids {
+		d, err := proc.Fine(pid)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has just ended
+		}
+		check(t, err)
+		sum += d
+	}
+	return sum
+}
+
+// transactions is how many the database has ended.
+func (c *cluster) transactions(t testing.TB) (n int) {
+	t.Helper()
+	check(t, c.watcher.QueryRow(t.Context(),
+		"SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1", c.database(t)).Scan(&n))
+	return n
+}
+
+// database is the name of the database.
+func (c *cluster) database(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(c.address)
+	check(t, err)
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+func memory(t testing.TB, n *node) proc.Memory {
+	t.Helper()
+	m, err := proc.MemoryOf(n.pid)
+	check(t, err)
+	return m
+}

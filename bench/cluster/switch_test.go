@@ -1,0 +1,129 @@
+//go:build linux
+
+package cluster
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"herbarium/bench/gen"
+	"herbarium/bench/internal/proc"
+	"herbarium/bench/internal/report"
+)
+
+const (
+	seed     = 1
+	dataset  = "bench/items"
+	listPath = "/api/v1/" + dataset + "/data"
+)
+
+// measureSwitches publishes a small dataset and a large one, several times. The large one is what is then listed.
+func (c *cluster) measureSwitches(t *testing.T, into *report.Cluster) {
+	for _, records := range []int{c.small, c.records} {
+		t.Logf("publishing %d records", records)
+		s := report.Switch{Records: records, Nodes: len(c.nodes)}
+		c.publish(t, records+c.publishes) // not measured: the first version of all is fetched when it is asked for
+		for i := range c.publishes {
+			// Each version has another number of records, so that a listing tells which one it is of.
+			first, all := c.publish(t, records+c.publishes-i-1)
+			s.First, s.All = append(s.First, first), append(s.All, all)
+		}
+		s.Bytes = c.newest(t).size
+		into.Switches = append(into.Switches, s)
+	}
+	into.Bytes = c.newest(t).size
+}
+
+// publish publishes so many records, and tells how long after its end the first node lists them, and the last one.
+func (c *cluster) publish(t *testing.T, records int) (first, all time.Duration) {
+	t.Helper()
+	path := filepath.Join(c.scratch, "items.csv")
+	f, err := os.Create(path)
+	check(t, err)
+	check(t, gen.New(seed).WriteCSV(t.Context(), f, records))
+	check(t, f.Close())
+	c.run(t, "publish", path, "--as", dataset, "--allow-breaking")
+	published := time.Now()
+	behind, failures := make([]time.Duration, len(c.nodes)), make([]error, len(c.nodes))
+	var waiting sync.WaitGroup
+	for i, n := range c.nodes {
+		waiting.Go(func() {
+			failures[i] = n.await(t.Context(), listPath+"?per_page=1", func(r *http.Response) bool {
+				total, ok := totalOf(r)
+				return ok && total == records
+			})
+			behind[i] = time.Since(published)
+		})
+	}
+	waiting.Wait()
+	check(t, errors.Join(failures...))
+	return slices.Min(behind), slices.Max(behind)
+}
+
+// object is a file in the object store.
+type object struct {
+	name string
+	size int64
+}
+
+// newest returns the file that was published last: names of versions begin with the time.
+func (c *cluster) newest(t *testing.T) (last object) {
+	t.Helper()
+	name := bucket
+	listing, err := c.s3.Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
+	check(t, err)
+	for _, o := range listing.Contents {
+		if *o.Key > last.name {
+			last = object{*o.Key, *o.Size}
+		}
+	}
+	return last
+}
+
+// measureFetches starts nodes that have nothing and asks them for the dataset; and reads the file as any client does.
+func (c *cluster) measureFetches(t *testing.T, into *report.Cluster) {
+	for range c.fetches {
+		t.Log("fetching")
+		n := c.startNode(t)
+		before, err := proc.CPU(n.pid)
+		check(t, err)
+		began := time.Now()
+		c.total(t, n, "per_page=1")
+		took := time.Since(began)
+		after, err := proc.CPU(n.pid)
+		check(t, err)
+		n.kill()
+		into.Fetches = append(into.Fetches, report.Fetch{Bytes: into.Bytes, Took: took, CPU: after - before})
+		into.Plain = append(into.Plain, c.read(t, c.newest(t)))
+	}
+}
+
+// read copies an object into a file, which it syncs.
+func (c *cluster) read(t *testing.T, o object) time.Duration {
+	t.Helper()
+	began := time.Now()
+	name := bucket
+	got, err := c.s3.Client().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &name, Key: &o.name})
+	check(t, err)
+	f, err := os.Create(filepath.Join(c.scratch, "object"))
+	check(t, err)
+	n, err := io.Copy(f, got.Body)
+	check(t, err)
+	check(t, f.Sync())
+	took := time.Since(began)
+	check(t, f.Close())
+	check(t, got.Body.Close())
+	if n != o.size {
+		t.Fatalf("the object has %d bytes and %d came", o.size, n)
+	}
+	return took
+}
