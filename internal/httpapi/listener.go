@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -34,11 +35,11 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, log: l.log}, nil
+	return &conn{reads: reads{Conn: c, begun: time.Now()}, log: l.log}, nil
 }
 
 type conn struct {
-	net.Conn
+	reads
 	log     *slog.Logger
 	writeBy time.Time // the deadline that is set for writes
 	lifted  bool      // and is to be lifted before the next one
@@ -55,6 +56,11 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	}
 	c.writeBy = t
 	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline sets the deadline for reads and writes.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // CloseWrite lets net/http hang up gently, so that the client can read why.

@@ -52,7 +52,7 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 		return f
 	}
 	if c.field.Type == herb.TypeList {
-		f.Empty = c.tally(m).empty()
+		f.Empty = c.countEmpty(m)
 		c.countElements(m, q.Top, &f)
 		return f
 	}

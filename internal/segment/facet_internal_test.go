@@ -18,7 +18,7 @@ import (
 
 // countable builds a segment with fields that take every way to count: a few values that have sets of their own, some of
 // them runs, many values, values that all differ, empty ones, and lists.
-func countable(t *testing.T, n int) *Reader {
+func countable(t testing.TB, n int) *Reader {
 	t.Helper()
 	fields := []herb.Field{
 		{Name: "few", Type: herb.TypeText}, {Name: "halves", Type: herb.TypeText}, {Name: "many", Type: herb.TypeNumber},
@@ -152,6 +152,9 @@ func testTally(t *testing.T, c *column, m *matches) {
 	}
 	if c.field.Type != herb.TypeList {
 		return
+	}
+	if got := c.countEmpty(m); got != want.Empty {
+		t.Errorf("%d without a value; want %d", got, want.Empty)
 	}
 	few, many := elementRanking{ranking: ranking{most: 7}}, elementRanking{ranking: ranking{most: 7}}
 	if a, b := c.elementsOfFew(m, &few), c.elementsOfMany(m, &many); a != b {

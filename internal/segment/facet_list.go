@@ -11,6 +11,25 @@ import (
 // costOfList is what it costs to take the elements of one record apart, in the units of tally.
 const costOfList = 1500
 
+// countEmpty counts the records without a value, for a field of which no run is looked at beside: one record after the
+// other if they are few, and by the set of all that have none otherwise.
+func (c *column) countEmpty(m *matches) (n int) {
+	if m.set == nil {
+		return tallyAll{c}.empty()
+	}
+	if costOfPlace*float64(m.n) > costOfByte*float64(m.records/8) {
+		return tallySets{c, m.dense()}.empty()
+	}
+	each(m.set, func(records []uint32) {
+		for _, rec := range records {
+			if int(c.places.at(int(rec))) >= c.values() {
+				n++
+			}
+		}
+	})
+	return n
+}
+
 // countElements counts the elements of a list field.
 func (c *column) countElements(m *matches, top int, f *query.Facet) {
 	best := elementRanking{ranking: ranking{most: top}}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -14,18 +13,26 @@ import (
 type jsonHandler struct {
 	slog.Handler
 	plain bool // there are no groups and attributes from before
-	w     *lockedWriter
+	lines *lines
 }
 
-func newJSONHandler(w io.Writer, level slog.Level) *jsonHandler {
-	locked := &lockedWriter{w: w}
-	return &jsonHandler{slog.NewJSONHandler(locked, &slog.HandlerOptions{Level: level}), true, locked}
+func newJSONHandler(w io.Writer, opts LogOptions) *jsonHandler {
+	l := &lines{w: w, delay: opts.Delay}
+	return &jsonHandler{slog.NewJSONHandler(l, &slog.HandlerOptions{Level: opts.Level}), true, l}
 }
 
-// Handle is part of slog.Handler.
+// Handle is part of slog.Handler. What is worth a warning does not wait to be written.
 func (h *jsonHandler) Handle(ctx context.Context, r slog.Record) error {
+	err := h.write(ctx, r)
+	if err == nil && r.Level >= slog.LevelWarn {
+		err = h.lines.flush()
+	}
+	return err
+}
+
+func (h *jsonHandler) write(ctx context.Context, r slog.Record) error {
 	if h.plain && !r.Time.IsZero() && isPlain(r.Message) {
-		if done, err := h.w.writeRecord(&r); done {
+		if done, err := h.lines.writeRecord(&r); done {
 			return err
 		}
 	}
@@ -34,33 +41,20 @@ func (h *jsonHandler) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs is part of slog.Handler.
 func (h *jsonHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &jsonHandler{h.Handler.WithAttrs(attrs), false, h.w}
+	return &jsonHandler{h.Handler.WithAttrs(attrs), false, h.lines}
 }
 
 // WithGroup is part of slog.Handler.
 func (h *jsonHandler) WithGroup(name string) slog.Handler {
-	return &jsonHandler{h.Handler.WithGroup(name), false, h.w}
-}
-
-// lockedWriter writes one line at a time.
-type lockedWriter struct {
-	mu   sync.Mutex
-	w    io.Writer
-	line []byte // room for a line
-}
-
-// Write is part of io.Writer.
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return &jsonHandler{h.Handler.WithGroup(name), false, h.lines}
 }
 
 // writeRecord writes a record; done is false if there is something in it that is not plain.
-func (l *lockedWriter) writeRecord(r *slog.Record) (done bool, err error) {
+func (l *lines) writeRecord(r *slog.Record) (done bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := append(l.line[:0], `{"time":"`...)
+	before := len(l.held)
+	b := append(l.held, `{"time":"`...)
 	b = r.Time.AppendFormat(b, time.RFC3339Nano)
 	b = append(b, `","level":"`...)
 	b = append(b, r.Level.String()...)
@@ -72,13 +66,12 @@ func (l *lockedWriter) writeRecord(r *slog.Record) (done bool, err error) {
 		b, done = appendPlain(b, a)
 		return done
 	})
-	b = append(b, "}\n"...)
-	l.line = b
 	if !done {
+		l.held = b[:before]
 		return false, nil
 	}
-	_, err = l.w.Write(b)
-	return true, err
+	l.held = append(b, "}\n"...)
+	return true, l.added(len(l.held) - before)
 }
 
 // appendPlain appends an attribute; false if it is not plain.
@@ -106,9 +99,15 @@ func appendPlain(b []byte, a slog.Attr) ([]byte, bool) {
 // isPlain reports whether a string stands in JSON as it is.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7F || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if c := s[i]; c >= 0x7F || plain[c/64]>>(c%64)&1 == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// plain has a bit for each character of ASCII that slog's JSON does not escape.
+var plain = [2]uint64{
+	0xFFFF_FFFF_0000_0000 &^ (1<<'"' | 1<<'&' | 1<<'<' | 1<<'>'),
+	0xFFFF_FFFF_FFFF_FFFF &^ (1 << ('\\' - 64)),
 }

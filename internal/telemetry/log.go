@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -24,6 +25,9 @@ const (
 type LogOptions struct {
 	Level  slog.Level
 	Format string // empty: FormatAuto
+	// Delay is how long a line in JSON may wait to be written with others, unless it is a warning or an error. A log that
+	// has it must be finished with Finish. 0: every line is written at once.
+	Delay time.Duration
 }
 
 // NewLog returns a log that writes to w.
@@ -41,9 +45,17 @@ func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
 		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
 	}
 	if opts.Format == FormatJSON {
-		return slog.New(newJSONHandler(w, opts.Level)), nil
+		return slog.New(newJSONHandler(w, opts)), nil
 	}
 	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
+}
+
+// Finish writes what a log has held back. From then on it writes every line at once.
+func Finish(log *slog.Logger) error {
+	if h, ok := log.Handler().(*jsonHandler); ok {
+		return h.lines.finish()
+	}
+	return nil
 }
 
 // ParseLevel reads the name of a level.
