@@ -154,25 +154,30 @@ func (f filter) rank() int {
 	return 2
 }
 
-// filterList renders the filters, and returns how many are left out. Those that are as the shell has them are taken from there.
-func (p *Pages) filterList(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) (template.HTML, int, error) {
+// filterList renders the filters, and says how many are left out. Those that are as the shell has them are taken from there.
+func (p *Pages) filterList(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) (template.HTML, error) {
 	all, err := p.filters(ctx, s, sh, snap, req)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	shown, left := shownFilters(all)
 	if len(shown) == 0 {
-		return `<p class="muted">No field of this dataset can be filtered.</p>`, 0, nil
+		return `<p class="muted">No field of this dataset can be filtered.</p>`, nil
 	}
 	var b strings.Builder
 	for i := range shown {
 		part, err := p.filterPart(sh, &shown[i])
 		if err != nil {
-			return "", 0, err
+			return "", err
 		}
 		b.WriteString(string(part))
 	}
-	return template.HTML(b.String()), left, nil
+	if left > 0 {
+		b.WriteString(`<p class="muted">` + plural(left, "more field", "more fields") + ` can be filtered through the <a href="`)
+		b.Write(appendEscaped(nil, s.path))
+		b.WriteString(`/api">API</a>.</p>`)
+	}
+	return template.HTML(b.String()), nil
 }
 
 // filterPart renders one filter.

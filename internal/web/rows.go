@@ -34,20 +34,23 @@ func (c *column) class() string {
 // maxCell is how many characters of a value the table shows. The record has the rest.
 const maxCell = 180
 
-// table writes the records of a page as a table.
-func table(s *state, columns []column, req *query.Request, records [][]string) []byte {
-	b := make([]byte, 0, 1024+len(columns)*200+len(records)*len(columns)*130)
-	b = append(b, `<thead><tr><th scope="col"><span class="vh">Record</span>#</th>`...)
-	b = appendHeaders(b, s, columns, req)
-	b = append(b, "</tr></thead>\n<tbody>\n"...)
-	b = appendRows(b, s, columns, req, records)
-	return append(b, "</tbody>"...)
+// appendTable appends the records of a page as what is in a table.
+func (b *browser) appendTable(out []byte) []byte {
+	columns := b.shell.shown(b.state)
+	out = appendCount(append(out, `<caption class="vh">Records `...), b.From)
+	out = appendCount(append(out, ` to `...), b.To)
+	out = appendCount(append(out, ` of `...), b.Meta.Total)
+	out = append(out, "</caption>\n<thead><tr><th scope=\"col\"><span class=\"vh\">Record</span>#</th>"...)
+	out = appendHeaders(out, b.state, columns, b.req)
+	out = append(out, "</tr></thead>\n<tbody>\n"...)
+	out = appendRows(out, b.state, columns, b.req, b.records)
+	return append(out, "</tbody>"...)
 }
 
 // appendHeaders appends the headers of the columns. A click on one sorts, ascending, then descending, then not at all.
 func appendHeaders(b []byte, s *state, columns []column, req *query.Request) []byte {
 	unsorted := s.own(s.narrowed().without(query.ParamSort, query.ParamOrder))
-	to := string(appendEscaped(nil, begin(unsorted)))
+	to := escaped(begin(unsorted))
 	for i := range columns {
 		c := &columns[i]
 		b = append(b, `<th scope="col" class="`...)
@@ -93,7 +96,7 @@ func appendRows(b []byte, s *state, columns []column, req *query.Request, record
 	for i, c := range columns {
 		if c.Kind == kindList && c.Filterable {
 			base := begin(s.own(s.narrowed())) + params{{filterName(c.Name), ""}}.encode()
-			prefixes[i] = string(appendEscaped(nil, base))
+			prefixes[i] = escaped(base)
 		}
 	}
 	for i, values := range records {
@@ -105,7 +108,7 @@ func appendRows(b []byte, s *state, columns []column, req *query.Request, record
 		b = append(b, open...)
 		b = strconv.AppendInt(b, int64(i+1), 10)
 		b = append(b, `"><span class="vh">Record </span>`...)
-		b = append(b, herb.Count(req.Offset()+i+1)...)
+		b = appendCount(b, req.Offset()+i+1)
 		b = append(b, `</a></th>`...)
 		for k := range columns {
 			b = appendCell(b, &columns[k], values[columns[k].Index], prefixes[k])
@@ -117,7 +120,7 @@ func appendRows(b []byte, s *state, columns []column, req *query.Request, record
 
 // recordHref is the escaped address of a record of this page, up to its place.
 func recordHref(s *state) string {
-	return string(appendEscaped(nil, begin(s.own(s.listing))+paramRecord+"="))
+	return escaped(begin(s.own(s.listing)) + paramRecord + "=")
 }
 
 // appendCell appends the cell of a value.
@@ -131,7 +134,7 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 		if c.Kind == kindNumber {
 			value = humanNumber(value)
 		}
-		b = appendEscaped(b, clip(value, maxCell))
+		b = appendClipped(b, value, maxCell)
 		return append(b, `</td>`...)
 	case kindDate:
 		b = append(b, `<td class="date"><time datetime="`...)
@@ -157,7 +160,7 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 	}
 	if len(value) > 60 {
 		b = append(b, `<td class="long"><div><bdi>`...)
-		b = appendEscaped(b, clip(value, maxCell))
+		b = appendClipped(b, value, maxCell)
 		return append(b, `</bdi></div></td>`...)
 	}
 	if len(value) > 20 {
@@ -186,7 +189,7 @@ func appendTags(b []byte, value, prefix string) []byte {
 		}
 		if prefix == "" {
 			b = append(b, `<bdi class="tag">`...)
-			b = appendEscaped(b, clip(tag, 40))
+			b = appendClipped(b, tag, 40)
 			b = append(b, `</bdi>`...)
 			continue
 		}
@@ -194,7 +197,7 @@ func appendTags(b []byte, value, prefix string) []byte {
 		b = append(b, prefix...)
 		b = appendEscaped(b, url.QueryEscape(tag))
 		b = append(b, `"><bdi>`...)
-		b = appendEscaped(b, clip(tag, 40))
+		b = appendClipped(b, tag, 40)
 		b = append(b, `</bdi></a>`...)
 	}
 	return b
@@ -206,7 +209,7 @@ func appendLink(b []byte, address string) []byte {
 	b = append(b, `<a href="`...)
 	b = appendEscaped(b, address)
 	b = append(b, `" rel="nofollow noreferrer"><bdi>`...)
-	b = appendEscaped(b, clip(strings.TrimSuffix(strings.TrimPrefix(shown, "www."), "/"), 48))
+	b = appendClipped(b, strings.TrimSuffix(strings.TrimPrefix(shown, "www."), "/"), 48)
 	return append(b, `</bdi></a>`...)
 }
 

@@ -19,14 +19,15 @@ import (
 // records, so that it is kept.
 type shell struct {
 	key        string
-	start, end []byte // of the page
+	start, end piece // of the page
+	records    frame // the whole page, with places for the parts of a page that has records
+	call       frame // the call behind a page, with places for its address and that of the answer
 	columns    []column
 	images     bool
-	filters    template.HTML                 // while none is used
+	filters    piece                         // while none is used
 	parts      map[filterState]template.HTML // each of them, opened and closed
-	unshown    int
 	chooser    template.HTML
-	entrance   atomic.Pointer[[]byte] // the whole page that an address without a query leads to, once it was asked for
+	entrance   atomic.Pointer[piece] // the whole page that an address without a query leads to, once it was asked for
 }
 
 // shells keeps one shell for each dataset and theme.
@@ -48,17 +49,15 @@ const swapMark = "<swap-mark>"
 
 // shellOf returns the shell of a dataset.
 func (p *Pages) shellOf(r *http.Request, snap library.Snapshot) (*shell, error) {
-	l := p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset))
-	origin := p.origin(r)
-	name := shellName{snap.Ref, l.Theme}
-	key := snap.Version + "\n" + origin + "\n" + string(snap.Access)
+	name := shellName{snap.Ref, themeOf(r)}
+	key := snap.Version + "\n" + p.origin(r) + "\n" + string(snap.Access)
 	p.shells.mu.Lock()
 	kept := p.shells.kept[name]
 	p.shells.mu.Unlock()
 	if kept != nil && kept.key == key {
 		return kept, nil
 	}
-	made, err := p.newShell(r, l, snap)
+	made, err := p.newShell(r, p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset)), snap)
 	if err != nil {
 		return nil, err
 	}
@@ -101,16 +100,29 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	if !ok {
 		return nil, fmt.Errorf("web: the template of the data browser has no place for records")
 	}
-	s.start, s.end = []byte(start), []byte(end)
 	bare := &state{path: head.Path}
 	if err := p.renderFilters(s, &d); err != nil {
 		return nil, err
 	}
-	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, s, snap, nil); err != nil {
+	filters, err := p.filterList(r.Context(), bare, s, snap, nil)
+	if err != nil {
 		return nil, err
 	}
-	s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare)))
-	return s, err
+	if s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare))); err != nil {
+		return nil, err
+	}
+	if s.call, err = callFrame(d.Access == herb.AccessKey); err != nil {
+		return nil, err
+	}
+	if s.records, err = p.recordsFrame(start, end, head.Path, d.Records); err != nil {
+		return nil, err
+	}
+	for to, from := range map[*piece]string{&s.start: start, &s.end: end, &s.filters: string(filters)} {
+		if *to, err = newPiece([]byte(from)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // filterState is a filter that is not used, opened or closed.
