@@ -28,16 +28,17 @@ type browser struct {
 	From, To int
 	LastPage string
 
-	state   *state
-	shell   *shell
-	req     *query.Request
-	records [][]string
-	sorted  string        // in words
-	hidden  params        // parameters that the form of the filters carries along
-	url     string        // of the call
-	filters template.HTML // empty: those of the shell
-	chooser template.HTML // empty: that of the shell
-	record  template.HTML // empty: none is opened
+	state     *state
+	shell     *shell
+	req       *query.Request
+	records   [][]string
+	sorted    string        // in words
+	hidden    params        // parameters that the form of the filters carries along
+	url       string        // of the call
+	filters   template.HTML // empty: those of the shell
+	chooser   template.HTML // empty: that of the shell
+	record    template.HTML // empty: none is opened
+	noRecords template.HTML // why there are none to show
 }
 
 // choice is a column that can be shown.
@@ -99,6 +100,11 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	b.chips(&s, snap.Fields)
 	if err := p.controls(r, &b, snap); err != nil {
 		return err
+	}
+	if b.From == 0 {
+		if b.noRecords, err = p.execute("browser", "state", &b); err != nil {
+			return err
+		}
 	}
 	setCaching(w, snap.Dataset)
 	p.secure(w.Header(), sh.images)

@@ -2,11 +2,12 @@ package web
 
 import (
 	"bytes"
-	"compress/flate"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // frame is a part of a page that was rendered once, with places for what differs from page to page.
@@ -15,7 +16,7 @@ type frame struct {
 	places []int   // which value comes behind each piece but the last
 }
 
-// piece is a part of pages that stays the same. A large one is kept compressed as well, as well as it gets.
+// piece is a part of pages that stays the same. A large one is kept compressed as well.
 type piece struct {
 	plain    []byte
 	deflated []byte // nil: not worth it
@@ -30,12 +31,15 @@ type keeper interface {
 // minDeflated is the size from which a piece is compressed ahead: below it, it is better compressed with its neighbours.
 const minDeflated = 1 << 10
 
+// deflateLevel is where more effort stops to pay: a living dataset has a new version, and so new frames, with every record.
+const deflateLevel = 5
+
 func newPiece(plain []byte) (piece, error) {
 	if len(plain) < minDeflated {
 		return piece{plain: plain}, nil
 	}
 	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
+	w, err := flate.NewWriter(&b, deflateLevel)
 	if err != nil {
 		return piece{}, err
 	}

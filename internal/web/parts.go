@@ -7,9 +7,10 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The parts of a page of records that differ from page to page: the places of its frame.
+// The parts of a page that differ from page to page: the places of its frame.
 const (
-	partHidden = iota
+	partFacets = iota
+	partHidden
 	partSearch
 	partChips
 	partFilters
@@ -19,45 +20,31 @@ const (
 	partCSV
 	partCount
 	partJSON
-	partTable
-	partPager
+	partBody
 	partCall
 	partRecord
 )
 
-// swap is what the template of the data browser shows.
-type swap struct {
-	*browser
-	Hidden, ChipList, Filters, Found, ChooserKeep, Chooser, Table, Pager, Call, Record template.HTML
-	Count                                                                              string
+// renderSwap renders what surrounds the parts of a page, with a mark in the place of each.
+func (p *Pages) renderSwap(m marks, path string, total int) (template.HTML, error) {
+	html := func(part int) template.HTML { return template.HTML(m.of(part)) }
+	return p.execute("browser", "swap", struct {
+		Path                                                                           string
+		Total                                                                          int
+		Facets, Search, CSV, JSON                                                      string
+		Hidden, Chips, Filters, Found, ChooserKeep, Chooser, Count, Body, Call, Record template.HTML
+	}{
+		path, total, m.of(partFacets), m.of(partSearch), m.of(partCSV), m.of(partJSON),
+		html(partHidden), html(partChips), html(partFilters), html(partFound), html(partChooserKeep), html(partChooser), html(partCount),
+		html(partBody), html(partCall), html(partRecord),
+	})
 }
 
-// newSwap fills in the parts, each of which is given by part.
-func newSwap(b *browser, part func(int) string) swap {
-	html := func(i int) template.HTML { return template.HTML(part(i)) }
-	return swap{
-		browser: b, Hidden: html(partHidden), ChipList: html(partChips), Filters: html(partFilters), Found: html(partFound),
-		ChooserKeep: html(partChooserKeep), Chooser: html(partChooser), Count: part(partCount), Table: html(partTable),
-		Pager: html(partPager), Call: html(partCall), Record: html(partRecord),
-	}
-}
-
-// recordsFrame renders what surrounds the parts of a page that has records.
-func (p *Pages) recordsFrame(start, end, path string, total int) (frame, error) {
-	m := newMarks()
-	b := &browser{Path: path, Total: total, From: 1, Search: m.of(partSearch), CSV: m.of(partCSV), JSON: m.of(partJSON)}
-	page, err := p.execute("browser", "swap", newSwap(b, m.of))
-	if err != nil {
-		return frame{}, err
-	}
-	return m.cut(start + string(page) + end)
-}
+// maxScratch is the largest buffer that is kept: one giant page must not hold its memory for ever.
+const maxScratch = 1 << 20
 
 // writeBrowser writes the whole page. What is neither large nor kept is written at once.
 func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
-	if b.From == 0 {
-		return p.writeState(w, b)
-	}
 	buf, ok := p.scratch.Get().(*[]byte)
 	if !ok {
 		buf = new(make([]byte, 0, 64<<10))
@@ -76,7 +63,7 @@ func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 		}
 		return piece.writeTo(w)
 	}
-	f := &b.shell.records
+	f := &b.shell.frame
 	for i := range f.pieces {
 		if err := kept(&f.pieces[i]); err != nil {
 			return err
@@ -91,31 +78,22 @@ func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 			out = b.appendPart(out, f.places[i])
 		}
 	}
-	*buf = out
+	if cap(out) <= maxScratch {
+		*buf = out
+	}
 	_, err := w.Write(out)
 	return err
-}
-
-// writeState writes a page that has no records to show, but tells why.
-func (p *Pages) writeState(w io.Writer, b *browser) error {
-	part := func(i int) string { return string(b.appendPart(nil, i)) }
-	page, err := p.execute("browser", "swap", newSwap(b, part))
-	if err != nil {
-		return err
-	}
-	if err := b.shell.start.writeTo(w); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, string(page)); err != nil {
-		return err
-	}
-	return b.shell.end.writeTo(w)
 }
 
 // appendPart appends a part of the page, escaped.
 func (b *browser) appendPart(out []byte, part int) []byte {
 	s := b.state
 	switch part {
+	case partFacets:
+		if b.Error != "" {
+			return out
+		}
+		return append(appendEscaped(out, b.Path), "/facets"...)
 	case partHidden:
 		return appendHidden(out, b.hidden)
 	case partSearch:
@@ -123,9 +101,6 @@ func (b *browser) appendPart(out []byte, part int) []byte {
 	case partChips:
 		return b.appendChips(out)
 	case partFilters:
-		if b.filters == "" {
-			return append(out, b.shell.filters.plain...)
-		}
 		return append(out, b.filters...)
 	case partFound:
 		return b.appendFound(out)
@@ -144,13 +119,13 @@ func (b *browser) appendPart(out []byte, part int) []byte {
 		return appendCount(out, b.Meta.Total)
 	case partJSON:
 		return appendEscaped(out, b.JSON)
-	case partTable:
+	case partBody:
 		if b.From == 0 {
-			return out
+			return append(out, b.noRecords...)
 		}
-		return b.appendTable(out)
-	case partPager:
-		return appendPager(out, s, b.Meta)
+		out = append(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of records\">\n<table>\n"...)
+		out = append(b.appendTable(out), "\n</table>\n</div>\n<nav class=\"pager\" aria-label=\"Pages\">\n"...)
+		return append(appendPager(out, s, b.Meta), "\n</nav>"...)
 	case partCall:
 		return b.shell.call.append(out, escaped(b.url), escaped(b.JSON))
 	case partRecord:
@@ -170,6 +145,9 @@ func appendHidden(b []byte, ps params) []byte {
 
 // appendFound appends how many records were found, and in which order they come.
 func (b *browser) appendFound(out []byte) []byte {
+	if b.Error != "" {
+		return append(out, "Nothing to show"...)
+	}
 	out = append(appendCount(append(out, `<strong>`...), b.Meta.Total), `</strong> record`...)
 	if b.Meta.Total != 1 {
 		out = append(out, 's')

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -18,16 +17,15 @@ import (
 // the records, and the filters while none is used. Rendering it takes several times as long as finding and writing the
 // records, so that it is kept.
 type shell struct {
-	key        string
-	start, end piece // of the page
-	records    frame // the whole page, with places for the parts of a page that has records
-	call       frame // the call behind a page, with places for its address and that of the answer
-	columns    []column
-	images     bool
-	filters    piece                         // while none is used
-	parts      map[filterState]template.HTML // each of them, opened and closed
-	chooser    template.HTML
-	entrance   atomic.Pointer[piece] // the whole page that an address without a query leads to, once it was asked for
+	key      string
+	frame    frame // the whole page, with places for its parts
+	call     frame // the call behind a page, with places for its address and that of the answer
+	columns  []column
+	images   bool
+	filters  piece                         // while none is used
+	parts    map[filterState]template.HTML // each of them, opened and closed
+	chooser  template.HTML
+	entrance atomic.Pointer[piece] // the whole page that an address without a query leads to, once it was asked for
 }
 
 // shells keeps one shell for each dataset and theme.
@@ -43,9 +41,6 @@ type shellName struct {
 
 // maxShells bounds what is kept; past it everything is forgotten.
 const maxShells = 200
-
-// swapMark stands for the part that differs. Nothing that a dataset says can be taken for it: it would be escaped.
-const swapMark = "<swap-mark>"
 
 // shellOf returns the shell of a dataset.
 func (p *Pages) shellOf(r *http.Request, snap library.Snapshot) (*shell, error) {
@@ -86,19 +81,23 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	}
 	head := p.datasetHead(d, "data")
 	head.Unlocked = head.Locked
+	places := newMarks()
+	swap, err := p.renderSwap(places, head.Path, d.Records)
+	if err != nil {
+		return nil, err
+	}
 	page, err := p.execute("browser", "layout", struct {
 		Layout layout
 		Page   any
 	}{l, struct {
 		Head datasetHead
 		Swap template.HTML
-	}{head, swapMark}})
+	}{head, swap}})
 	if err != nil {
 		return nil, err
 	}
-	start, end, ok := strings.Cut(string(page), swapMark)
-	if !ok {
-		return nil, fmt.Errorf("web: the template of the data browser has no place for records")
+	if s.frame, err = places.cut(string(page)); err != nil {
+		return nil, err
 	}
 	bare := &state{path: head.Path}
 	if err := p.renderFilters(s, &d); err != nil {
@@ -114,15 +113,8 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	if s.call, err = callFrame(d.Access == herb.AccessKey); err != nil {
 		return nil, err
 	}
-	if s.records, err = p.recordsFrame(start, end, head.Path, d.Records); err != nil {
-		return nil, err
-	}
-	for to, from := range map[*piece]string{&s.start: start, &s.end: end, &s.filters: string(filters)} {
-		if *to, err = newPiece([]byte(from)); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	s.filters, err = newPiece([]byte(filters))
+	return s, err
 }
 
 // filterState is a filter that is not used, opened or closed.
