@@ -117,6 +117,11 @@ func (w *response) sendPage(r *http.Request, p *page) {
 			h[name] = values
 		}
 	}
+	if p.status == http.StatusNotModified {
+		w.varyByEncoding()
+		w.WriteHeader(p.status)
+		return
+	}
 	body := p.body
 	if len(p.kept) > 0 && prefersGzip(r.Header["Accept-Encoding"]) {
 		buf := w.buffers.get()

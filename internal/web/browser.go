@@ -74,9 +74,12 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entrance := r.URL.RawQuery == ""
+	setCaching(w, snap.Dataset)
+	p.secure(w.Header(), sh.images)
 	if kept := sh.entrance.Load(); entrance && kept != nil {
-		setCaching(w, snap.Dataset)
-		p.secure(w.Header(), sh.images)
+		if unchanged(w, r, sh, &snap.Dataset) {
+			return nil
+		}
 		return kept.writeTo(w)
 	}
 	raw := s.listing.encode()
@@ -93,6 +96,9 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		if unchanged(w, r, sh, &snap.Dataset) {
+			return nil
+		}
 		if err := p.list(r.Context(), &b, snap); err != nil {
 			return err
 		}
@@ -106,8 +112,6 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	setCaching(w, snap.Dataset)
-	p.secure(w.Header(), sh.images)
 	w.WriteHeader(status)
 	if !entrance {
 		return p.writeBrowser(w, &b)

@@ -105,14 +105,33 @@ func humanNumber(s string) string {
 
 // humanDate writes a date of a dataset for people; what is none stays as it is.
 func humanDate(s string) string {
-	if len(s) != len(time.DateOnly) || s[4] != '-' || s[7] != '-' || s[5] > '1' {
+	month, ok := monthOf(s)
+	if !ok {
 		return s
+	}
+	return strings.TrimPrefix(s[8:], "0") + " " + month + " " + s[:4]
+}
+
+// appendDate appends a date for people, escaped.
+func appendDate(b []byte, s string) []byte {
+	month, ok := monthOf(s)
+	if !ok {
+		return appendEscaped(b, s)
+	}
+	b = append(appendEscaped(b, strings.TrimPrefix(s[8:], "0")), ' ')
+	return appendEscaped(append(append(b, month...), ' '), s[:4])
+}
+
+// monthOf returns the name of the month of a date; ok is false if it is none.
+func monthOf(s string) (name string, ok bool) {
+	if len(s) != len(time.DateOnly) || s[4] != '-' || s[7] != '-' || s[5] > '1' {
+		return "", false
 	}
 	month := int(s[5]-'0')*10 + int(s[6]-'0')
 	if month < 1 || month > 12 {
-		return s
+		return "", false
 	}
-	return strings.TrimPrefix(s[8:], "0") + " " + time.Month(month).String()[:3] + " " + s[:4]
+	return time.Month(month).String()[:3], true
 }
 
 // appendEscaped appends text to HTML, in an element or in a quoted attribute. A carriage return is written as a reference,

@@ -3,8 +3,7 @@ package web
 import (
 	"html/template"
 	"io"
-
-	"herbarium/internal/herb"
+	"strconv"
 )
 
 // The parts of a page that differ from page to page: the places of its frame.
@@ -161,5 +160,14 @@ func (b *browser) appendFound(out []byte) []byte {
 	return out
 }
 
-// appendCount appends a number for people.
-func appendCount(b []byte, n int) []byte { return append(b, herb.Count(n)...) }
+// appendCount appends a number for people, as herb.Count writes it.
+func appendCount(b []byte, n int) []byte {
+	if n >= 1000 {
+		b = append(appendCount(b, n/1000), ',')
+		n = n%1000 + 1000 // a digit before the zeros, which goes again
+		at := len(b)
+		b = strconv.AppendInt(b, int64(n), 10)
+		return append(b[:at], b[at+1:]...)
+	}
+	return strconv.AppendInt(b, int64(n), 10)
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -18,12 +19,14 @@ import (
 // records, so that it is kept.
 type shell struct {
 	key      string
-	frame    frame // the whole page, with places for its parts
-	call     frame // the call behind a page, with places for its address and that of the answer
+	hash     [sha256.Size]byte // of all that it puts around the records
+	frame    frame             // the whole page, with places for its parts
+	call     frame             // the call behind a page, with places for its address and that of the answer
 	columns  []column
 	images   bool
 	filters  piece                         // while none is used
-	parts    map[filterState]template.HTML // each of them, opened and closed
+	parts    map[filterState]template.HTML // each of them, as it is most of the time
+	unused   []filter                      // all of them, in the order of the fields
 	chooser  template.HTML
 	entrance atomic.Pointer[piece] // the whole page that an address without a query leads to, once it was asked for
 }
@@ -57,6 +60,7 @@ func (p *Pages) shellOf(r *http.Request, snap library.Snapshot) (*shell, error) 
 		return nil, err
 	}
 	made.key = key
+	made.hash = made.sum(p.opts.Version)
 	p.shells.mu.Lock()
 	defer p.shells.mu.Unlock()
 	if len(p.shells.kept) >= maxShells {
@@ -117,27 +121,32 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	return s, err
 }
 
-// filterState is a filter that is not used, opened or closed.
+// filterState is a filter without anything typed into it.
 type filterState struct {
-	field int
-	open  bool
+	field, active int
+	open          bool
 }
 
-// renderFilters renders the filters that a page has room for.
+// renderFilters renders the filters that a page has room for, as they are most of the time: closed, opened, and with a value
+// chosen.
 func (p *Pages) renderFilters(s *shell, d *herb.Dataset) error {
 	s.parts = map[filterState]template.HTML{}
 	for i, f := range d.Fields {
-		if !f.Filterable || len(s.parts) >= 2*maxFilters {
+		if !f.Filterable {
 			continue
 		}
-		for _, open := range []bool{false, true} {
-			fl := newFilter(d, i, nil)
-			fl.Open = open
+		fl := newFilter(d, i, nil)
+		s.unused = append(s.unused, fl)
+		if len(s.unused) > maxFilters {
+			continue
+		}
+		for _, state := range []filterState{{i, 0, false}, {i, 0, true}, {i, 1, true}} {
+			fl.Active, fl.Open = state.active, state.open
 			part, err := p.execute("browser", "filter", &fl)
 			if err != nil {
 				return err
 			}
-			s.parts[filterState{i, open}] = part
+			s.parts[state] = part
 		}
 	}
 	return nil
