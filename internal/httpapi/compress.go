@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -34,12 +37,31 @@ func (c coding) header() string {
 
 // chooseCoding reads Accept-Encoding: the coding with the highest weight, zstd before gzip where they weigh the same.
 // Without a word about it, an uncompressed body is always welcome but never preferred.
-func chooseCoding(headers []string) coding {
-	if len(headers) == 0 {
-		return identity
+func chooseCoding(headers []string) coding { return weigh(headers).best() }
+
+// prefersGzip reports whether no coding is more welcome than gzip.
+func prefersGzip(headers []string) bool {
+	w := weigh(headers)
+	return w[codingGzip] > 0 && w[codingGzip] >= w[w.best()]
+}
+
+// codingWeights says how welcome each coding is, in thousandths.
+type codingWeights [codings]int
+
+func (w codingWeights) best() coding {
+	best := identity
+	for c := codingGzip; c < codings; c++ {
+		if w[c] > 0 && w[c] >= w[best] {
+			best = c
+		}
 	}
+	return best
+}
+
+// weigh reads Accept-Encoding.
+func weigh(headers []string) codingWeights {
 	const unsaid = -1
-	weights := [codings]int{unsaid, unsaid, unsaid}
+	weights := codingWeights{unsaid, unsaid, unsaid}
 	rest := unsaid // the weight of *
 	for _, header := range headers {
 		for header != "" {
@@ -59,20 +81,12 @@ func chooseCoding(headers []string) coding {
 			}
 		}
 	}
-	best, highest := identity, weights[identity]
-	if highest == unsaid {
-		highest = max(rest, 0)
-	}
-	for c := codingGzip; c < codings; c++ {
-		w := weights[c]
-		if w == unsaid {
-			w = rest
-		}
-		if w > 0 && w >= highest {
-			best, highest = c, w
+	for c := range weights {
+		if weights[c] == unsaid {
+			weights[c] = max(rest, 0)
 		}
 	}
-	return best
+	return weights
 }
 
 // parseWeight reads the parameters behind a coding: its weight in thousandths, 1000 if none is given and 0 if it cannot
@@ -91,8 +105,9 @@ func parseWeight(params string) int {
 
 // compressor holds encoders, which are costly to make, for reuse.
 type compressor struct {
-	zstd *zstd.Encoder // its EncodeAll is safe for concurrent use
-	gzip sync.Pool
+	zstd    *zstd.Encoder // its EncodeAll is safe for concurrent use
+	gzip    sync.Pool
+	deflate sync.Pool
 }
 
 // zstdWindow is small, to keep the memory of the encoders small; bodies rarely are larger.
@@ -110,6 +125,52 @@ func newCompressor() (*compressor, error) {
 type gzipEncoder struct {
 	out bytes.Buffer
 	gz  *gzip.Writer
+}
+
+// deflateEncoder is a reusable encoder of pieces, with what it writes to.
+type deflateEncoder struct {
+	out bytes.Buffer
+	fl  *flate.Writer
+}
+
+// keptPiece is a piece of a body that was compressed before.
+type keptPiece struct {
+	from, to int    // in the body
+	deflated []byte // in the DEFLATE format, up to a boundary of bytes and without an end
+}
+
+// splice appends body to dst in gzip, with what was compressed before in its place: DEFLATE has no state between blocks but
+// what they refer to, and neither kept pieces nor what is compressed between them refers to anything outside.
+func (c *compressor) splice(dst, body []byte, kept []keptPiece) []byte {
+	e, ok := c.deflate.Get().(*deflateEncoder)
+	if !ok {
+		e = &deflateEncoder{}
+		e.fl, _ = flate.NewWriter(&e.out, flate.BestSpeed)
+	}
+	between := func(piece []byte) {
+		if len(piece) == 0 {
+			return
+		}
+		e.out.Reset()
+		e.fl.Reset(&e.out)
+		_, _ = e.fl.Write(piece)
+		_ = e.fl.Flush()
+		dst = append(dst, e.out.Bytes()...)
+	}
+	dst = append(dst, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"...) // no name, no time, any system
+	at := 0
+	for _, k := range kept {
+		between(body[at:k.from])
+		dst = append(dst, k.deflated...)
+		at = k.to
+	}
+	between(body[at:])
+	if e.out.Cap() <= maxKeptBuffer {
+		c.deflate.Put(e)
+	}
+	dst = append(dst, 3, 0) // the last block, which is empty
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(body))
+	return binary.LittleEndian.AppendUint32(dst, uint32(len(body)))
 }
 
 // append appends body to dst, compressed. Writing to memory cannot fail.

@@ -86,6 +86,7 @@ type page struct {
 	header http.Header
 	status int
 	body   []byte
+	kept   []keptPiece
 }
 
 // newPage returns a page that writes into buf.
@@ -94,6 +95,13 @@ func newPage(buf []byte) *page { return &page{header: http.Header{}, status: htt
 func (p *page) Header() http.Header         { return p.header }
 func (p *page) Write(b []byte) (int, error) { p.body = append(p.body, b...); return len(b), nil }
 func (p *page) WriteHeader(status int)      { p.status = status }
+
+// WriteKept writes a piece of the page that was compressed before: deflated is the same in the DEFLATE format, up to a
+// boundary of bytes and without an end.
+func (p *page) WriteKept(plain, deflated []byte) (int, error) {
+	p.kept = append(p.kept, keptPiece{len(p.body), len(p.body) + len(plain), deflated})
+	return p.Write(plain)
+}
 
 // sendPage sends what a page has written.
 func (w *response) sendPage(r *http.Request, p *page) {
@@ -109,7 +117,20 @@ func (w *response) sendPage(r *http.Request, p *page) {
 			h[name] = values
 		}
 	}
-	w.send(r, p.status, contentType, p.body)
+	if p.status == http.StatusNotModified {
+		w.varyByEncoding()
+		w.WriteHeader(p.status)
+		return
+	}
+	body := p.body
+	if len(p.kept) > 0 && prefersGzip(r.Header["Accept-Encoding"]) {
+		buf := w.buffers.get()
+		defer w.buffers.put(buf)
+		*buf = w.compressor.splice(*buf, body, p.kept)
+		body = *buf
+		w.headers.set("Content-Encoding", codingGzip.header())
+	}
+	w.send(r, p.status, contentType, body)
 }
 
 // wantsPage reports whether an error is for a person: on a page, or where there is nothing at all, for a client that names

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"html/template"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,31 +15,30 @@ import (
 
 // browser is a page of records with all that can be done to it.
 type browser struct {
-	Path    string
-	Total   int // records of the dataset
-	Error   string
-	Search  string
-	Hidden  params // parameters that the form of the filters carries along
-	Chips   []chip
-	Clear   string // address without any of them
-	Filters template.HTML
-	Unshown int // filters that are too many to be shown
+	Path   string
+	Total  int // records of the dataset
+	Error  string
+	Search string
+	Chips  []chip
+	Clear  string // address without any of them
+	CSV    string
+	JSON   string // where the browser reads the same answer with the key that it keeps
 
 	Meta     query.Meta
 	From, To int
-	Table    []byte
-	Record   *record
-	Pager    template.HTML
 	LastPage string
-	Jump     params // parameters that the form of the page number carries along
-	Sizes    template.HTML
-	Sorted   string // in words
 
-	Chooser     template.HTML
-	ChooserKeep params
-	CSV         string
-	Call        call
-	CallHTML    template.HTML
+	state     *state
+	shell     *shell
+	req       *query.Request
+	records   [][]string
+	sorted    string        // in words
+	hidden    params        // parameters that the form of the filters carries along
+	url       string        // of the call
+	filters   template.HTML // empty: those of the shell
+	chooser   template.HTML // empty: that of the shell
+	record    template.HTML // empty: none is opened
+	noRecords template.HTML // why there are none to show
 }
 
 // choice is a column that can be shown.
@@ -76,19 +74,21 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entrance := r.URL.RawQuery == ""
+	setCaching(w, snap.Dataset)
+	p.secure(w.Header(), sh.images)
 	if kept := sh.entrance.Load(); entrance && kept != nil {
-		setCaching(w, snap.Dataset)
-		p.secure(w.Header(), sh.images)
-		_, err := w.Write(*kept)
-		return err
+		if unchanged(w, r, sh, &snap.Dataset) {
+			return nil
+		}
+		return kept.writeTo(w)
 	}
 	raw := s.listing.encode()
 	if !readable {
 		raw = r.URL.RawQuery
 	}
 	status := http.StatusOK
-	b := browser{Path: s.path, Total: snap.Records, Search: s.listing.get(query.ParamSearch)}
-	req, err := query.ParseOrdered(raw, snap.Fields, snap.Order)
+	b := browser{Path: s.path, Total: snap.Records, Search: s.listing.get(query.ParamSearch), state: &s, shell: sh}
+	b.req, err = query.ParseOrdered(raw, snap.Fields, snap.Order)
 	switch herb.CodeOf(err) {
 	case herb.CodeInvalid:
 		status, b.Error = http.StatusBadRequest, herb.MessageOf(err)
@@ -96,77 +96,61 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := b.list(r.Context(), &s, sh, snap, req); err != nil {
+		if unchanged(w, r, sh, &snap.Dataset) {
+			return nil
+		}
+		if err := p.list(r.Context(), &b, snap); err != nil {
 			return err
 		}
 	}
 	b.chips(&s, snap.Fields)
-	if err := p.controls(r, &b, &s, sh, snap, req); err != nil {
+	if err := p.controls(r, &b, snap); err != nil {
 		return err
 	}
-	setCaching(w, snap.Dataset)
-	p.secure(w.Header(), sh.images)
-	w.WriteHeader(status)
-	if !entrance {
-		return p.writeBrowser(w, sh, &b)
-	}
-	var page bytes.Buffer
-	if err := p.writeBrowser(&page, sh, &b); err != nil {
-		return err
-	}
-	sh.entrance.Store(new(page.Bytes()))
-	_, err = w.Write(page.Bytes())
-	return err
-}
-
-// writeBrowser writes the whole page.
-func (p *Pages) writeBrowser(w io.Writer, sh *shell, b *browser) error {
-	if _, err := w.Write(sh.start); err != nil {
-		return err
-	}
-	t := p.templates["browser"]
-	if err := t.ExecuteTemplate(w, "before", b); err != nil {
-		return err
-	}
-	if b.From > 0 {
-		if _, err := w.Write(b.Table); err != nil { // it is large, and templates copy
+	if b.From == 0 {
+		if b.noRecords, err = p.execute("browser", "state", &b); err != nil {
 			return err
 		}
 	}
-	if err := t.ExecuteTemplate(w, "after", b); err != nil {
+	w.WriteHeader(status)
+	if !entrance {
+		return p.writeBrowser(w, &b)
+	}
+	var page bytes.Buffer
+	if err := p.writeBrowser(&page, &b); err != nil {
 		return err
 	}
-	_, err := w.Write(sh.end)
-	return err
+	whole, err := newPiece(page.Bytes())
+	if err != nil {
+		return err
+	}
+	sh.entrance.Store(&whole)
+	return whole.writeTo(w)
 }
 
 // list finds the records.
-func (b *browser) list(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) error {
+func (p *Pages) list(ctx context.Context, b *browser, snap library.Snapshot) error {
+	s, req := b.state, b.req
 	page, err := snap.List(ctx, req)
 	if err != nil {
 		return err
 	}
 	b.Meta = req.Meta(page.Total)
-	b.Sorted = sortedInWords(req, snap)
-	records := make([][]string, len(page.Records))
-	values := make([]string, len(records)*len(snap.Fields))
-	for i, rec := range page.Records {
-		records[i], values = values[:len(snap.Fields):len(snap.Fields)], values[len(snap.Fields):]
-		if err := decodeRecord(rec, records[i]); err != nil {
+	b.sorted = sortedInWords(req, snap)
+	if b.records, err = decodeRecords(page.Records, len(snap.Fields)); err != nil {
+		return err
+	}
+	if len(b.records) > 0 {
+		b.From, b.To = req.Offset()+1, req.Offset()+len(b.records)
+	}
+	if i := s.record - 1; i >= 0 && i < len(b.records) {
+		opened := newRecord(s, snap.Dataset, req, b.records, page.Records[i])
+		if b.record, err = p.execute("browser", "record", opened); err != nil {
 			return err
 		}
 	}
-	if len(records) > 0 {
-		b.From, b.To = req.Offset()+1, req.Offset()+len(records)
-	}
-	b.Table = table(s, sh.shown(s), req, records)
-	if i := s.record - 1; i >= 0 && i < len(records) {
-		b.Record = newRecord(s, snap.Dataset, req, records, page.Records[i])
-	}
-	b.Pager, b.Sizes = pager(s, b.Meta), sizes(s, b.Meta.PerPage)
-	b.Jump = s.own(s.narrowed())
 	if b.Meta.TotalPages > 0 {
-		b.LastPage = begin(b.Jump) + params{{query.ParamPage, strconv.Itoa(b.Meta.TotalPages)}}.encode()
+		b.LastPage = begin(s.own(s.narrowed())) + params{{query.ParamPage, strconv.Itoa(b.Meta.TotalPages)}}.encode()
 	}
 	return nil
 }
@@ -203,35 +187,27 @@ func headingOf(f herb.Field) string {
 	return f.Name
 }
 
-// controls makes what stands around the table. req is nil where the address is wrong.
-func (p *Pages) controls(r *http.Request, b *browser, s *state, sh *shell, snap library.Snapshot, req *query.Request) (err error) {
-	b.Filters, b.Unshown, b.Hidden = sh.filters, sh.unshown, s.own(s.narrowed().without(query.ParamSearch))
+// controls makes what stands around the table.
+func (p *Pages) controls(r *http.Request, b *browser, snap library.Snapshot) (err error) {
+	s := b.state
+	b.hidden = s.own(s.narrowed().without(query.ParamSearch))
 	if used := s.filters(snap.Fields); len(used) > 0 || len(s.facets) > 0 {
-		if b.Filters, b.Unshown, err = p.filterList(r.Context(), s, sh, snap, req); err != nil {
+		if b.filters, err = p.filterList(r.Context(), s, b.shell, snap, b.req); err != nil {
 			return err
 		}
-		b.Hidden = slices.DeleteFunc(b.Hidden, func(x pair) bool { return ownedByInput(x.name, used, &snap.Dataset) })
+		b.hidden = slices.DeleteFunc(b.hidden, func(x pair) bool { return ownedByInput(x.name, used, &snap.Dataset) })
 	}
-	b.Chooser = sh.chooser
 	if len(s.columns) > 0 {
-		if b.Chooser, err = p.execute("browser", "choices", choices(sh.columns, sh.shown(s))); err != nil {
+		if b.chooser, err = p.execute("browser", "choices", choices(b.shell.columns, b.shell.shown(s))); err != nil {
 			return err
 		}
 	}
-	bare := *s
-	bare.columns = nil
-	b.ChooserKeep = bare.own(s.listing)
+	listing := s.listing.encode()
 	b.CSV = join(s.path+"/data.csv", s.listing.without(query.ParamPage, query.ParamPerPage).encode())
-	b.Call = p.call(r, snap.Dataset, s.listing)
-	b.CallHTML = b.Call.html()
+	b.JSON = join(s.path+"/data", listing)
+	b.url = join(p.origin(r)+pathAPI+snap.Ref.String()+"/data", listing)
 	return nil
 }
-
-// Name returns the name of a parameter, for templates.
-func (p pair) Name() string { return p.name }
-
-// Value returns the value of a parameter, for templates.
-func (p pair) Value() string { return p.value }
 
 // describe returns a sentence about a dataset for search engines and previews.
 func describe(d herb.Dataset) string {

@@ -110,12 +110,23 @@ func webAddress(s string) bool {
 				return false
 			}
 			host = false
-		case c <= ' ', c == 0x7F, c == '"', c == '<', c == '>', c == '\\', c == '^', c == '`', c == '{', c == '|', c == '}', host && (c == '@' || c == '%'):
+		case notInAddress[c], host && (c == '@' || c == '%'):
 			return false
 		}
 	}
 	return rest != ""
 }
+
+// notInAddress are the bytes that no address has.
+var notInAddress = func() (no [256]bool) {
+	for _, c := range []byte("\x7F\"<>\\^`{|}") {
+		no[c] = true
+	}
+	for c := range byte(' ' + 1) {
+		no[c] = true
+	}
+	return no
+}()
 
 // isImage reports whether a value of a column of images can be shown as one.
 func isImage(s string) bool { return strings.HasPrefix(s, "https://") && webAddress(s) }
@@ -128,10 +139,33 @@ func isImageAddress(s string) bool {
 	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
 }
 
-// decodeRecord reads the values of a record from its JSON, which has the fields in their order. The values share one copy of
+// decodeRecords reads the values of records from their JSON, which has the fields in their order. The values share one copy of
 // it.
-func decodeRecord(record []byte, values []string) error {
-	d := recordDecoder{rest: string(record)}
+func decodeRecords(records [][]byte, fields int) ([][]string, error) {
+	size := 0
+	for _, r := range records {
+		size += len(r)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	for _, r := range records {
+		all.Write(r)
+	}
+	rest := all.String()
+	out, values := make([][]string, len(records)), make([]string, len(records)*fields)
+	for i, r := range records {
+		out[i], values = values[:fields:fields], values[fields:]
+		if err := decodeRecord(rest[:len(r)], out[i]); err != nil {
+			return nil, err
+		}
+		rest = rest[len(r):]
+	}
+	return out, nil
+}
+
+// decodeRecord reads the values of a record.
+func decodeRecord(record string, values []string) error {
+	d := recordDecoder{rest: record}
 	d.expect('{')
 	for i := range values {
 		if i > 0 {
@@ -165,25 +199,36 @@ func (d *recordDecoder) expect(c byte) {
 func (d *recordDecoder) text(wanted bool) string {
 	d.expect('"')
 	plain := true
-	for i := 0; i < len(d.rest); i++ {
-		switch d.rest[i] {
-		case '\\':
-			plain = false
-			i++
-		case '"':
-			raw := d.rest[:i]
-			d.rest = d.rest[i+1:]
-			if !wanted {
-				return ""
-			}
-			if plain {
-				return raw
-			}
-			return unescapeJSON(raw)
+	for from := 0; ; {
+		n := strings.IndexByte(d.rest[from:], '"')
+		if n < 0 {
+			d.bad, d.rest = true, ""
+			return ""
 		}
+		end := from + n
+		if slashes := trailing(d.rest[from:end], '\\'); slashes%2 == 1 {
+			plain, from = false, end+1
+			continue
+		}
+		raw := d.rest[:end]
+		d.rest = d.rest[end+1:]
+		switch {
+		case !wanted:
+			return ""
+		case plain && strings.IndexByte(raw, '\\') < 0:
+			return raw
+		}
+		return unescapeJSON(raw)
 	}
-	d.bad, d.rest = true, ""
-	return ""
+}
+
+// trailing counts how often a byte stands at the end of a text.
+func trailing(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[len(s)-1-n] == c {
+		n++
+	}
+	return n
 }
 
 // unescapeJSON decodes the inside of a JSON string.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html/template"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -12,6 +13,40 @@ type chip struct {
 	Field, Words, Value string
 	Remove              string
 	Wrong               bool // it is no filter of this dataset
+}
+
+// Item writes a chip, by hand as the table is.
+func (c chip) Item() template.HTML { return template.HTML(c.append(nil)) }
+
+func (c chip) append(b []byte) []byte {
+	b = append(b, `<li><a class="chip`...)
+	if c.Wrong {
+		b = append(b, ` wrong`...)
+	}
+	b = append(appendEscaped(append(b, `" href="`...), c.Remove), `" title="Remove"><span class="vh">Remove </span><bdi>`...)
+	b = append(appendEscaped(b, c.Field), `</bdi>`...)
+	if c.Words != "" {
+		b = appendEscaped(append(b, ' '), c.Words)
+	}
+	if c.Value != "" {
+		b = append(appendEscaped(append(b, ` <b><bdi>`...), c.Value), `</bdi></b>`...)
+	}
+	return append(b, `<span class="x" aria-hidden="true">×</span></a></li>`...)
+}
+
+// appendChips appends the chips above the records.
+func (b *browser) appendChips(out []byte) []byte {
+	if len(b.Chips) == 0 {
+		return out
+	}
+	out = append(out, `<ul class="chips" aria-label="Active filters">`...)
+	for _, c := range b.Chips {
+		out = c.append(append(out, '\n'))
+	}
+	if len(b.Chips) > 1 {
+		out = append(appendEscaped(append(out, "\n<li><a class=\"clear\" href=\""...), b.Clear), `">Clear all</a></li>`...)
+	}
+	return append(out, `</ul>`...)
 }
 
 // chips lists what narrows the listing, in the order of the address.

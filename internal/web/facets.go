@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"html/template"
 	"net/http"
@@ -76,15 +75,15 @@ const (
 // filters describes the filters of a dataset. Those that the address opens have their counts; req is nil where the address
 // is wrong, and then there are no counts.
 func (p *Pages) filters(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) ([]filter, error) {
-	var out []filter
+	out := make([]filter, 0, len(sh.unused))
 	used := s.filters(snap.Fields)
 	open := 0
-	for i, f := range snap.Fields {
-		if !f.Filterable {
-			continue
+	for _, fl := range sh.unused {
+		i := fl.Index
+		if len(used[i]) > 0 {
+			fl = newFilter(&snap.Dataset, i, used[i])
 		}
-		fl := newFilter(&snap.Dataset, i, used[i])
-		if fl.Open = fl.Active > 0 || slices.Contains(s.facets, f.Name); !fl.Open && open < maxOpen {
+		if fl.Open = fl.Active > 0 || slices.Contains(s.facets, fl.Name); !fl.Open && open < maxOpen {
 			fl.Open = worthOpening(fl.Mode, sh.columns[i].Kind, columnReport(&snap.Dataset, i))
 		}
 		if fl.Open {
@@ -92,7 +91,7 @@ func (p *Pages) filters(ctx context.Context, s *state, sh *shell, snap library.S
 		}
 		out = append(out, fl)
 	}
-	slices.SortStableFunc(out, func(a, b filter) int { return cmp.Compare(a.rank(), b.rank()) })
+	out = ranked(out)
 	if req == nil || len(s.facets) == 0 {
 		return out, nil
 	}
@@ -143,8 +142,10 @@ func modeOf(d *herb.Dataset, i int) filterMode {
 	return modePrefix
 }
 
+const ranks = 3
+
 // rank orders filters: what is opened comes first, then what has something to choose from.
-func (f filter) rank() int {
+func (f *filter) rank() int {
 	switch {
 	case f.Open:
 		return 0
@@ -154,34 +155,48 @@ func (f filter) rank() int {
 	return 2
 }
 
-// filterList renders the filters, and returns how many are left out. Those that are as the shell has them are taken from there.
-func (p *Pages) filterList(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) (template.HTML, int, error) {
+// ranked returns filters in the order of their ranks, those of one rank in the order of the fields.
+func ranked(filters []filter) []filter {
+	out := make([]filter, 0, len(filters))
+	for rank := range ranks {
+		for i := range filters {
+			if filters[i].rank() == rank {
+				out = append(out, filters[i])
+			}
+		}
+	}
+	return out
+}
+
+// filterList renders the filters, and says how many are left out. Those that are as the shell has them are taken from there.
+func (p *Pages) filterList(ctx context.Context, s *state, sh *shell, snap library.Snapshot, req *query.Request) (template.HTML, error) {
 	all, err := p.filters(ctx, s, sh, snap, req)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	shown, left := shownFilters(all)
 	if len(shown) == 0 {
-		return `<p class="muted">No field of this dataset can be filtered.</p>`, 0, nil
+		return `<p class="muted">No field of this dataset can be filtered.</p>`, nil
 	}
 	var b strings.Builder
 	for i := range shown {
 		part, err := p.filterPart(sh, &shown[i])
 		if err != nil {
-			return "", 0, err
+			return "", err
 		}
 		b.WriteString(string(part))
 	}
-	return template.HTML(b.String()), left, nil
+	if left > 0 {
+		b.WriteString(`<p class="muted">` + plural(left, "more field", "more fields") + ` can be filtered through the <a href="`)
+		b.Write(appendEscaped(nil, s.path))
+		b.WriteString(`/api">API</a>.</p>`)
+	}
+	return template.HTML(b.String()), nil
 }
 
 // filterPart renders one filter.
 func (p *Pages) filterPart(sh *shell, f *filter) (template.HTML, error) {
-	if f.Active > 0 || f.Loaded {
-		return p.execute("browser", "filter", f)
-	}
-	kept := filterState{f.Index, f.Open}
-	if part, ok := sh.parts[kept]; ok {
+	if part, ok := sh.parts[filterState{f.Index, f.Active, f.Open}]; ok && !f.Loaded && f.From == "" && f.To == "" && f.Prefix == "" {
 		return part, nil
 	}
 	return p.execute("browser", "filter", f)

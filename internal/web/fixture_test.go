@@ -46,7 +46,7 @@ func (noPlants) Create(context.Context, store.Creation) (store.Outcome, error) {
 
 // fakeLibrary serves datasets from memory through the oracle.
 type fakeLibrary struct {
-	sets     map[herb.Ref]*listtest.Oracle
+	sets     map[herb.Ref]library.Source
 	datasets []herb.Dataset
 	editions map[herb.Ref][]library.Edition
 	err      error // instead of an answer
@@ -176,7 +176,7 @@ type site struct {
 
 func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	t.Helper()
-	lib := &fakeLibrary{sets: map[herb.Ref]*listtest.Oracle{}, editions: map[herb.Ref][]library.Edition{}}
+	lib := &fakeLibrary{sets: map[herb.Ref]library.Source{}, editions: map[herb.Ref][]library.Edition{}}
 	lib.put(garden())
 	lib.put(staff())
 	lib.put(evil())

@@ -1,18 +1,16 @@
 package web
 
 import (
-	"html/template"
 	"strconv"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// pager writes the links to other pages, by hand as the table is: the first, the last, those around this one, and other sizes.
-func pager(s *state, m query.Meta) template.HTML {
-	b := make([]byte, 0, 2048)
+// appendPager appends the links to other pages, by hand as the table is: the first, the last, those around this one, a form
+// for any of them where they are many, and other sizes.
+func appendPager(b []byte, s *state, m query.Meta) []byte {
 	to := s.own(s.narrowed())
-	first, other := string(appendEscaped(nil, s.relative(to))), string(appendEscaped(nil, begin(to)))+"page="
+	first, other := escaped(s.relative(to)), escaped(begin(to))+"page="
 	href := func(b []byte, n int) []byte {
 		b = append(b, ` href="`...)
 		if n == 1 {
@@ -43,18 +41,24 @@ func pager(s *state, m query.Meta) template.HTML {
 			b = append(b, ` aria-current="page"`...)
 		}
 		b = append(b, `><span class="vh">Page </span>`...)
-		b = append(b, herb.Count(n)...)
+		b = appendCount(b, n)
 		b = append(b, `</a></li>`...)
 	}
 	b = append(b, "</ol>\n"...)
-	return template.HTML(turn(b, m.HasNext, "next", "Next", m.Page+1))
+	b = turn(b, m.HasNext, "next", "Next", m.Page+1)
+	if m.TotalPages > 7 {
+		b = append(appendEscaped(append(b, `<form action="`...), s.path), `" class="jump">`...)
+		b = append(appendHidden(b, to), `<label>Page <input name="page" inputmode="numeric" pattern="[0-9]+" size="4" value="`...)
+		b = append(strconv.AppendInt(b, int64(m.Page), 10), `" aria-label="Page number"></label><button>Go</button></form>`...)
+	}
+	b = append(b, "\n<p class=\"sizes\">Show "...)
+	return append(appendSizes(b, s, m.PerPage), `</p>`...)
 }
 
-// sizes writes the links to other sizes of a page.
-func sizes(s *state, perPage int) template.HTML {
-	b := make([]byte, 0, 1024)
+// appendSizes appends the links to other sizes of a page.
+func appendSizes(b []byte, s *state, perPage int) []byte {
 	to := s.own(s.narrowed().without(query.ParamPerPage))
-	normal, other := string(appendEscaped(nil, s.relative(to))), string(appendEscaped(nil, begin(to)))+"per_page="
+	normal, other := escaped(s.relative(to)), escaped(begin(to))+"per_page="
 	for _, n := range []int{10, query.DefaultPerPage, 50, query.MaxPerPage} {
 		b = append(b, `<a href="`...)
 		if n == query.DefaultPerPage {
@@ -70,5 +74,5 @@ func sizes(s *state, perPage int) template.HTML {
 		b = strconv.AppendInt(b, int64(n), 10)
 		b = append(b, "<span class=\"vh\"> records on a page</span></a>\n"...)
 	}
-	return template.HTML(b)
+	return b
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -49,6 +50,7 @@ type Pages struct {
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
 	shells    shells
+	scratch   sync.Pool // of *[]byte, in which the parts of a page that differ are written
 }
 
 // New returns the pages over a library.
@@ -156,11 +158,18 @@ type layout struct {
 const siteName = "Herbarium"
 
 func (p *Pages) layout(r *http.Request, title, description string) layout {
-	l := layout{Base: p.base, Title: plainText(title), Description: clip(plainText(description), 300), SiteName: siteName, Version: p.opts.Version}
-	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
-		l.Theme = c.Value
+	return layout{
+		Base: p.base, Title: plainText(title), Description: clip(plainText(description), 300), SiteName: siteName, Theme: themeOf(r),
+		Version: p.opts.Version,
 	}
-	return l
+}
+
+// themeOf returns the theme that someone chose; empty: none.
+func themeOf(r *http.Request) string {
+	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
 }
 
 // themeCookie is written by the script when someone chooses a theme.

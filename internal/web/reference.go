@@ -25,7 +25,7 @@ type reference struct {
 	Filterable []herb.Field
 	Ops        []query.Op
 	Form       tryForm
-	Call       call
+	CallURL    string  // of what is tried
 	Answer     *answer // of what was tried; nil: nothing was
 	URL        string  // absolute, of the listing
 }
@@ -96,7 +96,7 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request) error {
 	t := trier{path: d.Head.Path + "/api", dataset: snap.Dataset, fields: snap.Fields, samples: samples}
 	d.Parameters, d.Operators, d.Errors = t.parameters(), t.operators(), t.errors(snap.Dataset)
 	listing, tried := d.readForm(r)
-	d.Call = p.call(r, snap.Dataset, listing)
+	d.CallURL = join(d.URL, listing.encode())
 	if tried {
 		if d.Answer, err = ask(r.Context(), snap, listing, refused); err != nil {
 			return err
@@ -122,7 +122,7 @@ func sample(ctx context.Context, snap library.Snapshot) ([][]string, error) {
 	}
 	values := make([]string, len(snap.Fields))
 	for _, rec := range page.Records {
-		if err := decodeRecord(rec, values); err != nil {
+		if err := decodeRecord(string(rec), values); err != nil {
 			return nil, err
 		}
 		for i, v := range values {

@@ -34,20 +34,23 @@ func (c *column) class() string {
 // maxCell is how many characters of a value the table shows. The record has the rest.
 const maxCell = 180
 
-// table writes the records of a page as a table.
-func table(s *state, columns []column, req *query.Request, records [][]string) []byte {
-	b := make([]byte, 0, 1024+len(columns)*200+len(records)*len(columns)*130)
-	b = append(b, `<thead><tr><th scope="col"><span class="vh">Record</span>#</th>`...)
-	b = appendHeaders(b, s, columns, req)
-	b = append(b, "</tr></thead>\n<tbody>\n"...)
-	b = appendRows(b, s, columns, req, records)
-	return append(b, "</tbody>"...)
+// appendTable appends the records of a page as what is in a table.
+func (b *browser) appendTable(out []byte) []byte {
+	columns := b.shell.shown(b.state)
+	out = appendCount(append(out, `<caption class="vh">Records `...), b.From)
+	out = appendCount(append(out, ` to `...), b.To)
+	out = appendCount(append(out, ` of `...), b.Meta.Total)
+	out = append(out, "</caption>\n<thead><tr><th scope=\"col\"><span class=\"vh\">Record</span>#</th>"...)
+	out = appendHeaders(out, b.state, columns, b.req)
+	out = append(out, "</tr></thead>\n<tbody>"...)
+	out = appendRows(out, b.state, columns, b.req, b.records)
+	return append(out, "</tbody>"...)
 }
 
 // appendHeaders appends the headers of the columns. A click on one sorts, ascending, then descending, then not at all.
 func appendHeaders(b []byte, s *state, columns []column, req *query.Request) []byte {
 	unsorted := s.own(s.narrowed().without(query.ParamSort, query.ParamOrder))
-	to := string(appendEscaped(nil, begin(unsorted)))
+	to := escaped(begin(unsorted))
 	for i := range columns {
 		c := &columns[i]
 		b = append(b, `<th scope="col" class="`...)
@@ -86,14 +89,15 @@ func appendHeaders(b []byte, s *state, columns []column, req *query.Request) []b
 	return b
 }
 
-// appendRows appends the records as rows.
+// appendRows appends the records as rows. Cells and rows end where the next ones begin, as HTML allows: that is an eighth of
+// their bytes.
 func appendRows(b []byte, s *state, columns []column, req *query.Request, records [][]string) []byte {
 	open := recordHref(s)
 	prefixes := make([]string, len(columns))
 	for i, c := range columns {
 		if c.Kind == kindList && c.Filterable {
 			base := begin(s.own(s.narrowed())) + params{{filterName(c.Name), ""}}.encode()
-			prefixes[i] = string(appendEscaped(nil, base))
+			prefixes[i] = escaped(base)
 		}
 	}
 	for i, values := range records {
@@ -105,25 +109,24 @@ func appendRows(b []byte, s *state, columns []column, req *query.Request, record
 		b = append(b, open...)
 		b = strconv.AppendInt(b, int64(i+1), 10)
 		b = append(b, `"><span class="vh">Record </span>`...)
-		b = append(b, herb.Count(req.Offset()+i+1)...)
-		b = append(b, `</a></th>`...)
+		b = appendCount(b, req.Offset()+i+1)
+		b = append(b, `</a>`...)
 		for k := range columns {
 			b = appendCell(b, &columns[k], values[columns[k].Index], prefixes[k])
 		}
-		b = append(b, "</tr>\n"...)
 	}
 	return b
 }
 
 // recordHref is the escaped address of a record of this page, up to its place.
 func recordHref(s *state) string {
-	return string(appendEscaped(nil, begin(s.own(s.listing))+paramRecord+"="))
+	return escaped(begin(s.own(s.listing)) + paramRecord + "=")
 }
 
 // appendCell appends the cell of a value.
 func appendCell(b []byte, c *column, value, prefix string) []byte {
 	if value == "" {
-		return append(b, `<td class="empty"></td>`...)
+		return append(b, `<td class="empty">`...)
 	}
 	switch c.Kind {
 	case kindNumber, kindCode:
@@ -131,34 +134,30 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 		if c.Kind == kindNumber {
 			value = humanNumber(value)
 		}
-		b = appendEscaped(b, clip(value, maxCell))
-		return append(b, `</td>`...)
+		return appendClipped(b, value, maxCell)
 	case kindDate:
 		b = append(b, `<td class="date"><time datetime="`...)
 		b = appendEscaped(b, value)
 		b = append(b, `">`...)
-		b = appendEscaped(b, humanDate(value))
-		return append(b, `</time></td>`...)
+		b = appendDate(b, value)
+		return append(b, `</time>`...)
 	case kindList:
 		b = append(b, `<td class="tags">`...)
-		b = appendTags(b, value, prefix)
-		return append(b, `</td>`...)
+		return appendTags(b, value, prefix)
 	case kindImage:
 		if isImage(value) {
 			b = append(b, `<td class="image">`...)
-			b = appendImage(b, value)
-			return append(b, `</td>`...)
+			return appendImage(b, value)
 		}
 	}
 	if webAddress(value) {
 		b = append(b, `<td class="link">`...)
-		b = appendLink(b, value)
-		return append(b, `</td>`...)
+		return appendLink(b, value)
 	}
 	if len(value) > 60 {
 		b = append(b, `<td class="long"><div><bdi>`...)
-		b = appendEscaped(b, clip(value, maxCell))
-		return append(b, `</bdi></div></td>`...)
+		b = appendClipped(b, value, maxCell)
+		return append(b, `</bdi></div>`...)
 	}
 	if len(value) > 20 {
 		b = append(b, `<td class="mid"><bdi>`...)
@@ -166,7 +165,7 @@ func appendCell(b []byte, c *column, value, prefix string) []byte {
 		b = append(b, `<td><bdi>`...)
 	}
 	b = appendEscaped(b, value)
-	return append(b, `</bdi></td>`...)
+	return append(b, `</bdi>`...)
 }
 
 // maxTags is how many elements of a list the table shows.
@@ -186,7 +185,7 @@ func appendTags(b []byte, value, prefix string) []byte {
 		}
 		if prefix == "" {
 			b = append(b, `<bdi class="tag">`...)
-			b = appendEscaped(b, clip(tag, 40))
+			b = appendClipped(b, tag, 40)
 			b = append(b, `</bdi>`...)
 			continue
 		}
@@ -194,7 +193,7 @@ func appendTags(b []byte, value, prefix string) []byte {
 		b = append(b, prefix...)
 		b = appendEscaped(b, url.QueryEscape(tag))
 		b = append(b, `"><bdi>`...)
-		b = appendEscaped(b, clip(tag, 40))
+		b = appendClipped(b, tag, 40)
 		b = append(b, `</bdi></a>`...)
 	}
 	return b
@@ -206,7 +205,7 @@ func appendLink(b []byte, address string) []byte {
 	b = append(b, `<a href="`...)
 	b = appendEscaped(b, address)
 	b = append(b, `" rel="nofollow noreferrer"><bdi>`...)
-	b = appendEscaped(b, clip(strings.TrimSuffix(strings.TrimPrefix(shown, "www."), "/"), 48))
+	b = appendClipped(b, strings.TrimSuffix(strings.TrimPrefix(shown, "www."), "/"), 48)
 	return append(b, `</bdi></a>`...)
 }
 

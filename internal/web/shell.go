@@ -2,11 +2,11 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -18,15 +18,17 @@ import (
 // the records, and the filters while none is used. Rendering it takes several times as long as finding and writing the
 // records, so that it is kept.
 type shell struct {
-	key        string
-	start, end []byte // of the page
-	columns    []column
-	images     bool
-	filters    template.HTML                 // while none is used
-	parts      map[filterState]template.HTML // each of them, opened and closed
-	unshown    int
-	chooser    template.HTML
-	entrance   atomic.Pointer[[]byte] // the whole page that an address without a query leads to, once it was asked for
+	key      string
+	hash     [sha256.Size]byte // of all that it puts around the records
+	frame    frame             // the whole page, with places for its parts
+	call     frame             // the call behind a page, with places for its address and that of the answer
+	columns  []column
+	images   bool
+	filters  piece                         // while none is used
+	parts    map[filterState]template.HTML // each of them, as it is most of the time
+	unused   []filter                      // all of them, in the order of the fields
+	chooser  template.HTML
+	entrance atomic.Pointer[piece] // the whole page that an address without a query leads to, once it was asked for
 }
 
 // shells keeps one shell for each dataset and theme.
@@ -43,26 +45,22 @@ type shellName struct {
 // maxShells bounds what is kept; past it everything is forgotten.
 const maxShells = 200
 
-// swapMark stands for the part that differs. Nothing that a dataset says can be taken for it: it would be escaped.
-const swapMark = "<swap-mark>"
-
 // shellOf returns the shell of a dataset.
 func (p *Pages) shellOf(r *http.Request, snap library.Snapshot) (*shell, error) {
-	l := p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset))
-	origin := p.origin(r)
-	name := shellName{snap.Ref, l.Theme}
-	key := snap.Version + "\n" + origin + "\n" + string(snap.Access)
+	name := shellName{snap.Ref, themeOf(r)}
+	key := snap.Version + "\n" + p.origin(r) + "\n" + string(snap.Access)
 	p.shells.mu.Lock()
 	kept := p.shells.kept[name]
 	p.shells.mu.Unlock()
 	if kept != nil && kept.key == key {
 		return kept, nil
 	}
-	made, err := p.newShell(r, l, snap)
+	made, err := p.newShell(r, p.layout(r, nameOf(snap.Dataset), describe(snap.Dataset)), snap)
 	if err != nil {
 		return nil, err
 	}
 	made.key = key
+	made.hash = made.sum(p.opts.Version)
 	p.shells.mu.Lock()
 	defer p.shells.mu.Unlock()
 	if len(p.shells.kept) >= maxShells {
@@ -87,53 +85,68 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	}
 	head := p.datasetHead(d, "data")
 	head.Unlocked = head.Locked
+	places := newMarks()
+	swap, err := p.renderSwap(places, head.Path, d.Records)
+	if err != nil {
+		return nil, err
+	}
 	page, err := p.execute("browser", "layout", struct {
 		Layout layout
 		Page   any
 	}{l, struct {
 		Head datasetHead
 		Swap template.HTML
-	}{head, swapMark}})
+	}{head, swap}})
 	if err != nil {
 		return nil, err
 	}
-	start, end, ok := strings.Cut(string(page), swapMark)
-	if !ok {
-		return nil, fmt.Errorf("web: the template of the data browser has no place for records")
+	if s.frame, err = places.cut(string(page)); err != nil {
+		return nil, err
 	}
-	s.start, s.end = []byte(start), []byte(end)
 	bare := &state{path: head.Path}
 	if err := p.renderFilters(s, &d); err != nil {
 		return nil, err
 	}
-	if s.filters, s.unshown, err = p.filterList(r.Context(), bare, s, snap, nil); err != nil {
+	filters, err := p.filterList(r.Context(), bare, s, snap, nil)
+	if err != nil {
 		return nil, err
 	}
-	s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare)))
+	if s.chooser, err = p.execute("browser", "choices", choices(s.columns, s.shown(bare))); err != nil {
+		return nil, err
+	}
+	if s.call, err = callFrame(d.Access == herb.AccessKey); err != nil {
+		return nil, err
+	}
+	s.filters, err = newPiece([]byte(filters))
 	return s, err
 }
 
-// filterState is a filter that is not used, opened or closed.
+// filterState is a filter without anything typed into it.
 type filterState struct {
-	field int
-	open  bool
+	field, active int
+	open          bool
 }
 
-// renderFilters renders the filters that a page has room for.
+// renderFilters renders the filters that a page has room for, as they are most of the time: closed, opened, and with a value
+// chosen.
 func (p *Pages) renderFilters(s *shell, d *herb.Dataset) error {
 	s.parts = map[filterState]template.HTML{}
 	for i, f := range d.Fields {
-		if !f.Filterable || len(s.parts) >= 2*maxFilters {
+		if !f.Filterable {
 			continue
 		}
-		for _, open := range []bool{false, true} {
-			fl := newFilter(d, i, nil)
-			fl.Open = open
+		fl := newFilter(d, i, nil)
+		s.unused = append(s.unused, fl)
+		if len(s.unused) > maxFilters {
+			continue
+		}
+		for _, state := range []filterState{{i, 0, false}, {i, 0, true}, {i, 1, true}} {
+			fl.Active, fl.Open = state.active, state.open
 			part, err := p.execute("browser", "filter", &fl)
 			if err != nil {
 				return err
 			}
-			s.parts[filterState{i, open}] = part
+			s.parts[state] = part
 		}
 	}
 	return nil

@@ -1,65 +1,40 @@
 package web
 
 import (
-	"html/template"
-	"net/http"
 	"strconv"
 	"strings"
-
-	"herbarium/internal/herb"
 )
-
-// call is the API call that yields a page, to be copied.
-type call struct {
-	URL      string // absolute
-	Path     string // of the listing, with the query
-	JSON     string // where the browser reads the same answer with the key that it keeps
-	Locked   bool
-	Snippets []snippet
-}
 
 // snippet is a call in a language.
 type snippet struct {
 	ID, Name, Code string
 }
 
-func (p *Pages) call(r *http.Request, d herb.Dataset, listing params) call {
-	path := join(pathAPI+d.Ref.String()+"/data", listing.encode())
-	c := call{
-		URL: p.origin(r) + path, Path: p.base + path, Locked: d.Access == herb.AccessKey,
-		JSON: join(p.datasetPath(d.Ref)+"/data", listing.encode()),
+// callFrame renders the API call that yields a page, to be copied, with places for its address and for that of the answer.
+// Neither has anything in it that a language would quote.
+func callFrame(locked bool) (frame, error) {
+	m := newMarks()
+	var b strings.Builder
+	block := func(class, prefix, code string) {
+		b.WriteString(`<div class="` + class + `"><pre tabindex="0"><code>` + prefix + escaped(code) + `</code></pre>` + copyButton + `</div>`)
 	}
-	c.Snippets = snippets(c.URL, c.Locked)
-	return c
+	block("code one", "GET ", m.of(0))
+	b.WriteString("\n<div class=\"languages\">\n")
+	for i, s := range snippets(m.of(0), locked) {
+		b.WriteString(`<details name="language"`)
+		if i == 0 {
+			b.WriteString(" open")
+		}
+		b.WriteString(`><summary>` + s.Name + `</summary>`)
+		block("code", "", s.Code)
+		b.WriteString("</details>\n")
+	}
+	b.WriteString(`<details name="language" data-json="` + m.of(1) + `"><summary>JSON</summary><div class="code"><pre tabindex="0"><code><a href="` +
+		m.of(1) + `">Open the answer</a></code></pre>` + copyButton + "</div></details>\n</div>")
+	return m.cut(b.String())
 }
 
-// html writes the call as part of a page, by hand as the table is.
-func (c *call) html() template.HTML {
-	b := make([]byte, 0, 8<<10)
-	block := func(class, prefix, code string) {
-		b = append(b, `<div class="`+class+`"><pre tabindex="0"><code>`+prefix...)
-		b = appendEscaped(b, code)
-		b = append(b, `</code></pre><button type="button" class="copy js" data-copy hidden>Copy</button></div>`...)
-	}
-	block("code one", "GET ", c.URL)
-	b = append(b, "\n<div class=\"languages\">\n"...)
-	for i, s := range c.Snippets {
-		b = append(b, `<details name="language"`...)
-		if i == 0 {
-			b = append(b, " open"...)
-		}
-		b = append(b, `><summary>`+s.Name+`</summary>`...)
-		block("code", "", s.Code)
-		b = append(b, "</details>\n"...)
-	}
-	answer := appendEscaped(nil, c.JSON)
-	b = append(b, `<details name="language" data-json="`...)
-	b = append(b, answer...)
-	b = append(b, `"><summary>JSON</summary><div class="code"><pre tabindex="0"><code><a href="`...)
-	b = append(b, answer...)
-	b = append(b, `">Open the answer</a></code></pre><button type="button" class="copy js" data-copy hidden>Copy</button></div></details>`...)
-	return template.HTML(append(b, "\n</div>"...))
-}
+const copyButton = `<button type="button" class="copy js" data-copy hidden>Copy</button>`
 
 // snippets writes a call in each language. Addresses are percent-encoded, so that nothing in them needs quoting; a key
 // comes from the environment, so that what is copied can be shared.
