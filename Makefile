@@ -3,7 +3,7 @@ GO    ?= go
 TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check fmt fuzz parts programs postgres bench bench-10m
+.PHONY: help build test check fmt fuzz parts programs postgres chromium bench bench-10m pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ check: ## formatting, vet, staticcheck, tidiness, static build
 	$(GO) mod tidy -diff
 	CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json programs postgres
+parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -41,8 +41,16 @@ postgres:
 		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf; fi; \
 	$(call install,postgresql)
 
-tools/openapi/node_modules/.package-lock.json: tools/openapi/package.json tools/openapi/package-lock.json
-	npm ci --prefix tools/openapi --no-progress
+# The browser that the tests of the pages drive, and a font for it.
+chromium:
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then exit 0; fi >/dev/null; \
+	$(call install,chromium fonts-dejavu-core fonts-liberation)
+
+tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
+	npm ci --prefix tools/$* --no-progress
+
+pictures: chromium ## take the pictures of docs/pictures anew
+	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
 
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')

@@ -91,6 +91,7 @@ func TestProxy(t *testing.T) {
 	if got := eval[string](b, "document.querySelector('link[rel=canonical]').href"); got != b.url+catalog {
 		t.Errorf("the canonical address is %q", got)
 	}
+	b.follow("[data-record=close]")
 	b.click("[data-theme-toggle]")
 	for _, tab := range []string{"API", "Versions", "Data"} {
 		b.click(b.pick(".tabs a", tab))

@@ -41,8 +41,9 @@ func drawing(name string) string {
 	pairs := 2 + int(n/7%4)
 	for i := range pairs {
 		y, r := 58-i*40/pairs, 22-i*3
-		for _, side := range []int{-1, 1} {
-			fmt.Fprintf(&b, `<path d="M48 %d q%d %d %d -%d q-%d 0 -%d %d Z" stroke="none"/>`, y, side*r/2, -r/6, side*r, r/2, side*r, side*r, r/2)
+		for _, side := range []int{1, -1} {
+			fmt.Fprintf(&b, `<path transform="translate(48 %d) scale(%d 1)" d="M0 0q%d %d %d -%dq-%d -1 -%d %dZ" stroke="none"/>`,
+				y, side, r/2, -r/6, r, r/2, r*3/4, r, r/2)
 		}
 	}
 	return b.String() + `<ellipse cx="48" cy="14" rx="4" ry="9" stroke="none"/></g></svg>`

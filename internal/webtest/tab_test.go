@@ -1,6 +1,7 @@
 package webtest_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -26,9 +27,11 @@ const patience = 15 * time.Second
 type tabOptions struct {
 	noScript bool
 	dark     bool
-	phone    bool   // 360 by 740
-	before   string // script that runs in each page before any other
-	fails    []int  // statuses other than 200 that the test means to get
+	phone    bool    // 360 by 740
+	height   int64   // 0: as high as it is
+	scale    float64 // 0: one pixel to a pixel
+	before   string  // script that runs in each page before any other
+	fails    []int   // statuses other than 200 that the test means to get
 }
 
 // tab is a page of a browser, in a profile of its own. What goes wrong in it fails the test when that ends.
@@ -51,29 +54,41 @@ func open(t *testing.T, s *site, opts tabOptions) *tab {
 		cancel()
 		b.report(t, opts.fails)
 	})
-	width, height := int64(1280), int64(900)
-	if opts.phone {
-		width, height = 360, 740
-	}
-	scheme := "light"
-	if opts.dark {
-		scheme = "dark"
-	}
 	call(b, audits.Enable, cdp.Empty{})
 	call(b, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "https://*"}}})
 	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: opts.phone,
-	})
-	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.phone})
+	b.dark(opts.dark)
+	b.screen(opts)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.noScript})
 	if opts.before != "" {
 		call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: opts.before})
 	}
 	return b
+}
+
+// dark sets which colours the system asks for.
+func (b *tab) dark(on bool) {
+	b.Helper()
+	scheme := "light"
+	if on {
+		scheme = "dark"
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+}
+
+// screen sets the size of the screen, and whether it is touched.
+func (b *tab) screen(opts tabOptions) {
+	b.Helper()
+	width, height := int64(1280), int64(900)
+	if opts.phone {
+		width, height = 360, 740
+	}
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: cmp.Or(opts.height, height), DeviceScaleFactor: max(opts.scale, 1), Mobile: opts.phone,
+	})
+	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.phone})
 }
 
 // call sends the browser a command about the tab.
