@@ -40,9 +40,9 @@ func TestAccessibility(t *testing.T) {
 		{"docs", "/docs", ""},
 	}
 	for half := range 2 { // a tab for each, so that they run at once
-		b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
 		t.Run(fmt.Sprint("half ", half), func(t *testing.T) {
 			t.Parallel()
+			b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
 			for i, view := range views {
 				if i%2 != half {
 					continue
@@ -62,7 +62,8 @@ func TestAccessibility(t *testing.T) {
 				b.dark(false)
 				if view.name == "data" || view.name == "record" || view.name == "catalogue" {
 					b.screen(tabOptions{phone: true})
-					b.axe(view.name+", phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
+					b.axe(view.name+", phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } },
+						resultTypes: ["violations"] }`)
 					b.screen(tabOptions{})
 				}
 			}

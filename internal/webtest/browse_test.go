@@ -171,14 +171,15 @@ func TestRange(t *testing.T) {
 		if bars := b.count(price + ".histogram a"); bars < 5 {
 			b.Fatalf("the histogram has %d bars", bars)
 		}
-		bar := eval[string](b, `[...document.querySelectorAll('details[data-facet="price"] .histogram a')].find((a) => !/ 0 records/.test(a.title)).title`)
+		bar := eval[string](b, `[...document.querySelectorAll('details[data-facet="price"] .histogram a')]
+			.find((a) => !/ 0 records/.test(a.title)).title`)
 		b.follow(fmt.Sprintf("%s.histogram a[title=%q]", price, bar))
-		if l := b.agree(); !strings.HasSuffix(bar, fmt.Sprintf(": %d records", l.Meta.Total)) && !strings.HasSuffix(bar, fmt.Sprintf(": %d record", l.Meta.Total)) {
+		if l := b.agree(); !strings.HasSuffix(strings.TrimSuffix(bar, "s"), fmt.Sprintf(": %d record", l.Meta.Total)) {
 			b.Errorf("the bar %q leads to %d records", bar, l.Meta.Total)
 		}
 		b.visit(catalog)
 		b.settled()
-		eval[bool](b, `[...document.querySelectorAll('details[data-facet="price"], details[data-facet="date"]')].every((d) => d.open = true)`)
+		eval[bool](b, `document.querySelector('details[data-facet="price"]').open = true`)
 		b.settled()
 		for _, in := range [][2]string{{"price[gte]", "10"}, {"price[lte]", "20"}} {
 			type_ := func() { b.fill(fmt.Sprintf("[name=%q]", in[0]), in[1]) }
@@ -212,8 +213,9 @@ func TestPaging(t *testing.T) {
 		page := func(want int) {
 			t := b.T
 			t.Helper()
-			if l := b.agree(); l.Meta.Page != want || b.text(".pager [aria-current]") != fmt.Sprintf("Page %d", want) && b.text(".pager [aria-current]") != fmt.Sprint(want) {
-				t.Errorf("on page %d (%q), want %d", l.Meta.Page, b.text(".pager [aria-current]"), want)
+			current := b.text(".pager [aria-current]")
+			if l := b.agree(); l.Meta.Page != want || strings.TrimPrefix(current, "Page ") != fmt.Sprint(want) {
+				t.Errorf("on page %d (%q), want %d", l.Meta.Page, current, want)
 			}
 		}
 		page(1)
@@ -294,8 +296,9 @@ func TestRecord(t *testing.T) {
 		check(l.Data[9])
 		b.click("#record details summary")
 		var shown map[string]string
-		if err := json.Unmarshal([]byte(eval[string](b, `document.querySelector("#record pre").textContent`)), &shown); err != nil || !cmp.Equal(shown, l.Data[9]) {
-			b.Errorf("the JSON of the record is %v (%v)", shown, err)
+		decode(b.T, eval[string](b, `document.querySelector("#record pre").textContent`), &shown)
+		if !cmp.Equal(shown, l.Data[9]) {
+			b.Errorf("the JSON of the record is %v", shown)
 		}
 		b.follow("[data-record=close]")
 		if b.count("#record") != 0 {

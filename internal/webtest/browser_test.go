@@ -38,7 +38,7 @@ type browserProcess struct {
 }
 
 // errMissing says that there is no browser to run.
-var errMissing = errors.New("Chromium is not installed; `make parts` or `apt-get install chromium` installs it")
+var errMissing = errors.New("there is no Chromium; `make parts` or `apt-get install chromium` installs it")
 
 // in returns the context of the running browser. Without one the test is skipped, or fails if that is asked for.
 func (b *browserProcess) in(t testing.TB) context.Context {

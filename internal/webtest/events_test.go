@@ -42,10 +42,11 @@ func listen(ctx context.Context, site string) *events {
 		}
 	})
 	on(ctx, e, audits.IssueAdded, func(i audits.EventIssueAdded) {
-		if d := i.Issue.Details; d.ContentSecurityPolicyIssueDetails != nil {
-			e.trouble("content policy: %s %s", d.ContentSecurityPolicyIssueDetails.ViolatedDirective, d.ContentSecurityPolicyIssueDetails.BlockedURL)
-		} else if d.MixedContentIssueDetails != nil {
-			e.trouble("mixed content: %s", d.MixedContentIssueDetails.InsecureURL)
+		if policy := i.Issue.Details.ContentSecurityPolicyIssueDetails; policy != nil {
+			e.trouble("content policy: %s %s", policy.ViolatedDirective, policy.BlockedURL)
+		}
+		if mixed := i.Issue.Details.MixedContentIssueDetails; mixed != nil {
+			e.trouble("mixed content: %s", mixed.InsecureURL)
 		}
 	})
 	on(ctx, e, page.JavascriptDialogOpening, func(d page.EventJavascriptDialogOpening) {
@@ -88,7 +89,8 @@ func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.requests = append(e.requests, r.Request.URL)
 	e.started[r.RequestID] = r.Request.URL
 	e.mu.Unlock()
-	if !slices.ContainsFunc([]string{e.site + "/", pictureHost, "data:"}, func(p string) bool { return strings.HasPrefix(r.Request.URL, p) }) {
+	known := func(prefix string) bool { return strings.HasPrefix(r.Request.URL, prefix) }
+	if !slices.ContainsFunc([]string{e.site + "/", pictureHost, "data:"}, known) {
 		e.trouble("a request left for %s", r.Request.URL)
 	}
 }
@@ -140,7 +142,8 @@ func (e *events) report(t *testing.T, fails []int) {
 	t.Helper()
 	e.listeners.Wait()
 	for _, trouble := range e.troubles {
-		if !slices.ContainsFunc(fails, func(status int) bool { return strings.Contains(trouble, fmt.Sprintf("with a status of %d ", status)) }) {
+		meant := func(status int) bool { return strings.Contains(trouble, fmt.Sprintf("with a status of %d ", status)) }
+		if !slices.ContainsFunc(fails, meant) {
 			t.Errorf("the browser reports: %s", trouble)
 		}
 	}

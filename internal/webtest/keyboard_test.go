@@ -65,7 +65,7 @@ func TestKeyboard(t *testing.T) {
 	b.wantQuery("")
 
 	b.press("?")
-	if !eval[bool](b, "document.getElementById('help').matches(':modal') && document.getElementById('help').contains(document.activeElement)") {
+	if !eval[bool](b, "document.querySelector('#help:modal')?.contains(document.activeElement) ?? false") {
 		t.Error("? does not open the help")
 	}
 	if help := b.text("#help"); !strings.Contains(help, "walk through the records") || !strings.Contains(help, "next page") {
@@ -94,8 +94,10 @@ func TestTabs(t *testing.T) {
 			if (e === document.body) return false;
 			if (walk.last === e) return true; // a date has several parts
 			if (walk.last && !(walk.last.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
-			if (!e.matches(":focus-visible") || s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 2) walk.wrong.push("not marked: " + name);
-			if (r.width < 1 || r.height < 1 || r.right < 0 || r.bottom < 0 || r.top > innerHeight || r.left > innerWidth) walk.wrong.push("not in view: " + name);
+			if (!e.matches(":focus-visible") || s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 2)
+				walk.wrong.push("not marked: " + name);
+			if (r.width < 1 || r.height < 1 || r.right < 0 || r.bottom < 0 || r.top > innerHeight || r.left > innerWidth)
+				walk.wrong.push("not in view: " + name);
 			walk.last = e;
 			walk.seen++;
 			return true;
@@ -112,10 +114,12 @@ func TestTabs(t *testing.T) {
 	if wrong := eval[[]string](b, "walk.wrong"); len(wrong) > 0 {
 		t.Errorf("on the way:\n%s", strings.Join(wrong, "\n"))
 	}
-	reachable := eval[int](b, `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")]
+	reachable := eval[int](b, `
+		[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")]
 		.filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("dialog")).length`)
 	if seen := eval[int](b, "walk.seen"); seen != reachable {
-		t.Errorf("%d elements were reached, there are %d; the last was %s", seen, reachable, eval[string](b, "walk.last.outerHTML.slice(0, 200)"))
+		t.Errorf("%d elements were reached, there are %d; the last was %s", seen, reachable,
+			eval[string](b, "walk.last.outerHTML.slice(0, 200)"))
 	}
 	// The first link leads past everything that is on all pages.
 	b.visit(catalog)

@@ -46,18 +46,22 @@ func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
 	for _, path := range []string{
-		"/", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize", catalog + "/api?_try=1", catalog + "/versions",
+		"/", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
+		catalog + "/api?_try=1", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
 		b.visit(path)
 		b.settled()
 		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {
-			t.Errorf("%s is %d wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 &&
-				!e.closest(".scroll, pre, .vh")).map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
+			t.Errorf("%s is %d wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")]
+				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, pre, .vh"))
+				.map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
 		}
-		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden]), select, .button, .chip, .values a, .pager a, .tabs a, .results tbody th a, .popover a")]
-			.filter((e) => e.checkVisibility({ visibilityProperty: true })).filter((e) => { const r = e.getBoundingClientRect(); return r.width < 24 || r.height < 24; })
-			.map((e) => { const r = e.getBoundingClientRect(); return Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120); })`)
+		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden]), select, .button, .chip, " +
+			".values a, .pager a, .tabs a, .results tbody th a, .popover a")]
+			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
+			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
+			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
 		if len(small) > 0 {
 			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small), strings.Join(small[:min(3, len(small))], "\n"))
 		}
@@ -113,7 +117,10 @@ func TestProxy(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "?_record=3", catalog + "/api", catalog + "/versions"} {
+	for _, path := range []string{
+		"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "?per_page=100&_record=3",
+		catalog + "/api", catalog + "/versions",
+	} {
 		b := open(t, s, tabOptions{})
 		b.visit(path)
 		b.settled()

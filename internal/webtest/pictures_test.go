@@ -35,9 +35,10 @@ func drawing(name string) string {
 	grounds := []string{"#dfe8d6", "#e9e2cf", "#d9e4e1", "#ece0d8", "#e4e6d0"}
 	leaves := []string{"#3f7d55", "#5f8f4e", "#2f6b5a", "#8a9a3f", "#a4683c", "#6d7f46"}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 72" width="384" height="288"><rect width="96" height="72" fill="%s"/>`,
-		grounds[n%5])
-	fmt.Fprintf(&b, `<g transform="rotate(%d 48 36)" fill="%s" stroke="%[2]s"><path d="M48 68V14" fill="none" stroke-width="1.5"/>`, int(n/64%50)-25, leaves[n/5%6])
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 72" width="384" height="288">`)
+	fmt.Fprintf(&b, `<rect width="96" height="72" fill="%s"/>`, grounds[n%5])
+	fmt.Fprintf(&b, `<g transform="rotate(%d 48 36)" fill="%s" stroke="%[2]s">`, int(n/64%50)-25, leaves[n/5%6])
+	b.WriteString(`<path d="M48 68V14" fill="none" stroke-width="1.5"/>`)
 	pairs := 2 + int(n/7%4)
 	for i := range pairs {
 		y, r := 58-i*40/pairs, 22-i*3

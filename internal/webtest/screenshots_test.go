@@ -33,8 +33,10 @@ func TestPictures(t *testing.T) {
 		documented bool   // the picture is one of the documentation
 		from       string // selector of what is at the top; empty: the page
 	}{
-		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns, tabOptions{height: 1000, scale: 1.5}, true, ""},
-		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns, tabOptions{dark: true, height: 1000, scale: 1.5}, true, ".tabs"},
+		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns,
+			tabOptions{height: 1000, scale: 1.5}, true, ""},
+		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
+			tabOptions{dark: true, height: 1000, scale: 1.5}, true, ".tabs"},
 		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{scale: 1.5}, true, ""},
 		{"phone", catalog + "?tags=fragrant&_column=title&_column=image", tabOptions{phone: true, scale: 2}, true, ".tabs"},
 		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
@@ -55,10 +57,11 @@ func TestPictures(t *testing.T) {
 			b := open(t, s, view.opts)
 			b.visit(view.path)
 			b.settled()
-			b.until(`[...document.images].filter((i) => { const r = i.getBoundingClientRect(); return r.top < innerHeight && r.left < innerWidth - 48; })
+			b.until(`[...document.images].map((i) => [i, i.getBoundingClientRect()])
+				.filter(([, r]) => r.top < innerHeight && r.left < innerWidth - 48).map(([i]) => i)
 				.every((i) => i.complete || i.closest(".scroll") && document.getElementById("record"))`)
-			eval[bool](b, fmt.Sprintf("(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(), document.fonts.ready.then(() => true))",
-				cmp.Or(view.from, "body")))
+			eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
+				document.fonts.ready.then(() => true))`, cmp.Or(view.from, "body")))
 			shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 			picture := shot.Data
 			if *update && view.documented {

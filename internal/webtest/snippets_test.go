@@ -17,7 +17,8 @@ func TestSnippets(t *testing.T) {
 	s := newSite(t, nil)
 	b := open(t, s, tabOptions{})
 	b.allowClipboard()
-	b.visit(catalog + "?search=garden*+-moss&sort=price&order=desc&per_page=5&author=Siobh%C3%A1n+O%27Neill&author=%E5%B1%B1%E7%94%B0+%E8%8A%B1%E5%AD%90")
+	b.visit(catalog + "?search=garden*+-moss&sort=price&order=desc&per_page=5" +
+		"&author=Siobh%C3%A1n+O%27Neill&author=%E5%B1%B1%E7%94%B0+%E8%8A%B1%E5%AD%90")
 	b.settled()
 	l := b.agree()
 	if l.Meta.Total == 0 {
@@ -35,8 +36,9 @@ func TestSnippets(t *testing.T) {
 	b.click(".languages details[data-json] summary")
 	b.until("document.querySelector('.languages details[data-json] code').textContent.startsWith('{')")
 	var shown listing
-	if err := json.Unmarshal([]byte(eval[string](b, "document.querySelector('.languages details[data-json] code').textContent")), &shown); err != nil || !cmp.Equal(shown, l) {
-		t.Errorf("the JSON on the page: %v %s", err, cmp.Diff(l, shown))
+	decode(t, eval[string](b, "document.querySelector('.languages details[data-json] code').textContent"), &shown)
+	if diff := cmp.Diff(l, shown); diff != "" {
+		t.Errorf("the JSON on the page differs (-API +page):\n%s", diff)
 	}
 	for _, language := range []struct{ name, file, program string }{
 		{"curl", "call.sh", "sh"}, {"Python", "call.py", "python3"}, {"JavaScript", "call.mjs", "node"}, {"Go", "call.go", "go"},

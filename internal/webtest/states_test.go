@@ -16,7 +16,8 @@ func TestCatalogue(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
 		b.visit("/")
 		b.settled()
-		if got := b.text(".cards"); !strings.Contains(got, "Garden catalogue garden/catalog open") || !strings.Contains(got, "Staff locked/staff key") {
+		got := b.text(".cards")
+		if !strings.Contains(got, "Garden catalogue garden/catalog open") || !strings.Contains(got, "Staff locked/staff key") {
 			b.Errorf("the catalogue is %q", got)
 		}
 		keys := "garden"
@@ -40,8 +41,9 @@ func TestEmptyStates(t *testing.T) {
 	eachWay(t, func(b *tab, _ bool) {
 		b.visit(catalog + "?search=nosuchword&category=herb")
 		b.settled()
-		if got := b.text(".results .empty-state"); !strings.Contains(got, "No record fits all of this") || b.count(".results .empty-state .chip") != 2 {
-			b.Errorf("no matches: %q", got)
+		got, chips := b.text(".results .empty-state"), b.count(".results .empty-state .chip")
+		if !strings.Contains(got, "No record fits all of this") || chips != 2 {
+			b.Errorf("no matches: %q, %d chips", got, chips)
 		}
 		b.follow(b.pick(".results .empty-state .chip", "nosuchword"))
 		if l := b.agree(); l.Meta.Total == 0 {
@@ -83,7 +85,8 @@ func TestErrorStates(t *testing.T) {
 			b.settled()
 			b.agree()
 		}
-		if status := b.visit("/datasets/garden/nothing"); status != 404 || !strings.Contains(b.text("main"), "404") || b.count("main a.button") == 0 {
+		status := b.visit("/datasets/garden/nothing")
+		if status != 404 || !strings.Contains(b.text("main"), "404") || b.count("main a.button") == 0 {
 			t.Errorf("an unknown dataset gives %d %q", status, b.text("main"))
 		}
 	}
@@ -124,7 +127,8 @@ func TestKey(t *testing.T) {
 				kept = append(kept, c)
 			}
 		}
-		if len(kept) != 1 || !kept[0].HTTPOnly || kept[0].SameSite != network.CookieSameSiteStrict || !kept[0].Session || kept[0].Path != staff {
+		if len(kept) != 1 || !kept[0].HTTPOnly || kept[0].SameSite != network.CookieSameSiteStrict ||
+			!kept[0].Session || kept[0].Path != staff {
 			t.Errorf("the cookie is %+v", kept)
 		}
 		if seen := eval[string](b, "document.cookie + document.documentElement.outerHTML"); strings.Contains(seen, b.staffKey) {
@@ -156,7 +160,9 @@ func TestHostile(t *testing.T) {
 				b.Fatalf("%s gives %d", path, status)
 			}
 			b.settled()
-			if bad := eval[[]string](b, `[...document.querySelectorAll("script:not([src]):not([type='application/ld+json']), iframe, base, main style, main [onerror], main [onload], main [onclick], a[href^='javascript:' i], a[href^='data:' i], a[href^='vbscript:' i], img[src^='http:']")].map((e) => e.outerHTML.slice(0, 200))`); len(bad) > 0 {
+			if bad := eval[[]string](b, `[...document.querySelectorAll("script:not([src]):not([type='application/ld+json']), iframe, base, " +
+				"main style, main [onerror], main [onload], main [onclick], main [onmouseover], a[href^='javascript:' i], " +
+				"a[href^='data:' i], a[href^='vbscript:' i], img[src^='http:']")].map((e) => e.outerHTML.slice(0, 200))`); len(bad) > 0 {
 				b.Errorf("%s has %q", path, bad)
 			}
 			if eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {

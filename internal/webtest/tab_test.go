@@ -167,8 +167,8 @@ func (b *tab) wait(what string, met func() bool) {
 // settled waits until the page is there, with the counts of its opened filters if scripts run, and nothing is under way.
 func (b *tab) settled() {
 	b.Helper()
-	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy]") &&
-		!(document.documentElement.classList.contains("js") && document.querySelector("#swap[data-facets] details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])"))`)
+	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], " +
+		".js #swap[data-facets] details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
 }
 
 // next does something that leads to a new view, and waits until that is there.
@@ -220,7 +220,8 @@ func (b *tab) text(selector string) string {
 // texts returns the texts of all elements that a selector finds.
 func (b *tab) texts(selector string) []string {
 	b.Helper()
-	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.replace(/\s+/g, " ").trim())`, selector))
+	return eval[[]string](b, fmt.Sprintf(
+		`[...document.querySelectorAll(%q)].map((e) => e.textContent.replace(/\s+/g, " ").trim())`, selector))
 }
 
 // count returns how many elements a selector finds.
@@ -252,7 +253,8 @@ func (b *tab) query() url.Values {
 func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
-		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chips li"), " "), "headings " + strings.Join(b.texts(".results thead th"), " "),
+		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chips li"), " "),
+		"headings " + strings.Join(b.texts(".results thead th"), " "),
 		"rows " + strings.Join(b.texts(".results tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text(".pager"),
 		"call " + b.text(".call .code.one code"), "search " + eval[string](b, `document.getElementById("search").value`),
 	}, "\n")
