@@ -7,7 +7,7 @@ TOOLS := $(GO) tool -modfile=tools/go/go.mod
 LONG := ./internal/segment ./internal/store/sqlite ./internal/store/postgres ./bench/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check fmt fuzz parts programs postgres s3 bench bench-10m bench-cluster
+.PHONY: help build test check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ check: ## formatting, vet, staticcheck, tidiness, static build
 	$(GO) mod tidy -diff
 	CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json programs postgres s3
+parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -54,8 +54,16 @@ tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	CGO_ENABLED=0 $(GO) build -modfile=tools/s3/go.mod -trimpath -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
-tools/openapi/node_modules/.package-lock.json: tools/openapi/package.json tools/openapi/package-lock.json
-	npm ci --prefix tools/openapi --no-progress
+# The browser that the tests of the pages drive, and a font for it.
+chromium:
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then exit 0; fi >/dev/null; \
+	$(call install,chromium fonts-dejavu-core fonts-liberation)
+
+tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
+	npm ci --prefix tools/$* --no-progress
+
+pictures: chromium ## take the pictures of docs/pictures anew
+	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
 
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')

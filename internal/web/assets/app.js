@@ -97,7 +97,7 @@ function nameOf(details) {
 function find(next, e) {
   if (e.id) return next.querySelector("#" + CSS.escape(e.id));
   const same = $$(e.tagName, next);
-  if (e.name) return same.find((o) => o.name === e.name && (o.type !== "checkbox" || o.value === e.value));
+  if (e.name) return same.find((o) => o.name === e.name && o.type === e.type && (o.type !== "checkbox" || o.value === e.value));
   if (e.dataset.record) return same.find((o) => o.dataset.record === e.dataset.record);
   return same.find((o) => o.textContent === e.textContent && o.closest("th, td")?.cellIndex === e.closest("th, td")?.cellIndex);
 }

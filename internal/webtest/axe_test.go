@@ -1,0 +1,82 @@
+package webtest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// axeScript reads the accessibility rules of axe-core.
+var axeScript = sync.OnceValues(func() ([]byte, error) {
+	return os.ReadFile(filepath.Join("..", "..", "tools", "axe", "node_modules", "axe-core", "axe.min.js"))
+})
+
+// TestAccessibility holds every view against all rules of WCAG 2.2 AA and the best practices of axe-core, in light, and
+// against what can differ in dark and on a phone.
+func TestAccessibility(t *testing.T) {
+	t.Parallel()
+	script, err := axeScript()
+	if err != nil {
+		skipUnlessRequired(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
+	}
+	s := newSite(t, nil)
+	views := []struct{ name, path, then string }{
+		{"catalogue", "/", ""},
+		{"no dataset", "/?search=nothingofthekind", ""},
+		{"data", catalog + "?category=herb&price[gte]=5&search=a*&sort=price", ""},
+		{"columns", catalog, `document.querySelector(".menu").open = true`},
+		{"record", catalog + "?_record=3", `document.querySelector("#record details").open = true`},
+		{"no match", catalog + "?search=nosuchword&category=herb", ""},
+		{"wrong", catalog + "?sort=prize", ""},
+		{"empty", none, ""},
+		{"unknown", "/datasets/garden/nothing", ""},
+		{"key", staff, ""},
+		{"help", catalog, `document.querySelector("#help").showModal() ?? true`},
+		{"reference", catalog + "/api?sort=price&_try=1", ""},
+		{"versions", catalog + "/versions", `document.querySelector(".versions details").open = true`},
+		{"docs", "/docs", ""},
+	}
+	for half := range 2 { // a tab for each, so that they run at once
+		t.Run(fmt.Sprint("half ", half), func(t *testing.T) {
+			t.Parallel()
+			b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
+			for i, view := range views {
+				if i%2 != half {
+					continue
+				}
+				b.visit(view.path)
+				b.settled()
+				if view.name == "docs" {
+					b.until("document.querySelector('#swagger .opblock')")
+				}
+				if view.then != "" {
+					eval[bool](b, view.then)
+				}
+				eval[bool](b, string(script)+"; true")
+				b.axe(view.name+", light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
+				b.dark(true)
+				b.axe(view.name+", dark", `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`)
+				b.dark(false)
+				if view.name == "data" || view.name == "record" || view.name == "catalogue" {
+					b.screen(tabOptions{phone: true})
+					b.axe(view.name+", phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } },
+						resultTypes: ["violations"] }`)
+					b.screen(tabOptions{})
+				}
+			}
+		})
+	}
+}
+
+// axe has the page judged.
+func (b *tab) axe(view, options string) {
+	b.Helper()
+	wrong := eval[[]string](b, fmt.Sprintf(`axe.run(%s).then((r) => r.violations.flatMap((v) =>
+		v.nodes.map((n) => v.id + ": " + v.help + " " + n.target.join(" ") + "\n" + n.html + "\n" + n.failureSummary)))`, options))
+	if len(wrong) > 0 {
+		b.Errorf("%s: %d violations, the first are\n%s", view, len(wrong), strings.Join(wrong[:min(len(wrong), 3)], "\n\n"))
+	}
+}

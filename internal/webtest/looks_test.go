@@ -1,0 +1,162 @@
+package webtest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// lightness returns how light the ground of the page is, from 0 to 255.
+func (b *tab) lightness() int {
+	b.Helper()
+	return eval[int](b, `(() => { const c = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+		c.fillStyle = getComputedStyle(document.documentElement).backgroundColor; c.fillRect(0, 0, 1, 1);
+		return Math.max(...c.getImageData(0, 0, 1, 1).data.slice(0, 3)); })()`)
+}
+
+func TestTheme(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, dark := range []bool{false, true} {
+		for _, noScript := range []bool{false, true} {
+			b := open(t, s, tabOptions{dark: dark, noScript: noScript})
+			b.visit("/")
+			if got := b.lightness(); got < 100 != dark {
+				t.Errorf("dark %v, without scripts %v: the ground is %d light", dark, noScript, got)
+			}
+			if noScript {
+				continue
+			}
+			b.click("[data-theme-toggle]")
+			if got := b.lightness(); got < 100 == dark {
+				t.Errorf("the other theme after %v: the ground is %d light", dark, got)
+			}
+			b.visit(catalog)
+			if got := b.lightness(); got < 100 == dark {
+				t.Errorf("the theme is forgotten: the ground is %d light", got)
+			}
+		}
+	}
+}
+
+// TestPhone looks at every view on a narrow screen: only tables scroll sideways, and what is touched is large enough.
+func TestPhone(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
+	for _, path := range []string{
+		"/", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
+		catalog + "/api?_try=1", catalog + "/versions",
+		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
+	} {
+		b.visit(path)
+		b.settled()
+		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {
+			t.Errorf("%s is %d wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")]
+				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, pre, .vh"))
+				.map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
+		}
+		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden]), select, .button, .chip, " +
+			".values a, .pager a, .tabs a, .results tbody th a, .popover a")]
+			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
+			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
+			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
+		if len(small) > 0 {
+			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small), strings.Join(small[:min(3, len(small))], "\n"))
+		}
+	}
+	b.visit(catalog)
+	b.settled()
+	b.click(".toolbar a.narrow")
+	b.until("location.hash === '#filters' && Math.abs(document.getElementById('filters').getBoundingClientRect().top) < 300")
+	b.follow(b.pick(`details[data-facet="category"] .values a`, "tree"))
+	b.agree()
+}
+
+// TestProxy reaches the pages below a path that only --public-url tells of.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})
+	b.visit("/")
+	b.settled()
+	b.click(b.pick(".card h2 a", "Garden"))
+	b.until("location.pathname === '/open/data" + catalog + "'")
+	b.settled()
+	b.next(func() { b.fill("#search", "rose ") })
+	b.until("location.search.includes('rose')")
+	b.settled()
+	b.follow(b.pick(`details[data-facet="category"] .values a`, "shrub"))
+	b.follow(".results tbody tr:nth-child(1) th a")
+	b.agree()
+	if got := b.text(".call .code.one code"); !strings.HasPrefix(got, "GET "+b.url+"/api/v1/") {
+		t.Errorf("the call is %q", got)
+	}
+	if got := eval[string](b, "document.querySelector('link[rel=canonical]').href"); got != b.url+catalog {
+		t.Errorf("the canonical address is %q", got)
+	}
+	b.follow("[data-record=close]")
+	b.click("[data-theme-toggle]")
+	for _, tab := range []string{"API", "Versions", "Data"} {
+		b.click(b.pick(".tabs a", tab))
+		b.until("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === " + quote(tab))
+	}
+	b.visit("/docs")
+	b.until("document.querySelector('#swagger .opblock')")
+	b.visit(staff)
+	b.fill("#key", b.staffKey+"\r")
+	b.until("document.querySelector('.results tbody tr')")
+	for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
+		if !strings.HasPrefix(c.Path, "/open/data/") {
+			t.Errorf("the cookie %s is sent to %s", c.Name, c.Path)
+		}
+	}
+}
+
+// TestBudget adds up what a first visit transfers.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, path := range []string{
+		"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "?per_page=100&_record=3",
+		catalog + "/api", catalog + "/versions",
+	} {
+		b := open(t, s, tabOptions{})
+		b.visit(path)
+		b.settled()
+		b.wait("no request is under way", b.idle)
+		const most = 100_000
+		got := b.transferred()
+		if got > most || got < 5000 {
+			t.Errorf("%s transfers %d bytes, at most %d", path, got, most)
+		}
+		t.Logf("%s: %d bytes in %d requests", path, got, len(b.asked(s.url)))
+	}
+}
+
+// TestDocs tries an operation in the viewer of the whole interface.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit("/docs")
+	b.until("document.querySelectorAll('#swagger .opblock').length > 5")
+	b.visit(catalog + "/api")
+	b.settled()
+	b.follow(b.pick(".tries a", "sort"))
+	b.until("document.querySelector('#swap .answer')")
+	if got := b.text(".answer .status-line"); !strings.Contains(got, "200") {
+		t.Errorf("the answer is %q", got)
+	}
+	b.do(chromedp.SetValue(chromedp.CSS(".try [name=sort]"), "price"))
+	b.next(func() { b.fill(".try [name=per_page]", "3\r") })
+	b.until("location.search.includes('per_page=3')")
+	var l listing
+	decode(t, eval[string](b, "document.querySelector('.answer code').textContent"), &l)
+	if len(l.Data) != 3 || l.Meta.PerPage != 3 {
+		t.Errorf("the answer is %+v", l)
+	}
+	b.visit(catalog + "/versions")
+	if got := b.text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
+		t.Errorf("the versions are %q", got)
+	}
+}

@@ -1,0 +1,64 @@
+package webtest_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// held keeps some answers back until it is told to let them go.
+type held struct {
+	http.Handler
+	holds   func(*http.Request) bool
+	arrived chan struct{} // a request that is held has come; closed
+	release chan struct{} // closed to let it go
+}
+
+func (h *held) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.holds(r) {
+		close(h.arrived)
+		<-h.release
+	}
+	h.Handler.ServeHTTP(w, r)
+}
+
+// TestNewestWins holds the answer to an earlier question back until a later one is shown: it must not be shown over it.
+// Browsers give up the earlier request; with giving up disabled the answer does come, and is dropped.
+func TestNewestWins(t *testing.T) {
+	t.Parallel()
+	const counting = `window.texts = 0; { const text = Response.prototype.text;
+		Response.prototype.text = async function () { const t = await text.call(this); setTimeout(() => window.texts++); return t; } }`
+	for _, tt := range []struct{ name, before, path, part string }{
+		{"page, given up", counting, catalog, "search=r*"},
+		{"page, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog, "search=r*"},
+		{"counts, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog + "/facets", "search=r*"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := &held{arrived: make(chan struct{}), release: make(chan struct{}), holds: func(r *http.Request) bool {
+				return r.URL.Path == tt.path && strings.Contains(strings.ReplaceAll(r.URL.RawQuery, "%2A", "*")+"&", tt.part+"&")
+			}}
+			b := open(t, newSite(t, func(next http.Handler) http.Handler { h.Handler = next; return h }), tabOptions{before: tt.before})
+			b.visit(catalog)
+			b.settled()
+			b.fill("#search", "r")
+			<-h.arrived
+			b.press("ose")
+			b.until(`location.search === "?search=rose*" && !document.querySelector("[aria-busy]")`)
+			b.settled()
+			newest, texts := b.view(), eval[int](b, "window.texts")
+			facets := b.text("#filters")
+			close(h.release)
+			if strings.Contains(tt.name, "answered") {
+				b.until("window.texts > " + strconv.Itoa(texts)) // the older answer has come, and was dealt with
+			} else {
+				b.wait("the older request is over", b.idle)
+			}
+			if got := b.view(); got != newest || b.text("#filters") != facets {
+				t.Errorf("an older answer is shown over a newer one:\n%s\nnot\n%s", got, newest)
+			}
+			b.agree()
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package webtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/access"
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/ingest"
+	"herbarium/internal/plants"
+	"herbarium/internal/web"
+)
+
+// The datasets of the fixture.
+const (
+	catalog = "/datasets/garden/catalog"
+	staff   = "/datasets/locked/staff"
+	nasty   = "/datasets/evil/nasty"
+	none    = "/datasets/empty/none"
+)
+
+// shared is the data folder of all tests.
+var shared library
+
+// library is a data folder with published datasets, read as a server reads it.
+type library struct {
+	start    sync.Once
+	folder   string
+	data     *app.Data
+	verifier *access.Verifier
+	staffKey string // opens locked/staff
+	otherKey string // opens nothing that is locked
+	err      error
+}
+
+// in returns the library, published.
+func (l *library) in(t testing.TB) *library {
+	t.Helper()
+	l.start.Do(func() { l.err = l.publish(context.Background()) })
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l
+}
+
+func (l *library) stop() {
+	if l.data != nil {
+		_ = l.data.Close() // nothing in it is needed any more
+	}
+	if l.folder != "" {
+		_ = os.RemoveAll(l.folder)
+	}
+}
+
+func (l *library) publish(ctx context.Context) (err error) {
+	if l.folder, err = os.MkdirTemp("", "webtest"); err != nil {
+		return err
+	}
+	config := app.DefaultConfig()
+	config.Data = filepath.Join(l.folder, "data")
+	if l.data, err = app.OpenData(ctx, config, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	l.verifier = access.NewVerifier(l.data.Store, access.Options{Log: slog.New(slog.DiscardHandler)})
+	garden, err := os.ReadFile(filepath.Join("..", "..", "examples", "garden", "catalog.csv"))
+	if err != nil {
+		return err
+	}
+	lines := strings.SplitAfter(string(garden), "\n")
+	for _, files := range []map[string]string{
+		{"garden/datapackage.json": gardenPackage, "garden/catalog.csv": strings.Join(lines[:401], "")}, // an older version
+		{"garden/catalog.csv": string(garden)},
+		{"locked/datapackage.json": lockedPackage, "locked/staff.csv": "name,room\nSecretive Ana,7\nSecretive Bo,8\n"},
+		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
+		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
+	} {
+		if err := l.publishFiles(ctx, files); err != nil {
+			return err
+		}
+	}
+	for secret, scope := range map[*string]herb.Scope{&l.staffKey: "data:read:locked/staff", &l.otherKey: "data:read:garden/catalog"} {
+		minted, key := access.Mint(string(scope), []herb.Scope{scope}, time.Now(), time.Time{})
+		if err := l.data.Store.AddKey(ctx, key); err != nil {
+			return err
+		}
+		*secret = minted
+	}
+	return l.data.Library.Refresh(ctx)
+}
+
+// publishFiles writes files of one folder and publishes what is in it.
+func (l *library) publishFiles(ctx context.Context, files map[string]string) error {
+	folder := ""
+	for name, content := range files {
+		name = filepath.Join(l.folder, "sources", name)
+		folder = filepath.Dir(name)
+		if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(name, []byte(content), 0o600)); err != nil {
+			return err
+		}
+	}
+	sources, err := ingest.Discover([]string{folder})
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		if out, err := l.data.Publish(ctx, s, app.PublishOptions{AllowBreaking: true}); err != nil {
+			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
+		}
+	}
+	return nil
+}
+
+// handler returns what answers requests, put together as the program does it.
+func (l *library) handler(t testing.TB, publicURL string) http.Handler {
+	t.Helper()
+	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, PublicURL: publicURL, Version: "1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := httpapi.New(httpapi.Options{
+		Library: l.data.Library, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages,
+		PublicURL: publicURL, Version: "1.0", Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+// site is a server of the test's own, over the shared library.
+type site struct {
+	*library
+	url string // of the server, with the path of a proxy
+}
+
+// newSite starts a server. Around, if any, stands between it and the browser.
+func newSite(t testing.TB, around func(http.Handler) http.Handler) *site {
+	t.Helper()
+	l := shared.in(t)
+	handler := l.handler(t, "")
+	if around != nil {
+		handler = around(handler)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return &site{library: l, url: server.URL}
+}
+
+// newProxiedSite starts a server behind a proxy that gives it a path of its own and tells it of that with --public-url alone.
+func newProxiedSite(t testing.TB, base string) *site {
+	t.Helper()
+	l := shared.in(t)
+	server := httptest.NewUnstartedServer(nil)
+	public := "http://" + server.Listener.Addr().String() + base
+	mux := http.NewServeMux()
+	mux.Handle(base+"/", http.StripPrefix(base, l.handler(t, public)))
+	server.Config.Handler = mux
+	server.Start()
+	t.Cleanup(server.Close)
+	return &site{library: l, url: public}
+}
+
+const gardenPackage = `{
+	"name": "garden", "title": "The garden",
+	"resources": [{
+		"name": "catalog", "path": "catalog.csv", "title": "Garden catalogue",
+		"description": "Plants of the garden, what they cost, and what is worth knowing about them.",
+		"licenses": [{"name": "CC0-1.0", "title": "CC0", "path": "https://creativecommons.org/publicdomain/zero/1.0/"}],
+		"schema": {"primaryKey": ["id"]}
+	}]
+}`
+
+const lockedPackage = `{
+	"name": "locked", "herbarium": {"access": "key"},
+	"resources": [{"name": "staff", "path": "staff.csv", "title": "Staff", "description": "Who sits where."}]
+}`
+
+const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "none.csv", "title": "Nothing yet"}]}`

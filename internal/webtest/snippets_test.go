@@ -1,0 +1,79 @@
+package webtest_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSnippets copies the call of a page in each language and runs it: it must yield what the page shows.
+func TestSnippets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := open(t, s, tabOptions{})
+	b.allowClipboard()
+	b.visit(catalog + "?search=garden*+-moss&sort=price&order=desc&per_page=5" +
+		"&author=Siobh%C3%A1n+O%27Neill&author=%E5%B1%B1%E7%94%B0+%E8%8A%B1%E5%AD%90")
+	b.settled()
+	l := b.agree()
+	if l.Meta.Total == 0 {
+		t.Fatal("nothing to compare")
+	}
+	copied := func(selector string) string {
+		t.Helper()
+		b.click(selector + " [data-copy]")
+		b.until("document.querySelector(" + quote(selector+" [data-copy]") + ").textContent === 'Copied'")
+		return eval[string](b, "navigator.clipboard.readText()")
+	}
+	if got := copied(".call .code.one"); got != strings.TrimPrefix(b.text(".call .code.one code"), "GET ") {
+		t.Errorf("copied %q", got)
+	}
+	b.click(".languages details[data-json] summary")
+	b.until("document.querySelector('.languages details[data-json] code').textContent.startsWith('{')")
+	var shown listing
+	decode(t, eval[string](b, "document.querySelector('.languages details[data-json] code').textContent"), &shown)
+	if diff := cmp.Diff(l, shown); diff != "" {
+		t.Errorf("the JSON on the page differs (-API +page):\n%s", diff)
+	}
+	for _, language := range []struct{ name, file, program string }{
+		{"curl", "call.sh", "sh"}, {"Python", "call.py", "python3"}, {"JavaScript", "call.mjs", "node"}, {"Go", "call.go", "go"},
+	} {
+		b.click(b.pick(".languages summary", language.name))
+		b.until("document.querySelector('[data-pick]').parentElement.open")
+		code := copied(".languages details[open]")
+		t.Run(language.name, func(t *testing.T) {
+			program, err := exec.LookPath(language.program)
+			if err != nil {
+				skipUnlessRequired(t, language.program, language.program+" is not installed")
+			}
+			file := filepath.Join(t.TempDir(), language.file)
+			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{file}
+			if language.program == "go" {
+				args = []string{"run", file}
+			}
+			out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s\n%s", err, out, code)
+			}
+			for _, r := range l.Data {
+				if !strings.Contains(string(out), r["url"]) {
+					t.Errorf("the answer lacks %s:\n%s", r["url"], out)
+				}
+			}
+			if language.name == "curl" {
+				var got listing
+				if at := strings.IndexByte(string(out), '{'); at < 0 || json.Unmarshal(out[at:], &got) != nil || !cmp.Equal(got, l) {
+					t.Errorf("curl yields %s", out)
+				}
+			}
+		})
+	}
+}

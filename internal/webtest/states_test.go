@@ -1,0 +1,197 @@
+package webtest_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// quote writes a string of JavaScript.
+func quote(s string) string { return strconv.Quote(s) }
+
+func TestCatalogue(t *testing.T) {
+	eachWay(t, func(b *tab, script bool) {
+		b.visit("/")
+		b.settled()
+		got := b.text(".cards")
+		if !strings.Contains(got, "Garden catalogue garden/catalog open") || !strings.Contains(got, "Staff locked/staff key") {
+			b.Errorf("the catalogue is %q", got)
+		}
+		keys := "garden"
+		if !script {
+			keys += kb.Enter
+		}
+		b.next(func() { b.fill("#search", keys) })
+		b.until("location.search === '?search=garden' && document.querySelectorAll('.card').length === 1")
+		b.click(".card h2 a")
+		b.until("location.pathname === " + quote(catalog) + " && document.readyState === 'complete'")
+		b.settled()
+		b.agree()
+		b.visit("/?search=nothingofthekind")
+		if got := b.text(".empty-state"); !strings.Contains(got, "No dataset fits") {
+			b.Errorf("without a match: %q", got)
+		}
+	})
+}
+
+func TestEmptyStates(t *testing.T) {
+	eachWay(t, func(b *tab, _ bool) {
+		b.visit(catalog + "?search=nosuchword&category=herb")
+		b.settled()
+		got, chips := b.text(".results .empty-state"), b.count(".results .empty-state .chip")
+		if !strings.Contains(got, "No record fits all of this") || chips != 2 {
+			b.Errorf("no matches: %q, %d chips", got, chips)
+		}
+		b.follow(b.pick(".results .empty-state .chip", "nosuchword"))
+		if l := b.agree(); l.Meta.Total == 0 {
+			b.Error("removing what does not fit leaves nothing")
+		}
+		b.visit(catalog + "?page=999")
+		b.settled()
+		b.follow(b.pick(".results .empty-state a", "Go there"))
+		b.agree()
+		b.visit(none)
+		if got := b.text(".results .empty-state"); !strings.Contains(got, "No records yet") {
+			b.Errorf("an empty dataset: %q", got)
+		}
+	})
+}
+
+func TestErrorStates(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		b := open(t, newSite(t, nil), tabOptions{noScript: !script, fails: []int{400, 404}})
+		if status := b.visit(catalog + "?sort=prize&category=herb"); status != 400 {
+			t.Errorf("a wrong parameter gives %d", status)
+		}
+		b.settled()
+		if got := b.text("[role=alert]"); !strings.Contains(got, `did you mean "price"?`) {
+			t.Errorf("the page says %q", got)
+		}
+		b.follow(b.pick("[role=alert] a", "Show all records"))
+		b.agree()
+		if script { // what is typed wrongly is told where it is typed
+			eval[bool](b, `document.querySelector('details[data-facet="price"]').open = true`)
+			b.next(func() { b.fill(`[name="price[gte]"]`, "cheap") })
+			b.until("document.querySelector('[role=alert]')")
+			if got := eval[string](b, "document.activeElement.value"); got != "cheap" {
+				t.Errorf("what was typed is gone: %q", got)
+			}
+			b.next(func() { b.fill(`[name="price[gte]"]`, "100") })
+			b.until("!document.querySelector('[role=alert]') && location.search.includes('100')")
+			b.settled()
+			b.agree()
+		}
+		status := b.visit("/datasets/garden/nothing")
+		if status != 404 || !strings.Contains(b.text("main"), "404") || b.count("main a.button") == 0 {
+			t.Errorf("an unknown dataset gives %d %q", status, b.text("main"))
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		b := open(t, newSite(t, nil), tabOptions{noScript: !script, fails: []int{401, 403}})
+		if status := b.visit(staff + "?room=7"); status != 401 || strings.Contains(b.text("body"), "Secretive") {
+			t.Fatalf("without a key: %d %s", status, b.text("main"))
+		}
+		b.until("document.activeElement.id === 'key'") // it can be typed at once
+		enter := func(key string) {
+			t.Helper()
+			eval[string](b, "document.body.dataset.was = 'before'")
+			b.fill("#key", key+kb.Enter)
+			b.until("document.readyState === 'complete' && document.body && document.body.dataset.was === undefined")
+		}
+		for key, want := range map[string]string{"herb_wrong": "key", b.otherKey: "not for this dataset"} {
+			enter(key)
+			if got := b.text("[role=alert]"); !strings.Contains(got, want) {
+				t.Errorf("a wrong key: %q", got)
+			}
+			if strings.Contains(eval[string](b, "document.documentElement.outerHTML"), key) {
+				t.Error("the page repeats the key")
+			}
+		}
+		enter(b.staffKey)
+		b.settled()
+		if got := b.text(".results tbody"); !strings.Contains(got, "Secretive Ana") || strings.Contains(got, "Bo") {
+			t.Errorf("with the key: %q", got)
+		}
+		b.wantQuery("room=7")
+		var kept []*network.Cookie
+		for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
+			if c.Name == "herbarium_key" {
+				kept = append(kept, c)
+			}
+		}
+		if len(kept) != 1 || !kept[0].HTTPOnly || kept[0].SameSite != network.CookieSameSiteStrict ||
+			!kept[0].Session || kept[0].Path != staff {
+			t.Errorf("the cookie is %+v", kept)
+		}
+		if seen := eval[string](b, "document.cookie + document.documentElement.outerHTML"); strings.Contains(seen, b.staffKey) {
+			t.Error("a script can read the key")
+		}
+		b.follow(".chips .chip")
+		if got := b.text(".results tbody"); !strings.Contains(got, "Secretive Bo") {
+			t.Errorf("all records are %q", got)
+		}
+		if script { // the JSON beside the call comes with the cookie
+			b.click(".languages details[data-json] summary")
+			b.until("document.querySelector('.languages details[data-json] code').textContent.includes('Secretive Ana')")
+		}
+		b.next(func() { b.click(".forget button") })
+		b.until("document.getElementById('key')")
+		if got := b.text("body"); strings.Contains(got, "Secretive") {
+			t.Error("after the key is forgotten the records are still there")
+		}
+		if asked := b.asked(b.staffKey); len(asked) > 0 {
+			t.Errorf("the key is in an address: %q", asked)
+		}
+	}
+}
+
+func TestHostile(t *testing.T) {
+	eachWay(t, func(b *tab, script bool) {
+		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/api", nasty + "/versions"} {
+			if status := b.visit(path); status != 200 {
+				b.Fatalf("%s gives %d", path, status)
+			}
+			b.settled()
+			if bad := eval[[]string](b, `[...document.querySelectorAll("script:not([src]):not([type='application/ld+json']), iframe, base, " +
+				"main style, main [onerror], main [onload], main [onclick], main [onmouseover], a[href^='javascript:' i], " +
+				"a[href^='data:' i], a[href^='vbscript:' i], img[src^='http:']")].map((e) => e.outerHTML.slice(0, 200))`); len(bad) > 0 {
+				b.Errorf("%s has %q", path, bad)
+			}
+			if eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
+				b.Errorf("%s is made wider than the screen", path)
+			}
+		}
+		if title := eval[string](b, "document.title"); !strings.Contains(title, "<script>") {
+			b.Errorf("the title is %q", title)
+		}
+		b.visit(nasty + "?per_page=100&_column=image")
+		b.settled()
+		shown := strings.Join(b.texts(".results tbody td"), "\n")
+		for _, v := range hostileValues() {
+			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without
+			if len(v) < 200 && !strings.Contains(shown, v) {
+				b.Errorf("the table lacks %q", v)
+			}
+		}
+		b.follow(".results tbody tr:nth-child(1) th a") // a record in full, value by value
+		for i, v := range hostileValues() {
+			raw := eval[[]string](b, `[...document.querySelectorAll("#record dd .raw")].map((e) => e.textContent)`)
+			if len(raw) != 5 || raw[1] != v {
+				b.Errorf("record %d shows %.300q, want %.100q", i+1, raw, v)
+			}
+			if i+1 < len(hostileValues()) && (script || i < 3) {
+				b.follow("[data-record=next]")
+			} else {
+				break
+			}
+		}
+	})
+}
