@@ -168,7 +168,7 @@ func (b *tab) wait(what string, met func() bool) {
 func (b *tab) settled() {
 	b.Helper()
 	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], " +
-		".js #swap[data-facets] details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
+		".js #swap[data-facets]:not([data-facets=\"\"]) details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
 }
 
 // next does something that leads to a new view, and waits until that is there.
