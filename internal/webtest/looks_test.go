@@ -68,8 +68,13 @@ func TestPhone(t *testing.T) {
 	}
 	b.visit(catalog)
 	b.settled()
+	before := len(b.asked(catalog))
 	b.click(".toolbar a.narrow")
 	b.until("location.hash === '#filters' && Math.abs(document.getElementById('filters').getBoundingClientRect().top) < 300")
+	b.settled()
+	if n := len(b.asked(catalog)) - before; n != 0 {
+		t.Errorf("going to the filters of a page asks for it again (%d requests)", n)
+	}
 	b.follow(b.pick(`details[data-facet="category"] .values a`, "tree"))
 	b.agree()
 }

@@ -38,7 +38,7 @@ func TestPictures(t *testing.T) {
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
 			tabOptions{dark: true, height: 1000, scale: 1.5}, true, ".tabs"},
 		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{scale: 1.5}, true, ""},
-		{"phone", catalog + "?tags=fragrant&_column=title&_column=image", tabOptions{phone: true, scale: 2}, true, ".tabs"},
+		{"phone", catalog + "?tags=fragrant&sort=title&_column=title&_column=image", tabOptions{phone: true, scale: 2}, true, ".tabs"},
 		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},

@@ -15,6 +15,8 @@ for (const e of $$(".js[hidden]")) e.hidden = false;
 let asked = 0;
 let running = null;
 let typing = false; // the last change of the address came from typing
+const bare = () => location.href.split("#")[0];
+let shown = bare(); // the address of what is on the screen
 
 async function visit(url, how = {}) {
   const mine = ++asked;
@@ -42,6 +44,7 @@ async function visit(url, how = {}) {
     history[how.typing && typing ? "replaceState" : "pushState"](null, "", address);
     typing = Boolean(how.typing);
   }
+  shown = bare();
   doc.title = page.title;
   replace(next);
   if (how.scroll) $(how.scroll)?.scrollIntoView({ block: "start" });
@@ -102,7 +105,10 @@ function find(next, e) {
   return same.find((o) => o.textContent === e.textContent && o.closest("th, td")?.cellIndex === e.closest("th, td")?.cellIndex);
 }
 
-addEventListener("popstate", () => swap() && visit(location.href, { history: "none" }));
+addEventListener("popstate", () => {
+  if (!swap() || (bare() === shown && !swap().hasAttribute("aria-busy"))) return; // another place on the same page
+  visit(location.href, { history: "none" });
+});
 
 doc.addEventListener("click", (event) => {
   const a = event.target.closest("a[href]");
