@@ -84,8 +84,9 @@ func manifests(t *testing.T) map[string]manifest {
 	tool := filepath.Join(t.TempDir(), "kubernetes")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".")
 	build.Dir = "../tools/kubernetes"
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if !must {
-		build.Env = append(os.Environ(), "GOPROXY=off")
+		build.Env = append(build.Env, "GOPROXY=off")
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		if !must && bytes.Contains(out, []byte("GOPROXY=off")) {

@@ -35,7 +35,9 @@ func TestMovingGuide(t *testing.T) {
 		"postgres://herbarium@db.example.org/herbarium", "'"+cluster.Database(t)+"'",
 		"s3://herbarium-files", "'file://"+filepath.ToSlash(t.TempDir())+"'")
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	dir := t.TempDir()

@@ -52,7 +52,8 @@ func TestReadme(t *testing.T) {
 	if len(blocks) < 8 || !strings.Contains(blocks[0].text, " serve ") {
 		t.Fatalf("the README does not begin with serving: %q", blocks)
 	}
-	env := append(os.Environ(), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"), "HERBARIUM_ADDR=127.0.0.1:0")
+	env := append(os.Environ(), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"), "HERBARIUM_ADDR=127.0.0.1:0",
+		"CGO_ENABLED=0")
 	url := startServer(t, blocks[0].text, env)
 
 	var script strings.Builder
