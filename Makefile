@@ -7,9 +7,11 @@ TOOLS := $(GO) tool -modfile=tools/go/go.mod
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -tags=disable_grpc_modules
 
+# Tests that start programs, which the race detector does not see.
+OUTSIDE := ./cmd/... ./deploy/... ./bench/... ./internal/clustertest ./internal/webtest
 # Where -short leaves something out: the race detector makes it take ten times as long and finds nothing in it that it does
 # not find in the rest.
-LONG := ./internal/segment ./internal/store/sqlite ./internal/store/postgres ./bench/...
+LONG := ./internal/segment ./internal/store/sqlite ./internal/store/postgres
 
 .DEFAULT_GOAL := help
 .PHONY: help build test check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
@@ -21,8 +23,8 @@ build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
 test: check parts ## check everything and run every test, with the parts they need
-	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -race -short -shuffle=on ./...
-	HERBARIUM_TEST_REQUIRE=all $(GO) test -shuffle=on $(LONG)
+	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -race -short -shuffle=on $$($(GO) list ./... | grep -vxF "$$($(GO) list $(OUTSIDE))")
+	HERBARIUM_TEST_REQUIRE=all $(GO) test -shuffle=on $(LONG) $(OUTSIDE)
 
 check: ## formatting, vet, staticcheck, tidiness, static build
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what should happen at once. Machines may be busy.
-const patience = 15 * time.Second
+const patience = time.Minute
 
 // tabOptions of a tab. The zero value is a large light screen with scripts.
 type tabOptions struct {
