@@ -139,9 +139,13 @@ type keptPiece struct {
 	deflated []byte // in the DEFLATE format, up to a boundary of bytes and without an end
 }
 
-// splice appends body to dst in gzip, with what was compressed before in its place: DEFLATE has no state between blocks but
-// what they refer to, and neither kept pieces nor what is compressed between them refers to anything outside.
-func (c *compressor) splice(dst, body []byte, kept []keptPiece) []byte {
+// gzipHead is what a gzip body begins with: no name, no time, any system.
+const gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
+// splice appends what body has behind from in DEFLATE blocks, with what was compressed before in its place: DEFLATE has no
+// state between blocks but what they refer to, and neither kept pieces nor what is compressed between them refers to anything
+// outside.
+func (c *compressor) splice(dst, body []byte, from int, kept []keptPiece) []byte {
 	e, ok := c.deflate.Get().(*deflateEncoder)
 	if !ok {
 		e = &deflateEncoder{}
@@ -157,17 +161,20 @@ func (c *compressor) splice(dst, body []byte, kept []keptPiece) []byte {
 		_ = e.fl.Flush()
 		dst = append(dst, e.out.Bytes()...)
 	}
-	dst = append(dst, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"...) // no name, no time, any system
-	at := 0
 	for _, k := range kept {
-		between(body[at:k.from])
+		between(body[from:k.from])
 		dst = append(dst, k.deflated...)
-		at = k.to
+		from = k.to
 	}
-	between(body[at:])
+	between(body[from:])
 	if e.out.Cap() <= maxKeptBuffer {
 		c.deflate.Put(e)
 	}
+	return dst
+}
+
+// endGzip appends what a gzip body ends with.
+func endGzip(dst, body []byte) []byte {
 	dst = append(dst, 3, 0) // the last block, which is empty
 	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(body))
 	return binary.LittleEndian.AppendUint32(dst, uint32(len(body)))

@@ -51,11 +51,11 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 		w.headers.set("Retry-After", retryAfter)
 	}
 	if a.wantsPage(w, r) {
-		p := newPage(nil)
+		p := newPage(w, r, nil)
 		p.status = status
 		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
 			delete(p.header, "Cache-Control")
-			w.sendPage(r, p)
+			p.end()
 			return
 		}
 	}

@@ -51,7 +51,7 @@ func (a *API) pageRoutes() []route {
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
 		buf := w.buffers.get()
-		p := newPage(*buf)
+		p := newPage(w, r, *buf)
 		defer func() {
 			*buf = p.body
 			w.buffers.put(buf)
@@ -59,7 +59,7 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 		if err := handle(p, r); err != nil {
 			return err
 		}
-		w.sendPage(r, p)
+		p.end()
 		return nil
 	}
 }
@@ -79,58 +79,6 @@ func (a *API) listCSV(w *response, r *http.Request) error {
 	whole := *r
 	whole.URL = &u
 	return a.export(w, &whole, export.CSV)
-}
-
-// page gathers what a page writes: a page that fails half-way is not sent at all.
-type page struct {
-	header http.Header
-	status int
-	body   []byte
-	kept   []keptPiece
-}
-
-// newPage returns a page that writes into buf.
-func newPage(buf []byte) *page { return &page{header: http.Header{}, status: http.StatusOK, body: buf} }
-
-func (p *page) Header() http.Header         { return p.header }
-func (p *page) Write(b []byte) (int, error) { p.body = append(p.body, b...); return len(b), nil }
-func (p *page) WriteHeader(status int)      { p.status = status }
-
-// WriteKept writes a piece of the page that was compressed before: deflated is the same in the DEFLATE format, up to a
-// boundary of bytes and without an end.
-func (p *page) WriteKept(plain, deflated []byte) (int, error) {
-	p.kept = append(p.kept, keptPiece{len(p.body), len(p.body) + len(plain), deflated})
-	return p.Write(plain)
-}
-
-// sendPage sends what a page has written.
-func (w *response) sendPage(r *http.Request, p *page) {
-	contentType := contentHTML
-	h := w.Header()
-	for name, values := range p.header {
-		switch name {
-		case "Content-Type":
-			contentType = values[0]
-		case "Vary", "Cache-Control", "Content-Encoding":
-			w.headers.set(name, values[0])
-		default:
-			h[name] = values
-		}
-	}
-	if p.status == http.StatusNotModified {
-		w.varyByEncoding()
-		w.WriteHeader(p.status)
-		return
-	}
-	body := p.body
-	if len(p.kept) > 0 && prefersGzip(r.Header["Accept-Encoding"]) {
-		buf := w.buffers.get()
-		defer w.buffers.put(buf)
-		*buf = w.compressor.splice(*buf, body, p.kept)
-		body = *buf
-		w.headers.set("Content-Encoding", codingGzip.header())
-	}
-	w.send(r, p.status, contentType, body)
 }
 
 // wantsPage reports whether an error is for a person: on a page, or where there is nothing at all, for a client that names

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"io"
+	"net/http"
 	"strconv"
 )
 
@@ -42,7 +43,9 @@ func (p *Pages) renderSwap(m marks, path string, total int) (template.HTML, erro
 // maxScratch is the largest buffer that is kept: one giant page must not hold its memory for ever.
 const maxScratch = 1 << 20
 
-// writeBrowser writes the whole page. What is neither large nor kept is written at once.
+// writeBrowser writes the whole page, which cannot fail any more. What comes before all that differs is sent ahead, where the
+// writer can do that: the browser reads it and asks for what it names while the records are written. Of the rest, what is neither
+// large nor kept is written at once.
 func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 	buf, ok := p.scratch.Get().(*[]byte)
 	if !ok {
@@ -66,6 +69,9 @@ func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 	for i := range f.pieces {
 		if err := kept(&f.pieces[i]); err != nil {
 			return err
+		}
+		if ahead, ok := w.(http.Flusher); ok && i == 0 {
+			ahead.Flush()
 		}
 		switch {
 		case i == len(f.places):
