@@ -78,7 +78,7 @@ func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
 // it stands in all of them three times or more: if the shortest record there is, with it twice, could not be one of them.
 func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
 	shortest, ok := v.shortestLength()
-	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.isPrefix() || n > int(c.thrice.GetCardinality())/8 {
+	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.counted() || n > int(c.thrice.GetCardinality())/8 {
 		return nil, false
 	}
 	best, c := topOf{n: n}, &v.clauses[0]
