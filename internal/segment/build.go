@@ -26,8 +26,8 @@ type Options struct {
 	Progress func(Progress)
 	// FS is where files are made. nil: OS.
 	FS FS
-	// pairs says which pairs of words are kept. Its zero value: defaultPairRules.
-	pairs pairRules
+	// extras says what else is kept of words. Its zero value: defaultExtraRules.
+	extras extraRules
 }
 
 // Progress says how far a build is.
@@ -55,8 +55,8 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	if opts.FS == nil {
 		opts.FS = OS{}
 	}
-	if opts.pairs == (pairRules{}) {
-		opts.pairs = defaultPairRules()
+	if opts.extras == (extraRules{}) {
+		opts.extras = defaultExtraRules()
 	}
 	dir, named := path+PartSuffix, false
 	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
@@ -128,7 +128,7 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2, opts.pairs)
+	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2, opts.extras)
 	for _, f := range fields {
 		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/8/max(lists, 1)))
 	}

@@ -1,7 +1,10 @@
 package segment
 
-// EveryPair returns options by which a build keeps as many pairs of words as it can, in files of any size.
-func EveryPair(o Options) Options {
-	o.pairs = pairRules{from: 1, share: 1 << 62, most: 64}
+// Extras returns options by which a build keeps as many pairs and beginnings of words as it can, in files of any size.
+func Extras(o Options) Options {
+	o.extras = extraRules{
+		pairRules{from: 1, share: 1 << 62, most: 64},
+		beginningRules{from: 1, share: 1 << 30, most: 1 << 20, room: 1},
+	}
 	return o
 }

@@ -61,6 +61,11 @@ var (
 	tagLengths = tag{'L', 'E', 'N', 'S'} // u32: how many words each record has
 	tagShort   = tag{'S', 'H', 'R', 'T'} // u32: record numbers, those with the fewest words first; not in small files
 
+	// The beginnings of words that many records have; not in small files.
+	tagBegin      = tag{'B', 'E', 'G', 'N'} // u32: the places in TERM of the first word of each, and of the first that is not
+	tagBegun      = tag{'B', 'S', 'E', 'T'} // sets: the records with each
+	tagBegunTwice = tag{'B', 'M', 'U', 'L'} // sets: the records with each more than once, each followed by how often
+
 	// The pairs of frequent words that stand one behind the other; not in small files.
 	tagCommon     = tag{'C', 'O', 'M', 'M'} // u32: the number of each frequent word and of its first pair
 	tagPairs      = tag{'P', 'A', 'I', 'R'} // sets: the records with each pair

@@ -118,7 +118,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.tag.String()] = s.field != noField
 	}
-	for _, t := range []tag{tagShort, tagCommon, tagPairs, tagPairsTwice} {
+	for _, t := range []tag{tagShort, tagBegin, tagBegun, tagBegunTwice, tagCommon, tagPairs, tagPairsTwice} {
 		perField[t.String()] = false // the example is too short for it
 	}
 	var want []string
@@ -374,7 +374,7 @@ func meaning(t *testing.T, kind tag, b []byte) string {
 			all = append(all, string(e))
 		}
 		return fmt.Sprintf("%q", all)
-	case tagPrefix, tagOften, tagListed, tagFound, tagTwice, tagPairs, tagPairsTwice:
+	case tagPrefix, tagOften, tagListed, tagFound, tagTwice, tagBegun, tagBegunTwice, tagPairs, tagPairsTwice:
 		return meaningOfSets(t, b)
 	default:
 		return fmt.Sprint(u32s(b).appendTo(nil))
@@ -420,7 +420,7 @@ func tableOf(b []byte) [][]byte {
 
 // frozenDatasets are what the files in testdata were made from, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": pairedWords()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": pairedWords(), "begun": begunWords()}
 }
 
 // manyRecords has all types of fields, missing values, values that compare alike, lists, escapes, several scripts and a
@@ -477,6 +477,23 @@ func pairedWords() dataset {
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
 	for i := range defaultPairRules().from {
 		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
+	}
+	return d
+}
+
+// begunWords has as few records as a file with beginnings of words can have: words that begin alike, none of them in many
+// records, which stand once, twice and not at all.
+func begunWords() dataset {
+	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
+	for i := range defaultBeginningRules().from {
+		text := fmt.Sprintf("elm oak%02d", i%20)
+		switch i % 7 {
+		case 0:
+			text = "fir"
+		case 1:
+			text += fmt.Sprintf(" oak%02d", i%3+4)
+		}
+		d.records = append(d.records, herb.Record{text})
 	}
 	return d
 }
@@ -552,6 +569,10 @@ var frozenAnswers = []struct {
 	{"v1/pairs.seg", "search=%22red+oak+red%22&per_page=1", "t", 468, []string{"red oak red oak"}},
 	{"v1/pairs.seg", "search=%22elm+red%22", "t", 0, nil},
 	{"v1/pairs.seg", "search=red-o*&sort=t&order=desc&per_page=1", "t", 2224, []string{"red oak red oak"}},
+	{"v1/begun.seg", "search=oa*&per_page=2", "t", 3510, []string{"elm oak01 oak05", "elm oak08 oak06"}},
+	{"v1/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
+	{"v1/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
+	{"v1/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
 }
 
 // TestFrozen opens the files that earlier programs wrote.

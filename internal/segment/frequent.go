@@ -78,7 +78,7 @@ func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
 // it stands in all of them three times or more: if the shortest record there is, with it twice, could not be one of them.
 func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
 	shortest, ok := v.shortestLength()
-	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.isPrefix() || n > int(c.thrice.GetCardinality())/8 {
+	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.counted() || n > int(c.thrice.GetCardinality())/8 {
 		return nil, false
 	}
 	best, c := topOf{n: n}, &v.clauses[0]
@@ -147,26 +147,39 @@ func ranksOf(counts []byte, least int) (ranks []uint32) {
 	return ranks
 }
 
-// topOf keeps the best of many. It keeps some more than it is asked for and now and then drops those, so that it sorts few.
+// topOf keeps the best of many.
 type topOf struct {
 	n     int
-	kept  []scored
-	worst float64 // that can be among the best
+	kept  []scored // a heap: the worst first, and each better than the one at half its place
+	worst float64  // that can be among the best
 }
 
 func (t *topOf) add(s scored) {
-	const many = 256 // to sort without a thought
-	if s.score < t.worst {
-		return
-	}
-	if t.kept = append(t.kept, s); len(t.kept) >= 2*t.n+many {
-		t.kept = t.sorted()
-		t.worst = t.kept[t.n-1].score
+	switch {
+	case s.score < t.worst || t.n == 0:
+	case len(t.kept) < t.n:
+		t.kept = append(t.kept, s)
+		for i := len(t.kept) - 1; i > 0 && better(t.kept[i], t.kept[(i-1)/2]) > 0; i = (i - 1) / 2 {
+			t.kept[i], t.kept[(i-1)/2] = t.kept[(i-1)/2], t.kept[i]
+		}
+	case better(s, t.kept[0]) < 0:
+		i := 0
+		for next := 1; next < len(t.kept); next = 2*i + 1 {
+			if next+1 < len(t.kept) && better(t.kept[next+1], t.kept[next]) > 0 {
+				next++
+			}
+			if better(s, t.kept[next]) > 0 {
+				break
+			}
+			t.kept[i], i = t.kept[next], next
+		}
+		t.kept[i] = s
+		t.worst = t.kept[0].score
 	}
 }
 
-// sorted returns the best, the best first.
+// sorted returns the best, the best first. Nothing can be added after it.
 func (t *topOf) sorted() []scored {
 	slices.SortFunc(t.kept, better)
-	return t.kept[:min(t.n, len(t.kept))]
+	return t.kept
 }

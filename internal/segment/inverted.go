@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -187,6 +188,26 @@ func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) erro
 		}
 	}
 	return nil
+}
+
+// sets returns the records of every name, those of them in which it stands more than once, followed by how often, and how many
+// records each has. Nothing can be added after it.
+func (v *inverted) sets(ctx context.Context) (found, twice setsWriter, sizes []uint32, err error) {
+	if err := v.finish(); err != nil {
+		return found, twice, nil, err
+	}
+	found.body, twice.body = v.shop.newSpool(), v.shop.newSpool()
+	err = v.each(func(f, t *roaring.Bitmap, counts []byte) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		sizes = append(sizes, uint32(f.GetCardinality()))
+		if err := found.add(f, nil); err != nil {
+			return err
+		}
+		return twice.add(t, counts)
+	})
+	return found, twice, sizes, err
 }
 
 // postings are the records of one name.

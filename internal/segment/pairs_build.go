@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // pairRules say which pairs of words are kept.
@@ -63,7 +61,7 @@ func (p pairRules) common(found []uint32, records int) []commonWord {
 // writePairs writes the pairs of words, which it finds in the words of the records. found is in how many records each word
 // stands; it is not needed any more and changed.
 func (b *wordsBuilder) writePairs(ctx context.Context, w *fileWriter, found []uint32) error {
-	words := b.pairs.common(found, int(b.records))
+	words := b.extras.pairs.common(found, int(b.records))
 	if len(words) == 0 {
 		return nil
 	}
@@ -95,16 +93,7 @@ func (b *wordsBuilder) writePairs(ctx context.Context, w *fileWriter, found []ui
 	if err != nil {
 		return err
 	}
-	if err := pairs.finish(); err != nil {
-		return err
-	}
-	sets, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
-	err = pairs.each(func(f, t *roaring.Bitmap, counts []byte) error {
-		if err := sets.add(f, nil); err != nil {
-			return err
-		}
-		return twice.add(t, counts)
-	})
+	sets, twice, _, err := pairs.sets(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	const n = 5000
-	with := openWordy(t, n, EveryPair(Options{}))
-	without := openWordy(t, n, Options{pairs: pairRules{from: math.MaxInt}})
+	with := openWordy(t, n, Extras(Options{}))
+	without := openWordy(t, n, Options{extras: extraRules{pairRules{from: math.MaxInt}, beginningRules{from: math.MaxInt}}})
 	if without.words.pairs.found.len() != 0 {
 		t.Fatal("there are pairs where there should be none")
 	}

@@ -80,7 +80,7 @@ func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.EveryPair(segment.Options{Memory: 512, FS: unsynced{}}))
+			return build(t, fields, records, segment.Extras(segment.Options{Memory: 512, FS: unsynced{}}))
 		},
 		Datasets: 200,
 	})

@@ -22,6 +22,7 @@ type occurrences struct {
 type words struct {
 	occurrences // of the terms, by their numbers
 	pairs       pairs
+	beginnings  beginnings
 	terms       stringTable
 	ids         u32s // the number of each term
 	forward     []byte
@@ -56,6 +57,9 @@ func (w *words) open(r *Reader) (err error) {
 	if n > 0 {
 		w.average = float64(r.meta.Words) / float64(n)
 	}
+	if err := w.beginnings.open(r); err != nil {
+		return err
+	}
 	return w.pairs.open(r)
 }
 
@@ -63,15 +67,15 @@ func (w *words) open(r *Reader) (err error) {
 type clause struct {
 	query.Clause
 	set     *roaring.Bitmap
-	in      *occurrences // where the clause has a number: a whole word has; else nil
+	in      *occurrences // where the clause has a number, as a whole word has; else nil
 	term    int          // the number
 	pattern []byte       // the words before the last, or all of them, as they stand in the forward index
-	last    bitset       // of a prefix: the numbers of the words that the last one may be
 	from    int          // of a prefix: the terms that begin with it
 	to      int
-	sum     *repeats        // of a prefix: how many of those words each record has
-	thrice  *roaring.Bitmap // of a prefix: the records with three or more
-	all     int             // of a prefix: how often a record has one of those words
+	last    bitset          // of a prefix: their numbers; nil: not gathered yet
+	sum     *repeats        // of a prefix without a number: how many of those words each record has; nil: it was not counted
+	thrice  *roaring.Bitmap // where it was: the records with three or more
+	all     int             // and how often a record has one of those words
 }
 
 // find returns the records that contain a clause.
@@ -145,16 +149,28 @@ func (w *words) phrase(c *clause, ids []uint32) (all []*roaring.Bitmap, err erro
 	return all, nil
 }
 
-// isPrefix reports whether the clause is the beginning of a single word.
-func (c *clause) isPrefix() bool { return c.Prefix && len(c.Words) == 1 }
+// counted reports whether the clause is the beginning of a word, which was counted.
+func (c *clause) counted() bool { return c.sum != nil && len(c.Words) == 1 }
 
-// anyOf returns the records with any of the words that a clause's prefix may stand for.
+// anyOf returns the records with any of the words that a clause's prefix may stand for. Where those have a number and are all
+// of the clause, it is the clause's own.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
-	c.last = newBitset(w.terms.len())
+	in, number, ok := &w.occurrences, 0, c.to-c.from == 1
+	if ok {
+		number = int(w.ids.at(c.from))
+	} else {
+		in = &w.beginnings.occurrences
+		number, ok = w.beginnings.number(c.from, c.to)
+	}
+	if ok {
+		if len(c.Words) == 1 {
+			c.in, c.term = in, number
+		}
+		return in.found.get(number)
+	}
 	sum := w.newRepeats()
 	for t := c.from; t < c.to; t++ {
 		id := int(w.ids.at(t))
-		c.last.add(uint32(id))
 		set, err := w.found.get(id)
 		if err != nil {
 			return nil, err
@@ -184,7 +200,7 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 	switch {
 	case c.in != nil:
 		return c.in.twice.get(c.term)
-	case c.isPrefix():
+	case c.counted():
 		return c.sum.twice.set(), nil
 	default:
 		return w.atLeast(c, 2), nil
@@ -223,6 +239,12 @@ func (w *words) fetch(records []uint32) {
 // The words of a phrase stand next to each other in the forward index, too, so it is found by its bytes; it must only
 // begin where a word begins, which is behind a byte without the bit that says that more follow.
 func (w *words) count(record uint32, c *clause, most int) int {
+	if c.Prefix && c.last == nil {
+		c.last = newBitset(w.terms.len())
+		for t := c.from; t < c.to; t++ {
+			c.last.add(w.ids.at(t))
+		}
+	}
 	b := w.forward[w.starts.at(int(record)):w.starts.at(int(record)+1)]
 	n := 0
 	for at := 0; at < len(b); at++ {
@@ -268,7 +290,7 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	case len(records) == 0:
 	case c.in != nil:
 		return out, c.in.count(c.term, only, records, out)
-	case c.isPrefix():
+	case c.counted():
 		return out, w.countPrefix(c, only, records, out)
 	default:
 		for i, rec := range records {

@@ -3,9 +3,15 @@ package segment
 import (
 	"context"
 	"encoding/binary"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
+
+// extraRules say what else is kept of words, to find faster what many records have.
+type extraRules struct {
+	pairs      pairRules
+	beginnings beginningRules
+}
+
+func defaultExtraRules() extraRules { return extraRules{defaultPairRules(), defaultBeginningRules()} }
 
 // wordsBuilder makes the part of a segment that is searched.
 type wordsBuilder struct {
@@ -19,13 +25,13 @@ type wordsBuilder struct {
 	at      uint64
 	total   int
 	records uint32
-	pairs   pairRules
+	extras  extraRules
 
 	// What is gathered of a batch.
 	words, begin, count []byte
 }
 
-func newWordsBuilder(shop *workshop, fields, memory int, pairs pairRules) *wordsBuilder {
+func newWordsBuilder(shop *workshop, fields, memory int, extras extraRules) *wordsBuilder {
 	return &wordsBuilder{
 		shop:    shop,
 		memory:  memory,
@@ -34,7 +40,7 @@ func newWordsBuilder(shop *workshop, fields, memory int, pairs pairRules) *words
 		forward: shop.newSpool(),
 		starts:  shop.newSpool(),
 		lengths: shop.newSpool(),
-		pairs:   pairs,
+		extras:  extras,
 	}
 }
 
@@ -74,21 +80,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
-	if err := b.terms.finish(); err != nil {
-		return err
-	}
-	found, twice := setsWriter{body: b.shop.newSpool()}, setsWriter{body: b.shop.newSpool()}
-	records := make([]uint32, 0, len(b.terms.names)) // of each word how many
-	err := b.terms.each(func(f, t *roaring.Bitmap, counts []byte) error {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		records = append(records, uint32(f.GetCardinality()))
-		if err := found.add(f, nil); err != nil {
-			return err
-		}
-		return twice.add(t, counts)
-	})
+	found, twice, records, err := b.terms.sets(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,6 +111,9 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 		if err := b.writeShort(ctx, w); err != nil {
 			return err
 		}
+	}
+	if err := b.writeBeginnings(ctx, w, names, ids, records); err != nil {
+		return err
 	}
 	return b.writePairs(ctx, w, records)
 }
