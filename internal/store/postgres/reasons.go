@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -44,8 +45,8 @@ func unprepared(err error) error {
 	return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")
 }
 
-// unusable gives the reason why a database cannot be used a message for the person who runs the program. The text of what
-// the driver and the server report has no password.
+// unusable gives the reason why a database cannot be used a message for the person who runs the program. What the driver and the
+// server report, which has no password, is in the message where it helps, and so not behind it once more.
 func unusable(config *pgx.ConnConfig, err error) error {
 	if err == nil {
 		return nil
@@ -54,31 +55,42 @@ func unusable(config *pgx.ConnConfig, err error) error {
 		return herb.Wrap(herb.CodeInvalid, err, "%s", e.Error())
 	}
 	if reason := untrusted(err); reason != nil {
-		return herb.Wrap(herb.CodeInvalid, err, "the certificate of the database is not accepted: %v; sslrootcert in the "+
+		return herb.Errorf(herb.CodeInvalid, "the certificate of the database is not accepted: %v; sslrootcert in the "+
 			"address must name a file with the authority that has signed it, and the host must be one that it is for", reason)
 	}
-	said := err.Error()
+	said := inOneLine(err.Error())
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		said = e.Message
 	}
 	switch code := codeOf(err); {
 	case strings.HasPrefix(code, invalidAuthorization):
-		return herb.Wrap(herb.CodeInvalid, err, "the database refuses user %q: %s; check the user and the password in its address",
+		return herb.Errorf(herb.CodeInvalid, "the database refuses user %q: %s; check the user and the password in its address",
 			config.User, said)
 	case code == noSuchDatabase:
 		return herb.Wrap(herb.CodeInvalid, err, "the server has no database %q; create it, or name another one in the address",
 			config.Database)
 	case code == noPrivilege:
-		return herb.Wrap(herb.CodeInvalid, err, "user %q may not bring the tables of database %q up to date: %s; "+
+		return herb.Errorf(herb.CodeInvalid, "user %q may not bring the tables of database %q up to date: %s; "+
 			"let it own the database, or run herbarium once as the user who does", config.User, config.Database, said)
 	case code == readOnlyTransaction:
 		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnly)
 	case isAway(err):
-		return herb.Wrap(herb.CodeUnavailable, err, "the database cannot be used now: %s; check that it runs and that its "+
+		return herb.Errorf(herb.CodeUnavailable, "the database cannot be used now: %s; check that it runs and that its "+
 			"address is right", said)
 	default:
 		return fmt.Errorf("bringing the tables of the database up to date: %w", err)
 	}
+}
+
+// inOneLine joins the lines of a report, of which the driver has one for each attempt, and leaves out those that say the same.
+func inOneLine(report string) string {
+	var lines []string
+	for line := range strings.Lines(report) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
 // untrusted returns what is wrong with the certificate of a server, nil if that is not what failed.

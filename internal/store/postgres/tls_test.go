@@ -121,6 +121,9 @@ func TestMigrate_refused(t *testing.T) {
 			if err == nil || herb.CodeOf(err) != tt.code || strings.Contains(err.Error(), "-horse") {
 				t.Errorf("got %v; want the code %q", err, tt.code)
 			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is more than a line", err)
+			}
 			for _, said := range tt.says {
 				if !strings.Contains(herb.MessageOf(err), said) {
 					t.Errorf("%q does not say %q", herb.MessageOf(err), said)
