@@ -101,8 +101,12 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 		return nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the primary key (%s) does not tell all records apart: %s of them repeat the key of an earlier one",
-		strings.Join(d.PrimaryKey, ", "), herb.Count(found.Records))
+	repeat := "repeat"
+	if found.Records == 1 {
+		repeat = "repeats"
+	}
+	fmt.Fprintf(&b, "the primary key (%s) does not tell all records apart: %s of them %s the key of an earlier one",
+		strings.Join(d.PrimaryKey, ", "), herb.Count(found.Records), repeat)
 	told := 0
 	for _, dup := range found.First {
 		values := make([]string, len(dup.Values))

@@ -175,6 +175,10 @@ func TestPublish_primaryKey(t *testing.T) {
 			want: `the primary key (id) does not tell all records apart: 2 of them repeat the key of an earlier one; ` +
 				`"1" in records 1 and 3; "2" in records 2 and 4`,
 		},
+		{
+			name: "once", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"1", "b"}},
+			want: `1 of them repeats the key of an earlier one; "1" in records 1 and 2`,
+		},
 		{name: "two fields", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "b"}}},
 		{
 			name: "two fields, not unique", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "a"}, {"1", "a"}},

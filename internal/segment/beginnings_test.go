@@ -2,55 +2,22 @@ package segment
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"herbarium/internal/query"
 )
 
 // TestBeginnings compares searches for beginnings of words in a file that keeps them with those in one that does not, and sees
 // that they are used.
 func TestBeginnings(t *testing.T) {
 	t.Parallel()
-	const n = 5000
-	with := openWordy(t, n, Extras(Options{}))
-	without := openWordy(t, n, Options{extras: extraRules{pairRules{from: math.MaxInt}, beginningRules{from: math.MaxInt}}})
-	if with.words.beginnings.found.len() == 0 || without.words.beginnings.found.len() != 0 {
-		t.Fatal("one file should keep beginnings, and the other none")
-	}
-	used := map[*occurrences]int{}
-	for _, raw := range []string{
-		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "o*+e*", "oak+-e*", "%22oak+e*%22", "%22oak+elm+a*%22",
-		"-a*", "e*&kind=c", "a*&sort=words",
-	} {
-		for _, page := range []int{1, 2, 5} {
-			q, err := query.Parse(fmt.Sprintf("search=%s&page=%d&per_page=13", raw, page), with.Fields())
-			if err != nil {
-				continue // a search of exclusions alone, and the like
-			}
-			got, total, err := with.find(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, wantTotal, err := without.find(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if total != wantTotal || !slices.Equal(got, want) {
-				t.Errorf("%s, page %d: %d records, %v; want %d, %v", raw, page, total, got, wantTotal, want)
-			}
-			c, err := with.words.find(q.Search.Clauses[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			used[c.in]++
-		}
-	}
-	if used[&with.words.beginnings.occurrences] < 12 || used[&with.words.occurrences] < 3 {
-		t.Errorf("only %d searches found a beginning, %d a word", used[&with.words.beginnings.occurrences], used[&with.words.occurrences])
+	with, without := withAndWithoutExtras(t)
+	used := compareSearches(t, with, without,
+		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "%22oak+b*%22", "%22oak+elm+a*%22",
+		"b*+-oak", "-b*", "a*&kind=c",
+	)
+	if begun, words := used[&with.words.beginnings.occurrences], used[&with.words.occurrences]; begun < 12 || words < 12 {
+		t.Errorf("only %d searches found a beginning, %d a word", begun, words)
 	}
 }
 

@@ -14,17 +14,33 @@ import (
 // TestPairs compares phrases of a file with pairs of words with those of one without, and sees that pairs are used.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	const n = 5000
-	with := openWordy(t, n, Extras(Options{}))
-	without := openWordy(t, n, Options{extras: extraRules{pairRules{from: math.MaxInt}, beginningRules{from: math.MaxInt}}})
-	if without.words.pairs.found.len() != 0 {
-		t.Fatal("there are pairs where there should be none")
-	}
-	used := 0
-	for _, raw := range []string{
+	with, without := withAndWithoutExtras(t)
+	used := compareSearches(t, with, without,
 		"%22oak+elm%22", "%22elm+oak%22", "%22oak+ivy%22", "%22oak+oak%22", "%22oak+elm+ash%22", "%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
 		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22", "%22a+oak%22",
-	} {
+	)
+	if n := used[&with.words.pairs.occurrences]; n < 12 {
+		t.Errorf("only %d phrases were found as pairs", n)
+	}
+}
+
+// withAndWithoutExtras returns two files of the same records: one that has whatever makes searches faster, and one that has none.
+func withAndWithoutExtras(t *testing.T) (with, without *Reader) {
+	t.Helper()
+	const n = 5000
+	with = openWordy(t, n, Extras(Options{}))
+	without = openWordy(t, n, Options{extras: extraRules{pairRules{from: math.MaxInt}, beginningRules{from: math.MaxInt}}})
+	if without.words.pairs.found.len() != 0 || without.words.beginnings.found.len() != 0 {
+		t.Fatal("there are extras where there should be none")
+	}
+	return with, without
+}
+
+// compareSearches compares pages of searches in two files. It returns where the first clauses of them have their numbers.
+func compareSearches(t *testing.T, with, without *Reader, searches ...string) map[*occurrences]int {
+	t.Helper()
+	used := map[*occurrences]int{}
+	for _, raw := range searches {
 		for _, page := range []int{1, 2, 5} {
 			q, err := query.Parse(fmt.Sprintf("search=%s&page=%d&per_page=13", raw, page), with.Fields())
 			if err != nil {
@@ -45,14 +61,10 @@ func TestPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.in == &with.words.pairs.occurrences {
-				used++
-			}
+			used[c.in]++
 		}
 	}
-	if used < 12 {
-		t.Errorf("only %d phrases were found as pairs", used)
-	}
+	return used
 }
 
 func TestPairRules(t *testing.T) {

@@ -1,13 +1,12 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -231,59 +230,11 @@ func trailing(s string, c byte) int {
 	return n
 }
 
-// unescapeJSON decodes the inside of a JSON string.
+// unescapeJSON decodes the inside of a JSON string, which few values need.
 func unescapeJSON(raw string) string {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' || i+1 >= len(raw) {
-			out = append(out, raw[i])
-			continue
-		}
-		i++
-		switch c := raw[i]; c {
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'u':
-			r := hex4(raw[i+1:])
-			i += 4
-			if utf16.IsSurrogate(r) && i+2 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
-				r = utf16.DecodeRune(r, hex4(raw[i+3:]))
-				i += 6
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, c)
-		}
+	var s string
+	if err := json.Unmarshal([]byte(`"`+raw+`"`), &s); err != nil {
+		return raw
 	}
-	return string(out)
-}
-
-// hex4 reads four hexadecimal digits; what is none counts as the mark of what cannot be shown.
-func hex4(raw string) rune {
-	if len(raw) < 4 {
-		return utf8.RuneError
-	}
-	var r rune
-	for _, c := range []byte(raw[:4]) {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return utf8.RuneError
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	return s
 }
