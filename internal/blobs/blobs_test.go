@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -253,13 +254,20 @@ func many(t *testing.T, address string) {
 	b := open(t, within, blobs.Options{})
 	path := file(t, []byte("object"))
 	want := make([]string, n)
-	for i := range want {
-		name := fmt.Sprintf("%05d.segment", i)
-		if err := b.Put(t.Context(), name, path, nil); err != nil {
-			t.Fatal(err)
-		}
-		want[i] = name + " 6"
+	var wg sync.WaitGroup
+	for worker := range 8 { // most of the time is spent waiting for a disk
+		wg.Go(func() {
+			for i := worker; i < n; i += 8 {
+				name := fmt.Sprintf("%05d.segment", i)
+				if err := b.Put(t.Context(), name, path, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				want[i] = name + " 6"
+			}
+		})
 	}
+	wg.Wait()
 	if diff := cmp.Diff(want, names(t, b)); diff != "" {
 		t.Errorf("listed within the prefix (-want +got):\n%s", diff)
 	}

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -162,7 +164,11 @@ func (b *Bucket) openAzure(ctx context.Context, a address, guarded http.RoundTri
 // azureClient makes a client with the credentials that are in the environment, as gocloud does, which cannot be given a
 // transport.
 func azureClient(service, name, account string, guarded http.RoundTripper) (*container.Client, error) {
-	common := azcore.ClientOptions{Transport: transporter{guarded}}
+	common := azcore.ClientOptions{
+		Transport: transporter{guarded},
+		// Three more tries within about three seconds, like the clients of the others; by itself it would take three times that.
+		Retry: policy.RetryOptions{RetryDelay: 300 * time.Millisecond},
+	}
 	opts := &container.ClientOptions{ClientOptions: common}
 	at, err := url.JoinPath(service, name)
 	if err != nil {

@@ -123,12 +123,27 @@ func (s *Server) Start(t testing.TB) {
 }
 
 // Freeze stops the server from doing anything: connections are accepted, and nothing is said.
-func (s *Server) Freeze(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	pid := s.signal(t, syscall.SIGSTOP)
+	// It may go on for a while after it was told.
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
+	for errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
+	}
+	if err != nil || !status.Stopped() {
+		t.Fatalf("the %s is not frozen (error %v, status %#x)", s.program.Name, err, status)
+	}
+}
 
 // Thaw lets it go on after Freeze.
-func (s *Server) Thaw(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+func (s *Server) Thaw(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
 
-func (s *Server) signal(t testing.TB, signal syscall.Signal) {
+func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,6 +153,7 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 	if err := s.server.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
+	return s.server.Process.Pid
 }
 
 // end ends the server. One that does not end when it is asked to is killed.
