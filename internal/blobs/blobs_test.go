@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -29,7 +30,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := servertest.Setenv(append(s3test.Environ(), azuretest.Environ()...)); err != nil {
+	flag.Parse()
+	err := errors.Join(
+		servertest.Setenv(append(s3test.Environ(), azuretest.Environ()...)),
+		// Most of the time is spent waiting, for a disk or until a store is asked again; one test a processor would do so in turn.
+		flag.Set("test.parallel", "6"),
+	)
+	if err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(m.Run())
@@ -244,7 +251,7 @@ func deletes(t *testing.T, address string) {
 
 // many stores more than a page of a listing has, and things beside it that are none of its business.
 func many(t *testing.T, address string) {
-	const n = 1100
+	const n = 1001
 	beside := open(t, address, blobs.Options{})
 	put(t, beside, "insider.segment", []byte("x"))
 	within := strings.Replace(address, "?", "/inside?", 1)
