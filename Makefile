@@ -13,7 +13,7 @@ RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plan
 	./internal/telemetry ./internal/watch ./internal/web
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test race check fmt fuzz parts programs postgres s3 gcs azure chromium bench bench-10m bench-cluster pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,7 +35,8 @@ check: ## formatting, vet, staticcheck, tidiness, static build
 	$(GO) mod tidy -diff
 	$(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 chromium
+parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 gcs \
+	azure chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -62,6 +63,15 @@ s3: tools/s3/versitygw ## build the S3 server that the tests run
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
+
+# Its module has the versions of the main one, so that what both have is compiled once.
+gcs: tools/gcs/fake-gcs-server ## build the emulator of Google Cloud Storage that the tests run
+
+tools/gcs/fake-gcs-server: tools/gcs/go.mod tools/gcs/go.sum
+	$(GO) build -modfile=tools/gcs/go.mod -ldflags '-s -w' -o $@.new github.com/fsouza/fake-gcs-server
+	mv $@.new $@
+
+azure: tools/azure/node_modules/.package-lock.json ## install the emulator of Azure Blob Storage that the tests run
 
 # The browser that the tests of the pages drive, and a font for it.
 chromium:

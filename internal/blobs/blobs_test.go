@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -14,19 +15,28 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/blobs"
+	"herbarium/internal/blobs/azuretest"
+	"herbarium/internal/blobs/gcstest"
 	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/blobs/servertest"
 	"herbarium/internal/herb"
 )
 
 func TestMain(m *testing.M) {
-	if err := s3test.Setenv(); err != nil {
+	flag.Parse()
+	err := errors.Join(
+		servertest.Setenv(append(s3test.Environ(), azuretest.Environ()...)),
+		// Most of the time is spent waiting, for a disk or until a store is asked again; one test a processor would do so in turn.
+		flag.Set("test.parallel", "6"),
+	)
+	if err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(m.Run())
@@ -102,8 +112,10 @@ func wantCode(t *testing.T, err error, want herb.Code) {
 	if err == nil || herb.CodeOf(err) != want {
 		t.Fatalf("the error is %v (%s), want %s", err, herb.CodeOf(err), want)
 	}
-	if strings.Contains(err.Error(), s3test.SecretKey) {
-		t.Errorf("the error has the secret: %v", err)
+	for _, secret := range []string{s3test.SecretKey, azuretest.Key} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error has the secret: %v", err)
+		}
 	}
 }
 
@@ -114,12 +126,39 @@ func TestBucket(t *testing.T) {
 		t.Parallel()
 		conform(t, func(t *testing.T) string { return "file://" + t.TempDir() })
 	})
-	t.Run("s3", func(t *testing.T) {
-		t.Parallel()
-		server := s3test.New(t)
-		var buckets atomic.Int64
-		conform(t, func(t *testing.T) string { return server.URL(t, fmt.Sprintf("bucket%d", buckets.Add(1))) })
+	withServers(t, func(t *testing.T, server server) {
+		buckets := 0
+		conform(t, func(t *testing.T) string { buckets++; return server.URL(t, fmt.Sprintf("bucket%d", buckets)) })
 	})
+}
+
+// server is what the tests have in place of Amazon's, Google's and Azure's services.
+type server interface {
+	URL(t testing.TB, bucket string) string
+	Through(bucket, endpoint string) string
+	Endpoint() string
+	Address() string
+	Stop(t testing.TB)
+	Start(t testing.TB)
+	Freeze(t testing.TB)
+	Thaw(t testing.TB)
+}
+
+// withServers runs a test with a server of each kind.
+func withServers(t *testing.T, test func(t *testing.T, server server)) {
+	for _, kind := range []struct {
+		name string
+		run  func(t *testing.T) server
+	}{
+		{"s3", func(t *testing.T) server { return s3test.New(t) }},
+		{"gs", func(t *testing.T) server { return gcstest.New(t) }},
+		{"azblob", func(t *testing.T) server { return azuretest.New(t) }},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, kind.run(t))
+		})
+	}
 }
 
 func conform(t *testing.T, place func(t *testing.T) string) {
@@ -212,7 +251,7 @@ func deletes(t *testing.T, address string) {
 
 // many stores more than a page of a listing has, and things beside it that are none of its business.
 func many(t *testing.T, address string) {
-	const n = 1100
+	const n = 1001
 	beside := open(t, address, blobs.Options{})
 	put(t, beside, "insider.segment", []byte("x"))
 	within := strings.Replace(address, "?", "/inside?", 1)
@@ -222,13 +261,20 @@ func many(t *testing.T, address string) {
 	b := open(t, within, blobs.Options{})
 	path := file(t, []byte("object"))
 	want := make([]string, n)
-	for i := range want {
-		name := fmt.Sprintf("%05d.segment", i)
-		if err := b.Put(t.Context(), name, path, nil); err != nil {
-			t.Fatal(err)
-		}
-		want[i] = name + " 6"
+	var wg sync.WaitGroup
+	for worker := range 8 { // most of the time is spent waiting for a disk
+		wg.Go(func() {
+			for i := worker; i < n; i += 8 {
+				name := fmt.Sprintf("%05d.segment", i)
+				if err := b.Put(t.Context(), name, path, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				want[i] = name + " 6"
+			}
+		})
 	}
+	wg.Wait()
 	if diff := cmp.Diff(want, names(t, b)); diff != "" {
 		t.Errorf("listed within the prefix (-want +got):\n%s", diff)
 	}

@@ -6,6 +6,7 @@
 //	s3://bucket/prefix?region=eu-central-1
 //	s3://bucket/prefix?endpoint=https://minio.example.org:9000
 //	gs://bucket/prefix
+//	gs://bucket/prefix?endpoint=https://storage.europe-west3.rep.googleapis.com
 //	azblob://container/prefix?storage_account=name
 //	file:///folder
 //
@@ -19,9 +20,10 @@
 //   - S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; or the shared configuration files, with
 //     AWS_PROFILE or profile=…; or the role of the machine or of the pod. The region comes from region=…, AWS_REGION or
 //     those files; with an endpoint it may be left out.
-//   - Google: the file that GOOGLE_APPLICATION_CREDENTIALS names, what gcloud has left, or the machine's account.
-//   - Azure: AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN; AZURE_STORAGE_CONNECTION_STRING;
-//     or the identity that AZURE_CLIENT_ID and its kin, or the machine, give.
+//   - Google: the file that GOOGLE_APPLICATION_CREDENTIALS names, what gcloud has left, or the machine's account; none with
+//     anonymous=true, as an emulator wants it.
+//   - Azure: AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, for the account that storage_account=… or AZURE_STORAGE_ACCOUNT
+//     names; AZURE_STORAGE_CONNECTION_STRING; or the identity that AZURE_CLIENT_ID and its kin, or the machine, give.
 //
 // They must permit to list, read, write and delete objects, and on S3 to list and abort multipart uploads. Without the
 // permission to list, S3 refuses to say that an object does not exist.

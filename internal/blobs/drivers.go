@@ -1,6 +1,7 @@
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -10,9 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,10 +35,9 @@ import (
 // openS3 opens a bucket of S3. Gocloud reads the parameters; the client it makes of them is replaced by one that does not
 // wait for ever and writes nothing to the standard error.
 func (b *Bucket) openS3(ctx context.Context, a address, guarded http.RoundTripper) error {
-	endpoint := a.params.Get("endpoint")
-	if e, err := url.Parse(endpoint); endpoint != "" &&
-		(err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.User != nil) {
-		return herb.Invalidf("the endpoint of the object store %s must be like https://host:port, without credentials", a)
+	endpoint, err := a.endpoint()
+	if err != nil {
+		return err
 	}
 	opener := &s3blob.URLOpener{}
 	plain, err := opener.OpenBucketURL(ctx, a.url())
@@ -53,7 +55,7 @@ func (b *Bucket) openS3(ctx context.Context, a address, guarded http.RoundTrippe
 		}
 		o.Logger = logging.Nop{}
 		o.Retryer = impatient{o.Retryer}
-		custom := endpoint != "" || o.BaseEndpoint != nil
+		custom := endpoint != nil || o.BaseEndpoint != nil
 		if custom && !a.params.Has("use_path_style") && !a.params.Has("s3ForcePathStyle") {
 			o.UsePathStyle = true // servers other than Amazon's seldom have a host name for each bucket
 		}
@@ -69,6 +71,19 @@ func (b *Bucket) openS3(ctx context.Context, a address, guarded http.RoundTrippe
 	return err
 }
 
+// endpoint returns where the store is if the address says so, nil if it is where it is for all.
+func (a address) endpoint() (*url.URL, error) {
+	s := a.params.Get("endpoint")
+	if s == "" {
+		return nil, nil
+	}
+	e, err := url.Parse(s)
+	if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.User != nil {
+		return nil, herb.Invalidf("the endpoint of the object store %s must be like https://host:port, without credentials", a)
+	}
+	return e, nil
+}
+
 // impatient does not wait once more for a store that has said nothing. Amazon's client takes that for a connection that
 // was lost.
 type impatient struct{ aws.Retryer }
@@ -78,7 +93,8 @@ func (i impatient) IsErrorRetryable(err error) bool {
 	return !silent && i.Retryer.IsErrorRetryable(err)
 }
 
-// maxAttempts is how often Google's client tries; it would never give up.
+// maxAttempts is how often Google's client tries; it would never give up. It may try anything again: objects do not change
+// once they are there, and it is no error to delete what is not.
 const maxAttempts = 4
 
 func (b *Bucket) openGCS(ctx context.Context, a address, guarded http.RoundTripper) error {
@@ -88,6 +104,13 @@ func (b *Bucket) openGCS(ctx context.Context, a address, guarded http.RoundTripp
 		if anonymous, err = strconv.ParseBool(s); err != nil {
 			return herb.Invalidf("the parameter anonymous of the object store %s must be true or false", a)
 		}
+	}
+	endpoint, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	if endpoint != nil && (strings.Trim(endpoint.Path, "/") != "" || endpoint.RawQuery != "") {
+		return herb.Invalidf("the endpoint of the object store %s must be like https://host:port, without a path", a)
 	}
 	client := gcp.NewAnonymousHTTPClient(guarded)
 	if !anonymous {
@@ -102,21 +125,26 @@ func (b *Bucket) openGCS(ctx context.Context, a address, guarded http.RoundTripp
 			return err
 		}
 	}
+	options := []option.ClientOption{option.WithHTTPClient(&client.Client)}
+	if endpoint != nil {
+		options = append(options, option.WithEndpoint(endpoint.JoinPath("storage/v1/").String()))
+	}
 	// Gocloud would make a client of its own for an emulator.
-	c, err := storage.NewClient(ctx, option.WithHTTPClient(&client.Client))
+	c, err := storage.NewClient(ctx, options...)
 	if err != nil {
 		return herb.Wrap(herb.CodeInvalid, err, "the object store %s cannot be opened", a)
 	}
-	c.SetRetry(storage.WithMaxAttempts(maxAttempts))
+	c.SetRetry(storage.WithMaxAttempts(maxAttempts), storage.WithPolicy(storage.RetryAlways))
 	b.bucket, err = gcsblob.OpenBucket(ctx, nil, a.bucket, &gcsblob.Options{Client: c})
 	return err
 }
 
 func (b *Bucket) openAzure(ctx context.Context, a address, guarded http.RoundTripper) error {
+	account := cmp.Or(a.params.Get("storage_account"), os.Getenv("AZURE_STORAGE_ACCOUNT"))
 	opener := &azureblob.URLOpener{
 		ServiceURLOptions: *azureblob.NewDefaultServiceURLOptions(),
 		MakeClient: func(service azureblob.ServiceURL, name azureblob.ContainerName) (*container.Client, error) {
-			return azureClient(string(service), string(name), guarded)
+			return azureClient(string(service), string(name), account, guarded)
 		},
 	}
 	if opener.ServiceURLOptions.AccountName == "" && !a.params.Has("storage_account") {
@@ -135,15 +163,18 @@ func (b *Bucket) openAzure(ctx context.Context, a address, guarded http.RoundTri
 
 // azureClient makes a client with the credentials that are in the environment, as gocloud does, which cannot be given a
 // transport.
-func azureClient(service, name string, guarded http.RoundTripper) (*container.Client, error) {
-	common := azcore.ClientOptions{Transport: transporter{guarded}}
+func azureClient(service, name, account string, guarded http.RoundTripper) (*container.Client, error) {
+	common := azcore.ClientOptions{
+		Transport: transporter{guarded},
+		// Three more tries within about three seconds, like the clients of the others; by itself it would take three times that.
+		Retry: policy.RetryOptions{RetryDelay: 300 * time.Millisecond},
+	}
 	opts := &container.ClientOptions{ClientOptions: common}
 	at, err := url.JoinPath(service, name)
 	if err != nil {
 		return nil, err
 	}
-	account, key := os.Getenv("AZURE_STORAGE_ACCOUNT"), os.Getenv("AZURE_STORAGE_KEY")
-	connection := os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
+	key, connection := os.Getenv("AZURE_STORAGE_KEY"), os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
 	switch {
 	case account != "" && key != "":
 		shared, err := container.NewSharedKeyCredential(account, key)

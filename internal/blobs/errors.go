@@ -32,6 +32,10 @@ func (b *Bucket) failed(ctx context.Context, err error, what string) error {
 		return herb.Wrap(herb.CodeUnavailable, err, "the object store has said nothing for %s when asked to %s %s", s.after, what,
 			b.name)
 	}
+	if e, ok := errors.AsType[*azcore.ResponseError](err); ok {
+		// It would show the whole answer, over several lines.
+		err = fmt.Errorf("status %d %s", e.StatusCode, e.ErrorCode)
+	}
 	return herb.Wrap(herb.CodeUnavailable, err, "the object store is not able to %s %s at the moment", what, b.name)
 }
 

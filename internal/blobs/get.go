@@ -3,6 +3,7 @@ package blobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -111,6 +112,10 @@ func (d *download) run(ctx context.Context) (err error) {
 			return io.ErrUnexpectedEOF
 		case d.done == d.size && ctx.Err() == nil:
 			return final{d.bucket.wrong(d.name, d.size, err)} // all bytes are there, and they are not right
+		case missing(err):
+			// Google's client goes on by itself where a connection broke, and asks for what it has begun with. That may have
+			// been replaced; another try tells.
+			return fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
 		default:
 			return err
 		}

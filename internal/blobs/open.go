@@ -74,7 +74,7 @@ func parameters(scheme string) []string {
 			"role", "s3ForcePathStyle", "ssetype", "use_path_style",
 		}
 	case gcsScheme:
-		return []string{"anonymous"}
+		return []string{"anonymous", "endpoint"}
 	case azureScheme:
 		return []string{"cdn", "domain", "localemu", "protocol", "storage_account"}
 	case fileScheme:

@@ -14,8 +14,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestOthers has servers in place of Google's and Azure's that do not do what they should. What these stores do right is
-// the matter of their own clients. The environment says where they are, so it does not run beside other tests.
+// TestOthers has servers in place of Google's and Azure's that do not do what they should, and what the emulators cannot do:
+// Google's never refuses. The environment says where they are, so it does not run beside other tests.
 func TestOthers(t *testing.T) {
 	const secret = "bm90LXRoZS1zZWNyZXQ=" // Azure's are base64
 	ended := make(chan struct{})

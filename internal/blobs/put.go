@@ -2,12 +2,15 @@ package blobs
 
 import (
 	"context"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
+	"cloud.google.com/go/storage"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	azure "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"gocloud.dev/blob"
@@ -57,7 +60,7 @@ func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done,
 			BufferSize:     partSizeOf(src.size),
 			MaxConcurrency: parts,
 			ContentType:    contentType,
-			BeforeWrite:    validated,
+			BeforeWrite:    src.prepare,
 		})
 	}
 	if src.err != nil {
@@ -91,13 +94,39 @@ func partSizeOf(size int64) int {
 	return int(max(partSize, (least+unit-1)/unit*unit))
 }
 
-// validated has Azure compare each part with its checksum, as the clients of the other stores do by themselves.
-func validated(as func(any) bool) error {
-	var o *azblob.UploadStreamOptions
-	if as(&o) {
-		o.TransactionalValidation = azure.TransferValidationTypeComputeCRC64()
+// prepare has the clients of Azure and Google do what the others do by themselves.
+func (s *source) prepare(as func(any) bool) error {
+	var toAzure *azblob.UploadStreamOptions
+	if as(&toAzure) {
+		// Each part has a checksum, which the store compares. A file in a single request has none of these, but Azure then
+		// compares the one of the whole.
+		toAzure.TransactionalValidation = azure.TransferValidationTypeComputeCRC64()
+		if s.size < toAzure.BlockSize {
+			sum := md5.New()
+			if _, err := io.Copy(sum, io.NewSectionReader(s.f, 0, s.size)); err != nil {
+				return err
+			}
+			toAzure.HTTPHeaders.BlobContentMD5 = sum.Sum(nil)
+		}
+	}
+	var toGoogle **storage.ObjectHandle
+	if as(&toGoogle) {
+		// It would not try again, for it cannot know that any two uploads of a name are of the same file.
+		*toGoogle = (*toGoogle).Retryer(storage.WithPolicy(storage.RetryAlways), storage.WithErrorFunc(s.again))
 	}
 	return nil
+}
+
+// again reports whether Google's client is to send once more what could not be sent. For itself it would never give up.
+func (s *source) again(err error) bool {
+	if !storage.ShouldRetry(err) {
+		return false
+	}
+	if done := s.done.Load(); done > s.triedAt {
+		s.triedAt, s.tries = done, 0
+	}
+	s.tries++
+	return s.tries < maxAttempts
 }
 
 // putFile writes a file in a folder. Gocloud gives it its name once it is complete, but does not wait for the disk.
@@ -149,11 +178,14 @@ func syncFolder(path string) error {
 type source struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	f        io.Reader
-	done     int64
+	f        *os.File
 	size     int64
+	done     atomic.Int64
 	progress func(done, total int64)
 	err      error
+
+	tries   int   // of Google's client to send a part
+	triedAt int64 // what was done then
 }
 
 // Read implements io.Reader.
@@ -161,14 +193,15 @@ func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if s.done == s.size {
+	done := s.done.Load()
+	if done == s.size {
 		return 0, io.EOF
 	}
-	n, err := s.f.Read(p[:min(int64(len(p)), copySize, s.size-s.done)])
-	s.done += int64(n)
+	n, err := s.f.Read(p[:min(int64(len(p)), copySize, s.size-done)])
+	done = s.done.Add(int64(n))
 	switch {
-	case err == io.EOF && s.done < s.size:
-		s.err = fmt.Errorf("a file of %d bytes ends after %d", s.size, s.done)
+	case err == io.EOF && done < s.size:
+		s.err = fmt.Errorf("a file of %d bytes ends after %d", s.size, done)
 	case err != nil && err != io.EOF:
 		s.err = err
 	}
@@ -177,7 +210,7 @@ func (s *source) Read(p []byte) (int, error) {
 		return n, s.err
 	}
 	if n > 0 && s.progress != nil {
-		s.progress(s.done, s.size)
+		s.progress(done, s.size)
 	}
 	return n, nil
 }

@@ -11,249 +11,169 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/google/go-cmp/cmp"
-
 	"herbarium/internal/blobs"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 )
 
-// TestS3_cut cuts connections in the middle of a Get.
-func TestS3_cut(t *testing.T) {
+// TestCut cuts connections in the middle of a Get.
+func TestCut(t *testing.T) {
 	t.Parallel()
-	server := s3test.New(t)
-	direct := open(t, server.URL(t, "bucket"), blobs.Options{})
-	what := content(12 << 20)
-	put(t, direct, "a.segment", what)
-	t.Run("resumed", func(t *testing.T) {
-		t.Parallel()
-		p, endpoint := interpose(t, server.Address(), 3<<20, 3)
-		b := open(t, s3test.Through("bucket", endpoint), blobs.Options{})
-		if !bytes.Equal(get(t, b, "a.segment"), what) {
-			t.Error("what is read is not what was stored")
-		}
-		if left := p.cuts.Load(); left > 0 {
-			t.Errorf("%d connections should have been cut and were not", left)
-		}
+	withServers(t, func(t *testing.T, server server) {
+		direct := open(t, server.URL(t, "bucket"), blobs.Options{})
+		what := content(12 << 20)
+		put(t, direct, "a.segment", what)
+		t.Run("resumed", func(t *testing.T) {
+			t.Parallel()
+			p, endpoint := interpose(t, server.Address(), 3<<20, 3)
+			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+			if !bytes.Equal(get(t, b, "a.segment"), what) {
+				t.Error("what is read is not what was stored")
+			}
+			if left := p.cuts.Load(); left > 0 {
+				t.Errorf("%d connections should have been cut and were not", left)
+			}
+		})
+		t.Run("replaced meanwhile", func(t *testing.T) {
+			t.Parallel()
+			put(t, direct, "b.segment", what)
+			_, endpoint := interpose(t, server.Address(), 3<<20, 1)
+			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+			replaced := false
+			err := b.Get(t.Context(), "b.segment", writerFunc(func(p []byte) (int, error) {
+				if !replaced {
+					replaced = true
+					put(t, direct, "b.segment", what[1:])
+				}
+				return len(p), nil
+			}))
+			wantCode(t, err, herb.CodeUnavailable)
+			if !strings.Contains(err.Error(), "was replaced while it was read") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+		t.Run("given up", func(t *testing.T) {
+			t.Parallel()
+			_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the head of an answer
+			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+			wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
+		})
 	})
-	t.Run("replaced meanwhile", func(t *testing.T) {
-		t.Parallel()
-		put(t, direct, "b.segment", what)
-		_, endpoint := interpose(t, server.Address(), 3<<20, 1)
-		b := open(t, s3test.Through("bucket", endpoint), blobs.Options{})
-		replaced := false
-		err := b.Get(t.Context(), "b.segment", writerFunc(func(p []byte) (int, error) {
-			if !replaced {
-				replaced = true
-				put(t, direct, "b.segment", what[1:])
+}
+
+// TestFrozen has a server that says nothing. Every call ends by itself, and the store is usable again when it is back.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	withServers(t, func(t *testing.T, server server) {
+		address := server.URL(t, "bucket")
+		what := content(12 << 20)
+		small := file(t, []byte("small"))
+		large := file(t, what)
+		patient := open(t, address, blobs.Options{})
+		put(t, patient, "a.segment", what)
+		b := open(t, address, blobs.Options{Stall: 250 * time.Millisecond})
+
+		server.Freeze(t)
+		ctx := t.Context()
+		calls := map[string]func() error{
+			"Ping":       func() error { return b.Ping(ctx) },
+			"Get":        func() error { return b.Get(ctx, "a.segment", io.Discard) },
+			"Put, small": func() error { return b.Put(ctx, "c.segment", small, nil) },
+			"Put, large": func() error { return b.Put(ctx, "b.segment", large, nil) },
+			"Delete":     func() error { return b.Delete(ctx, "d.segment") },
+			"List": func() error {
+				for _, err := range b.List(ctx) {
+					return err
+				}
+				return nil
+			},
+		}
+		if _, asked := server.(*s3test.Server); asked { // the others have nothing to abort
+			calls["Abort"] = func() error { return b.Abort(ctx, 0) }
+		}
+		for name, call := range calls {
+			err := call()
+			if herb.CodeOf(err) != herb.CodeUnavailable {
+				t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
+			}
+		}
+		server.Thaw(t)
+		if !bytes.Equal(get(t, patient, "a.segment"), what) {
+			t.Error("what is read after a thaw is not what was stored")
+		}
+
+		// In the middle of an answer and of a file.
+		first := true
+		err := b.Get(ctx, "a.segment", writerFunc(func(p []byte) (int, error) {
+			if first {
+				first = false
+				server.Freeze(t)
 			}
 			return len(p), nil
 		}))
 		wantCode(t, err, herb.CodeUnavailable)
-		if !strings.Contains(err.Error(), "was replaced while it was read") {
-			t.Errorf("the error is %v", err)
-		}
-	})
-	t.Run("given up", func(t *testing.T) {
-		t.Parallel()
-		_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the head of an answer
-		b := open(t, s3test.Through("bucket", endpoint), blobs.Options{})
-		wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
-	})
-}
-
-// TestS3_frozen has a server that says nothing. Every call ends by itself, and the store is usable again when it is back.
-func TestS3_frozen(t *testing.T) {
-	t.Parallel()
-	server := s3test.New(t)
-	address := server.URL(t, "bucket")
-	what := content(12 << 20)
-	small := file(t, []byte("small"))
-	large := file(t, what)
-	patient := open(t, address, blobs.Options{})
-	put(t, patient, "a.segment", what)
-	b := open(t, address, blobs.Options{Stall: 250 * time.Millisecond})
-
-	server.Freeze(t)
-	ctx := t.Context()
-	for name, call := range map[string]func() error{
-		"Ping":       func() error { return b.Ping(ctx) },
-		"Get":        func() error { return b.Get(ctx, "a.segment", io.Discard) },
-		"Put, small": func() error { return b.Put(ctx, "c.segment", small, nil) },
-		"Put, large": func() error { return b.Put(ctx, "b.segment", large, nil) },
-		"Delete":     func() error { return b.Delete(ctx, "d.segment") },
-		"Abort":      func() error { return b.Abort(ctx, 0) },
-		"List": func() error {
-			for _, err := range b.List(ctx) {
-				return err
+		server.Thaw(t)
+		first = true
+		err = b.Put(ctx, "b.segment", large, func(done, total int64) {
+			if first && done > total*3/4 {
+				first = false
+				server.Freeze(t)
 			}
-			return nil
-		},
-	} {
-		err := call()
-		if herb.CodeOf(err) != herb.CodeUnavailable {
-			t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
-		}
-	}
-	server.Thaw(t)
-	if !bytes.Equal(get(t, patient, "a.segment"), what) {
-		t.Error("what is read after a thaw is not what was stored")
-	}
-
-	// In the middle of an answer and of a file.
-	first := true
-	err := b.Get(ctx, "a.segment", writerFunc(func(p []byte) (int, error) {
-		if first {
-			first = false
-			server.Freeze(t)
-		}
-		return len(p), nil
-	}))
-	wantCode(t, err, herb.CodeUnavailable)
-	server.Thaw(t)
-	first = true
-	err = b.Put(ctx, "b.segment", large, func(done, total int64) {
-		if first && done > total*3/4 {
-			first = false
-			server.Freeze(t)
+		})
+		wantCode(t, err, herb.CodeUnavailable)
+		server.Thaw(t)
+		// The small one was sent whole before it was given up, so the server may have stored it when it was back.
+		for _, got := range names(t, patient) {
+			if got != "a.segment 12582912" && got != "c.segment 5" {
+				t.Errorf("there is %q, which was not stored whole", got)
+			}
 		}
 	})
-	wantCode(t, err, herb.CodeUnavailable)
-	server.Thaw(t)
-	// The small one was sent whole before it was given up, so the server may have stored it when it was back.
-	for _, got := range names(t, patient) {
-		if got != "a.segment 12582912" && got != "c.segment 5" {
-			t.Errorf("there is %q, which was not stored whole", got)
-		}
-	}
 }
 
-// TestS3_stopped has a server that goes away and comes back. Nobody has to open the store again.
-func TestS3_stopped(t *testing.T) {
+// TestStopped has a server that goes away and comes back. Nobody has to open the store again.
+func TestStopped(t *testing.T) {
 	t.Parallel()
-	server := s3test.New(t)
-	b := open(t, server.URL(t, "bucket"), blobs.Options{})
-	put(t, b, "a.segment", []byte("a"))
-	server.Stop(t)
-	wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
-	server.Start(t)
-	if got := get(t, b, "a.segment"); string(got) != "a" {
-		t.Errorf("read %q", got)
-	}
-	put(t, b, "b.segment", []byte("b"))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := b.Get(ctx, "a.segment", io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error of a cancelled Get is %v", err)
-	}
+	withServers(t, func(t *testing.T, server server) {
+		b := open(t, server.URL(t, "bucket"), blobs.Options{})
+		put(t, b, "a.segment", []byte("a"))
+		server.Stop(t)
+		wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
+		server.Start(t)
+		if got := get(t, b, "a.segment"); string(got) != "a" {
+			t.Errorf("read %q", got)
+		}
+		put(t, b, "b.segment", []byte("b"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := b.Get(ctx, "a.segment", io.Discard); !errors.Is(err, context.Canceled) {
+			t.Errorf("the error of a cancelled Get is %v", err)
+		}
+	})
 }
 
-// TestS3_abort leaves an upload as a process does that is killed.
-func TestS3_abort(t *testing.T) {
+// TestNoBucket shows that a bucket that does not exist is not taken for an empty one.
+func TestNoBucket(t *testing.T) {
 	t.Parallel()
-	server := s3test.New(t)
-	address := server.URL(t, "bucket")
-	client := server.Client()
-	bucket := "bucket"
-	uploads := func() (keys []string) {
-		t.Helper()
-		got, err := client.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &bucket})
-		if err != nil {
-			t.Fatal(err)
+	withServers(t, func(t *testing.T, server server) {
+		b := open(t, server.Through("absent", server.Endpoint()), blobs.Options{})
+		for name, err := range map[string]error{
+			"Ping":   b.Ping(t.Context()),
+			"Get":    b.Get(t.Context(), "a.segment", io.Discard),
+			"Delete": b.Delete(t.Context(), "a.segment"),
+			"Put":    b.Put(t.Context(), "a.segment", file(t, nil), nil),
+		} {
+			if herb.CodeOf(err) != herb.CodeUnavailable {
+				t.Errorf("%s without a bucket: %v, want unavailable", name, err)
+			}
 		}
-		for _, u := range got.Uploads {
-			keys = append(keys, *u.Key)
+		n := 0
+		for _, err := range b.List(t.Context()) {
+			wantCode(t, err, herb.CodeUnavailable)
+			n++
 		}
-		return keys
-	}
-	for _, key := range []string{"inside/a.segment", "inside/b.segment", "outside.segment"} {
-		upload := &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key}
-		if _, err := client.CreateMultipartUpload(t.Context(), upload); err != nil {
-			t.Fatal(err)
+		if n != 1 {
+			t.Errorf("a bucket that does not exist lists %d objects", n)
 		}
-	}
-	b := open(t, strings.Replace(address, "?", "/inside?", 1), blobs.Options{})
-	for _, c := range []struct {
-		name      string
-		olderThan time.Duration
-		want      []string
-	}{
-		{"too young", time.Hour, []string{"inside/a.segment", "inside/b.segment", "outside.segment"}},
-		{"old enough", -time.Hour, []string{"outside.segment"}},
-		{"none left", -time.Hour, []string{"outside.segment"}},
-	} {
-		if err := b.Abort(t.Context(), c.olderThan); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, uploads()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
-	}
-}
-
-// TestS3_refused has credentials that are not right. They come from the environment, so it does not run beside others.
-func TestS3_refused(t *testing.T) {
-	server := s3test.New(t)
-	address := server.URL(t, "bucket")
-	right := open(t, address, blobs.Options{})
-	put(t, right, "a.segment", []byte("a"))
-	const wrong = "not-the-secret-at-all"
-	t.Setenv("AWS_SECRET_ACCESS_KEY", wrong)
-	b := open(t, address, blobs.Options{})
-	for what, err := range map[string]error{
-		"list what is in":    b.Ping(t.Context()),
-		"read a.segment in":  b.Get(t.Context(), "a.segment", io.Discard),
-		"store a.segment in": b.Put(t.Context(), "a.segment", file(t, nil), nil),
-	} {
-		wantCode(t, err, herb.CodeUnavailable)
-		want := "refuses to " + what + " s3://bucket (SignatureDoesNotMatch); check the credentials"
-		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), wrong) {
-			t.Errorf("the error is %q, want %q in it, and no secret", err, want)
-		}
-	}
-	if got := get(t, right, "a.segment"); string(got) != "a" {
-		t.Errorf("read %q with the right secret", got)
-	}
-}
-
-// TestS3_region opens a store without a region. Only Amazon's own needs one.
-func TestS3_region(t *testing.T) {
-	server := s3test.New(t)
-	server.URL(t, "bucket")
-	t.Setenv("AWS_REGION", "")
-	b := open(t, "s3://bucket?endpoint="+server.Endpoint(), blobs.Options{})
-	if err := b.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-	_, err := blobs.Open(t.Context(), "s3://bucket", blobs.Options{})
-	wantCode(t, err, herb.CodeInvalid)
-	if !strings.Contains(err.Error(), "add ?region=… or set AWS_REGION") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-// TestS3_noBucket shows that a bucket that does not exist is not taken for an empty one.
-func TestS3_noBucket(t *testing.T) {
-	t.Parallel()
-	server := s3test.New(t)
-	b := open(t, s3test.Through("absent", server.Endpoint()), blobs.Options{})
-	for name, err := range map[string]error{
-		"Ping":   b.Ping(t.Context()),
-		"Get":    b.Get(t.Context(), "a.segment", io.Discard),
-		"Delete": b.Delete(t.Context(), "a.segment"),
-		"Put":    b.Put(t.Context(), "a.segment", file(t, nil), nil),
-	} {
-		if herb.CodeOf(err) != herb.CodeUnavailable {
-			t.Errorf("%s without a bucket: %v, want unavailable", name, err)
-		}
-	}
-	n := 0
-	for _, err := range b.List(t.Context()) {
-		wantCode(t, err, herb.CodeUnavailable)
-		n++
-	}
-	if n != 1 {
-		t.Errorf("a bucket that does not exist lists %d objects", n)
-	}
+	})
 }

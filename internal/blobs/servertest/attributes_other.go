@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package s3test
+package servertest
 
 import "syscall"
 

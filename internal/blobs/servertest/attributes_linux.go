@@ -1,4 +1,4 @@
-package s3test
+package servertest
 
 import "syscall"
 

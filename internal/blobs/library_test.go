@@ -1,0 +1,146 @@
+//go:build unix
+
+package blobs_test
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/blobs"
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/store/sqlite"
+)
+
+// TestLibrary publishes at one node what another one lists, which has nothing but the catalogue and the store, and has the
+// store forget what is not needed any more.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	withServers(t, func(t *testing.T, server server) {
+		address := strings.Replace(server.URL(t, "bucket"), "?", "/datasets/published?", 1)
+		catalogue, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := catalogue.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		node := func(ahead time.Duration) *library.Library {
+			t.Helper()
+			l, err := library.Open(catalogue, library.Options{
+				Dir: t.TempDir(), Blobs: open(t, address, blobs.Options{}), Keep: 1, Retention: time.Hour,
+				Now: func() time.Time { return time.Now().Add(ahead) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return l
+		}
+		publisher, reader, collector := node(0), node(0), node(2*time.Hour)
+		store := open(t, address, blobs.Options{})
+
+		first := publishNotes(t, publisher, 20)
+		wantNote(t, reader, first, 20, 7)
+		second := publishNotes(t, publisher, 2200) // more than one request takes
+		if err := reader.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantNote(t, reader, second, 2200, 2199)
+		if got := len(names(t, store)); got != 2 {
+			t.Errorf("there are %d objects, want those of %s and %s", got, first, second)
+		}
+
+		if err := collector.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for blob, err := range store.List(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, blob.Name)
+			if blob.Size <= 8<<20 {
+				t.Errorf("%s has %d bytes, which go in one request", blob.Name, blob.Size)
+			}
+		}
+		if diff := cmp.Diff([]string{second + ".segment"}, left); diff != "" {
+			t.Errorf("after the collection there are (-want +got):\n%s", diff)
+		}
+		wantNote(t, node(0), second, 2200, 1)
+	})
+}
+
+var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}
+
+// note returns what is noted under a number: 4000 characters, of which no two have many in common.
+func note(n int) string { return fmt.Sprintf("%x", content(2000+n))[:4000] }
+
+// publishNotes publishes so many notes and returns the version.
+func publishNotes(t *testing.T, l *library.Library, n int) string {
+	t.Helper()
+	out, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: notes, Access: herb.AccessOpen, Fields: []herb.Field{
+			{Name: "n", Type: herb.TypeNumber, Filterable: true}, {Name: "note", Type: herb.TypeText},
+		}},
+		Records: iter.Seq2[herb.Record, error](func(yield func(herb.Record, error) bool) {
+			for i := range n {
+				if !yield(herb.Record{fmt.Sprint(i), note(i)}, nil) {
+					return
+				}
+			}
+		}),
+		AllowBreaking: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Dataset.Version
+}
+
+// wantNote checks how many notes a node lists, and one of them. It lists the version before while it fetches this one.
+func wantNote(t *testing.T, l *library.Library, version string, total, n int) {
+	t.Helper()
+	s, err := l.Acquire(t.Context(), notes)
+	for wait := time.NewTicker(10 * time.Millisecond); err == nil && s.Version != version; s, err = l.Acquire(t.Context(), notes) {
+		s.Release()
+		<-wait.C
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	for _, c := range []struct {
+		query string
+		total int
+		want  string
+	}{
+		{"per_page=1", total, note(0)},
+		{fmt.Sprintf("n=%d", n), 1, note(n)},
+	} {
+		r, err := query.Parse(c.query, s.Fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := s.List(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Total != c.total || !strings.Contains(fmt.Sprintf("%s", page.Records), c.want) {
+			t.Errorf("%s lists %d notes, want %d and that of the number in it", c.query, page.Total, c.total)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+//go:build unix
+
+package blobs_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/blobs"
+	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/herb"
+)
+
+// TestS3_abort leaves an upload as a process does that is killed.
+func TestS3_abort(t *testing.T) {
+	t.Parallel()
+	server := s3test.New(t)
+	address := server.URL(t, "bucket")
+	client := server.Client()
+	bucket := "bucket"
+	uploads := func() (keys []string) {
+		t.Helper()
+		got, err := client.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range got.Uploads {
+			keys = append(keys, *u.Key)
+		}
+		return keys
+	}
+	for _, key := range []string{"inside/a.segment", "inside/b.segment", "outside.segment"} {
+		upload := &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key}
+		if _, err := client.CreateMultipartUpload(t.Context(), upload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t, strings.Replace(address, "?", "/inside?", 1), blobs.Options{})
+	for _, c := range []struct {
+		name      string
+		olderThan time.Duration
+		want      []string
+	}{
+		{"too young", time.Hour, []string{"inside/a.segment", "inside/b.segment", "outside.segment"}},
+		{"old enough", -time.Hour, []string{"outside.segment"}},
+		{"none left", -time.Hour, []string{"outside.segment"}},
+	} {
+		if err := b.Abort(t.Context(), c.olderThan); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, uploads()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestS3_refused has credentials that are not right. They come from the environment, so it does not run beside others.
+func TestS3_refused(t *testing.T) {
+	server := s3test.New(t)
+	address := server.URL(t, "bucket")
+	right := open(t, address, blobs.Options{})
+	put(t, right, "a.segment", []byte("a"))
+	const wrong = "not-the-secret-at-all"
+	t.Setenv("AWS_SECRET_ACCESS_KEY", wrong)
+	b := open(t, address, blobs.Options{})
+	for what, err := range map[string]error{
+		"list what is in":    b.Ping(t.Context()),
+		"read a.segment in":  b.Get(t.Context(), "a.segment", io.Discard),
+		"store a.segment in": b.Put(t.Context(), "a.segment", file(t, nil), nil),
+	} {
+		wantCode(t, err, herb.CodeUnavailable)
+		want := "refuses to " + what + " s3://bucket (SignatureDoesNotMatch); check the credentials"
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), wrong) {
+			t.Errorf("the error is %q, want %q in it, and no secret", err, want)
+		}
+	}
+	if got := get(t, right, "a.segment"); string(got) != "a" {
+		t.Errorf("read %q with the right secret", got)
+	}
+}
+
+// TestS3_region opens a store without a region. Only Amazon's own needs one.
+func TestS3_region(t *testing.T) {
+	server := s3test.New(t)
+	server.URL(t, "bucket")
+	t.Setenv("AWS_REGION", "")
+	b := open(t, "s3://bucket?endpoint="+server.Endpoint(), blobs.Options{})
+	if err := b.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_, err := blobs.Open(t.Context(), "s3://bucket", blobs.Options{})
+	wantCode(t, err, herb.CodeInvalid)
+	if !strings.Contains(err.Error(), "add ?region=… or set AWS_REGION") {
+		t.Errorf("the error is %v", err)
+	}
+}
