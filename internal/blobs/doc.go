@@ -6,7 +6,7 @@
 //	s3://bucket/prefix?region=eu-central-1
 //	s3://bucket/prefix?endpoint=https://minio.example.org:9000
 //	gs://bucket/prefix
-//	gs://bucket/prefix?endpoint=https://storage.europe-west3.rep.googleapis.com
+//	gs://bucket/prefix?endpoint=https://storage.example.org
 //	azblob://container/prefix?storage_account=name
 //	file:///folder
 //
