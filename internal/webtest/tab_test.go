@@ -28,6 +28,7 @@ type tabOptions struct {
 	noScript bool
 	dark     bool
 	phone    bool    // 360 by 740
+	width    int64   // 0: as wide as it is
 	height   int64   // 0: as high as it is
 	scale    float64 // 0: one pixel to a pixel
 	before   string  // script that runs in each page before any other
@@ -86,7 +87,7 @@ func (b *tab) screen(opts tabOptions) {
 		width, height = 360, 740
 	}
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: width, Height: cmp.Or(opts.height, height), DeviceScaleFactor: max(opts.scale, 1), Mobile: opts.phone,
+		Width: cmp.Or(opts.width, width), Height: cmp.Or(opts.height, height), DeviceScaleFactor: max(opts.scale, 1), Mobile: opts.phone,
 	})
 	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.phone})
 }
