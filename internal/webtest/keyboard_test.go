@@ -83,52 +83,52 @@ func TestKeyboard(t *testing.T) {
 // beside the page it covers nothing that can be reached.
 func TestRecordByKeyboard(t *testing.T) {
 	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
 	for _, screen := range []struct {
-		name          string
-		width, height int64
-		fills         bool
+		name  string
+		opts  tabOptions
+		fills bool
 	}{
-		{"phone", 360, 740, true}, {"tablet", 768, 1024, true}, {"laptop", 1100, 800, false}, {"large", 1920, 1080, false},
+		{"phone", tabOptions{phone: true}, true}, {"tablet", tabOptions{width: 768}, true},
+		{"laptop", tabOptions{width: 1100}, false}, {"large", tabOptions{width: 1920}, false},
 	} {
-		t.Run(screen.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, newSite(t, nil), tabOptions{width: screen.width, height: screen.height})
-			b.visit(catalog + "?per_page=5&category=herb")
-			b.settled()
-			b.press(kb.ArrowDown + kb.ArrowDown)
-			b.next(func() { b.press(kb.Enter) })
-			if got := eval[string](b, "document.activeElement.id"); got != "record" {
-				t.Fatalf("the focus is on %q", got)
+		b.screen(screen.opts)
+		b.visit(catalog + "?per_page=5&category=herb")
+		b.settled()
+		b.press(kb.ArrowDown + kb.ArrowDown)
+		b.next(func() { b.press(kb.Enter) })
+		if got := eval[string](b, "document.activeElement.id"); got != "record" {
+			t.Fatalf("%s: the focus is on %q", screen.name, got)
+		}
+		var seen []string
+		outside := 0
+		for range 40 { // more than the record has, so that it leads out of it
+			b.press(kb.Tab)
+			at := eval[struct {
+				Name            string
+				Within, Covered bool
+			}](b, `(() => {
+				const e = document.activeElement, r = e.getClientRects()[0], record = document.getElementById("record");
+				const top = r && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+				const none = e === document.body, within = record.contains(e);
+				return { name: e.outerHTML.slice(0, 120), within: within || none, covered: !none && !within && record.contains(top) };
+			})()`)
+			seen = append(seen, at.Name)
+			if at.Covered || screen.fills && !at.Within {
+				t.Fatalf("%s: behind the record, the focus is on %s", screen.name, at.Name)
 			}
-			var seen []string
-			outside := 0
-			for range 80 {
-				b.press(kb.Tab)
-				at := eval[struct {
-					Name            string
-					Within, Covered bool
-				}](b, `(() => {
-					const e = document.activeElement, r = e.getClientRects()[0], record = document.getElementById("record");
-					const top = r && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
-					const within = record.contains(e);
-					return { name: e.outerHTML.slice(0, 120), within: within || e === document.body, covered: e !== document.body && !within && record.contains(top) };
-				})()`)
-				seen = append(seen, at.Name)
-				if at.Covered || screen.fills && !at.Within {
-					t.Fatalf("behind the record, the focus is on %s", at.Name)
-				}
-				if !at.Within {
-					outside++
-				}
+			if !at.Within {
+				outside++
 			}
-			if !strings.Contains(strings.Join(seen, ""), `data-record="next"`) || outside == 0 && !screen.fills {
-				t.Errorf("the way leads over %q", seen)
-			}
-			b.next(func() { b.press(kb.Escape) })
-			if !eval[bool](b, `document.activeElement.matches(".results tbody tr:nth-child(2) th a")`) || b.count("#record") != 0 {
-				t.Errorf("after it is closed the focus is on %s", eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"))
-			}
-		})
+		}
+		if !strings.Contains(strings.Join(seen, ""), `data-record="next"`) || outside == 0 && !screen.fills {
+			t.Errorf("%s: the way leads over %q", screen.name, seen)
+		}
+		b.next(func() { b.press(kb.Escape) })
+		if !eval[bool](b, `document.activeElement.matches(".results tbody tr:nth-child(2) th a")`) || b.count("#record") != 0 {
+			t.Errorf("%s: after it is closed the focus is on %s", screen.name,
+				eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 )
 
@@ -21,9 +22,11 @@ func (b *tab) lightnessOf(selector string) int {
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for _, dark := range []bool{false, true} {
-		for _, noScript := range []bool{false, true} {
-			b := open(t, s, tabOptions{dark: dark, noScript: noScript})
+	for _, noScript := range []bool{false, true} {
+		b := open(t, s, tabOptions{noScript: noScript})
+		for _, dark := range []bool{false, true} {
+			b.dark(dark)
+			call(b, network.ClearBrowserCookies, cdp.Empty{})
 			b.visit("/")
 			if got := b.lightness(); got < 100 != dark {
 				t.Errorf("dark %v, without scripts %v: the ground is %d light", dark, noScript, got)
