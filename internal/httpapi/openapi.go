@@ -83,14 +83,21 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 		if rt.pattern != listPattern {
 			continue
 		}
-		names := distinct{}
+		names, wide := distinct{}, false
 		for _, d := range datasets {
 			name, at := names.identifier(d.Ref), "/api/v1/"+d.Ref.String()
 			schemas = append(schemas, member{recordSchema(name), describeRecord(d)})
+			if isWide(d) {
+				schemas = append(schemas, member{filtersSchema(name), describeFilters(d)})
+				wide = true
+			}
 			paths = append(paths, member{at + "/data", object{{"get", describeListing(d, name)}}})
 			if op, ok := describeFacets(d, name); ok {
 				paths = append(paths, member{at + "/facets", object{{"get", op}}})
 			}
+		}
+		if wide {
+			schemas = append(schemas, member{"FilterValues", filterValuesSchema()})
 		}
 	}
 	return object{

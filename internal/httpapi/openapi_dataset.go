@@ -73,7 +73,7 @@ func describeListing(d herb.Dataset, name string) object {
 		{"summary", "List " + titleOf(d)},
 		{"description", about},
 		{"security", accessTo(d).security()},
-		{"parameters", datasetParameters(d)},
+		{"parameters", datasetParameters(d, name)},
 		{"responses", withFaults(listResponses(page))},
 	}
 }
@@ -90,7 +90,7 @@ func accessTo(d herb.Dataset) auth {
 }
 
 // datasetParameters returns everything that can be asked of a dataset.
-func datasetParameters(d herb.Dataset) []any {
+func datasetParameters(d herb.Dataset, name string) []any {
 	var sortable []string
 	for _, f := range d.Fields {
 		if f.Sortable {
@@ -104,10 +104,63 @@ func datasetParameters(d herb.Dataset) []any {
 	}
 	params = append(params, ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
 		ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"))
+	return append(params, filtersOf(d, name, query.Reserved())...)
+}
+
+// maxListed is how many fields can be filtered by with a parameter for each and each of its operators. Beyond it those of one
+// dataset would be most of the document, and more than readers and generators of clients can take.
+const maxListed = 50
+
+func filtersSchema(name string) string { return "Filters_" + name }
+
+// isWide reports whether a dataset has too many fields to have a parameter for each.
+func isWide(d herb.Dataset) bool {
+	n := 0
 	for _, f := range d.Fields {
-		params = append(params, filterParameters(f, query.Reserved())...)
+		if f.Filterable {
+			n++
+		}
+	}
+	return n > maxListed
+}
+
+// filtersOf returns the parameters that filter a dataset, where some names mean something else: one for each field and
+// operator or, of a wide dataset, one that stands for them all.
+func filtersOf(d herb.Dataset, name string, reserved []string) (params []any) {
+	if isWide(d) {
+		return []any{inQuery("filters", "Any of the fields that its schema names, as `field=value` or `field[operator]=value`, each as often as "+
+			"needed. The operators of a field are told by `/api/v1/"+d.Ref.String()+"`.", schema(filtersSchema(name)))}
+	}
+	for _, f := range d.Fields {
+		params = append(params, filterParameters(f, reserved)...)
 	}
 	return params
+}
+
+// describeFilters returns the schema of the filters of a wide dataset.
+func describeFilters(d herb.Dataset) object {
+	var fields object
+	for _, f := range d.Fields {
+		if f.Filterable && !slices.Contains(query.Reserved(), f.Name) {
+			fields = append(fields, member{f.Name, schema("FilterValues")})
+		}
+	}
+	return object{
+		{"type", "object"}, {"description", "Filters of " + d.Ref.String() + ". Each must match."},
+		{"properties", fields},
+		{"patternProperties", object{
+			{`\[(eq|ne|gt|gte|lt|lte|in|prefix)\]$`, schema("FilterValues")},
+			{`\[empty\]$`, object{{"type", "string"}, {"enum", []string{"true", "false"}}}},
+		}},
+	}
+}
+
+// filterValuesSchema is what a filter of a wide dataset takes.
+func filterValuesSchema() object {
+	return object{
+		{"type", []string{"string", "array"}}, {"items", object{{"type", "string"}}},
+		{"description", "A value; repeated: one of these values. Empty: records without a value."},
+	}
 }
 
 // filterParameters returns the parameters that filter by a field, where some names mean something else.

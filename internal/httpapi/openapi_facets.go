@@ -59,9 +59,7 @@ func describeFacets(d herb.Dataset, name string) (op object, ok bool) {
 		ref("parameters", "top"), ref("parameters", "buckets"), ref("parameters", "search"), ref("parameters", "api_key"),
 		ref("parameters", "If-None-Match"), ref("parameters", "X-Request-Id"),
 	}
-	for _, f := range d.Fields {
-		params = append(params, filterParameters(f, slices.Concat(query.Reserved(), query.FacetParams()))...)
-	}
+	params = append(params, filtersOf(d, name, slices.Concat(query.Reserved(), query.FacetParams()))...)
 	return object{
 		{"operationId", "facets_" + name},
 		{"tags", []string{tagData}},

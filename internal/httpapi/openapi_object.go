@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 )
 
 // object is a JSON object whose members keep their order, so that a document reads as it was meant to be read.
@@ -21,25 +21,48 @@ func (o object) with(members ...member) object {
 // MarshalJSON writes the object.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
+	err := writeJSON(&b, o)
+	return b.Bytes(), err
+}
+
+// writeJSON writes a value. What documents are made of is written in one pass: encoding/json would copy and check an object
+// again for each of those around it.
+func writeJSON(b *bytes.Buffer, v any) (err error) {
+	switch v := v.(type) {
+	case object:
+		b.WriteByte('{')
+		for i, m := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := errors.Join(writeJSON(b, m.name), b.WriteByte(':'), writeJSON(b, m.value)); err != nil {
+				return err
+			}
+		}
+		return b.WriteByte('}')
+	case []any:
+		return writeList(b, v)
+	case []object:
+		return writeList(b, v)
+	case []string:
+		return writeList(b, v)
+	}
+	encoded, err := encodeJSON(v)
+	b.Write(encoded)
+	return err
+}
+
+func writeList[E any](b *bytes.Buffer, list []E) error {
+	b.WriteByte('[')
+	for i, e := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
+		if err := writeJSON(b, e); err != nil {
+			return err
 		}
-		value, err := encodeJSON(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return b.WriteByte(']')
 }
 
 // ref points to a component of the document.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +41,10 @@ type spec struct {
 	Components struct {
 		Schemas map[string]struct {
 			Required   []string
-			Properties map[string]struct{ Type string }
+			Properties map[string]struct {
+				Type string
+				Ref  string `json:"$ref"`
+			}
 		}
 		SecuritySchemes map[string]any
 	}
@@ -140,6 +145,56 @@ func TestDocumentOfADataset(t *testing.T) {
 	}
 }
 
+// putWide adds a dataset with more fields than parameters can be listed for.
+func putWide(s *service, fields int) {
+	d := herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "fields"}, Version: "v1"}
+	for i := range fields {
+		d.Fields = append(d.Fields, herb.Field{
+			Name: fmt.Sprintf("field_%05d", i), Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true,
+		})
+	}
+	s.library.put(d, nil)
+}
+
+// TestDocumentOfAWideDataset has all fields described, in a size that grows with their names alone.
+func TestDocumentOfAWideDataset(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	const fields = 10_000
+	before := len(s.get(t, "/openapi.json").body)
+	putWide(s, fields)
+	w := httptest.NewRecorder() // answers are not held against this document, which takes long
+	s.ServeHTTP(w, request("GET", "/openapi.json", "", "Accept-Encoding", "identity"))
+	if grown := w.Body.Len() - before; grown > fields*200 {
+		t.Errorf("%d fields take %d bytes", fields, grown)
+	}
+	var d spec
+	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	filters := d.Components.Schemas["Filters_wide_fields"].Properties
+	if len(filters) != fields || filters["field_09999"].Ref != "#/components/schemas/FilterValues" {
+		t.Errorf("%d fields can be filtered by, the last one by %+v", len(filters), filters["field_09999"])
+	}
+	if record := d.Components.Schemas["Record_wide_fields"]; len(record.Properties) != fields || len(record.Required) != fields {
+		t.Errorf("records have %d members, %d required", len(record.Properties), len(record.Required))
+	}
+	for path, names := range map[string][]string{
+		"/data":   {"sort", "filters"},
+		"/facets": {"field", "filters"},
+	} {
+		var got []string
+		for _, p := range d.Paths["/api/v1/wide/fields"+path]["get"].Parameters {
+			if p.Ref == "" {
+				got = append(got, p.Name)
+			}
+		}
+		if diff := cmp.Diff(names, got); diff != "" {
+			t.Errorf("%s: parameters of its own (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
 func TestDocumentFollowsTheDatasets(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -170,6 +225,7 @@ func TestDocumentFollowsTheDatasets(t *testing.T) {
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	putWide(s, 60)
 	doc, err := libopenapi.NewDocument([]byte(s.get(t, "/openapi.json").body))
 	if err != nil {
 		t.Fatal(err)
@@ -189,6 +245,7 @@ func TestDocumentIsValid(t *testing.T) {
 		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
 		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green",
 		"/api/v1/garden/catalog/data?api_key=" + reader,
+		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001",
 	} {
 		if ok, errs := v.ValidateHttpRequest(request("GET", target, "")); !ok {
 			for _, e := range errs {
@@ -249,6 +306,7 @@ func TestDocumentByRedocly(t *testing.T) {
 		t.Skip(missing)
 	}
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	putWide(s, 60)
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	if err := os.WriteFile(file, []byte(s.get(t, "/openapi.json").body), 0o644); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // docsPolicy is that of the viewer of the OpenAPI document: it sets styles from its script and brings images within its
 // style sheet.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-	"connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docs answers with the whole interface, shown by a viewer that reads the OpenAPI document.
 func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {

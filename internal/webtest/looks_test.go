@@ -4,24 +4,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
 )
 
 // lightness returns how light the ground of the page is, from 0 to 255.
-func (b *tab) lightness() int {
+func (b *tab) lightness() int { b.Helper(); return b.lightnessOf("html") }
+
+// lightnessOf returns how light the ground of the first element is that a selector finds.
+func (b *tab) lightnessOf(selector string) int {
 	b.Helper()
 	return eval[int](b, `(() => { const c = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-		c.fillStyle = getComputedStyle(document.documentElement).backgroundColor; c.fillRect(0, 0, 1, 1);
+		c.fillStyle = getComputedStyle(document.querySelector(`+quote(selector)+`)).backgroundColor; c.fillRect(0, 0, 1, 1);
 		return Math.max(...c.getImageData(0, 0, 1, 1).data.slice(0, 3)); })()`)
 }
 
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	for _, dark := range []bool{false, true} {
-		for _, noScript := range []bool{false, true} {
-			b := open(t, s, tabOptions{dark: dark, noScript: noScript})
+	for _, noScript := range []bool{false, true} {
+		b := open(t, s, tabOptions{noScript: noScript})
+		for _, dark := range []bool{false, true} {
+			b.dark(dark)
+			call(b, network.ClearBrowserCookies, cdp.Empty{})
 			b.visit("/")
 			if got := b.lightness(); got < 100 != dark {
 				t.Errorf("dark %v, without scripts %v: the ground is %d light", dark, noScript, got)
@@ -136,32 +141,5 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%s transfers %d bytes, at most %d", path, got, most)
 		}
 		t.Logf("%s: %d bytes in %d requests", path, got, len(b.asked(s.url)))
-	}
-}
-
-// TestDocs tries an operation in the viewer of the whole interface.
-func TestDocs(t *testing.T) {
-	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit("/docs")
-	b.until("document.querySelectorAll('#swagger .opblock').length > 5")
-	b.visit(catalog + "/api")
-	b.settled()
-	b.follow(b.pick(".tries a", "sort"))
-	b.until("document.querySelector('#swap .answer')")
-	if got := b.text(".answer .status-line"); !strings.Contains(got, "200") {
-		t.Errorf("the answer is %q", got)
-	}
-	b.do(chromedp.SetValue(chromedp.CSS(".try [name=sort]"), "price"))
-	b.next(func() { b.fill(".try [name=per_page]", "3\r") })
-	b.until("location.search.includes('per_page=3')")
-	var l listing
-	decode(t, eval[string](b, "document.querySelector('.answer code').textContent"), &l)
-	if len(l.Data) != 3 || l.Meta.PerPage != 3 {
-		t.Errorf("the answer is %+v", l)
-	}
-	b.visit(catalog + "/versions")
-	if got := b.text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
-		t.Errorf("the versions are %q", got)
 	}
 }

@@ -28,6 +28,7 @@ type tabOptions struct {
 	noScript bool
 	dark     bool
 	phone    bool    // 360 by 740
+	width    int64   // 0: as wide as it is
 	height   int64   // 0: as high as it is
 	scale    float64 // 0: one pixel to a pixel
 	before   string  // script that runs in each page before any other
@@ -39,13 +40,14 @@ type tab struct {
 	*testing.T
 	*site
 	*events
-	ctx context.Context
+	ctx      context.Context
+	noScript bool
 }
 
 func open(t *testing.T, s *site, opts tabOptions) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium.in(t), chromedp.WithNewBrowserContext())
-	b := &tab{T: t, site: s, ctx: ctx}
+	b := &tab{T: t, site: s, ctx: ctx, noScript: opts.noScript}
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func (b *tab) screen(opts tabOptions) {
 		width, height = 360, 740
 	}
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: width, Height: cmp.Or(opts.height, height), DeviceScaleFactor: max(opts.scale, 1), Mobile: opts.phone,
+		Width: cmp.Or(opts.width, width), Height: cmp.Or(opts.height, height), DeviceScaleFactor: max(opts.scale, 1), Mobile: opts.phone,
 	})
 	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.phone})
 }
@@ -140,11 +142,23 @@ func eval[V any](b *tab, js string) V {
 	return v
 }
 
-// until waits for an expression of JavaScript to be true.
+// until waits for an expression of JavaScript to be true. Where scripts run, the page looks itself whenever something in it has
+// changed, and says so; asking it again and again would cost more than the pages do.
 func (b *tab) until(js string) {
 	b.Helper()
+	watch := fmt.Sprintf(`new Promise((resolve) => {
+		const met = () => { try { return Boolean(%s); } catch { return false; } };
+		if (met()) return resolve(true);
+		const look = () => met() && end(true);
+		const changes = new MutationObserver(look), often = setInterval(look, 50), late = setTimeout(() => end(false), 1000);
+		const end = (result) => { changes.disconnect(); clearInterval(often); clearTimeout(late); resolve(result); };
+		changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+	})`, js)
+	if b.noScript {
+		watch = "Boolean(" + js + ")"
+	}
 	b.wait(js, func() bool {
-		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
+		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](watch, chromedp.EvalAwaitPromise))
 		return err == nil && ok // between two pages there is nothing to ask
 	})
 }

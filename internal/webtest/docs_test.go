@@ -1,0 +1,107 @@
+package webtest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestDocs tries an operation in the viewer of the whole interface.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit("/docs")
+	b.until("document.querySelectorAll('#swagger .opblock').length > 5")
+	b.click("#operations-Service-getHealth .opblock-summary-control")
+	b.click("#swagger .try-out__btn")
+	b.click("#swagger .btn.execute")
+	b.until(`document.querySelector("#swagger .live-responses-table .response")?.textContent.includes("ok")`)
+	if light := b.lightnessOf("#swagger"); light < 200 {
+		t.Errorf("the viewer has a ground of %d", light)
+	}
+	b.click("[data-theme-toggle]")
+	if light := b.lightnessOf("#swagger"); light > 60 {
+		t.Errorf("in dark, the viewer has a ground of %d", light)
+	}
+	b.click("[data-theme-toggle]")
+	b.visit(catalog + "/api")
+	b.settled()
+	b.follow(b.pick(".tries a", "sort"))
+	b.until("document.querySelector('#swap .answer')")
+	if got := b.text(".answer .status-line"); !strings.Contains(got, "200") {
+		t.Errorf("the answer is %q", got)
+	}
+	b.do(chromedp.SetValue(chromedp.CSS(".try [name=sort]"), "price"))
+	b.next(func() { b.fill(".try [name=per_page]", "3\r") })
+	b.until("location.search.includes('per_page=3')")
+	var l listing
+	decode(t, eval[string](b, "document.querySelector('.answer code').textContent"), &l)
+	if len(l.Data) != 3 || l.Meta.PerPage != 3 {
+		t.Errorf("the answer is %+v", l)
+	}
+	b.visit(catalog + "/versions")
+	if got := b.text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
+		t.Errorf("the versions are %q", got)
+	}
+}
+
+// TestLargeDocs shows a document that is too large for the viewer: what belongs to no dataset, and to the one that is chosen.
+func TestLargeDocs(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/openapi.json" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(multiplied(t, next, 20)) // a browser that is gone needs no answer
+		})
+	}), tabOptions{})
+	b.visit("/docs")
+	b.until("document.querySelector('#swagger .opblock') && document.getElementById('pick').checkVisibility()")
+	if got := b.text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
+		t.Errorf("without a choice there are %q", got)
+	}
+	b.do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
+	b.click("#pick button")
+	b.until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")
+	got := b.texts("#swagger .opblock-summary-path")
+	if own := strings.Count(strings.Join(got, " "), "/catalog/"); own != 2 {
+		t.Errorf("of the chosen dataset there are %d operations: %q", own, got)
+	}
+	if got := eval[string](b, "document.getElementById('pick-dataset').value"); got != "copy7/catalog" {
+		t.Errorf("the choice is shown as %q", got)
+	}
+	b.click("#operations-Data-list_copy7_catalog .opblock-summary-control")
+	b.until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are there
+}
+
+// multiplied returns the OpenAPI document of a handler with copies of one of its datasets.
+func multiplied(t *testing.T, from http.Handler, copies int) []byte {
+	w := httptest.NewRecorder()
+	from.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	var d map[string]any
+	decode(t, w.Body.String(), &d)
+	paths := d["paths"].(map[string]any)
+	schemas := d["components"].(map[string]any)["schemas"].(map[string]any)
+	renamed := func(v any, name string) (out any) {
+		text, _ := json.Marshal(v) // it was decoded from JSON
+		decode(t, strings.ReplaceAll(string(text), "garden_catalog", name+"_catalog"), &out)
+		return out
+	}
+	for i := range copies {
+		name := fmt.Sprint("copy", i)
+		schemas["Record_"+name+"_catalog"] = schemas["Record_garden_catalog"]
+		for _, kind := range []string{"/data", "/facets"} {
+			paths["/api/v1/"+name+"/catalog"+kind] = renamed(paths["/api/v1/garden/catalog"+kind], name)
+		}
+	}
+	out, _ := json.Marshal(d) // as above
+	return out
+}
