@@ -100,9 +100,17 @@ func commonLength(a, b string) int {
 	return n
 }
 
-// writeBeginnings writes the beginnings of words, which it finds in the words of the records. Names and ids are the words in
-// their order; found is in how many records each stands, by its number.
-func (b *wordsBuilder) writeBeginnings(ctx context.Context, w *fileWriter, names []string, ids u32s, found []uint32) error {
+// beginningsBuilder gathers the records of beginnings of words. It is nil where there are none to keep.
+type beginningsBuilder struct {
+	ranges []byte
+	inner  []uint32 // the innermost of each word, from 1; 0: none
+	outer  []uint32 // what is around each
+	begun  *bitTable
+}
+
+// newBeginnings returns a builder for the words in their order, names and ids. Found is in how many records each stands, by its
+// number.
+func (b *wordsBuilder) newBeginnings(names []string, ids u32s, found []uint32) *beginningsBuilder {
 	sorted := make([]uint32, len(names))
 	for i := range sorted {
 		sorted[i] = found[ids.at(i)]
@@ -111,34 +119,51 @@ func (b *wordsBuilder) writeBeginnings(ctx context.Context, w *fileWriter, names
 	if len(all) == 0 {
 		return nil
 	}
-	var ranges []byte
-	inner, outer := make([]uint32, len(names)), make([]uint32, len(all)) // the innermost of each word, and what is around it; from 1
+	bb := &beginningsBuilder{
+		inner: make([]uint32, len(names)),
+		outer: make([]uint32, len(all)),
+		// Fields are sorted at the same time, and what stands more than once takes room beside the bits.
+		begun: newBitTable(b.shop, len(all), int(b.records), b.memory/16),
+	}
 	for i, a := range all {
-		outer[i] = inner[ids.at(a.from)]
+		bb.outer[i] = bb.inner[ids.at(a.from)]
 		for place := a.from; place < a.to; place++ {
-			inner[ids.at(place)] = uint32(i + 1)
+			bb.inner[ids.at(place)] = uint32(i + 1)
 		}
-		ranges = binary.LittleEndian.AppendUint32(ranges, uint32(a.from))
-		ranges = binary.LittleEndian.AppendUint32(ranges, uint32(a.to))
+		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.from))
+		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.to))
 	}
-	begun := newInverted(b.shop, b.memory/4) // fields are sorted at the same time
-	begun.numbers = len(all)
-	err := b.eachWord(ctx, func(record, word uint32) {
-		if word == 0 {
-			return
-		}
-		for i := inner[word-1]; i > 0; i = outer[i-1] {
-			begun.add(i-1, record)
-		}
-	}, begun.spillIfFull)
+	return bb
+}
+
+// add takes a word as it stands in the forward index.
+func (b *beginningsBuilder) add(record, word uint32) {
+	if b == nil || word == 0 {
+		return
+	}
+	for i := b.inner[word-1]; i > 0; i = b.outer[i-1] {
+		b.begun.add(i-1, record)
+	}
+}
+
+// next comes behind each record.
+func (b *beginningsBuilder) next() error {
+	if b == nil {
+		return nil
+	}
+	return b.begun.next()
+}
+
+// writeTo writes the sections.
+func (b *beginningsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
+	if b == nil {
+		return nil
+	}
+	sets, twice, err := b.begun.sets(ctx)
 	if err != nil {
 		return err
 	}
-	sets, twice, _, err := begun.sets(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.section(tagBegin, noField, ranges); err != nil {
+	if err := w.section(tagBegin, noField, b.ranges); err != nil {
 		return err
 	}
 	if err := sets.writeTo(w, tagBegun, noField); err != nil {

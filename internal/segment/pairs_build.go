@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"io"
 	"slices"
 )
 
@@ -58,90 +57,72 @@ func (p pairRules) common(found []uint32, records int) []commonWord {
 	}
 }
 
-// writePairs writes the pairs of words, which it finds in the words of the records. found is in how many records each word
-// stands; it is not needed any more and changed.
-func (b *wordsBuilder) writePairs(ctx context.Context, w *fileWriter, found []uint32) error {
+// pairsBuilder gathers the records of pairs of words. It is nil where there are none to keep.
+type pairsBuilder struct {
+	head   []byte
+	words  []commonWord
+	ranks  []uint32 // of each word its place among the frequent ones, from 1; 0: it has none
+	firsts []uint32 // of each frequent word the number of its first pair
+	before uint32   // rank of the word before, 0: there is none
+	pairs  *inverted
+}
+
+// newPairs returns a builder. Found is in how many records each word stands.
+func (b *wordsBuilder) newPairs(found []uint32) *pairsBuilder {
 	words := b.extras.pairs.common(found, int(b.records))
 	if len(words) == 0 {
 		return nil
 	}
-	clear(found)
-	ranks, firsts := found, make([]uint32, len(words)) // ranks: of each word its place among the frequent ones, from 1
-	var head []byte
+	pb := &pairsBuilder{words: words, ranks: make([]uint32, len(found)), firsts: make([]uint32, len(words))}
 	all := uint32(0)
 	for i, c := range words {
-		ranks[c.id], firsts[i] = uint32(i+1), all
-		head = binary.LittleEndian.AppendUint32(head, c.id)
-		head = binary.LittleEndian.AppendUint32(head, all)
+		pb.ranks[c.id], pb.firsts[i] = uint32(i+1), all
+		pb.head = binary.LittleEndian.AppendUint32(pb.head, c.id)
+		pb.head = binary.LittleEndian.AppendUint32(pb.head, all)
 		all += uint32(c.seconds)
 	}
-	pairs := newInverted(b.shop, b.memory/4) // fields are sorted at the same time
-	pairs.numbers = int(all)
-	err := b.eachWord(ctx, func() func(record, word uint32) {
-		before := uint32(0) // rank of the word before, 0: there is none
-		return func(record, word uint32) {
-			rank := uint32(0)
-			if word > 0 {
-				rank = ranks[word-1]
-			}
-			if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-				pairs.add(firsts[before-1]+rank-1, record)
-			}
-			before = rank
-		}
-	}(), pairs.spillIfFull)
+	pb.pairs = newInverted(b.shop, b.memory/4) // fields are sorted at the same time
+	pb.pairs.numbers = int(all)
+	return pb
+}
+
+// add takes a word as it stands in the forward index, where fields are apart.
+func (b *pairsBuilder) add(record, word uint32) {
+	if b == nil {
+		return
+	}
+	rank := uint32(0)
+	if word > 0 {
+		rank = b.ranks[word-1]
+	}
+	if b.before > 0 && rank > 0 && int(rank) <= b.words[b.before-1].seconds {
+		b.pairs.add(b.firsts[b.before-1]+rank-1, record)
+	}
+	b.before = rank
+}
+
+// next comes behind each record.
+func (b *pairsBuilder) next() error {
+	if b == nil {
+		return nil
+	}
+	return b.pairs.spillIfFull()
+}
+
+// writeTo writes the sections.
+func (b *pairsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
+	if b == nil {
+		return nil
+	}
+	sets, twice, _, err := b.pairs.sets(ctx)
 	if err != nil {
 		return err
 	}
-	sets, twice, _, err := pairs.sets(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.section(tagCommon, noField, head); err != nil {
+	if err := w.section(tagCommon, noField, b.head); err != nil {
 		return err
 	}
 	if err := sets.writeTo(w, tagPairs, noField); err != nil {
 		return err
 	}
 	return twice.writeTo(w, tagPairsTwice, noField)
-}
-
-// eachWord calls f with the words of all records as they stand in the forward index, the number + 1 of each or a 0 behind
-// a field, and now and then, between two records, pause.
-func (b *wordsBuilder) eachWord(ctx context.Context, f func(record, word uint32), pause func() error) error {
-	r, err := b.forward.reader()
-	if err != nil {
-		return err
-	}
-	buf := make([]byte, 1<<16)
-	record, word, shift, fields := uint32(0), uint32(0), 0, 0
-	for {
-		n, err := r.Read(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		for _, c := range buf[:n] {
-			word |= uint32(c&0x7f) << shift
-			if shift += 7; c >= 0x80 {
-				continue
-			}
-			f(record, word)
-			if word == 0 {
-				if fields++; fields == b.fields {
-					fields = 0
-					record++
-					if err := pause(); err != nil {
-						return err
-					}
-				}
-			}
-			word, shift = 0, 0
-		}
-	}
 }

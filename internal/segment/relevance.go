@@ -132,40 +132,6 @@ func better(a, b scored) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
 }
 
-// repeated are the records in which a clause may stand more than once, in the order of their numbers, and for each clause
-// how often it stands in each of them.
-type repeated struct {
-	set     *roaring.Bitmap
-	records []uint32
-	lengths []uint32
-	counts  [][]byte // manyTimes: that often or more
-}
-
-func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
-	var all []*roaring.Bitmap
-	for i := range v.clauses {
-		again, err := v.again(&v.clauses[i])
-		if err != nil {
-			return repeated{}, err
-		}
-		all = append(all, roaring.And(again, set))
-	}
-	more := repeated{set: union(all)}
-	more.records = more.set.ToArray()
-	more.lengths = make([]uint32, len(more.records))
-	for i, rec := range more.records {
-		more.lengths[i] = v.lengths.at(int(rec))
-	}
-	for i := range v.clauses {
-		counts, err := v.counts(&v.clauses[i], len(v.clauses) == 1, more.records)
-		if err != nil {
-			return repeated{}, err
-		}
-		more.counts = append(more.counts, counts)
-	}
-	return more, nil
-}
-
 // buckets sorts records into buckets, the best first. Of those that hold one record only the best are kept, as many as asked for.
 func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []bucket {
 	hist := newHistogram()

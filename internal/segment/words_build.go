@@ -5,14 +5,6 @@ import (
 	"encoding/binary"
 )
 
-// extraRules say what else is kept of words, to find faster what many records have.
-type extraRules struct {
-	pairs      pairRules
-	beginnings beginningRules
-}
-
-func defaultExtraRules() extraRules { return extraRules{defaultPairRules(), defaultBeginningRules()} }
-
 // wordsBuilder makes the part of a segment that is searched.
 type wordsBuilder struct {
 	shop    *workshop
@@ -112,8 +104,5 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 			return err
 		}
 	}
-	if err := b.writeBeginnings(ctx, w, names, ids, records); err != nil {
-		return err
-	}
-	return b.writePairs(ctx, w, records)
+	return b.writeExtras(ctx, w, names, ids, records)
 }
