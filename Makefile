@@ -21,7 +21,10 @@ help: ## list the targets
 build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
-test: check parts ## check everything and run every test, with the parts they need
+# Parts are mostly waited for, so they are fetched while the code is checked.
+test: ## check everything and run every test, with the parts they need
+	@$(MAKE) --no-print-directory parts & parts=$$!; \
+	$(MAKE) --no-print-directory check || { kill $$parts; exit 1; }; wait $$parts
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -race -short -shuffle=on $(RACED)
 	HERBARIUM_TEST_REQUIRE=all $(GO) test -shuffle=on ./...
 
