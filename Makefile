@@ -8,8 +8,9 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -tags=disable_grpc_modules
 
 # What does several things at once, and is tested under the race detector as well; -short leaves out what only takes long.
-# `make race` has all of it under the detector, for which all clients of object stores must be compiled anew.
-RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plants ./internal/segment ./internal/store/... \
+# Segments and SQLite are under it through those who use them, library and plants. `make race` has all of it under the detector,
+# for which all clients of object stores must be compiled anew.
+RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plants ./internal/store/postgres \
 	./internal/telemetry ./internal/watch ./internal/web
 
 .DEFAULT_GOAL := help
@@ -61,13 +62,13 @@ postgres:
 		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf; fi; \
 	$(call install,postgresql)
 
+# The modules of these two have the versions of the main one, so that what both have is compiled once.
 s3: tools/s3/versitygw ## build the S3 server that the tests run
 
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
-# Its module has the versions of the main one, so that what both have is compiled once.
 gcs: tools/gcs/fake-gcs-server ## build the emulator of Google Cloud Storage that the tests run
 
 tools/gcs/fake-gcs-server: tools/gcs/go.mod tools/gcs/go.sum

@@ -27,7 +27,7 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 		members += int(again.GetCardinality())
 	}
 	if numbered && members < v.records/(containerMembers/mostInArray) {
-		return v.repeatedOf(set), nil // arrays are gone through faster than roaring intersects them
+		return v.repeatedOf(set, all), nil // arrays are gone through faster than roaring intersects them
 	}
 	for i, again := range all {
 		all[i] = roaring.And(again, set)
@@ -53,15 +53,14 @@ func (v *relevance) measure(more *repeated) {
 	}
 }
 
-// repeatedOf is moreThanOnce for few records and clauses with numbers, whose sets have been looked at before. It takes one
-// container of the set after the other, and goes through those of each clause beside it.
-func (v *relevance) repeatedOf(set *roaring.Bitmap) repeated {
+// repeatedOf is moreThanOnce for few records and clauses with numbers, given the records in which each stands more than once. It
+// takes one container of the set after the other, and goes through those of each clause beside it.
+func (v *relevance) repeatedOf(set *roaring.Bitmap, all []*roaring.Bitmap) repeated {
 	var more repeated
 	found := make([]foundAgain, len(v.clauses))
 	for i := range v.clauses {
 		c := &v.clauses[i]
-		twice, _ := c.in.twice.get(c.term)
-		found[i] = foundAgain{sets: openContainers(c.in.twice.bytes(c.term)), counts: c.in.twice.behind(c.term, twice)}
+		found[i] = foundAgain{sets: openContainers(c.in.twice.bytes(c.term)), counts: c.in.twice.behind(c.term, all[i])}
 	}
 	more.counts = make([][]byte, len(found))
 	for records := set.ToArray(); len(records) > 0; {
