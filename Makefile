@@ -13,7 +13,7 @@ export GOFLAGS := -trimpath -tags=disable_grpc_modules
 RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plants ./internal/store/postgres \
 	./internal/telemetry ./internal/watch ./internal/web
 
-# SQLite itself, which is C made into Go, is left out: with the detector it takes minutes to compile, without it 20 seconds.
+# SQLite itself, which is C made into Go, is left out: it is large, and races in it are not looked for here.
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 .DEFAULT_GOAL := help
