@@ -13,7 +13,7 @@ func TestBeginnings(t *testing.T) {
 	t.Parallel()
 	with, without := withAndWithoutExtras(t)
 	used := compareSearches(t, with, without,
-		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "%22oak+b*%22", "%22oak+elm+a*%22",
+		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "oak-b*", "oak-elm-a*", "%22oak+b*%22",
 		"b*+-oak", "-b*", "a*&kind=c",
 	)
 	if begun, words := used[&with.words.beginnings.occurrences], used[&with.words.occurrences]; begun < 12 || words < 12 {
