@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/minio/minio-go/v7"
 
 	"herbarium/bench/gen"
 	"herbarium/bench/internal/proc"
@@ -78,12 +78,10 @@ type object struct {
 // newest returns the file that was published last: names of versions begin with the time.
 func (c *cluster) newest(t *testing.T) (last object) {
 	t.Helper()
-	name := bucket
-	listing, err := c.s3.Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
-	check(t, err)
-	for _, o := range listing.Contents {
-		if *o.Key > last.name {
-			last = object{*o.Key, *o.Size}
+	for o := range c.s3.Client(t).ListObjectsIter(t.Context(), bucket, minio.ListObjectsOptions{Recursive: true}) {
+		check(t, o.Err)
+		if o.Key > last.name {
+			last = object{o.Key, o.Size}
 		}
 	}
 	return last
@@ -111,17 +109,16 @@ func (c *cluster) measureFetches(t *testing.T, into *report.Cluster) {
 func (c *cluster) read(t *testing.T, o object) time.Duration {
 	t.Helper()
 	began := time.Now()
-	name := bucket
-	got, err := c.s3.Client().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &name, Key: &o.name})
+	got, _, _, err := c.s3.Client(t).GetObject(t.Context(), bucket, o.name, minio.GetObjectOptions{})
 	check(t, err)
 	f, err := os.Create(filepath.Join(c.scratch, "object"))
 	check(t, err)
-	n, err := io.Copy(f, got.Body)
+	n, err := io.Copy(f, got)
 	check(t, err)
 	check(t, f.Sync())
 	took := time.Since(began)
 	check(t, f.Close())
-	check(t, got.Body.Close())
+	check(t, got.Close())
 	if n != o.size {
 		t.Fatalf("the object has %d bytes and %d came", o.size, n)
 	}

@@ -18,7 +18,7 @@ func TestAddress_hidesSecrets(t *testing.T) {
 		"postgres://db/herbarium?user=ana&password=hush&x=1":        "postgres://db/herbarium?user=ana&password=xxxxx&x=1",
 		"postgres://ana:hu%sh@db/herbarium":                         "postgres://ana:xxxxx@db/herbarium",
 		"postgres://ana:hu?s@h/1@db/herbarium":                      "postgres://ana:xxxxx@db/herbarium",
-		"azblob://files?sig=hush":                                   "azblob://files?sig=xxxxx",
+		"s3://files?sig=hush":                                       "s3://files?sig=xxxxx",
 		"s3://files/2024?region=eu&access_key=hush&secret_KEY=hush": "s3://files/2024?region=eu&access_key=xxxxx&secret_KEY=xxxxx",
 		"host=db password=hush":                                     "xxxxx",
 		"herbarium-data":                                            "herbarium-data",

@@ -96,7 +96,7 @@ func Settings() []Setting {
 			set:   func(c *Config, s string) error { c.Database = Address(s); return databaseAddress(s) },
 		}, {
 			Key: "blobs", Env: "HERBARIUM_BLOBS",
-			Usage: "`URL` of the object store for published files: s3://, gs://, azblob:// or file://; empty: the data folder",
+			Usage: "`URL` of the object store for published files: s3:// or file://; empty: the data folder",
 			get:   func(c *Config) string { return c.Blobs.String() },
 			set:   func(c *Config, s string) error { c.Blobs = Address(s); return blobsAddress(s) },
 		}, {

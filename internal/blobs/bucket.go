@@ -3,110 +3,72 @@ package blobs
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"iter"
-	"os"
-	"regexp"
 	"strings"
-
-	"gocloud.dev/blob"
+	"time"
 
 	"herbarium/internal/herb"
 )
 
-// Ping finds out whether the store answers and has the bucket or folder.
+// Ping reports whether the store answers and has the bucket or folder.
 func (b *Bucket) Ping(ctx context.Context) error {
-	const what = "list what is in"
-	if b.folder != "" {
-		// Gocloud passes over what it cannot read, the folder itself included.
-		d, err := os.Open(b.folder)
-		if errors.Is(err, fs.ErrNotExist) {
-			return herb.Errorf(herb.CodeUnavailable, "the folder of the object store %s does not exist any more", b.name)
-		}
-		if err == nil {
-			_, err = d.ReadDir(1)
-			err = errors.Join(ignore(err, io.EOF), d.Close())
-		}
-		if err != nil {
-			return b.failed(ctx, err, what)
-		}
-		return nil
-	}
-	_, _, err := b.bucket.ListPage(ctx, blob.FirstPageToken, 1, nil)
+	err := b.driver.ping(ctx)
 	switch {
-	case err == nil || errors.Is(err, io.EOF):
+	case err == nil:
 		return nil
-	case missing(err):
-		return herb.Errorf(herb.CodeUnavailable, "the bucket of the object store %s does not exist; create it", b.name)
+	case isMissing(err):
+		return herb.Errorf(herb.CodeUnavailable, "the bucket or folder of the object store %s does not exist; create it", b.name)
 	}
-	return b.failed(ctx, err, what)
+	return b.unavailable(ctx, err, "list")
 }
 
-// Delete removes what is stored under a name. It is no error if there is nothing.
+// Delete removes an object. A missing object is not an error.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	err := b.bucket.Delete(ctx, name)
-	if err != nil && missing(err) {
-		return b.Ping(ctx) // it may be the bucket that is missing
+	err := b.driver.remove(ctx, name)
+	if err != nil && isMissing(err) {
+		return b.Ping(ctx) // the bucket may be missing
 	}
 	if err != nil {
-		return b.failed(ctx, err, "delete "+name+" in")
+		return b.unavailable(ctx, err, "delete "+name+" in")
 	}
 	return nil
 }
 
-// List returns all that is stored, in the order of names. It ends with the first error.
+// List returns all objects in the order of names. It ends with the first error.
 func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
-		if b.folder != "" {
-			if err := b.Ping(ctx); err != nil {
-				yield(herb.Blob{}, err)
-				return
-			}
-		}
-		for it := b.bucket.List(nil); ; {
-			o, err := it.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				if missing(err) {
-					err = errors.Join(b.Ping(ctx), ctx.Err())
-				} else {
-					err = b.failed(ctx, err, "list what is in")
-				}
-				yield(herb.Blob{}, err)
-				return
-			}
-			if o.IsDir || strings.HasSuffix(o.Key, "/") || b.folder != "" && unfinished.MatchString(o.Key) {
-				continue
-			}
-			if !yield(herb.Blob{Name: o.Key, Size: o.Size, Modified: o.ModTime}, nil) {
-				return
-			}
+		err := b.driver.list(ctx, func(o herb.Blob) bool { return yield(o, nil) })
+		switch {
+		case err == nil:
+		case isMissing(err):
+			yield(herb.Blob{}, errors.Join(b.Ping(ctx), ctx.Err()))
+		default:
+			yield(herb.Blob{}, b.unavailable(ctx, err, "list"))
 		}
 	}
 }
 
-// unfinished matches the names of files in a folder that are still being written.
-var unfinished = regexp.MustCompile(`\.[0-9a-f]+\.tmp$`)
-
-// checkName refuses names that not every store can hold, or that would not be listed.
-func checkName(name string) error {
-	if !fs.ValidPath(name) || name == "." || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
-		return herb.Invalidf("an object cannot be named %q; write a path like a/b.segment, which does not end in .tmp or .attrs",
-			name)
+// Abort removes the remains of uploads that were started longer ago than a duration and never completed: multipart uploads
+// on S3, temporary files in a folder. The duration must be longer than any Put takes.
+func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
+	err := b.driver.abort(ctx, time.Now().Add(-olderThan))
+	if err != nil && isMissing(err) {
+		return errors.Join(b.Ping(ctx), ctx.Err())
+	}
+	if err != nil {
+		return b.unavailable(ctx, err, "remove unfinished uploads in")
 	}
 	return nil
 }
 
-// ignore returns err unless it is one that is expected.
-func ignore(err, expected error) error {
-	if errors.Is(err, expected) {
-		return nil
+// checkName rejects names that not every store can hold, or that List would skip.
+func checkName(name string) error {
+	if !fs.ValidPath(name) || name == "." || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
+		return herb.Invalidf("invalid object name %q; write a path such as a/b.segment that does not end in .tmp or .attrs", name)
 	}
-	return err
+	return nil
 }

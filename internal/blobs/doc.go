@@ -1,40 +1,37 @@
-// Package blobs keeps files in an object store that many nodes share: S3 and what speaks its protocol, Google Cloud
-// Storage, Azure Blob Storage, or a folder.
+// Package blobs stores files in an object store that several nodes share: a store that speaks the S3 protocol, or a folder.
 //
 // # Addresses
 //
 //	s3://bucket/prefix?region=eu-central-1
 //	s3://bucket/prefix?endpoint=https://minio.example.org:9000
-//	gs://bucket/prefix
-//	gs://bucket/prefix?endpoint=https://storage.example.org
-//	azblob://container/prefix?storage_account=name
+//	s3://bucket/prefix?endpoint=https://storage.googleapis.com
 //	file:///folder
 //
-// A prefix keeps what is stored apart from all else in the bucket. The folder of a file address must exist, unless
-// create_dir=true asks for it; its parent must exist in any case, so that a file system that is not mounted is noticed.
+// A prefix separates the objects of one installation from everything else in the bucket. The folder of a file address must
+// exist unless the address has create_dir=true. Its parent must exist in any case, so that a file system that is not mounted
+// is reported instead of filled in.
 //
 // # Credentials
 //
-// They are never part of the address. Each store takes them from where its own tools do:
+// Credentials are never part of the address. They come from, in this order:
 //
-//   - S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; or the shared configuration files, with
-//     AWS_PROFILE or profile=…; or the role of the machine or of the pod. The region comes from region=…, AWS_REGION or
-//     those files; with an endpoint it may be left out.
-//   - Google: the file that GOOGLE_APPLICATION_CREDENTIALS names, what gcloud has left, or the machine's account; none with
-//     anonymous=true, as an emulator wants it.
-//   - Azure: AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, for the account that storage_account=… or AZURE_STORAGE_ACCOUNT
-//     names; AZURE_STORAGE_CONNECTION_STRING; or the identity that AZURE_CLIENT_ID and its kin, or the machine, give.
+//  1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN;
+//  2. the shared configuration files, for the profile that AWS_PROFILE names;
+//  3. a web identity token, the ECS or EKS container endpoint, or the EC2 instance metadata service.
 //
-// They must permit to list, read, write and delete objects, and on S3 to list and abort multipart uploads. Without the
-// permission to list, S3 refuses to say that an object does not exist.
+// An address with profile=… reads that profile only. The region comes from region=…, AWS_REGION, AWS_DEFAULT_REGION or the
+// shared configuration files; it is optional if there is an endpoint.
+//
+// The credentials must permit listing, reading, writing and deleting objects, and listing and aborting multipart uploads.
+// Without the permission to list, S3 reports a missing object as forbidden.
 //
 // # Errors
 //
-// herb.CodeNotFound means that the store was asked and has nothing under that name. All else that keeps the store from
-// doing what it should is herb.CodeUnavailable, a refusal included: it is no fault of who asked. What fails on this side,
-// a file that cannot be read or a writer that refuses, is returned as it is.
+// herb.CodeNotFound means that the store answered and has no object of that name. Any other failure of the store is
+// herb.CodeUnavailable, including a refusal, because the caller cannot fix it. Local failures, such as a file that cannot be
+// read or a writer that fails, are returned unchanged.
 //
 // # Concurrency
 //
-// A Bucket may be used by any number of goroutines. Writing one name from several at once leaves one of the files, whole.
+// A Bucket is safe for concurrent use. Concurrent writes to one name leave one of the files, complete.
 package blobs

@@ -6,69 +6,64 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/aws/smithy-go"
-	"gocloud.dev/gcerrors"
-	"google.golang.org/api/googleapi"
+	"github.com/minio/minio-go/v7"
 
 	"herbarium/internal/herb"
 )
 
-// failed makes an error of what has kept the store from doing something. what says it: "read a.segment in".
-func (b *Bucket) failed(ctx context.Context, err error, what string) error {
+// unavailable maps a failure of the store to a herb error. operation completes the sentence "cannot … the object store":
+// "read a.segment in".
+func (b *Bucket) unavailable(ctx context.Context, err error, operation string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return fmt.Errorf("%s %s: %w", what, b.name, context.Cause(ctx))
+		return fmt.Errorf("%s %s: %w", operation, b.name, context.Cause(ctx))
 	}
 	if ctx.Err() != nil {
-		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "there was not enough time to %s the object store %s", what, b.name)
+		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "cannot %s the object store %s within the deadline", operation, b.name)
 	}
-	if code, ok := refusal(err); ok {
-		// What the store says may repeat what it was sent.
-		return herb.Errorf(herb.CodeUnavailable,
-			"the object store refuses to %s %s (%s); check the credentials and what they permit", what, b.name, code)
+	if reason, ok := refusal(err); ok {
+		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: access denied (%s); check the credentials and "+
+			"their permissions", operation, b.name, reason)
 	}
 	if s, ok := errors.AsType[stalled](err); ok {
-		return herb.Wrap(herb.CodeUnavailable, err, "the object store has said nothing for %s when asked to %s %s", s.after, what,
-			b.name)
+		return herb.Wrap(herb.CodeUnavailable, err, "cannot %s the object store %s: no response for %s", operation, b.name, s.after)
 	}
-	if e, ok := errors.AsType[*azcore.ResponseError](err); ok {
-		// It would show the whole answer, over several lines.
-		err = fmt.Errorf("status %d %s", e.StatusCode, e.ErrorCode)
+	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		// The message of a store may repeat what it was sent, and span several lines.
+		err = fmt.Errorf("status %d, code %q", e.StatusCode, e.Code)
 	}
-	return herb.Wrap(herb.CodeUnavailable, err, "the object store is not able to %s %s at the moment", what, b.name)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the URL
+	}
+	return herb.Wrap(herb.CodeUnavailable, err, "cannot %s the object store %s", operation, b.name)
 }
 
-// refusal returns the store's word for a lack of permission, if that is what an error is.
-func refusal(err error) (code string, ok bool) {
-	status := 0
-	if e, found := errors.AsType[smithy.APIError](err); found {
-		code = e.ErrorCode()
-		switch code {
-		case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "RequestTimeTooSkewed",
-			"AccountProblem", "AllAccessDisabled", "AuthorizationHeaderMalformed":
-			return code, true
-		}
-	}
-	if e, found := errors.AsType[*azcore.ResponseError](err); found {
-		code, status = e.ErrorCode, e.StatusCode
-	}
-	if e, found := errors.AsType[*googleapi.Error](err); found {
-		code, status = fmt.Sprintf("status %d", e.Code), e.Code
+// refusal returns the error code of the store if err means that it denies access. The message of the store is left out
+// because it may repeat the signature.
+func refusal(err error) (reason string, ok bool) {
+	if e, found := errors.AsType[noCredentials](err); found {
+		return e.Error(), true
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		code = "permission denied"
+		return "permission denied", true
 	}
-	denied := gcerrors.Code(err) == gcerrors.PermissionDenied || errors.Is(err, fs.ErrPermission) ||
-		status == http.StatusUnauthorized || status == http.StatusForbidden
-	if denied && code == "" {
-		code = "permission denied"
+	e, found := errors.AsType[minio.ErrorResponse](err)
+	if !found {
+		return "", false
 	}
-	return code, denied
+	switch e.Code {
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "RequestTimeTooSkewed",
+		"AccountProblem", "AllAccessDisabled", "AuthorizationHeaderMalformed":
+		return e.Code, true
+	}
+	return e.Code, e.StatusCode == http.StatusUnauthorized || e.StatusCode == http.StatusForbidden
 }
 
-// missing reports whether there is nothing under a name, or no bucket. Gocloud says so of whatever Google refuses, too.
-func missing(err error) bool {
-	_, denied := refusal(err)
-	return !denied && gcerrors.Code(err) == gcerrors.NotFound
+// isMissing reports whether an object, or the bucket or folder, does not exist.
+func isMissing(err error) bool {
+	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		return e.StatusCode == http.StatusNotFound || e.Code == minio.NoSuchKey || e.Code == minio.NoSuchBucket
+	}
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -3,7 +3,6 @@ package blobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -11,73 +10,71 @@ import (
 )
 
 const (
-	// maxTries is how often in a row a Get begins without receiving anything.
-	maxTries = 5
-	// firstPause is how long it waits before the first of them; each next pause is twice as long.
-	firstPause = 100 * time.Millisecond
+	// maxAttempts is how many connections in a row a Get opens that deliver no byte.
+	maxAttempts = 5
+	// firstBackoff is the wait before the second attempt; it doubles with each attempt.
+	firstBackoff = 100 * time.Millisecond
 
 	copySize = 256 << 10
 )
 
-// Get writes what is stored under a name to a writer: all of it, or the result is an error. herb.CodeNotFound means that
-// there is nothing, herb.CodeUnavailable that the store does not answer. A connection that breaks is replaced by another,
-// which goes on where it was.
+// Get copies an object to a writer, completely, or returns an error: herb.CodeNotFound if there is no such object,
+// herb.CodeUnavailable if the store fails. After a broken connection it resumes where the previous one ended.
 func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	what := "read " + name + " in"
-	d := &download{bucket: b, name: name, to: to, buf: make([]byte, copySize), size: -1}
-	for tries, pause := 1, firstPause; ; tries, pause = tries+1, pause*2 {
+	d := &download{bucket: b, name: name, to: to, buf: make([]byte, copySize)}
+	for attempt, backoff := 1, firstBackoff; ; attempt, backoff = attempt+1, backoff*2 {
 		before := d.done
 		err := d.run(ctx)
 		if err == nil {
 			return nil
 		}
-		if refused, ok := errors.AsType[final](err); ok {
-			return refused.err
+		if permanent, ok := errors.AsType[permanent](err); ok {
+			return permanent.err
 		}
-		if missing(err) {
+		if isMissing(err) {
 			if err := b.Ping(ctx); err != nil {
-				return err // it is the bucket that is missing
+				return err // the bucket is missing
 			}
-			return herb.Errorf(herb.CodeNotFound, "there is no %s in the object store %s", name, b.name)
+			return herb.Errorf(herb.CodeNotFound, "no object %s in the object store %s", name, b.name)
 		}
-		_, silent := errors.AsType[stalled](err)
+		_, stall := errors.AsType[stalled](err)
 		_, refused := refusal(err)
 		if d.done > before {
-			tries, pause = 0, firstPause
-		} else if silent || refused || tries == maxTries || d.size < 0 {
-			// The clients of the stores have tried several times already to get an answer.
-			return b.failed(ctx, err, what)
+			attempt, backoff = 0, firstBackoff
+		} else if stall || refused || attempt == maxAttempts || !d.started {
+			// The S3 client has repeated the first request several times already.
+			return b.unavailable(ctx, err, "read "+name+" in")
 		}
 		select {
 		case <-ctx.Done():
-			return b.failed(ctx, err, what)
-		case <-time.After(pause):
+			return b.unavailable(ctx, err, "read "+name+" in")
+		case <-time.After(backoff):
 		}
 	}
 }
 
-// final is an error that another try would not mend.
-type final struct{ err error }
+// permanent is an error that another attempt would not fix.
+type permanent struct{ err error }
 
-func (f final) Error() string { return f.err.Error() }
+func (p permanent) Error() string { return p.err.Error() }
 
-// download is a Get under way.
+// download is the state of a Get.
 type download struct {
-	bucket   *Bucket
-	name     string
-	to       io.Writer
-	buf      []byte
-	done     int64
-	size     int64     // -1: not known yet
-	modified time.Time // the object must stay the same from one connection to the next
+	bucket  *Bucket
+	name    string
+	to      io.Writer
+	buf     []byte
+	done    int64
+	started bool
+	object  properties // the object must stay the same across connections
 }
 
-// run reads from where the download is to its end, or until something is wrong.
+// run copies from the current offset to the end of the object or until an error.
 func (d *download) run(ctx context.Context) (err error) {
-	r, err := d.bucket.bucket.NewRangeReader(ctx, d.name, d.done, -1, nil)
+	r, object, err := d.bucket.driver.open(ctx, d.name, d.done)
 	if err != nil {
 		return err
 	}
@@ -86,43 +83,39 @@ func (d *download) run(ctx context.Context) (err error) {
 			err = closed
 		}
 	}()
-	if d.size < 0 {
-		d.size, d.modified = r.Size(), r.ModTime()
+	if !d.started {
+		d.started, d.object = true, object
 	}
-	if r.Size() != d.size || !r.ModTime().Equal(d.modified) {
-		return final{herb.Errorf(herb.CodeUnavailable, "%s in the object store %s was replaced while it was read; try again",
+	if !object.equal(d.object) {
+		return permanent{herb.Errorf(herb.CodeUnavailable, "object %s in the object store %s was replaced while it was read; try again",
 			d.name, d.bucket.name)}
 	}
 	for {
 		n, err := r.Read(d.buf)
-		if int64(n) > d.size-d.done {
-			return final{d.bucket.wrong(d.name, d.size, errors.New("there are more"))}
+		if int64(n) > object.size-d.done {
+			return permanent{d.wrongSize(errors.New("received more"))}
 		}
 		if n > 0 {
 			if _, err := d.to.Write(d.buf[:n]); err != nil {
-				return final{err}
+				return permanent{err}
 			}
 			d.done += int64(n)
 		}
 		switch {
 		case err == nil:
-		case err == io.EOF && d.done == d.size:
+		case err == io.EOF && d.done == object.size:
 			return nil
 		case err == io.EOF:
 			return io.ErrUnexpectedEOF
-		case d.done == d.size && ctx.Err() == nil:
-			return final{d.bucket.wrong(d.name, d.size, err)} // all bytes are there, and they are not right
-		case missing(err):
-			// Google's client goes on by itself where a connection broke, and asks for what it has begun with. That may have
-			// been replaced; another try tells.
-			return fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
+		case d.done == object.size && ctx.Err() == nil:
+			return permanent{d.wrongSize(err)} // the store announced this size and does not end there
 		default:
 			return err
 		}
 	}
 }
 
-func (b *Bucket) wrong(name string, size int64, err error) error {
-	return herb.Wrap(herb.CodeUnavailable, err, "what the object store %s sends for %s is not the %d bytes that were announced",
-		b.name, name, size)
+func (d *download) wrongSize(err error) error {
+	return herb.Wrap(herb.CodeUnavailable, err, "object %s in the object store %s does not have the announced size of %d bytes",
+		d.name, d.bucket.name, d.object.size)
 }

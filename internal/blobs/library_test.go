@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/blobs"
+	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -23,65 +24,64 @@ import (
 // store forget what is not needed any more.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	withServers(t, func(t *testing.T, server server) {
-		address := strings.Replace(server.URL(t, "bucket"), "?", "/datasets/published?", 1)
-		catalogue, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	server := s3test.New(t)
+	address := strings.Replace(server.URL(t, "bucket"), "?", "/datasets/published?", 1)
+	catalogue, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := catalogue.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	node := func(ahead time.Duration) *library.Library {
+		t.Helper()
+		l, err := library.Open(catalogue, library.Options{
+			Dir: t.TempDir(), Blobs: open(t, address, blobs.Options{}), Keep: 1, Retention: time.Hour,
+			Now: func() time.Time { return time.Now().Add(ahead) },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := catalogue.Close(); err != nil {
+			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
 		})
-		node := func(ahead time.Duration) *library.Library {
-			t.Helper()
-			l, err := library.Open(catalogue, library.Options{
-				Dir: t.TempDir(), Blobs: open(t, address, blobs.Options{}), Keep: 1, Retention: time.Hour,
-				Now: func() time.Time { return time.Now().Add(ahead) },
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := l.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			return l
-		}
-		publisher, reader, collector := node(0), node(0), node(2*time.Hour)
-		store := open(t, address, blobs.Options{})
+		return l
+	}
+	publisher, reader, collector := node(0), node(0), node(2*time.Hour)
+	store := open(t, address, blobs.Options{})
 
-		first := publishNotes(t, publisher, 20)
-		wantNote(t, reader, first, 20, 7)
-		second := publishNotes(t, publisher, 2200) // more than one request takes
-		if err := reader.Refresh(t.Context()); err != nil {
+	first := publishNotes(t, publisher, 20)
+	wantNote(t, reader, first, 20, 7)
+	second := publishNotes(t, publisher, 2200) // more than one request takes
+	if err := reader.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantNote(t, reader, second, 2200, 2199)
+	if got := len(names(t, store)); got != 2 {
+		t.Errorf("there are %d objects, want those of %s and %s", got, first, second)
+	}
+
+	if err := collector.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for blob, err := range store.List(t.Context()) {
+		if err != nil {
 			t.Fatal(err)
 		}
-		wantNote(t, reader, second, 2200, 2199)
-		if got := len(names(t, store)); got != 2 {
-			t.Errorf("there are %d objects, want those of %s and %s", got, first, second)
+		left = append(left, blob.Name)
+		if blob.Size <= 8<<20 {
+			t.Errorf("%s has %d bytes, which go in one request", blob.Name, blob.Size)
 		}
-
-		if err := collector.Collect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var left []string
-		for blob, err := range store.List(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			left = append(left, blob.Name)
-			if blob.Size <= 8<<20 {
-				t.Errorf("%s has %d bytes, which go in one request", blob.Name, blob.Size)
-			}
-		}
-		if diff := cmp.Diff([]string{second + ".segment"}, left); diff != "" {
-			t.Errorf("after the collection there are (-want +got):\n%s", diff)
-		}
-		wantNote(t, node(0), second, 2200, 1)
-	})
+	}
+	if diff := cmp.Diff([]string{second + ".segment"}, left); diff != "" {
+		t.Errorf("after the collection there are (-want +got):\n%s", diff)
+	}
+	wantNote(t, node(0), second, 2200, 1)
 }
 
 var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}

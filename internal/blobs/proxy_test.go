@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -97,17 +96,10 @@ func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 // first, which may change it, or answer it and return false.
 func intercept(t *testing.T, server string, before func(w http.ResponseWriter, r *http.Request) bool) string {
 	t.Helper()
-	var endpoint string
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", server
 			r.Out.Host = r.In.Host // which is signed
-		},
-		ModifyResponse: func(r *http.Response) error {
-			if at := r.Header.Get("Location"); at != "" { // where Google wants the rest of a file
-				r.Header.Set("Location", strings.Replace(at, "http://"+server, endpoint, 1))
-			}
-			return nil
 		},
 	}
 	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,6 +108,5 @@ func intercept(t *testing.T, server string, before func(w http.ResponseWriter, r
 		}
 	}))
 	t.Cleanup(p.Close)
-	endpoint = p.URL
-	return endpoint
+	return p.URL
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
+	"github.com/minio/minio-go/v7"
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/blobs/s3test"
@@ -21,22 +21,20 @@ func TestS3_abort(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	address := server.URL(t, "bucket")
-	client := server.Client()
-	bucket := "bucket"
+	client := server.Client(t)
 	uploads := func() (keys []string) {
 		t.Helper()
-		got, err := client.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &bucket})
+		got, err := client.ListMultipartUploads(t.Context(), "bucket", "", "", "", "", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, u := range got.Uploads {
-			keys = append(keys, *u.Key)
+			keys = append(keys, u.Key)
 		}
 		return keys
 	}
 	for _, key := range []string{"inside/a.segment", "inside/b.segment", "outside.segment"} {
-		upload := &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: &key}
-		if _, err := client.CreateMultipartUpload(t.Context(), upload); err != nil {
+		if _, err := client.NewMultipartUpload(t.Context(), "bucket", key, minio.PutObjectOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,12 +67,12 @@ func TestS3_refused(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", wrong)
 	b := open(t, address, blobs.Options{})
 	for what, err := range map[string]error{
-		"list what is in":    b.Ping(t.Context()),
+		"list":               b.Ping(t.Context()),
 		"read a.segment in":  b.Get(t.Context(), "a.segment", io.Discard),
-		"store a.segment in": b.Put(t.Context(), "a.segment", file(t, nil), nil),
+		"write a.segment to": b.Put(t.Context(), "a.segment", file(t, nil), nil),
 	} {
 		wantCode(t, err, herb.CodeUnavailable)
-		want := "refuses to " + what + " s3://bucket (SignatureDoesNotMatch); check the credentials"
+		want := "cannot " + what + " the object store s3://bucket: access denied (SignatureDoesNotMatch); check the credentials"
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), wrong) {
 			t.Errorf("the error is %q, want %q in it, and no secret", err, want)
 		}

@@ -8,17 +8,33 @@ import (
 	"time"
 )
 
-// stalled says that nothing was heard of a store for too long.
+// stalled is the error of a request during which no byte was transferred for too long.
 type stalled struct{ after time.Duration }
 
-func (s stalled) Error() string { return "no byte for " + s.after.String() }
+func (s stalled) Error() string { return "no byte transferred for " + s.after.String() }
 
-// NonRetriable keeps Azure's client from waiting once more. Google's does not retry what it does not know.
-func (stalled) NonRetriable() {}
+// operationKey is the context key of the function that cancels an operation.
+type operationKey struct{}
 
-// stallTransport ends requests that do not get on: no byte of the body goes out, no answer begins, or no byte of it comes
-// in. The clients of the stores only know limits for a whole request, or none, and some of their requests outlive the
-// context they were asked with.
+// withStall runs an operation and returns a stalled error if one of its requests stalled. A stall cancels the whole
+// operation: the S3 client would otherwise repeat the request and wait as long again.
+func withStall(ctx context.Context, operation func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := operation(context.WithValue(ctx, operationKey{}, cancel))
+	return explain(ctx, err)
+}
+
+// explain returns the stalled error that ended ctx, if there is one, else err.
+func explain(ctx context.Context, err error) error {
+	if s, ok := errors.AsType[stalled](context.Cause(ctx)); ok && err != nil {
+		return s
+	}
+	return err
+}
+
+// stallTransport cancels requests that make no progress: no byte of the body is sent, no response begins, or no byte of it
+// is received. http.Client only has a limit for a whole request, and transferring a file may take hours.
 type stallTransport struct {
 	base  http.RoundTripper
 	stall time.Duration
@@ -27,78 +43,76 @@ type stallTransport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *stallTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	w := &waiting{ctx: ctx, cancel: cancel, stall: t.stall}
-	w.timer = time.AfterFunc(t.stall, func() { cancel(stalled{t.stall}) })
+	cancelOperation, ok := ctx.Value(operationKey{}).(context.CancelCauseFunc)
+	if !ok {
+		cancelOperation = cancel
+	}
+	p := &progress{ctx: ctx, cancel: cancel, stall: t.stall}
+	p.timer = time.AfterFunc(t.stall, func() {
+		cancel(stalled{t.stall})
+		cancelOperation(stalled{t.stall})
+	})
 	r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &sentBody{r.Body, w}
+		r.Body = &requestBody{r.Body, p}
 	}
-	if again := r.GetBody; again != nil {
+	if getBody := r.GetBody; getBody != nil {
 		r.GetBody = func() (io.ReadCloser, error) {
-			body, err := again()
+			body, err := getBody()
 			if err != nil {
 				return nil, err
 			}
-			return &sentBody{body, w}, nil
+			return &requestBody{body, p}, nil
 		}
 	}
 	resp, err := t.base.RoundTrip(r)
-	w.timer.Stop()
+	p.timer.Stop()
 	if err != nil {
-		err = w.explain(err)
+		err = explain(ctx, err)
 		cancel(nil)
 		return nil, err
 	}
-	resp.Body = &receivedBody{resp.Body, w}
+	resp.Body = &responseBody{resp.Body, p}
 	return resp, nil
 }
 
-// waiting is a request under way.
-type waiting struct {
+// progress watches one request.
+type progress struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 	stall  time.Duration
 }
 
-// explain returns why a request has ended.
-func (w *waiting) explain(err error) error {
-	if s, ok := errors.AsType[stalled](context.Cause(w.ctx)); ok {
-		return s
-	}
-	return err
-}
-
-// sentBody is the body of a request. What is taken from it goes out.
-type sentBody struct {
+// requestBody restarts the timer whenever a part of the body is sent.
+type requestBody struct {
 	io.ReadCloser
-	w *waiting
+	p *progress
 }
 
-func (b *sentBody) Read(p []byte) (int, error) {
-	b.w.timer.Reset(b.w.stall)
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.p.timer.Reset(b.p.stall)
 	return b.ReadCloser.Read(p)
 }
 
-// receivedBody is the body of an answer. Time counts while somebody waits for more of it: who reads slowly is no fault of
-// the store.
-type receivedBody struct {
+// responseBody runs the timer only during a Read, so that a slow consumer is not taken for a slow store.
+type responseBody struct {
 	io.ReadCloser
-	w *waiting
+	p *progress
 }
 
-func (b *receivedBody) Read(p []byte) (int, error) {
-	b.w.timer.Reset(b.w.stall)
+func (b *responseBody) Read(p []byte) (int, error) {
+	b.p.timer.Reset(b.p.stall)
 	n, err := b.ReadCloser.Read(p)
-	b.w.timer.Stop()
+	b.p.timer.Stop()
 	if err != nil && err != io.EOF {
-		err = b.w.explain(err)
+		err = explain(b.p.ctx, err)
 	}
 	return n, err
 }
 
-func (b *receivedBody) Close() error {
-	defer b.w.cancel(nil)
-	b.w.timer.Stop()
+func (b *responseBody) Close() error {
+	defer b.p.cancel(nil)
+	b.p.timer.Stop()
 	return b.ReadCloser.Close()
 }

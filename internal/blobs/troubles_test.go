@@ -19,161 +19,155 @@ import (
 // TestCut cuts connections in the middle of a Get.
 func TestCut(t *testing.T) {
 	t.Parallel()
-	withServers(t, func(t *testing.T, server server) {
-		direct := open(t, server.URL(t, "bucket"), blobs.Options{})
-		what := content(12 << 20)
-		put(t, direct, "a.segment", what)
-		t.Run("resumed", func(t *testing.T) {
-			t.Parallel()
-			p, endpoint := interpose(t, server.Address(), 3<<20, 3)
-			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
-			if !bytes.Equal(get(t, b, "a.segment"), what) {
-				t.Error("what is read is not what was stored")
+	server := s3test.New(t)
+	direct := open(t, server.URL(t, "bucket"), blobs.Options{})
+	what := content(12 << 20)
+	put(t, direct, "a.segment", what)
+	t.Run("resumed", func(t *testing.T) {
+		t.Parallel()
+		p, endpoint := interpose(t, server.Address(), 3<<20, 3)
+		b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+		if !bytes.Equal(get(t, b, "a.segment"), what) {
+			t.Error("what is read is not what was stored")
+		}
+		if left := p.cuts.Load(); left > 0 {
+			t.Errorf("%d connections should have been cut and were not", left)
+		}
+	})
+	t.Run("replaced meanwhile", func(t *testing.T) {
+		t.Parallel()
+		put(t, direct, "b.segment", what)
+		_, endpoint := interpose(t, server.Address(), 3<<20, 1)
+		b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+		replaced := false
+		err := b.Get(t.Context(), "b.segment", writerFunc(func(p []byte) (int, error) {
+			if !replaced {
+				replaced = true
+				put(t, direct, "b.segment", what[1:])
 			}
-			if left := p.cuts.Load(); left > 0 {
-				t.Errorf("%d connections should have been cut and were not", left)
-			}
-		})
-		t.Run("replaced meanwhile", func(t *testing.T) {
-			t.Parallel()
-			put(t, direct, "b.segment", what)
-			_, endpoint := interpose(t, server.Address(), 3<<20, 1)
-			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
-			replaced := false
-			err := b.Get(t.Context(), "b.segment", writerFunc(func(p []byte) (int, error) {
-				if !replaced {
-					replaced = true
-					put(t, direct, "b.segment", what[1:])
-				}
-				return len(p), nil
-			}))
-			wantCode(t, err, herb.CodeUnavailable)
-			if !strings.Contains(err.Error(), "was replaced while it was read") {
-				t.Errorf("the error is %v", err)
-			}
-		})
-		t.Run("given up", func(t *testing.T) {
-			t.Parallel()
-			_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the head of an answer
-			b := open(t, server.Through("bucket", endpoint), blobs.Options{})
-			wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
-		})
+			return len(p), nil
+		}))
+		wantCode(t, err, herb.CodeUnavailable)
+		if !strings.Contains(err.Error(), "was replaced while it was read") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+	t.Run("given up", func(t *testing.T) {
+		t.Parallel()
+		_, endpoint := interpose(t, server.Address(), 100, 1<<30) // not even the head of an answer
+		b := open(t, server.Through("bucket", endpoint), blobs.Options{})
+		wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
 	})
 }
 
 // TestFrozen has a server that says nothing. Every call ends by itself, and the store is usable again when it is back.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
-	withServers(t, func(t *testing.T, server server) {
-		address := server.URL(t, "bucket")
-		what := content(12 << 20)
-		small := file(t, []byte("small"))
-		large := file(t, what)
-		patient := open(t, address, blobs.Options{})
-		put(t, patient, "a.segment", what)
-		b := open(t, address, blobs.Options{Stall: 250 * time.Millisecond})
+	server := s3test.New(t)
+	address := server.URL(t, "bucket")
+	what := content(12 << 20)
+	small := file(t, []byte("small"))
+	large := file(t, what)
+	patient := open(t, address, blobs.Options{})
+	put(t, patient, "a.segment", what)
+	b := open(t, address, blobs.Options{Stall: 250 * time.Millisecond})
 
-		server.Freeze(t)
-		ctx := t.Context()
-		calls := map[string]func() error{
-			"Ping":       func() error { return b.Ping(ctx) },
-			"Get":        func() error { return b.Get(ctx, "a.segment", io.Discard) },
-			"Put, small": func() error { return b.Put(ctx, "c.segment", small, nil) },
-			"Put, large": func() error { return b.Put(ctx, "b.segment", large, nil) },
-			"Delete":     func() error { return b.Delete(ctx, "d.segment") },
-			"List": func() error {
-				for _, err := range b.List(ctx) {
-					return err
-				}
-				return nil
-			},
-		}
-		if _, asked := server.(*s3test.Server); asked { // the others have nothing to abort
-			calls["Abort"] = func() error { return b.Abort(ctx, 0) }
-		}
-		for name, call := range calls {
-			err := call()
-			if herb.CodeOf(err) != herb.CodeUnavailable {
-				t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
+	server.Freeze(t)
+	ctx := t.Context()
+	calls := map[string]func() error{
+		"Ping":       func() error { return b.Ping(ctx) },
+		"Get":        func() error { return b.Get(ctx, "a.segment", io.Discard) },
+		"Put, small": func() error { return b.Put(ctx, "c.segment", small, nil) },
+		"Put, large": func() error { return b.Put(ctx, "b.segment", large, nil) },
+		"Delete":     func() error { return b.Delete(ctx, "d.segment") },
+		"Abort":      func() error { return b.Abort(ctx, 0) },
+		"List": func() error {
+			for _, err := range b.List(ctx) {
+				return err
 			}
+			return nil
+		},
+	}
+	for name, call := range calls {
+		err := call()
+		if herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("%s of a frozen server: %v, want unavailable", name, err)
 		}
-		server.Thaw(t)
-		if !bytes.Equal(get(t, patient, "a.segment"), what) {
-			t.Error("what is read after a thaw is not what was stored")
-		}
+	}
+	server.Thaw(t)
+	if !bytes.Equal(get(t, patient, "a.segment"), what) {
+		t.Error("what is read after a thaw is not what was stored")
+	}
 
-		// In the middle of an answer and of a file.
-		first := true
-		err := b.Get(ctx, "a.segment", writerFunc(func(p []byte) (int, error) {
-			if first {
-				first = false
-				server.Freeze(t)
-			}
-			return len(p), nil
-		}))
-		wantCode(t, err, herb.CodeUnavailable)
-		server.Thaw(t)
-		first = true
-		err = b.Put(ctx, "b.segment", large, func(done, total int64) {
-			if first && done > total*3/4 {
-				first = false
-				server.Freeze(t)
-			}
-		})
-		wantCode(t, err, herb.CodeUnavailable)
-		server.Thaw(t)
-		// The small one was sent whole before it was given up, so the server may have stored it when it was back.
-		for _, got := range names(t, patient) {
-			if got != "a.segment 12582912" && got != "c.segment 5" {
-				t.Errorf("there is %q, which was not stored whole", got)
-			}
+	// In the middle of an answer and of a file.
+	first := true
+	err := b.Get(ctx, "a.segment", writerFunc(func(p []byte) (int, error) {
+		if first {
+			first = false
+			server.Freeze(t)
+		}
+		return len(p), nil
+	}))
+	wantCode(t, err, herb.CodeUnavailable)
+	server.Thaw(t)
+	first = true
+	err = b.Put(ctx, "b.segment", large, func(done, total int64) {
+		if first && done > total*3/4 {
+			first = false
+			server.Freeze(t)
 		}
 	})
+	wantCode(t, err, herb.CodeUnavailable)
+	server.Thaw(t)
+	// The small one was sent whole before it was given up, so the server may have stored it when it was back.
+	for _, got := range names(t, patient) {
+		if got != "a.segment 12582912" && got != "c.segment 5" {
+			t.Errorf("there is %q, which was not stored whole", got)
+		}
+	}
 }
 
 // TestStopped has a server that goes away and comes back. Nobody has to open the store again.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	withServers(t, func(t *testing.T, server server) {
-		b := open(t, server.URL(t, "bucket"), blobs.Options{})
-		put(t, b, "a.segment", []byte("a"))
-		server.Stop(t)
-		wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
-		server.Start(t)
-		if got := get(t, b, "a.segment"); string(got) != "a" {
-			t.Errorf("read %q", got)
-		}
-		put(t, b, "b.segment", []byte("b"))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := b.Get(ctx, "a.segment", io.Discard); !errors.Is(err, context.Canceled) {
-			t.Errorf("the error of a cancelled Get is %v", err)
-		}
-	})
+	server := s3test.New(t)
+	b := open(t, server.URL(t, "bucket"), blobs.Options{})
+	put(t, b, "a.segment", []byte("a"))
+	server.Stop(t)
+	wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
+	server.Start(t)
+	if got := get(t, b, "a.segment"); string(got) != "a" {
+		t.Errorf("read %q", got)
+	}
+	put(t, b, "b.segment", []byte("b"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Get(ctx, "a.segment", io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of a cancelled Get is %v", err)
+	}
 }
 
 // TestNoBucket shows that a bucket that does not exist is not taken for an empty one.
 func TestNoBucket(t *testing.T) {
 	t.Parallel()
-	withServers(t, func(t *testing.T, server server) {
-		b := open(t, server.Through("absent", server.Endpoint()), blobs.Options{})
-		for name, err := range map[string]error{
-			"Ping":   b.Ping(t.Context()),
-			"Get":    b.Get(t.Context(), "a.segment", io.Discard),
-			"Delete": b.Delete(t.Context(), "a.segment"),
-			"Put":    b.Put(t.Context(), "a.segment", file(t, nil), nil),
-		} {
-			if herb.CodeOf(err) != herb.CodeUnavailable {
-				t.Errorf("%s without a bucket: %v, want unavailable", name, err)
-			}
+	server := s3test.New(t)
+	b := open(t, server.Through("absent", server.Endpoint()), blobs.Options{})
+	for name, err := range map[string]error{
+		"Ping":   b.Ping(t.Context()),
+		"Get":    b.Get(t.Context(), "a.segment", io.Discard),
+		"Delete": b.Delete(t.Context(), "a.segment"),
+		"Put":    b.Put(t.Context(), "a.segment", file(t, nil), nil),
+	} {
+		if herb.CodeOf(err) != herb.CodeUnavailable {
+			t.Errorf("%s without a bucket: %v, want unavailable", name, err)
 		}
-		n := 0
-		for _, err := range b.List(t.Context()) {
-			wantCode(t, err, herb.CodeUnavailable)
-			n++
-		}
-		if n != 1 {
-			t.Errorf("a bucket that does not exist lists %d objects", n)
-		}
-	})
+	}
+	n := 0
+	for _, err := range b.List(t.Context()) {
+		wantCode(t, err, herb.CodeUnavailable)
+		n++
+	}
+	if n != 1 {
+		t.Errorf("a bucket that does not exist lists %d objects", n)
+	}
 }

@@ -11,12 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"herbarium/internal/blobs/servertest"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // The credentials of every server, and its region. They are the same for all, so that tests that run at the same time can
@@ -39,24 +35,11 @@ func Environ() []string {
 	}
 }
 
-// Server is an S3 server.
-type Server struct{ *servertest.Server }
-
-// New starts a server. Where it has not been built the test is skipped, or fails if HERBARIUM_TEST_REQUIRE asks for it.
-func New(t testing.TB) *Server {
-	t.Helper()
-	return &Server{servertest.New(t, servertest.Program{
-		Name:    "S3 server",
-		Part:    "s3",
-		File:    "tools/s3/versitygw",
-		Command: command,
-	})}
-}
-
+// command returns the command that starts a server with its data in a folder.
 func command(file, folder, address string) *exec.Cmd {
 	objects, metadata := filepath.Join(folder, "objects"), filepath.Join(folder, "metadata")
 	for _, folder := range []string{objects, metadata} {
-		_ = os.Mkdir(folder, 0o700) // it is there from the start before, or the server says what is wrong
+		_ = os.Mkdir(folder, 0o700) // it exists after a restart; otherwise the server reports the error
 	}
 	server := exec.Command(file, "--port", address, "--quiet", "--keep-alive", "--region", Region, "posix", "--sidecar", metadata,
 		objects)
@@ -67,8 +50,8 @@ func command(file, folder, address string) *exec.Cmd {
 // URL creates a bucket, unless it exists, and returns the address of the object store in it.
 func (s *Server) URL(t testing.TB, bucket string) string {
 	t.Helper()
-	_, err := s.Client().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket})
-	if _, owned := errors.AsType[*types.BucketAlreadyOwnedByYou](err); err != nil && !owned {
+	err := s.Client(t).MakeBucket(t.Context(), bucket, minio.MakeBucketOptions{Region: Region})
+	if e, ok := errors.AsType[minio.ErrorResponse](err); err != nil && (!ok || e.Code != minio.BucketAlreadyOwnedByYou) {
 		t.Fatal(err)
 	}
 	return s.Through(bucket, s.Endpoint())
@@ -80,11 +63,11 @@ func (s *Server) Through(bucket, endpoint string) string {
 }
 
 // Client returns a client of the server.
-func (s *Server) Client() *s3.Client {
-	return s3.New(s3.Options{
-		BaseEndpoint: aws.String(s.Endpoint()),
-		Region:       Region,
-		Credentials:  credentials.NewStaticCredentialsProvider(AccessKey, SecretKey, ""),
-		UsePathStyle: true,
-	})
+func (s *Server) Client(t testing.TB) *minio.Core {
+	t.Helper()
+	c, err := minio.NewCore(s.Address(), &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package servertest
+package s3test
 
 import "syscall"
 

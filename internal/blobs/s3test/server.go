@@ -1,8 +1,6 @@
 //go:build unix
 
-// Package servertest runs servers of object stores for tests, each as a process of its own. It is imported by tests alone,
-// through the packages of the servers.
-package servertest
+package s3test
 
 import (
 	"context"
@@ -21,24 +19,11 @@ import (
 	"time"
 )
 
-// Program is what is run.
-type Program struct {
-	// Name is what people call it: "S3 server".
-	Name string
-	// Part is what HERBARIUM_TEST_REQUIRE calls it, and the target of make that brings it.
-	Part string
-	// File is what make brings, from the root of the module.
-	File string
-	// Command returns what starts it: the file that is there, a folder for what it keeps, the host and the port at which it
-	// listens.
-	Command func(file, folder, address string) *exec.Cmd
-	// End is the signal that ends it without losing what it has acknowledged. Zero means one that it cannot see.
-	End syscall.Signal
-}
+// program is the path of the server below the root of the module.
+const program = "tools/s3/versitygw"
 
-// Server is a server that no other machine can reach. It ends with the test, or with the process.
+// Server is an S3 server that only this machine can reach. It ends with the test, or with the process.
 type Server struct {
-	program Program
 	file    string
 	folder  string
 	address string // host and port; the same after each start
@@ -48,23 +33,23 @@ type Server struct {
 	ended  chan struct{}
 }
 
-// New starts a server. Where it has not been brought the test is skipped, or fails if HERBARIUM_TEST_REQUIRE asks for it.
-func New(t testing.TB, program Program) *Server {
+// New starts a server. If it has not been built the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
+func New(t testing.TB) *Server {
 	t.Helper()
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{program: program, file: filepath.Join(root, filepath.FromSlash(program.File)), folder: t.TempDir()}
+	s := &Server{file: filepath.Join(root, filepath.FromSlash(program)), folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
 		required := os.Getenv("HERBARIUM_TEST_REQUIRE")
-		if required == "all" || strings.Contains(required, program.Part) {
-			t.Fatalf("the %s is missing; `make %s` brings it", program.Name, program.Part)
+		if required == "all" || strings.Contains(required, "s3") {
+			t.Fatal("the S3 server is missing; run `make s3`")
 		}
-		t.Skipf("the %s is missing; `make %s` brings it", program.Name, program.Part)
+		t.Skip("the S3 server is missing; run `make s3`")
 	}
 	t.Cleanup(s.end)
-	// Somebody may take the port between its choice and its use.
+	// Another process may use the port between its choice and its use.
 	for range 5 {
 		if s.address, err = freeAddress(); err == nil {
 			if err = s.run(); err == nil {
@@ -76,7 +61,7 @@ func New(t testing.TB, program Program) *Server {
 	return nil
 }
 
-// moduleRoot returns the folder of the module that is tested.
+// moduleRoot returns the root folder of the tested module.
 func moduleRoot() (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -88,7 +73,7 @@ func moduleRoot() (string, error) {
 		}
 		parent := filepath.Dir(folder)
 		if parent == folder {
-			return "", errors.New("this is not run within the module")
+			return "", errors.New("not in a Go module")
 		}
 		folder = parent
 	}
@@ -102,19 +87,19 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// Endpoint returns where the server is.
+// Endpoint returns the URL of the server.
 func (s *Server) Endpoint() string { return "http://" + s.address }
 
 // Address returns the host and the port of the server.
 func (s *Server) Address() string { return s.address }
 
-// Stop ends the server at once. What it has stored stays.
+// Stop kills the server. Stored objects remain.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	s.end()
 }
 
-// Start starts the server again after Stop, at the same address and with what it has stored.
+// Start starts the server again after Stop, at the same address and with the same objects.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	if err := s.run(); err != nil {
@@ -122,22 +107,22 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// Freeze stops the server from doing anything: connections are accepted, and nothing is said.
+// Freeze suspends the server: the kernel accepts connections, and nothing answers.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
 	pid := s.signal(t, syscall.SIGSTOP)
-	// It may go on for a while after it was told.
+	// The signal is asynchronous.
 	var status syscall.WaitStatus
 	_, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
 	for errors.Is(err, syscall.EINTR) {
 		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
 	}
 	if err != nil || !status.Stopped() {
-		t.Fatalf("the %s is not frozen (error %v, status %#x)", s.program.Name, err, status)
+		t.Fatalf("the S3 server is not frozen (error %v, status %#x)", err, status)
 	}
 }
 
-// Thaw lets it go on after Freeze.
+// Thaw resumes the server after Freeze.
 func (s *Server) Thaw(t testing.TB) {
 	t.Helper()
 	s.signal(t, syscall.SIGCONT)
@@ -148,7 +133,7 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.server == nil {
-		t.Fatalf("the %s is not running", s.program.Name)
+		t.Fatal("the S3 server is not running")
 	}
 	if err := s.server.Process.Signal(signal); err != nil {
 		t.Fatal(err)
@@ -156,19 +141,12 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 	return s.server.Process.Pid
 }
 
-// end ends the server. One that does not end when it is asked to is killed.
+// end kills the server.
 func (s *Server) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.server == nil {
 		return
-	}
-	if s.program.End != 0 {
-		_ = s.server.Process.Signal(s.program.End) // it may have ended
-		select {
-		case <-s.ended:
-		case <-time.After(10 * time.Second):
-		}
 	}
 	_ = s.server.Process.Kill() // it may have ended
 	<-s.ended
@@ -180,20 +158,20 @@ func (s *Server) run() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.server != nil {
-		return fmt.Errorf("the %s is running already", s.program.Name)
+		return errors.New("the S3 server is already running")
 	}
-	server := s.program.Command(s.file, s.folder, s.address)
+	server := command(s.file, s.folder, s.address)
 	server.SysProcAttr, server.Dir = attributes(), s.folder
 	log, err := os.Create(filepath.Join(s.folder, "log"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the server has its own
+	defer func() { _ = log.Close() }() // the server has its own descriptor
 	server.Stdout, server.Stderr = log, log
 	ended := make(chan struct{})
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the server would end with the thread that has started it
+		runtime.LockOSThread() // Pdeathsig refers to the thread that started the server
 		err := server.Start()
 		started <- err
 		if err == nil {
@@ -207,7 +185,7 @@ func (s *Server) run() error {
 	if err := s.wait(ended); err != nil {
 		_ = server.Process.Kill() // it may have ended
 		<-ended
-		text, _ := os.ReadFile(log.Name()) // the more is told the better
+		text, _ := os.ReadFile(log.Name()) // best effort
 		return fmt.Errorf("%w\n%s", err, text)
 	}
 	s.server, s.ended = server, ended
@@ -225,15 +203,15 @@ func (s *Server) wait(ended <-chan struct{}) error {
 		}
 		select {
 		case <-ended:
-			return fmt.Errorf("the %s has ended", s.program.Name)
+			return errors.New("the S3 server has ended")
 		case <-ctx.Done():
-			return fmt.Errorf("the %s does not answer: %w", s.program.Name, err)
+			return fmt.Errorf("the S3 server does not answer: %w", err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
-// ask sends a request; any answer will do.
+// ask sends a request; any response will do.
 func (s *Server) ask(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint(), nil)
 	if err != nil {
@@ -246,9 +224,9 @@ func (s *Server) ask(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// Setenv gives this process an environment. It is called by TestMain, before any test runs.
-func Setenv(environ []string) error {
-	for _, e := range environ {
+// Setenv sets Environ for this process. Call it in TestMain, before any test runs.
+func Setenv() error {
+	for _, e := range Environ() {
 		name, value, _ := strings.Cut(e, "=")
 		if err := os.Setenv(name, value); err != nil {
 			return err

@@ -1,0 +1,126 @@
+package blobs
+
+import (
+	"io/fs"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+const (
+	s3Scheme   = "s3"
+	fileScheme = "file"
+
+	forms = "s3://bucket/prefix or file:///folder"
+)
+
+// address is a checked address.
+type address struct {
+	scheme string
+	bucket string
+	path   string // without leading and trailing slashes
+	params url.Values
+}
+
+// String returns the address without its parameters.
+func (a address) String() string {
+	if a.scheme == fileScheme {
+		return a.scheme + ":///" + a.path
+	}
+	if a.path == "" {
+		return a.scheme + "://" + a.bucket
+	}
+	return a.scheme + "://" + a.bucket + "/" + a.path
+}
+
+// parameters returns the valid query parameters of a scheme, nil if the scheme is unknown.
+func parameters(scheme string) []string {
+	switch scheme {
+	case s3Scheme:
+		return append([]string{
+			"accelerate", "anonymous", "disable_https", "dualstack", "endpoint", "fips", "kmskeyid", "profile", "region",
+			"s3ForcePathStyle", "ssetype", "use_path_style",
+		}, ignoredParameters()...)
+	case fileScheme:
+		return []string{"create_dir"}
+	}
+	return nil
+}
+
+// ignoredParameters returns parameters that earlier versions passed to another S3 client. They tuned that client, and
+// addresses that have them still work.
+func ignoredParameters() []string {
+	return []string{
+		"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
+	}
+}
+
+// Check reports what is wrong with an address, as far as that is known without opening it.
+func Check(at string) error {
+	_, err := parse(at)
+	return err
+}
+
+// parse checks an address. A user may have put a secret in the wrong place, so errors quote as little of it as possible and
+// never include the errors of the parsers.
+func parse(at string) (address, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return address{}, herb.Invalidf("invalid address of the object store; write %s", forms)
+	}
+	allowed := parameters(u.Scheme)
+	switch {
+	case u.Scheme == "":
+		return address{}, herb.Invalidf("the address of the object store has no scheme; write %s", forms)
+	case u.Scheme == "gs":
+		return address{}, herb.Invalidf("gs:// is not supported; use the S3-compatible API of Google Cloud Storage with an HMAC key: " +
+			"s3://bucket/prefix?endpoint=https://storage.googleapis.com")
+	case u.Scheme == "azblob":
+		return address{}, herb.Invalidf("azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 " +
+			"gateway in front of it: s3://bucket/prefix?endpoint=https://gateway.example.org")
+	case allowed == nil:
+		return address{}, herb.Invalidf("unknown object store %q; write %s", u.Scheme+"://", forms)
+	case u.User != nil:
+		return address{}, herb.Invalidf("the address of the object store contains credentials; remove them and set " +
+			"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+	case u.Fragment != "":
+		return address{}, herb.Invalidf("the address of the object store has a fragment (#…); write %s", forms)
+	case u.Scheme == fileScheme && (u.Host != "" || u.Path == ""):
+		return address{}, herb.Invalidf("the address of the object store needs an absolute path: file:///folder")
+	case u.Scheme != fileScheme && u.Host == "":
+		return address{}, herb.Invalidf("the address of the object store has no bucket; write %s", forms)
+	}
+	a := address{scheme: u.Scheme, bucket: u.Host, path: strings.Trim(u.Path, "/")}
+	if a.path != "" && !fs.ValidPath(a.path) {
+		return address{}, herb.Invalidf("the path of the object store has an empty element, . or ..; write %s", forms)
+	}
+	if a.params, err = url.ParseQuery(u.RawQuery); err != nil {
+		return address{}, herb.Invalidf("invalid parameters of the object store %s; write ?name=value&name=value", a)
+	}
+	for name, values := range a.params {
+		if !slices.Contains(allowed, name) {
+			return address{}, herb.Invalidf("unknown parameter %q of the object store %s; valid parameters: %s", name, a,
+				strings.Join(allowed, ", "))
+		}
+		if len(values) > 1 {
+			return address{}, herb.Invalidf("parameter %q of the object store %s is given twice; give it once", name, a)
+		}
+	}
+	return a, nil
+}
+
+// flag returns the value of a boolean parameter, false if it is absent.
+func (a address) flag(name string) (bool, error) {
+	s := a.params.Get(name)
+	if s == "" {
+		return false, nil
+	}
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, herb.Invalidf("parameter %q of the object store %s must be true or false", name, a)
+	}
+	return v, nil
+}
