@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	meta "github.com/parquet-go/parquet-go/format"
 
@@ -26,7 +24,7 @@ type parquetReader struct {
 	src     io.ReaderAt
 	size    int64
 	about   *meta.FileMetaData
-	chunks  []parquet.ColumnChunk // one of each column, to decode pages of any row group
+	leaves  []*parquetNode // in the order of the column chunks of a row group
 	zstd    *zstd.Decoder
 	largest int64 // bytes that a page may take
 	table   []parquetColumn
@@ -68,8 +66,12 @@ func newParquetReader(src io.ReaderAt, size int64) (p *parquetReader, err error)
 	if p.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage)); err != nil {
 		return nil, err
 	}
-	if p.chunks, err = decoders(about); err != nil {
-		return nil, err
+	p.leaves = leavesOf(fields, nil)
+	for g := range about.RowGroups {
+		if n := len(about.RowGroups[g].Columns); n != len(p.leaves) {
+			return nil, herb.Invalidf("the Parquet file is damaged: row group %d has %d columns and the schema %d; copy it again",
+				g+1, n, len(p.leaves))
+		}
 	}
 	if len(p.table) > MaxColumns {
 		return nil, herb.Invalidf("there are %d columns, and there can be %d", len(p.table), MaxColumns)
@@ -120,37 +122,6 @@ func readFooter(src io.ReaderAt, size int64) (*meta.FileMetaData, error) {
 		return nil, damaged(err, "what describes the Parquet file")
 	}
 	return about, nil
-}
-
-// decoders lets the library open a file that has the columns of the real one and no rows. Its column chunks decode pages
-// that are not compressed, wherever they come from.
-func decoders(about *meta.FileMetaData) ([]parquet.ColumnChunk, error) {
-	if len(about.RowGroups) == 0 {
-		return nil, nil
-	}
-	bare := &meta.FileMetaData{Version: about.Version, Schema: about.Schema, CreatedBy: about.CreatedBy}
-	group := meta.RowGroup{}
-	for i := range about.RowGroups[0].Columns {
-		c := &about.RowGroups[0].Columns[i].MetaData
-		group.Columns = append(group.Columns, meta.ColumnChunk{MetaData: meta.ColumnMetaData{
-			Type: c.Type, Encoding: c.Encoding, PathInSchema: c.PathInSchema, TotalCompressedSize: 1 << 60,
-		}})
-	}
-	bare.RowGroups = append(bare.RowGroups, group)
-	protocol := thrift.CompactProtocol{}
-	footer, err := thrift.Marshal(&protocol, bare)
-	if err != nil {
-		return nil, err
-	}
-	b := append([]byte("PAR1"), footer...)
-	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
-	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), &parquet.FileConfig{
-		SkipPageIndex: true, SkipBloomFilters: true, ReadBufferSize: 16 << 10, ReadMode: parquet.ReadModeSync,
-	})
-	if err != nil {
-		return nil, damaged(err, "the Parquet file")
-	}
-	return file.RowGroups()[0].ColumnChunks(), nil
 }
 
 func errEncrypted() error {
@@ -353,7 +324,6 @@ func (p *parquetReader) holdsText(group, leaf int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
 	for {
 		v, err := c.take()
 		switch {
@@ -361,7 +331,7 @@ func (p *parquetReader) holdsText(group, leaf int) (bool, error) {
 			return true, nil
 		case err != nil:
 			return false, err
-		case !v.IsNull() && !isPrintable(v.ByteArray()):
+		case !v.isNull() && !isPrintable(v.data):
 			return false, nil
 		}
 	}

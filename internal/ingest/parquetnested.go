@@ -3,8 +3,6 @@ package ingest
 import (
 	"bytes"
 	"errors"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // errLevels says that the values of a nested column do not fit together.
@@ -12,7 +10,7 @@ var errLevels = errors.New("the values of a nested column do not fit together")
 
 // appendNested writes the cell of a list, a map or a repeated field from the values of its leaves in one row. What is
 // missing and what is empty is an empty cell.
-func appendNested(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
+func appendNested(b []byte, n *parquetNode, leaves [][]parquetValue) ([]byte, error) {
 	if !present(n, leaves) {
 		return b, nil
 	}
@@ -34,7 +32,7 @@ func appendNested(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, e
 			from++
 		}
 		var err error
-		if !v.IsNull() {
+		if !v.isNull() {
 			if b, err = element.leaf.appendText(b, v); err != nil {
 				return b, err
 			}
@@ -47,12 +45,12 @@ func appendNested(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, e
 }
 
 // present reports whether a node is there. Every leaf below tells, so the first is asked.
-func present(n *parquetNode, leaves [][]parquet.Value) bool {
-	return leaves[0][0].DefinitionLevel() >= n.def
+func present(n *parquetNode, leaves [][]parquetValue) bool {
+	return int(leaves[0][0].def) >= n.def
 }
 
 // appendNestedJSON writes a node as compact JSON.
-func appendNestedJSON(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
+func appendNestedJSON(b []byte, n *parquetNode, leaves [][]parquetValue) ([]byte, error) {
 	if n.repeated {
 		return appendArray(b, n, leaves, appendOne)
 	}
@@ -60,7 +58,7 @@ func appendNestedJSON(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byt
 }
 
 // appendOne writes a node, or one of its repetitions.
-func appendOne(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
+func appendOne(b []byte, n *parquetNode, leaves [][]parquetValue) ([]byte, error) {
 	if n.optional && !present(n, leaves) {
 		return append(b, "null"...), nil
 	}
@@ -69,7 +67,7 @@ func appendOne(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, erro
 		return appendScalar(b, &n.leaf, leaves[0][0])
 	case shapeList:
 		element := n.element()
-		return appendArray(b, n.children[0], leaves, func(b []byte, _ *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
+		return appendArray(b, n.children[0], leaves, func(b []byte, _ *parquetNode, leaves [][]parquetValue) ([]byte, error) {
 			return appendOne(b, element, leaves)
 		})
 	case shapeMap:
@@ -94,13 +92,13 @@ func appendOne(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, erro
 	return append(b, '}'), nil
 }
 
-func appendArray(b []byte, n *parquetNode, leaves [][]parquet.Value, one appendFunc) ([]byte, error) {
+func appendArray(b []byte, n *parquetNode, leaves [][]parquetValue, one appendFunc) ([]byte, error) {
 	b, err := eachRepetition(append(b, '['), n, leaves, one)
 	return append(b, ']'), err
 }
 
 // appendPair writes a key and its value.
-func appendPair(b []byte, pair *parquetNode, leaves [][]parquet.Value) ([]byte, error) {
+func appendPair(b []byte, pair *parquetNode, leaves [][]parquetValue) ([]byte, error) {
 	key, value := pair.children[0], pair.children[1]
 	text, err := appendNestedJSON(nil, key, below(key, pair, leaves))
 	if err != nil {
@@ -115,23 +113,23 @@ func appendPair(b []byte, pair *parquetNode, leaves [][]parquet.Value) ([]byte, 
 }
 
 // below is the part of the leaves of a node that belongs to one of its children.
-func below(child, n *parquetNode, leaves [][]parquet.Value) [][]parquet.Value {
+func below(child, n *parquetNode, leaves [][]parquetValue) [][]parquetValue {
 	return leaves[child.first-n.first:][:child.leaves]
 }
 
-type appendFunc func(b []byte, n *parquetNode, leaves [][]parquet.Value) ([]byte, error)
+type appendFunc func(b []byte, n *parquetNode, leaves [][]parquetValue) ([]byte, error)
 
 // eachRepetition writes the repetitions of a repeated node, with commas between them.
-func eachRepetition(b []byte, n *parquetNode, leaves [][]parquet.Value, one appendFunc) ([]byte, error) {
+func eachRepetition(b []byte, n *parquetNode, leaves [][]parquetValue, one appendFunc) ([]byte, error) {
 	if !present(n, leaves) {
 		return b, nil
 	}
-	rest := append([][]parquet.Value(nil), leaves...)
-	part := make([][]parquet.Value, len(leaves))
+	rest := append([][]parquetValue(nil), leaves...)
+	part := make([][]parquetValue, len(leaves))
 	for more := true; more; {
 		for i, values := range rest {
 			end := 1
-			for end < len(values) && values[end].RepetitionLevel() > n.rep {
+			for end < len(values) && int(values[end].rep) > n.rep {
 				end++
 			}
 			part[i], rest[i] = values[:end], values[end:]
@@ -153,8 +151,8 @@ func eachRepetition(b []byte, n *parquetNode, leaves [][]parquet.Value, one appe
 }
 
 // appendScalar writes one value as JSON: numbers and booleans as they are, everything else in quotes.
-func appendScalar(b []byte, l *parquetLeaf, v parquet.Value) ([]byte, error) {
-	if v.IsNull() {
+func appendScalar(b []byte, l *parquetLeaf, v parquetValue) ([]byte, error) {
+	if v.isNull() {
 		return append(b, "null"...), nil
 	}
 	start := len(b)

@@ -3,8 +3,8 @@ package ingest
 import (
 	"fmt"
 	"io"
+	"math"
 
-	"github.com/parquet-go/parquet-go"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
@@ -21,7 +21,7 @@ const (
 type parquetColumns struct {
 	set     []parquetColumn
 	cursors []*parquetCursor // of the leaves, from the first of the first column
-	leaves  [][]parquet.Value
+	leaves  [][]parquetValue
 }
 
 func (p *parquetReader) newColumns(group int, set []parquetColumn) (*parquetColumns, error) {
@@ -47,14 +47,14 @@ func (c *parquetColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error
 		cursors = cursors[n.leaves:]
 		var err error
 		if n.shape == shapeLeaf && n.rep == 0 {
-			var v parquet.Value
-			if v, err = mine[0].take(); err == nil && !v.IsNull() {
+			var v parquetValue
+			if v, err = mine[0].take(); err == nil && !v.isNull() {
 				buf, err = n.leaf.appendText(buf, v)
 			}
 		} else {
 			c.leaves = c.leaves[:0]
 			for _, cursor := range mine {
-				var values []parquet.Value
+				var values []parquetValue
 				if values, err = cursor.takeRow(); err != nil {
 					break
 				}
@@ -84,20 +84,16 @@ func (c *parquetColumns) done() error {
 			}
 			return err
 		}
-		cursor.close()
 	}
 	return nil
 }
 
-// parquetCursor reads the values of one column chunk.
+// parquetCursor reads the values of one column chunk. They stay valid as long as they are referenced.
 type parquetCursor struct {
 	column int
-	pages  parquet.Pages
-	page   parquet.Page
-	reader parquet.ValueReader
-	values []parquet.Value // read ahead
-	room   []parquet.Value // what values is a part of
-	row    []parquet.Value
+	pages  *pageReader
+	page   *parquetPage
+	row    []parquetValue
 }
 
 func (p *parquetReader) newCursor(group, leaf int) (*parquetCursor, error) {
@@ -105,86 +101,54 @@ func (p *parquetReader) newCursor(group, leaf int) (*parquetCursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parquetCursor{column: leaf, pages: p.chunks[leaf].(*parquet.FileColumnChunk).PagesFrom(stream)}, nil
+	n := p.leaves[leaf]
+	if n.def > math.MaxUint8 || n.rep > math.MaxUint8 {
+		return nil, errLevels
+	}
+	return &parquetCursor{column: leaf, pages: &pageReader{
+		stream: stream, kind: n.leaf.stored, maxDef: uint8(n.def), maxRep: uint8(n.rep),
+	}}, nil
 }
 
-// take returns the next value, io.EOF behind the last. It is valid until the next call.
-func (c *parquetCursor) take() (parquet.Value, error) {
-	if len(c.values) == 0 {
-		if err := c.fill(); err != nil {
-			return parquet.Value{}, err
+// fill makes sure that there is a value to take, io.EOF behind the last.
+func (c *parquetCursor) fill() (err error) {
+	for c.page == nil || c.page.next == c.page.count {
+		if c.page, err = c.pages.next(); err != nil {
+			return err
 		}
 	}
-	v := c.values[0]
-	c.values = c.values[1:]
-	return v, nil
+	return nil
 }
 
-// takeRow returns the values of the next row of a column that is repeated. They are valid until the next call.
-func (c *parquetCursor) takeRow() ([]parquet.Value, error) {
+// take returns the next value, io.EOF behind the last.
+func (c *parquetCursor) take() (parquetValue, error) {
+	if err := c.fill(); err != nil {
+		return parquetValue{}, err
+	}
+	return c.page.take(c.pages.maxDef), nil
+}
+
+// takeRow returns the values of the next row of a repeated column. The slice is valid until the next call.
+func (c *parquetCursor) takeRow() ([]parquetValue, error) {
 	v, err := c.take()
 	if err != nil {
 		return nil, err
 	}
-	if v.RepetitionLevel() != 0 {
+	if v.rep != 0 {
 		return nil, errLevels
 	}
 	c.row = append(c.row[:0], v)
 	for {
-		if len(c.values) == 0 {
-			for i, v := range c.row { // they may point into the page that is given back
-				c.row[i] = v.Clone()
-			}
-			if err := c.fill(); err == io.EOF {
-				return c.row, nil
-			} else if err != nil {
-				return nil, err
-			}
+		if err := c.fill(); err == io.EOF {
+			return c.row, nil
+		} else if err != nil {
+			return nil, err
 		}
-		if c.values[0].RepetitionLevel() == 0 {
+		if c.page.rep == nil || c.page.rep[c.page.next] == 0 {
 			return c.row, nil
 		}
-		c.row = append(c.row, c.values[0])
-		c.values = c.values[1:]
+		c.row = append(c.row, c.page.take(c.pages.maxDef))
 	}
-}
-
-// fill reads values ahead. There is at least one unless it returns an error.
-func (c *parquetCursor) fill() error {
-	if c.room == nil {
-		c.room = make([]parquet.Value, 64)
-	}
-	for {
-		if c.reader == nil {
-			page, err := c.pages.ReadPage()
-			if err != nil {
-				return err
-			}
-			c.page, c.reader = page, page.Values()
-		}
-		n, err := c.reader.ReadValues(c.room)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if n == 0 {
-			if err == nil {
-				return io.ErrNoProgress
-			}
-			parquet.Release(c.page)
-			c.page, c.reader = nil, nil
-			continue
-		}
-		c.values = c.room[:n]
-		return nil
-	}
-}
-
-func (c *parquetCursor) close() {
-	if c.page != nil {
-		parquet.Release(c.page)
-	}
-	c.pages.Close()
-	c.page, c.reader, c.room, c.row = nil, nil, nil, nil
 }
 
 // pageMemory returns the bytes that pages of a column chunk take when they are read one at a time. It reads the headers

@@ -31,6 +31,7 @@ const (
 // parquetLeaf is what the values of a leaf mean.
 type parquetLeaf struct {
 	kind   leafKind
+	stored physicalType
 	scale  int  // of a decimal
 	digits int  // of the fraction of a second
 	utc    bool // the clock is that of UTC
@@ -196,6 +197,17 @@ func flatten(nodes []*parquetNode, prefix string, columns []parquetColumn) []par
 	return columns
 }
 
+// leavesOf appends the leaves below nodes in the order of the file.
+func leavesOf(nodes []*parquetNode, leaves []*parquetNode) []*parquetNode {
+	for _, n := range nodes {
+		if n.shape == shapeLeaf {
+			leaves = append(leaves, n)
+		}
+		leaves = leavesOf(n.children, leaves)
+	}
+	return leaves
+}
+
 // leafOf reads the type of a leaf: what it means where that is said, else how it is stored.
 func leafOf(e *meta.SchemaElement) (parquetLeaf, error) {
 	l, ok := logicalLeaf(e)
@@ -204,6 +216,10 @@ func leafOf(e *meta.SchemaElement) (parquetLeaf, error) {
 	}
 	if !ok {
 		return l, herb.Invalidf("column %q has a type that cannot be read; write it as text, numbers or dates", e.Name)
+	}
+	var err error
+	if l.stored, err = physicalTypeOf(e.Type.V, max(1, int(e.TypeLength.V))); err != nil {
+		return l, err
 	}
 	if e.Type.V == meta.FixedLenByteArray {
 		if l.width = int(e.TypeLength.V); l.width <= 0 {

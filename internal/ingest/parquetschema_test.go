@@ -1,10 +1,10 @@
 package ingest
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	meta "github.com/parquet-go/parquet-go/format"
@@ -28,57 +28,65 @@ func annotated(e meta.SchemaElement, t deprecated.ConvertedType) meta.SchemaElem
 	return e
 }
 
+// value returns a value as a page has it.
+func value(v any, rep, def uint8) parquetValue {
+	data, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic(err)
+	}
+	return parquetValue{rep: rep, def: def, data: data}
+}
+
 // TestParquetSchema_Legacy reads lists and maps in the ways of older writers.
 func TestParquetSchema_Legacy(t *testing.T) {
 	t.Parallel()
-	value := func(v any, rep, def int) parquet.Value { return parquet.ValueOf(v).Level(rep, def, 0) }
-	null := func(rep, def int) parquet.Value { return parquet.NullValue().Level(rep, def, 0) }
+	null := func(rep, def uint8) parquetValue { return parquetValue{rep: rep, def: def} }
 	list := annotated(group("v", meta.Optional, 1), deprecated.List)
 	for _, c := range []struct {
 		name     string
 		elements []meta.SchemaElement
-		leaves   [][]parquet.Value
+		leaves   [][]parquetValue
 		want     string
 	}{
 		{
 			"two levels", []meta.SchemaElement{list, leaf("element", meta.Repeated, meta.Int32)},
-			[][]parquet.Value{{value(int32(1), 0, 2), value(int32(2), 1, 2)}}, "1,2",
+			[][]parquetValue{{value(int32(1), 0, 2), value(int32(2), 1, 2)}}, "1,2",
 		}, {
 			"two levels, empty", []meta.SchemaElement{list, leaf("element", meta.Repeated, meta.Int32)},
-			[][]parquet.Value{{null(0, 1)}}, "",
+			[][]parquetValue{{null(0, 1)}}, "",
 		}, {
 			"a group of two is the element", []meta.SchemaElement{
 				list, group("element", meta.Repeated, 2), leaf("a", meta.Required, meta.Int32), leaf("b", meta.Optional, meta.Int32),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 2), value(int32(2), 1, 2)}, {null(0, 2), value(int32(3), 1, 3)}},
+			[][]parquetValue{{value(int32(1), 0, 2), value(int32(2), 1, 2)}, {null(0, 2), value(int32(3), 1, 3)}},
 			`[{"a":1,"b":null},{"a":2,"b":3}]`,
 		}, {
 			"a group called array is the element", []meta.SchemaElement{
 				list, group("array", meta.Repeated, 1), leaf("a", meta.Required, meta.Int32),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 2)}}, `[{"a":1}]`,
+			[][]parquetValue{{value(int32(1), 0, 2)}}, `[{"a":1}]`,
 		}, {
 			"a group called after the list is the element", []meta.SchemaElement{
 				list, group("v_tuple", meta.Repeated, 1), leaf("a", meta.Required, meta.Int32),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 2)}}, `[{"a":1}]`,
+			[][]parquetValue{{value(int32(1), 0, 2)}}, `[{"a":1}]`,
 		}, {
 			"any other group of one is not", []meta.SchemaElement{
 				list, group("bag", meta.Repeated, 1), leaf("array_element", meta.Optional, meta.Int32),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 3), value(int32(2), 1, 3)}}, "1,2",
+			[][]parquetValue{{value(int32(1), 0, 3), value(int32(2), 1, 3)}}, "1,2",
 		}, {
 			"map by its older name", []meta.SchemaElement{
 				annotated(group("v", meta.Optional, 1), deprecated.MapKeyValue), group("map", meta.Repeated, 2),
 				leaf("key", meta.Required, meta.Int32), leaf("value", meta.Optional, meta.Double),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 2), value(int32(2), 1, 2)}, {value(0.5, 0, 3), null(1, 2)}}, `{"1":0.5,"2":null}`,
+			[][]parquetValue{{value(int32(1), 0, 2), value(int32(2), 1, 2)}, {value(0.5, 0, 3), null(1, 2)}}, `{"1":0.5,"2":null}`,
 		}, {
 			"keys without values are a list", []meta.SchemaElement{
 				annotated(group("v", meta.Optional, 1), deprecated.Map), group("key_value", meta.Repeated, 1),
 				leaf("key", meta.Required, meta.Int32),
 			},
-			[][]parquet.Value{{value(int32(1), 0, 2), value(int32(2), 1, 2)}}, "1,2",
+			[][]parquetValue{{value(int32(1), 0, 2), value(int32(2), 1, 2)}}, "1,2",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,8 +125,8 @@ func TestParquetSchema_Damaged(t *testing.T) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	_, err := appendNested(nil, mustList(t), [][]parquet.Value{
-		{parquet.ValueOf(int32(1)).Level(0, 2, 0), parquet.ValueOf(int32(1)).Level(1, 2, 0)}, {parquet.ValueOf(int32(1)).Level(0, 2, 1)},
+	_, err := appendNested(nil, mustList(t), [][]parquetValue{
+		{value(int32(1), 0, 2), value(int32(1), 1, 2)}, {value(int32(1), 0, 2)},
 	})
 	if err != errLevels {
 		t.Errorf("leaves of different lengths: got error %v", err)

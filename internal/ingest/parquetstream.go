@@ -18,14 +18,11 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// pageStream gives the library the pages of a column chunk one behind the other as if they were not compressed. It
-// unpacks them itself, because the library trusts the sizes that a file claims and unpacks without a limit.
+// pageStream reads the pages of a column chunk and decompresses them. It never trusts the sizes that a file claims.
 type pageStream struct {
 	pages *pageHeaders
 	codec meta.CompressionCodec
 	zstd  *zstd.Decoder
-	out   [2][]byte // the header of a page and what is not compressed of it, and the rest
-	at    int64     // where the first begins in the stream
 }
 
 // newPageStream begins before the first page of a chunk.
@@ -34,69 +31,33 @@ func newPageStream(src io.ReaderAt, size int64, chunk *meta.ColumnMetaData, z *z
 	return &pageStream{pages: pages, codec: chunk.Codec, zstd: z}, err
 }
 
-// ReadAt implements io.ReaderAt for a reader that goes forwards only. It returns less than it is asked for, at most the
-// rest of a page, so that a page can be given back before the next is unpacked.
-func (s *pageStream) ReadAt(p []byte, off int64) (int, error) {
-	for {
-		skip := off - s.at
-		if skip < 0 {
-			return 0, errors.New("the pages of a column are not read in order")
-		}
-		for i, part := range s.out {
-			if skip < int64(len(part)) {
-				return copy(p, part[skip:]), nil
-			}
-			skip -= int64(len(part))
-			s.at += int64(len(part))
-			s.out[i] = nil
-		}
-		if err := s.load(); err != nil {
-			return 0, err
-		}
+// next returns the header of the next page, the levels of a page of version 2, which are not compressed, and the
+// decompressed rest; io.EOF behind the last page.
+func (s *pageStream) next() (header *meta.PageHeader, levels, body []byte, err error) {
+	if header, err = s.pages.next(); err != nil {
+		return nil, nil, nil, err
 	}
-}
-
-// load unpacks the next page.
-func (s *pageStream) load() error {
-	header, err := s.pages.next()
-	if err != nil {
-		return err
-	}
-	body, err := s.pages.body(header)
-	if err != nil {
-		return err
+	if body, err = s.pages.body(header); err != nil {
+		return nil, nil, nil, err
 	}
 	if header.CRC != 0 && uint32(header.CRC) != crc32.ChecksumIEEE(body) {
-		return errors.New("the checksum of a page is wrong")
+		return nil, nil, nil, errors.New("the checksum of a page is wrong")
 	}
-	levels := 0 // of the second version, which does not compress them
-	if v2 := &header.DataPageHeaderV2; header.Type == meta.DataPageV2 && v2.Valid {
-		levels = int(v2.V.RepetitionLevelsByteLength) + int(v2.V.DefinitionLevelsByteLength)
-		if v2.V.RepetitionLevelsByteLength < 0 || v2.V.DefinitionLevelsByteLength < 0 || levels > len(body) {
-			return errOutside
+	v2 := &header.DataPageHeaderV2
+	if header.Type == meta.DataPageV2 && v2.Valid {
+		rep, def := int64(v2.V.RepetitionLevelsByteLength), int64(v2.V.DefinitionLevelsByteLength)
+		if rep < 0 || def < 0 || rep+def > int64(len(body)) {
+			return nil, nil, nil, errOutside
+		}
+		levels, body = body[:rep+def], body[rep+def:]
+	}
+	plain := s.codec == meta.Uncompressed || len(body) == 0 || v2.Valid && v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V
+	if !plain {
+		if body, err = s.unpack(body, int(header.UncompressedPageSize)-len(levels)); err != nil {
+			return nil, nil, nil, fmt.Errorf("a page cannot be decompressed (%s): %w", s.codec, err)
 		}
 	}
-	plain := body[levels:]
-	isPlain := s.codec == meta.Uncompressed || len(plain) == 0
-	if c := header.DataPageHeaderV2.V.IsCompressed; header.DataPageHeaderV2.Valid && c.Valid && !c.V {
-		isPlain = true
-	}
-	if !isPlain {
-		if plain, err = s.unpack(plain, int(header.UncompressedPageSize)-levels); err != nil {
-			return fmt.Errorf("a page cannot be unpacked (%s): %w", s.codec, err)
-		}
-	}
-	header.CRC = 0
-	header.DataPageHeader.V.Statistics, header.DataPageHeaderV2.V.Statistics = meta.Statistics{}, meta.Statistics{}
-	header.CompressedPageSize = int32(levels + len(plain))
-	header.UncompressedPageSize = header.CompressedPageSize
-	protocol := thrift.CompactProtocol{}
-	head, err := thrift.Marshal(&protocol, header)
-	if err != nil {
-		return err
-	}
-	s.out = [2][]byte{append(head, body[:levels]...), plain}
-	return nil
+	return header, levels, body, nil
 }
 
 var errUnpacked = errors.New("it does not have the size that it should have")

@@ -12,49 +12,47 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // errNotText is replaced by the reader, who knows the place.
 var errNotText = errors.New("the text is not valid UTF-8")
 
 // appendText writes a value that is not null.
-func (l *parquetLeaf) appendText(b []byte, v parquet.Value) ([]byte, error) {
+func (l *parquetLeaf) appendText(b []byte, v parquetValue) ([]byte, error) {
 	switch l.kind {
 	case leafBoolean:
-		return strconv.AppendBool(b, v.Boolean()), nil
+		return strconv.AppendBool(b, v.data[0] != 0), nil
 	case leafInt32:
-		return strconv.AppendInt(b, int64(v.Int32()), 10), nil
+		return strconv.AppendInt(b, int64(int32(v.uint32())), 10), nil
 	case leafInt64:
-		return strconv.AppendInt(b, v.Int64(), 10), nil
+		return strconv.AppendInt(b, int64(v.uint64()), 10), nil
 	case leafUint32:
-		return strconv.AppendUint(b, uint64(v.Uint32()), 10), nil
+		return strconv.AppendUint(b, uint64(v.uint32()), 10), nil
 	case leafUint64:
-		return strconv.AppendUint(b, v.Uint64(), 10), nil
+		return strconv.AppendUint(b, v.uint64(), 10), nil
 	case leafFloat:
-		return appendFloat(b, float64(v.Float()), 32), nil
+		return appendFloat(b, float64(math.Float32frombits(v.uint32())), 32), nil
 	case leafDouble:
-		return appendFloat(b, v.Double(), 64), nil
+		return appendFloat(b, math.Float64frombits(v.uint64()), 64), nil
 	case leafDecimal32:
-		return appendPoint(strconv.AppendInt(b, int64(v.Int32()), 10), len(b), l.scale), nil
+		return appendPoint(strconv.AppendInt(b, int64(int32(v.uint32())), 10), len(b), l.scale), nil
 	case leafDecimal64:
-		return appendPoint(strconv.AppendInt(b, v.Int64(), 10), len(b), l.scale), nil
+		return appendPoint(strconv.AppendInt(b, int64(v.uint64()), 10), len(b), l.scale), nil
 	case leafDate:
-		return appendDate(b, time.Unix(int64(v.Int32())*secondsOfDay, 0).UTC()), nil
+		return appendDate(b, time.Unix(int64(int32(v.uint32()))*secondsOfDay, 0).UTC()), nil
 	case leafTime32:
-		return l.appendTime(b, int64(v.Int32()))
+		return l.appendTime(b, int64(int32(v.uint32())))
 	case leafTime64:
-		return l.appendTime(b, v.Int64())
+		return l.appendTime(b, int64(v.uint64()))
 	case leafTimestamp:
-		seconds, fraction := floorDiv(v.Int64(), l.unit())
+		seconds, fraction := floorDiv(int64(v.uint64()), l.unit())
 		b = append(appendDate(b, time.Unix(seconds, 0).UTC()), 'T')
 		_, clock := floorDiv(seconds, secondsOfDay)
 		return l.appendClock(b, clock, fraction), nil
 	case leafInt96:
 		return l.appendInt96(b, v), nil
 	default:
-		return l.appendBytes(b, v.ByteArray())
+		return l.appendBytes(b, v.data)
 	}
 }
 
@@ -215,12 +213,11 @@ func (l *parquetLeaf) appendTime(b []byte, units int64) ([]byte, error) {
 
 // appendInt96 writes a time of a day in the way of older writers: nanoseconds of a day, and the number of the day. They
 // do not say which clock it is.
-func (l *parquetLeaf) appendInt96(b []byte, v parquet.Value) []byte {
+func (l *parquetLeaf) appendInt96(b []byte, v parquetValue) []byte {
 	const julianOfEpoch = 2_440_588
-	raw := v.Int96()
-	seconds, fraction := floorDiv(int64(uint64(raw[1])<<32|uint64(raw[0])), 1e9)
+	seconds, fraction := floorDiv(int64(v.uint64()), 1e9)
 	carry, clock := floorDiv(seconds, secondsOfDay)
-	days := int64(int32(raw[2])) - julianOfEpoch + carry
+	days := int64(int32(binary.LittleEndian.Uint32(v.data[8:]))) - julianOfEpoch + carry
 	b = append(appendDate(b, time.Unix(days*secondsOfDay, 0).UTC()), 'T')
 	return l.appendClock(b, clock, fraction)
 }
