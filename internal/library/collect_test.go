@@ -15,6 +15,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/testseed"
 )
 
 func collect(t *testing.T, nodes ...*node) {
@@ -221,8 +222,8 @@ func TestCollect_fails(t *testing.T) {
 // operations that fail, while time goes by. No version in the catalogue ever lacks its object.
 func TestCollect_anyOrder(t *testing.T) {
 	t.Parallel()
-	for range 4 {
-		seed := rand.Uint64()
+	for i := range uint64(4) {
+		seed := testseed.Seed(t) + i
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) { anyOrder(t, c, rand.New(rand.NewPCG(seed, 0))) })

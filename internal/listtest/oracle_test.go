@@ -18,8 +18,7 @@ func TestOracle(t *testing.T) {
 				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
 					return listtest.NewOracle(fields, records)
 				},
-				Plants:   plants,
-				Datasets: 100,
+				Plants: plants,
 			})
 		})
 	}

@@ -12,13 +12,27 @@ import (
 	"herbarium/internal/text"
 )
 
-// query returns a raw query that is right for the fields. Its values are mostly taken from the records.
+// query returns a valid raw query for the fields. Most of its values are taken from the records.
 func (g *generator) query(fields []herb.Field, records []herb.Record) string {
 	for {
-		if raw := g.anyQuery(fields, records); len(raw) <= query.MaxQueryBytes {
+		raw := g.anyQuery(fields, records)
+		if len(raw) <= query.MaxQueryBytes && filterValues(raw) <= query.MaxFilterValues {
 			return raw
 		}
 	}
+}
+
+// filterValues returns an upper bound of the number of filter values in a query. A value of a record may consist of commas,
+// and [in] takes each of the texts between them for a value.
+func filterValues(raw string) (n int) {
+	for param := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(param, "=")
+		n++
+		if strings.HasSuffix(name, url.QueryEscape("[in]")) {
+			n += strings.Count(value, url.QueryEscape(","))
+		}
+	}
+	return n
 }
 
 func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string {

@@ -22,6 +22,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/testseed"
 )
 
 // The frame of a file, in bytes, as it is described for other programs.
@@ -241,7 +242,7 @@ func TestFlippedBytes(t *testing.T) {
 			if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
 				t.Errorf("%s: Verify: %v", what, err)
 			}
-			if !testing.Short() || at%8 == 0 {
+			if testseed.Soak() || at%8 == 0 {
 				if err := use(r, asked[i], what); err != nil {
 					t.Error(err)
 				}
@@ -362,9 +363,9 @@ func TestFlippedBytes_repaired(t *testing.T) {
 	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
 	meta := binary.LittleEndian.Uint64(good[len(good)-frameFooter-frameEntry+8:]) // the last section
 	opened := 0
-	step := 1
-	if testing.Short() {
-		step = 5
+	step := 5
+	if testseed.Soak() {
+		step = 1
 	}
 	for at := int(meta); at < len(good)-frameFooter; at += step {
 		for _, flip := range flips {

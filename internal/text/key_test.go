@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/testseed"
 	"herbarium/internal/text"
 )
 
@@ -117,7 +118,7 @@ func TestNumberKey(t *testing.T) {
 // TestNumberKeyRandom compares the order of keys with that of exact rational numbers.
 func TestNumberKeyRandom(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := testseed.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
 		a, b := decimal(r), decimal(r)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"herbarium/internal/testseed"
 	"herbarium/internal/text"
 )
 
@@ -40,7 +41,7 @@ func compareSplits(t *testing.T, s string) {
 
 func TestSplits(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
+	seed := testseed.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 50_000 {
 		b := make([]byte, r.IntN(12))

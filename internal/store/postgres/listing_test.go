@@ -13,13 +13,9 @@ import (
 
 func TestListPlants(t *testing.T) {
 	t.Parallel()
-	datasets := 20 // each is a database of its own, and SQLite is asked the same with more
-	if testing.Short() {
-		datasets = 10
-	}
 	listtest.Run(t, listtest.Engine{
 		Plants:   true,
-		Datasets: datasets,
+		Datasets: 20, // each is a database of its own, and SQLite has more of them
 		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) listtest.Lister {
 			s := open(t, cluster.Database(t), postgres.Options{})
 			creations := make([]store.Creation, len(records))

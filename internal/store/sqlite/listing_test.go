@@ -34,13 +34,9 @@ func openFile(t testing.TB, path string) *sqlite.Store {
 
 func TestListPlants(t *testing.T) {
 	t.Parallel()
-	datasets := 40 // each is a database of its own, synced to disk
-	if testing.Short() {
-		datasets = 20
-	}
 	listtest.Run(t, listtest.Engine{
 		Plants:   true,
-		Datasets: datasets,
+		Datasets: 40, // each is a database of its own, synced to disk
 		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) listtest.Lister {
 			s := open(t)
 			creations := make([]store.Creation, len(records))
