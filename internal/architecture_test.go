@@ -28,7 +28,7 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
 	testOnly := []string{
-		"listtest", "storetest", "storetest/pgtest", "blobs/azuretest", "blobs/gcstest", "blobs/s3test", "blobs/servertest",
+		"listtest", "programtest", "storetest", "storetest/pgtest", "blobs/azuretest", "blobs/gcstest", "blobs/s3test", "blobs/servertest",
 	}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {
