@@ -115,15 +115,21 @@ func (c *column) runKey(i int) string {
 func (c *column) isMixed(i int) bool { return c.mixed[i/8]>>(i%8)&1 == 1 }
 
 // runSet returns the records of a run.
-func (c *column) runSet(i int) (*roaring.Bitmap, error) {
-	k := sort.Search(c.long.len(), func(k int) bool { return int(c.long.at(k)) >= i })
-	if k < c.long.len() && int(c.long.at(k)) == i {
+func (c *column) runSet(st *steps, i int) (*roaring.Bitmap, error) {
+	if k, ok := c.storedSet(i); ok {
 		return c.often.get(k)
 	}
 	records := c.order.slice(c.run(i))
+	st.add(records.len())
 	b := roaring.New()
 	b.AddMany(records.appendTo(make([]uint32, 0, records.len())))
 	return b, nil
+}
+
+// storedSet returns the index of a run's set in often; false if the run is too short to have one.
+func (c *column) storedSet(run int) (k int, ok bool) {
+	k = sort.Search(c.long.len(), func(k int) bool { return int(c.long.at(k)) >= run })
+	return k, k < c.long.len() && int(c.long.at(k)) == run
 }
 
 // bound is the place at which part j of the order ends.
@@ -144,7 +150,7 @@ func (c *column) first(j int) (*roaring.Bitmap, error) {
 }
 
 // between returns the records at the places from up to to.
-func (c *column) between(from, to int) (*roaring.Bitmap, error) {
+func (c *column) between(st *steps, from, to int) (*roaring.Bitmap, error) {
 	const few = 2048
 	if to-from <= few {
 		b := roaring.New()
@@ -158,14 +164,17 @@ func (c *column) between(from, to int) (*roaring.Bitmap, error) {
 	high := sort.Search(prefixSets, func(j int) bool { return c.bound(j+1) > to })
 	dense := newBitset(n)
 	add := func(from, to int) {
-		for p := from; p < to; p++ {
-			dense.add(c.order.at(p))
-		}
+		st.blocks(from, to, func(from, to int) {
+			for p := from; p < to; p++ {
+				dense.add(c.order.at(p))
+			}
+		})
 	}
 	if low >= high {
 		add(from, to)
 		return dense.set(), nil
 	}
+	st.check()
 	upper, err := c.first(high)
 	if err != nil {
 		return nil, err

@@ -152,9 +152,9 @@ func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
 	return segment.Open(path)
 }
 
-// isDamage reports whether an error is one of those that say what is wrong with a file.
+// isDamage reports whether an error is one of those that a damaged file may cause.
 func isDamage(err error) bool {
-	return errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion)
+	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion)
 }
 
 // use asks a reader everything and expects answers or errors that say that the file is damaged. What hangs ends the test.

@@ -13,7 +13,7 @@ type ColumnStat struct {
 
 // Column describes the values of field i. Its cost does not depend on how many there are.
 func (r *Reader) Column(i int) (s ColumnStat, err error) {
-	err = guard(func() error {
+	err = r.guard(func() error {
 		c := &r.columns[i]
 		s.Filled, s.Distinct = c.values(), c.distinct()
 		if s.Distinct > 0 {
@@ -31,7 +31,7 @@ func (r *Reader) Forget() { forget(r.file) }
 // read is not kept in memory: a file may be larger than that.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	const step = 16 << 20
-	return guard(func() error {
+	return r.guard(func() error {
 		read := uint64(0) // up to where the records were let go of
 		for n := range r.Len() {
 			if n%1024 == 0 {

@@ -66,7 +66,7 @@ func (r *Reader) Stat() Stat {
 // compare checksums, so that it can describe a damaged file as far as it can be read; that is for Verify.
 func (r *Reader) Dump(w io.Writer) error {
 	var b bytes.Buffer // complete before w sees any of it, because guard is for faults in the map and not for those of w
-	if err := guard(func() error { return r.dump(&b) }); err != nil {
+	if err := r.guard(func() error { return r.dump(&b) }); err != nil {
 		return err
 	}
 	_, err := b.WriteTo(w)

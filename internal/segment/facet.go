@@ -3,8 +3,6 @@ package segment
 import (
 	"context"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
@@ -17,8 +15,9 @@ import (
 // marks of each run are counted; or, if they are few, their places are sorted. It takes memory for the records found and,
 // from a pool, two bits for each record there is or a number for each of the few.
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
-	err = guard(func() error {
-		set, _, err := r.answer(q.Request)
+	err = r.guard(func() error {
+		st := newSteps(ctx)
+		set, _, err := r.answer(st, q.Request)
 		if err != nil {
 			return err
 		}
@@ -30,11 +29,9 @@ func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Fac
 		}
 		s := r.scratch.get()
 		defer r.scratch.put(s)
-		m := &matches{set: set, n: f.Total, records: r.Len(), scratch: s}
+		m := &matches{steps: st, set: set, n: f.Total, records: r.Len(), scratch: s}
 		for _, i := range q.Fields {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+			st.check()
 			f.Fields = append(f.Fields, r.columns[i].facet(m, q))
 		}
 		return nil
@@ -69,17 +66,17 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 		f.Histogram = h.buckets
 	}
 	best := ranking{most: q.Top}
-	exact := c.exact()
+	exact := c.exact(m.steps)
 	switch {
 	case m.set == nil && !exact:
 		f.Distinct = c.distinct()
 		h.addAll(c)
-		c.rankLongest(&best)
+		c.rankLongest(m.steps, &best)
 	default:
 		t.each(func(run, n int) {
 			h.add(run, n)
 			if exact && c.isMixed(run) {
-				f.Distinct += c.rankWritings(m.set, run, &best)
+				f.Distinct += c.rankWritings(m, run, &best)
 				return
 			}
 			f.Distinct++
@@ -97,11 +94,12 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 }
 
 // exact reports whether the field has values that sort alike and are different values all the same.
-func (c *column) exact() bool {
+func (c *column) exact(st *steps) bool {
 	if c.field.Type != herb.TypeText {
 		return false
 	}
 	for _, b := range c.mixed {
+		st.add(1)
 		if b != 0 {
 			return true
 		}
@@ -110,28 +108,31 @@ func (c *column) exact() bool {
 }
 
 // rankWritings counts the values of a run that sort alike, each as it is written, and returns how many there are.
-func (c *column) rankWritings(set *roaring.Bitmap, run int, best *ranking) (distinct int) {
+func (c *column) rankWritings(m *matches, run int, best *ranking) (distinct int) {
 	counts := map[string]int{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
-		if rec := c.order.at(p); set == nil || set.Contains(rec) {
+		m.steps.add(1)
+		if rec := c.order.at(p); m.set == nil || m.set.Contains(rec) {
 			counts[c.value(rec)]++
 		}
 	}
 	for value, n := range counts {
+		m.steps.add(1)
 		best.offer(ranked{n: n, run: run, value: value})
 	}
 	return len(counts)
 }
 
 // rankLongest offers the runs by their lengths. Where there are enough long ones no other can be among the best.
-func (c *column) rankLongest(best *ranking) {
+func (c *column) rankLongest(st *steps, best *ranking) {
 	long := c.long.len()
 	if long > 0 && int(c.long.at(long-1)) == c.distinct() { // the records without a value
 		long--
 	}
 	if long >= best.most {
 		for k := range long {
+			st.add(1)
 			run := int(c.long.at(k))
 			from, to := c.run(run)
 			best.offerRun(run, to-from)
@@ -140,6 +141,7 @@ func (c *column) rankLongest(best *ranking) {
 	}
 	from := 0
 	for run := range c.distinct() {
+		st.add(1)
 		to := int(c.runs.at(run + 1))
 		best.offerRun(run, to-from)
 		from = to

@@ -21,11 +21,11 @@ func BenchmarkTally(b *testing.B) {
 				set.Add(rec)
 			}
 		}
-		m := &matches{set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
+		m := &matches{steps: newSteps(b.Context()), set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
 		for i := range r.columns[:4] {
 			c := &r.columns[i]
 			for name, way := range map[string]func() tally{
-				"sets":  func() tally { return tallySets{c, m.dense()} },
+				"sets":  func() tally { return tallySets{c, m.dense(), m.steps} },
 				"marks": func() tally { return newTallyMarks(c, m) },
 				"few":   func() tally { return newTallyFew(c, m) },
 			} {

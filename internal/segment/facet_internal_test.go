@@ -99,7 +99,7 @@ func TestTallies(t *testing.T) {
 	all.AddRange(0, n)
 	for i, set := range append(sets, ranges, all) {
 		for c := range r.columns {
-			m := &matches{set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
+			m := &matches{steps: newSteps(t.Context()), set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
 			col := &r.columns[c]
 			if t.Run(fmt.Sprint(i, col.field.Name), func(t *testing.T) { testTally(t, col, m) }); t.Failed() {
 				return
@@ -132,13 +132,13 @@ func testTally(t *testing.T, c *column, m *matches) {
 	}
 	want.First = max(want.First, 0)
 	ways := []func() tally{ // one after the other: they share their scratch
-		func() tally { return tallySets{c, m.dense()} },
+		func() tally { return tallySets{c, m.dense(), m.steps} },
 		func() tally { return newTallyMarks(c, m) },
 		func() tally { return newTallyFew(c, m) },
 		func() tally { return c.tally(m) },
 	}
 	if m.n == m.records {
-		ways = append(ways, func() tally { return tallyAll{c} })
+		ways = append(ways, func() tally { return tallyAll{c, m.steps} })
 	}
 	for i, way := range ways {
 		got := tell(way(), m.n)
@@ -180,7 +180,7 @@ func TestTally_choice(t *testing.T) {
 		if tt.n == r.Len() {
 			set = nil
 		}
-		m := &matches{set: set, n: tt.n, records: r.Len(), scratch: r.scratch.get()}
+		m := &matches{steps: newSteps(t.Context()), set: set, n: tt.n, records: r.Len(), scratch: r.scratch.get()}
 		if got, want := fmt.Sprintf("%T", r.columns[tt.field].tally(m)), fmt.Sprintf("%T", tt.want); got != want {
 			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, want)
 		}

@@ -15,12 +15,12 @@ const costOfList = 1500
 // other if they are few, and by the set of all that have none otherwise.
 func (c *column) countEmpty(m *matches) (n int) {
 	if m.set == nil {
-		return tallyAll{c}.empty()
+		return tallyAll{c, m.steps}.empty()
 	}
 	if costOfPlace*float64(m.n) > costOfByte*float64(m.records/8) {
-		return tallySets{c, m.dense()}.empty()
+		return tallySets{c, m.dense(), m.steps}.empty()
 	}
-	each(m.set, func(records []uint32) {
+	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
 			if int(c.places.at(int(rec))) >= c.values() {
 				n++
@@ -47,7 +47,7 @@ func (c *column) countElements(m *matches, top int, f *query.Facet) {
 // elementsOfFew takes the list of each record apart, and returns how many different elements there are.
 func (c *column) elementsOfFew(m *matches, best *elementRanking) (distinct int) {
 	counts := map[string]int{}
-	each(m.set, func(records []uint32) {
+	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
 			elements := text.Elements(c.value(rec))
 			slices.Sort(elements)
@@ -57,6 +57,7 @@ func (c *column) elementsOfFew(m *matches, best *elementRanking) (distinct int) 
 		}
 	})
 	for e, n := range counts {
+		m.steps.add(1)
 		best.offer([]byte(e), n)
 	}
 	return len(counts)
@@ -69,7 +70,7 @@ func (c *column) elementsOfMany(m *matches, best *elementRanking) (distinct int)
 		among = m.dense()
 	}
 	for i := range c.elements.len() {
-		if n := countSet(c.listed.bytes(int(c.numbers.at(i))), among); n > 0 {
+		if n := countSet(m.steps, c.listed.bytes(int(c.numbers.at(i))), among); n > 0 {
 			distinct++
 			best.offer(c.elements.at(i), n)
 		}

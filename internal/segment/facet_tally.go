@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -13,6 +12,7 @@ import (
 
 // matches are the records that meet a request.
 type matches struct {
+	steps   *steps
 	set     *roaring.Bitmap // nil: every record
 	n       int
 	records int // of the segment
@@ -85,15 +85,15 @@ const (
 // tally chooses how to count the records of a request.
 func (c *column) tally(m *matches) tally {
 	if m.set == nil {
-		return tallyAll{c}
+		return tallyAll{c, m.steps}
 	}
 	n := float64(m.n)
 	runs := costOfRun * float64(c.distinct())
-	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short()) + runs
+	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short(m.steps)) + runs
 	byMarks := costOfMark*n + costOfWord*float64(m.records/64) + runs
 	switch least := min(bySets, byMarks, costOfSorted*n); least {
 	case bySets:
-		return tallySets{c, m.dense()}
+		return tallySets{c, m.dense(), m.steps}
 	case byMarks:
 		return newTallyMarks(c, m)
 	default:
@@ -102,9 +102,10 @@ func (c *column) tally(m *matches) tally {
 }
 
 // short returns how many records are in runs without a stored set.
-func (c *column) short() int {
+func (c *column) short(st *steps) int {
 	n := c.order.len()
 	for k := range c.long.len() {
+		st.add(1)
 		from, to := c.run(int(c.long.at(k)))
 		n -= to - from
 	}
@@ -112,13 +113,17 @@ func (c *column) short() int {
 }
 
 // tallyAll counts all records.
-type tallyAll struct{ c *column }
+type tallyAll struct {
+	c     *column
+	steps *steps
+}
 
 func (t tallyAll) empty() int              { return t.c.order.len() - t.c.values() }
 func (t tallyAll) ends() (first, last int) { return 0, t.c.distinct() - 1 }
 
 func (t tallyAll) each(f func(run, n int)) {
 	for run := range t.c.distinct() {
+		t.steps.add(1)
 		from, to := t.c.run(run)
 		f(run, to-from)
 	}
@@ -128,6 +133,7 @@ func (t tallyAll) each(f func(run, n int)) {
 type tallySets struct {
 	c       *column
 	records bitset
+	steps   *steps
 }
 
 func (t tallySets) empty() int { return t.count(t.c.distinct()) }
@@ -144,14 +150,14 @@ func (t tallySets) ends() (first, last int) {
 }
 
 func (t tallySets) count(run int) int {
-	k := sort.Search(t.c.long.len(), func(k int) bool { return int(t.c.long.at(k)) >= run })
-	if k < t.c.long.len() && int(t.c.long.at(k)) == run {
-		return countSet(t.c.often.bytes(k), t.records)
+	if k, ok := t.c.storedSet(run); ok {
+		return countSet(t.steps, t.c.often.bytes(k), t.records)
 	}
 	return t.countPlaces(t.c.run(run))
 }
 
 func (t tallySets) countPlaces(from, to int) (n int) {
+	t.steps.add(1 + to - from)
 	records := t.records
 	for order := t.c.order.slice(from, to); len(order) >= 4; order = order[4:] {
 		rec := binary.LittleEndian.Uint32(order)
@@ -166,7 +172,7 @@ func (t tallySets) each(f func(run, n int)) {
 		to := int(t.c.runs.at(run + 1))
 		var n int
 		if k < t.c.long.len() && int(t.c.long.at(k)) == run {
-			n = countSet(t.c.often.bytes(k), t.records)
+			n = countSet(t.steps, t.c.often.bytes(k), t.records)
 			k++
 		} else {
 			n = t.countPlaces(from, to)
@@ -182,6 +188,7 @@ func (t tallySets) each(f func(run, n int)) {
 type tallyMarks struct {
 	c     *column
 	marks bitset
+	steps *steps
 }
 
 func newTallyMarks(c *column, m *matches) tallyMarks {
@@ -192,12 +199,12 @@ func newTallyMarks(c *column, m *matches) tallyMarks {
 		clear(m.scratch.marks)
 	}
 	marks, places := m.scratch.marks, c.places
-	each(m.set, func(records []uint32) {
+	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
 			marks.add(places.at(int(rec)))
 		}
 	})
-	return tallyMarks{c, marks}
+	return tallyMarks{c, marks, m.steps}
 }
 
 func (t tallyMarks) empty() int { return t.marks.between(t.c.run(t.c.distinct())) }
@@ -205,11 +212,13 @@ func (t tallyMarks) empty() int { return t.marks.between(t.c.run(t.c.distinct())
 func (t tallyMarks) ends() (first, last int) {
 	i, end := 0, t.c.values()
 	for t.marks[i] == 0 {
+		t.steps.add(1)
 		i++
 	}
 	j := (end - 1) / 64
 	word := t.marks[j] & (^uint64(0) >> (63 - (end-1)%64))
 	for word == 0 {
+		t.steps.add(1)
 		j--
 		word = t.marks[j]
 	}
@@ -221,6 +230,7 @@ func (t tallyMarks) each(f func(run, n int)) {
 	for run := range t.c.distinct() {
 		to := int(t.c.runs.at(run + 1))
 		n := 0
+		t.steps.add(1)
 		if to == from+1 { // as in all of a field whose values differ
 			n = int(t.marks[from/64] >> (from % 64) & 1)
 		} else {
@@ -253,19 +263,20 @@ func (b bitset) between(from, to int) (n int) {
 // tallyFew has the place of every record.
 type tallyFew struct {
 	c      *column
+	steps  *steps
 	places []uint32 // with a value, in ascending order
 	n      int      // with and without a value
 }
 
 func newTallyFew(c *column, m *matches) tallyFew {
 	places := m.scratch.places[:0]
-	each(m.set, func(records []uint32) {
+	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
 			places = append(places, c.places.at(int(rec)))
 		}
 	})
 	m.scratch.places = places
-	t := tallyFew{c: c, n: len(places)}
+	t := tallyFew{c: c, steps: m.steps, n: len(places)}
 	t.places = slices.DeleteFunc(places, func(p uint32) bool { return int(p) >= c.values() })
 	slices.Sort(t.places)
 	return t
@@ -283,6 +294,7 @@ func (t tallyFew) each(f func(run, n int)) {
 		_, to := t.c.run(run)
 		start := i
 		for i < len(t.places) && int(t.places[i]) < to {
+			t.steps.add(1)
 			i++
 		}
 		if i == start {
@@ -294,9 +306,11 @@ func (t tallyFew) each(f func(run, n int)) {
 
 // countSet returns how many members of a set, as it lies in the file, are among some records; nil: how many it has. It
 // leaves nothing behind, unlike a look at the set with sets.get, so that any number of sets can be counted.
-func countSet(b []byte, among bitset) (n int) {
+func countSet(st *steps, b []byte, among bitset) (n int) {
 	all := openContainers(b)
+	st.add(1)
 	for c, ok := all.next(noEnd); ok; c, ok = all.next(noEnd) {
+		st.add(1 + c.count/64)
 		if among == nil {
 			n += c.count
 			continue

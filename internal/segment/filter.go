@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -11,43 +12,44 @@ import (
 )
 
 // meeting returns the records that meet a condition on the field. The set must not be changed.
-func (c *column) meeting(cond query.Condition) (*roaring.Bitmap, error) {
-	fits := make([]*roaring.Bitmap, len(cond.Values))
+func (c *column) meeting(st *steps, cond query.Condition) (*roaring.Bitmap, error) {
+	var set *roaring.Bitmap
 	for i, o := range cond.Values {
-		var err error
-		if fits[i], err = c.fitting(cond.Op, o); err != nil {
+		st.check()
+		fits, err := c.fitting(st, cond.Op, o)
+		switch {
+		case err != nil:
 			return nil, err
+		case i == 0:
+			set = fits
+		case i == 1:
+			set = roaring.Or(set, fits) // the first set may be shared with other requests
+		default:
+			set.Or(fits)
 		}
 	}
-	set := union(fits)
 	if cond.Op == query.OpNe {
 		return roaring.Flip(set, 0, uint64(c.order.len())), nil
 	}
 	return set, nil
 }
 
-func union(all []*roaring.Bitmap) *roaring.Bitmap {
-	if len(all) == 1 {
-		return all[0]
-	}
-	return roaring.FastOr(all...)
-}
-
 // fitting returns the records whose value fits one operand. For OpNe it returns those that equal it.
-func (c *column) fitting(op query.Op, o query.Operand) (*roaring.Bitmap, error) {
+func (c *column) fitting(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
 	if o.Text == "" {
-		return c.runSet(c.distinct())
+		return c.runSet(st, c.distinct())
 	}
 	if c.field.Type == herb.TypeList {
-		return c.withElement(op, o)
+		return c.withElement(st, op, o)
 	}
 	switch op {
 	case query.OpPrefix:
-		return c.withPrefix(o.Text)
+		return c.withPrefix(st, o.Text)
 	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
-		return c.between(c.within(op, o))
+		from, to := c.within(op, o)
+		return c.between(st, from, to)
 	default:
-		return c.equal(o)
+		return c.equal(st, o)
 	}
 }
 
@@ -86,7 +88,7 @@ func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
 }
 
 // equal returns the records with a value.
-func (c *column) equal(o query.Operand) (*roaring.Bitmap, error) {
+func (c *column) equal(st *steps, o query.Operand) (*roaring.Bitmap, error) {
 	key := o.Key
 	if key == "" {
 		key, _ = text.Key(c.field.Type, o.Text)
@@ -96,22 +98,23 @@ func (c *column) equal(o query.Operand) (*roaring.Bitmap, error) {
 		return roaring.New(), nil
 	}
 	if c.field.Type == herb.TypeNumber {
-		return c.runSet(run)
+		return c.runSet(st, run)
 	}
-	return c.inRun(run, func(v string) bool { return v == o.Text })
+	return c.inRun(st, run, func(v string) bool { return v == o.Text })
 }
 
 // inRun returns the records of a run whose value, as it is written, meets a condition.
-func (c *column) inRun(run int, meets func(string) bool) (*roaring.Bitmap, error) {
+func (c *column) inRun(st *steps, run int, meets func(string) bool) (*roaring.Bitmap, error) {
 	if !c.isMixed(run) {
 		if meets(c.runValue(run)) {
-			return c.runSet(run)
+			return c.runSet(st, run)
 		}
 		return roaring.New(), nil
 	}
 	set := roaring.New()
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
+		st.add(1)
 		if rec := c.order.at(p); meets(c.value(rec)) {
 			set.Add(rec)
 		}
@@ -121,19 +124,42 @@ func (c *column) inRun(run int, meets func(string) bool) (*roaring.Bitmap, error
 
 // withPrefix returns the records whose value, as it is written, begins with a prefix. Values are sorted as people sort
 // them, so those with the prefix need not stand together; but they all begin with the same letters.
-func (c *column) withPrefix(prefix string) (*roaring.Bitmap, error) {
-	from, to := c.sameLetters(prefix)
-	var found []*roaring.Bitmap
-	for run := from; run < to; run++ {
-		set, err := c.inRun(run, func(v string) bool { return strings.HasPrefix(v, prefix) })
-		if err != nil {
-			return nil, err
+//
+// Its memory does not depend on the number of values: the records of all of them are added to one set.
+func (c *column) withPrefix(st *steps, prefix string) (*roaring.Bitmap, error) {
+	set, dense := roaring.New(), newBitset(c.order.len())
+	first, end := c.sameLetters(prefix)
+	for run := first; run < end; run++ {
+		st.add(1)
+		from, to := c.run(run)
+		if c.isMixed(run) {
+			for p := from; p < to; p++ {
+				st.add(1)
+				if rec := c.order.at(p); strings.HasPrefix(c.value(rec), prefix) {
+					dense.add(rec)
+				}
+			}
+			continue
 		}
-		if !set.IsEmpty() {
-			found = append(found, set)
+		if !strings.HasPrefix(c.runValue(run), prefix) {
+			continue
+		}
+		if k, ok := c.storedSet(run); ok {
+			stored, err := c.often.get(k)
+			if err != nil {
+				return nil, err
+			}
+			st.check()
+			set.Or(stored)
+			continue
+		}
+		st.add(to - from)
+		for p := from; p < to; p++ {
+			dense.add(c.order.at(p))
 		}
 	}
-	return union(append(found, roaring.New())), nil
+	set.Or(dense.set())
+	return set, nil
 }
 
 // sameLetters returns the runs in which values with a prefix can be. It looks only at ASCII, and not at the last
@@ -158,7 +184,7 @@ func (c *column) sameLetters(prefix string) (from, to int) {
 }
 
 // withElement returns the records of which an element fits an operand.
-func (c *column) withElement(op query.Op, o query.Operand) (*roaring.Bitmap, error) {
+func (c *column) withElement(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
 	switch op {
 	case query.OpEq, query.OpNe:
 		if i, ok := c.elements.find(o.Text); ok {
@@ -167,37 +193,44 @@ func (c *column) withElement(op query.Op, o query.Operand) (*roaring.Bitmap, err
 		return roaring.New(), nil
 	case query.OpPrefix:
 		from, to := c.elements.withPrefix(o.Text)
-		return c.anyElement(from, to, func(string) bool { return true })
+		return c.anyElement(st, from, to, func([]byte) bool { return true })
 	default:
-		return c.anyElement(0, c.elements.len(), func(e string) bool { return compare(op, text.CollationKey(e), o.Key) })
+		operand, _ := text.AppendSortKey(nil, herb.TypeText, []byte(o.Text))
+		var key []byte
+		return c.anyElement(st, 0, c.elements.len(), func(element []byte) bool {
+			key, _ = text.AppendSortKey(key[:0], herb.TypeText, element)
+			return compare(op, bytes.Compare(key, operand))
+		})
 	}
 }
 
 // anyElement returns the records with one of the elements from up to to that meet a condition.
-func (c *column) anyElement(from, to int, meets func(string) bool) (*roaring.Bitmap, error) {
-	found := []*roaring.Bitmap{roaring.New()}
+//
+// Its memory does not depend on the number of elements: the records of all of them are added to one set.
+func (c *column) anyElement(st *steps, from, to int, meets func(element []byte) bool) (*roaring.Bitmap, error) {
+	dense := newBitset(c.order.len())
 	for i := from; i < to; i++ {
-		if !meets(string(c.elements.at(i))) {
+		st.add(1)
+		if !meets(c.elements.at(i)) {
 			continue
 		}
-		set, err := c.listed.get(int(c.numbers.at(i)))
-		if err != nil {
+		if err := c.listed.addTo(st, dense, int(c.numbers.at(i))); err != nil {
 			return nil, err
 		}
-		found = append(found, set)
 	}
-	return union(found), nil
+	return dense.set(), nil
 }
 
-func compare(op query.Op, key, operand string) bool {
+// compare reports whether a comparison has the result that an operator asks for.
+func compare(op query.Op, result int) bool {
 	switch op {
 	case query.OpGt:
-		return key > operand
+		return result > 0
 	case query.OpGte:
-		return key >= operand
+		return result >= 0
 	case query.OpLt:
-		return key < operand
+		return result < 0
 	default:
-		return key <= operand
+		return result <= 0
 	}
 }

@@ -31,6 +31,7 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 		return nil, false, nil
 	}
 	for ; wanted <= len(counts)/8; wanted *= 4 {
+		v.steps.add(len(counts) / 16)
 		least := leastOf(counts, wanted)
 		found := v.withCount(set, counts, least, topOf{n: n})
 		if len(found) < n {
@@ -82,7 +83,7 @@ func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
 		return nil, false
 	}
 	best, c := topOf{n: n}, &v.clauses[0]
-	each(roaring.And(c.thrice, set), func(records []uint32) {
+	each(v.steps, roaring.And(c.thrice, set), func(records []uint32) {
 		v.fetch(records)
 		for _, rec := range records {
 			best.add(scored{text.Score(v.idf[0], v.count(rec, c, 0), int(v.lengths.at(int(rec))), v.average), rec})
@@ -117,6 +118,7 @@ func leastOf(counts []byte, wanted int) int {
 func (v *relevance) withCount(set *roaring.Bitmap, counts []byte, least int, best topOf) []scored {
 	c, ranks := &v.clauses[0], ranksOf(counts, least)
 	pick(c.in.twice.bytes(c.term), ranks, func(i int, rec uint32) {
+		v.steps.add(1)
 		if set != c.set && !set.Contains(rec) {
 			return
 		}

@@ -29,11 +29,11 @@ func TestFrequent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, clauses, err := r.answer(q)
+		set, clauses, err := r.answer(newSteps(t.Context()), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, plain := newRelevance(r, clauses), newRelevance(withoutShort(r), clauses)
+		v, plain := newRelevance(newSteps(t.Context()), r, clauses), newRelevance(newSteps(t.Context()), withoutShort(r), clauses)
 		for _, n := range []int{1, 2, 13, 26, 100, 700} {
 			n = min(n, int(set.GetCardinality()))
 			want, err := plain.scored(set, 0, n)

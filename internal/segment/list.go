@@ -12,8 +12,9 @@ import (
 
 // List finds the page that q asks for. Its records point into the map.
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
-	err = guard(func() error {
-		numbers, total, err := r.find(ctx, q)
+	err = r.guard(func() error {
+		st := newSteps(ctx)
+		numbers, total, err := r.find(st, q)
 		if err != nil {
 			return err
 		}
@@ -21,7 +22,7 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 		page.Records = make([][]byte, len(numbers))
 		for i, n := range numbers {
 			page.Records[i] = r.record(n)
-			touch(page.Records[i])
+			touch(st, page.Records[i])
 		}
 		return nil
 	})
@@ -33,10 +34,11 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 
 // touch reads something of every page of memory that a record lies on: a fault in the map should happen here, where it
 // becomes an error, and not when the record is sent. What it reads must matter, or the compiler leaves the reading out.
-func touch(record []byte) {
+func touch(st *steps, record []byte) {
 	const memoryPage = 4096
 	zero := false
 	for at := 0; at < len(record); at += memoryPage {
+		st.add(1)
 		zero = zero || record[at] == 0
 	}
 	if zero || record[0] != '{' || record[len(record)-1] != '}' {
@@ -45,14 +47,12 @@ func touch(record []byte) {
 }
 
 // find returns the numbers of the records on the page, in order, and how many there are on all pages.
-func (r *Reader) find(ctx context.Context, q *query.Request) (numbers []uint32, total int, err error) {
-	set, clauses, err := r.answer(q)
+func (r *Reader) find(st *steps, q *query.Request) (numbers []uint32, total int, err error) {
+	set, clauses, err := r.answer(st, q)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
+	st.check()
 	total = r.Len()
 	if set != nil {
 		total = int(set.GetCardinality())
@@ -62,9 +62,9 @@ func (r *Reader) find(ctx context.Context, q *query.Request) (numbers []uint32, 
 	switch {
 	case from == to:
 	case q.Sort != query.NoSort:
-		numbers, err = newOrdered(&r.columns[q.Sort], set).page(from, to, q.Desc)
+		numbers, err = newOrdered(st, &r.columns[q.Sort], set).page(from, to, q.Desc)
 	case len(clauses) > 0:
-		numbers, err = newRelevance(r, clauses).page(set, from, to)
+		numbers, err = newRelevance(st, r, clauses).page(set, from, to)
 	default:
 		numbers, err = selection(set, from, to)
 	}
@@ -73,14 +73,14 @@ func (r *Reader) find(ctx context.Context, q *query.Request) (numbers []uint32, 
 }
 
 // answer returns the records that meet the request, nil for all of them, and the clauses that records are scored by.
-func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause, err error) {
+func (r *Reader) answer(st *steps, q *query.Request) (set *roaring.Bitmap, scored []clause, err error) {
 	var sets, without []*roaring.Bitmap
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
 			return roaring.New(), nil, nil
 		}
 		for _, c := range q.Search.Clauses {
-			found, err := r.words.find(c)
+			found, err := r.words.find(st, c)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -92,7 +92,7 @@ func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause,
 			scored = append(scored, found)
 		}
 	}
-	met, err := r.meeting(q.Conditions)
+	met, err := r.meeting(st, q.Conditions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,22 +105,23 @@ func (r *Reader) answer(q *query.Request) (set *roaring.Bitmap, scored []clause,
 		all.AddRange(0, uint64(r.Len()))
 		sets = append(sets, all)
 	}
-	set = intersection(sets)
+	set = intersection(st, sets)
 	for _, s := range without {
+		st.check()
 		set = roaring.AndNot(set, s)
 	}
 	return set, scored, nil
 }
 
 // meeting returns sets of records that meet the conditions together. The sets must not be changed.
-func (r *Reader) meeting(conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
+func (r *Reader) meeting(st *steps, conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
 	type bounds struct{ field, from, to int }
 	var ranges []bounds
 	for _, cond := range conditions {
 		c := &r.columns[cond.Field]
 		from, to, ok := c.bounds(cond)
 		if !ok {
-			set, err := c.meeting(cond)
+			set, err := c.meeting(st, cond)
 			if err != nil {
 				return nil, err
 			}
@@ -135,7 +136,7 @@ func (r *Reader) meeting(conditions []query.Condition) (sets []*roaring.Bitmap, 
 		ranges[i].from, ranges[i].to = max(ranges[i].from, from), min(ranges[i].to, to)
 	}
 	for _, b := range ranges {
-		set, err := r.columns[b.field].between(b.from, max(b.from, b.to))
+		set, err := r.columns[b.field].between(st, b.from, max(b.from, b.to))
 		if err != nil {
 			return nil, err
 		}

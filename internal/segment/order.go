@@ -11,6 +11,7 @@ import (
 // ordered finds places in the order of a field for the records of one answer.
 type ordered struct {
 	*column
+	steps   *steps
 	set     *roaring.Bitmap // nil: every record
 	total   int
 	sparse  []uint32            // the places of the answer, in no order, if it is small enough to look at each
@@ -34,8 +35,8 @@ type window struct {
 	bits []uint64
 }
 
-func newOrdered(c *column, set *roaring.Bitmap) *ordered {
-	o := &ordered{column: c, set: set, total: c.order.len()}
+func newOrdered(st *steps, c *column, set *roaring.Bitmap) *ordered {
+	o := &ordered{column: c, steps: st, set: set, total: c.order.len()}
 	if set != nil {
 		o.total = int(set.GetCardinality())
 	}
@@ -52,7 +53,7 @@ func newOrdered(c *column, set *roaring.Bitmap) *ordered {
 func (o *ordered) lookAtEach() {
 	o.windows = map[int]*window{}
 	o.sparse = make([]uint32, 0, o.total)
-	each(o.set, func(records []uint32) {
+	each(o.steps, o.set, func(records []uint32) {
 		for _, rec := range records {
 			o.sparse = append(o.sparse, o.places.at(int(rec)))
 		}
@@ -60,6 +61,7 @@ func (o *ordered) lookAtEach() {
 	var parts [prefixSets + 1]int
 	perPlace := uint64(prefixSets) << 32 / uint64(o.order.len()) // parts, in units of 2^-32
 	for _, p := range o.sparse {
+		o.steps.add(1)
 		j := int(uint64(p) * perPlace >> 32)
 		for o.bounds[j+1] <= int(p) { // rounding can be off by one
 			j++
@@ -213,6 +215,7 @@ func (o *ordered) count(j int) (int, error) {
 	case j == prefixSets:
 		o.below[j] = o.total
 	default:
+		o.steps.check() // an intersection reads a bit for each record
 		first, err := o.first(j)
 		if err != nil {
 			return 0, err
@@ -231,6 +234,7 @@ func (o *ordered) window(j int) *window {
 	w := &window{from: from, bits: make([]uint64, (to-from+63)/64)}
 	o.windows[j] = w
 	for _, place := range o.sparse {
+		o.steps.add(1)
 		if p := int(place) - from; p >= 0 && p < to-from {
 			w.bits[p/64] |= 1 << (p % 64)
 		}
@@ -282,13 +286,14 @@ func (w *window) selected(from, to int) func(yield func(int) bool) {
 }
 
 // each calls f with all members of a set, a few hundred at a time.
-func each(set *roaring.Bitmap, f func(records []uint32)) {
+func each(st *steps, set *roaring.Bitmap, f func(records []uint32)) {
 	var buf [512]uint32
 	for it := set.ManyIterator(); ; {
 		n := it.NextMany(buf[:])
 		if n == 0 {
 			return
 		}
+		st.add(n)
 		f(buf[:n])
 	}
 }

@@ -115,6 +115,7 @@ func (o *ordered) scanBelow(place int) (int, error) {
 // has reports whether a record is in the answer. A set is slow to ask, and to make bits of it takes some time; that is
 // spent as soon as asking has taken as long.
 func (o *ordered) has(record uint32) bool {
+	o.steps.add(1)
 	if o.dense != nil {
 		return o.dense.has(record)
 	}

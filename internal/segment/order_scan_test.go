@@ -59,14 +59,14 @@ func TestOrdered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, desc := range []bool{false, true} {
-				want := newSortedWalk(c, set, desc).next(make([]uint32, 0, n))
+				want := newSortedWalk(newSteps(t.Context()), c, set, desc).next(make([]uint32, 0, n))
 				total := len(want)
 				if total != int(set.GetCardinality()) {
 					t.Fatalf("a walk finds %d of %d", total, set.GetCardinality())
 				}
 				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
 					to := min(from+25, total)
-					got, err := newOrdered(c, set).page(from, to, desc)
+					got, err := newOrdered(newSteps(t.Context()), c, set).page(from, to, desc)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -46,18 +46,18 @@ func compareSearches(t *testing.T, with, without *Reader, searches ...string) ma
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, total, err := with.find(t.Context(), q)
+			got, total, err := with.find(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, wantTotal, err := without.find(t.Context(), q)
+			want, wantTotal, err := without.find(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if total != wantTotal || !slices.Equal(got, want) {
 				t.Errorf("%s, page %d: %d records, %v; want %d, %v", raw, page, total, got, wantTotal, want)
 			}
-			c, err := with.words.find(q.Search.Clauses[0])
+			c, err := with.words.find(newSteps(t.Context()), q.Search.Clauses[0])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,12 +2,14 @@ package segment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
@@ -30,11 +32,12 @@ type Reader struct {
 }
 
 // Open maps a segment and checks its frame, which takes the same time for any size. The caller holds the reader until
-// it calls Release. Whether the content is intact is for Verify to say.
+// it calls Release. Whether the content is intact is for Verify to say. It fails with herb.CodeUnavailable if the process
+// or the machine is out of file descriptors, memory or maps: trying again later may succeed.
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, openError(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -46,16 +49,26 @@ func Open(path string) (*Reader, error) {
 	}
 	file, err := mapFile(f, int(info.Size()))
 	if err != nil {
-		return nil, fmt.Errorf("mapping %s: %w", path, err)
+		return nil, openError(fmt.Errorf("cannot map %s: %w", path, err))
 	}
 	r := &Reader{file: file}
 	r.holders.Store(1)
-	if err := guard(r.open); err != nil {
+	if err := r.guard(r.open); err != nil {
 		_ = unmapFile(file) // the first error is the one to know
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	r.Forget() // a look at the beginnings of thousands of sections brings most of a file into memory
 	return r, nil
+}
+
+// openError gives a failure to open or map a file herb.CodeUnavailable if its cause may pass.
+func openError(err error) error {
+	for _, passing := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
+		if errors.Is(err, passing) {
+			return herb.Wrap(herb.CodeUnavailable, err, "a dataset cannot be opened at the moment")
+		}
+	}
+	return err
 }
 
 // open finds the sections.
@@ -130,7 +143,7 @@ func (r *Reader) checkSection(t tag) error {
 // Verify reads the whole file and compares it with its checksums.
 func (r *Reader) Verify() error {
 	const step = 16 << 20
-	return guard(func() error {
+	return r.guard(func() error {
 		end, kept := uint64(headerSize), uint64(0)
 		for _, s := range r.sections {
 			if !zero(r.file[end:s.offset]) {

@@ -19,13 +19,14 @@ const manyTimes = 255
 // sorted, and only those on the page are opened.
 type relevance struct {
 	*words
+	steps   *steps
 	records int
 	clauses []clause // those that are not excluded
 	idf     []float64
 }
 
-func newRelevance(r *Reader, clauses []clause) *relevance {
-	v := &relevance{words: &r.words, records: r.Len(), clauses: clauses}
+func newRelevance(st *steps, r *Reader, clauses []clause) *relevance {
+	v := &relevance{steps: st, words: &r.words, records: r.Len(), clauses: clauses}
 	for _, c := range clauses {
 		v.idf = append(v.idf, text.IDF(v.records, int(c.set.GetCardinality())))
 	}
@@ -99,6 +100,7 @@ func (v *relevance) shortest(set *roaring.Bitmap, more repeated, n int) ([]score
 	}
 	found := make([]scored, 0, n)
 	for i := range min(looks, all) {
+		v.steps.add(1)
 		rec := v.short.at(i)
 		if !set.Contains(rec) || more.set.Contains(rec) {
 			continue
@@ -135,7 +137,7 @@ func better(a, b scored) int {
 // buckets sorts records into buckets, the best first. Of those that hold one record only the best are kept, as many as asked for.
 func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []bucket {
 	hist := newHistogram()
-	each(once, func(records []uint32) {
+	each(v.steps, once, func(records []uint32) {
 		short := &hist.small[1]
 		for _, rec := range records {
 			if length := v.lengths.at(int(rec)); length < uint32(len(short)) {
@@ -148,6 +150,7 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []buc
 	var out []bucket
 	if len(v.clauses) == 1 {
 		for i, rec := range more.records {
+			v.steps.add(1)
 			hist.add(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))
 		}
 	} else {
@@ -180,6 +183,7 @@ func (v *relevance) exact(clause int, count byte, record uint32) int {
 func (v *relevance) singles(more repeated, best int) []scored {
 	top := topOf{n: best}
 	for i, rec := range more.records {
+		v.steps.add(1)
 		length, sum := int(more.lengths[i]), 0.0
 		for c, idf := range v.idf {
 			sum += text.Score(idf, v.exact(c, more.counts[c][i], rec), length, v.average)
@@ -218,7 +222,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 	}
 	add := func(g int, rec uint32) { groups[g-1].records = append(groups[g-1].records, rec) }
 	if anyOnce {
-		each(once, func(records []uint32) {
+		each(v.steps, once, func(records []uint32) {
 			short := &wanted.small[1]
 			for _, rec := range records {
 				length := v.lengths.at(int(rec))
@@ -234,6 +238,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 	}
 	if anyBucket && len(v.clauses) == 1 {
 		for i, rec := range more.records {
+			v.steps.add(1)
 			if g := wanted.get(v.exact(0, more.counts[0][i], rec), int(more.lengths[i])); g > 0 {
 				add(g, rec)
 			}
@@ -241,6 +246,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 	}
 	page := make([]scored, 0, to-from)
 	for _, g := range groups {
+		v.steps.add(len(g.records))
 		slices.Sort(g.records)
 		for _, rec := range g.records[max(from-g.at, 0):min(to-g.at, len(g.records))] {
 			page = append(page, scored{g.score, rec})

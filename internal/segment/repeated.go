@@ -30,9 +30,10 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 		return v.repeatedOf(set, all), nil // arrays are gone through faster than roaring intersects them
 	}
 	for i, again := range all {
+		v.steps.check()
 		all[i] = roaring.And(again, set)
 	}
-	more := repeated{set: union(all)}
+	more := repeated{set: roaring.FastOr(all...)}
 	more.records = more.set.ToArray()
 	for i := range v.clauses {
 		counts, err := v.counts(&v.clauses[i], len(v.clauses) == 1, more.records)
@@ -49,6 +50,7 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 func (v *relevance) measure(more *repeated) {
 	more.lengths = make([]uint32, len(more.records))
 	for i, rec := range more.records {
+		v.steps.add(1)
 		more.lengths[i] = v.lengths.at(int(rec))
 	}
 }
@@ -65,13 +67,14 @@ func (v *relevance) repeatedOf(set *roaring.Bitmap, all []*roaring.Bitmap) repea
 	more.counts = make([][]byte, len(found))
 	for records := set.ToArray(); len(records) > 0; {
 		var wanted, hit [bitmapWords]uint64
+		v.steps.check() // a container has up to 65,536 records
 		key, n := records[0]&^(containerMembers-1), 0
 		for ; n < len(records) && records[n]&^(containerMembers-1) == key; n++ {
 			low := records[n] % containerMembers
 			wanted[low/64] |= 1 << (low % 64)
 		}
 		for i := range found {
-			found[i].collect(key, &wanted, &hit)
+			found[i].collect(v.steps, key, &wanted, &hit)
 		}
 		for _, rec := range records[:n] {
 			if low := rec % containerMembers; hit[low/64]>>(low%64)&1 == 1 {
@@ -98,9 +101,10 @@ type foundAgain struct {
 }
 
 // collect notes those records of a container in which the clause stands more than once, and marks them.
-func (f *foundAgain) collect(key uint32, wanted, hit *[bitmapWords]uint64) {
+func (f *foundAgain) collect(st *steps, key uint32, wanted, hit *[bitmapWords]uint64) {
 	f.records, f.times, f.taken = f.records[:0], f.times[:0], 0
 	for c, ok := f.sets.next(uint64(key) + containerMembers); ok; c, ok = f.sets.next(uint64(key) + containerMembers) {
+		st.add(1 + c.count)
 		counts := f.counts[:c.count]
 		f.counts = f.counts[c.count:]
 		if c.key != key {

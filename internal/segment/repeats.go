@@ -49,17 +49,19 @@ func (t *repeats) add(found, twice, counts []byte) {
 }
 
 // count counts the words in all records.
-func (t *repeats) count() {
+func (t *repeats) count(st *steps) {
 	for first := 0; first < 64*len(t.once); first += repeatsAtOnce {
 		for i := range t.words {
-			t.countUpTo(&t.words[i], uint64(first+repeatsAtOnce))
+			t.countUpTo(st, &t.words[i], uint64(first+repeatsAtOnce))
 		}
 	}
 }
 
 // countUpTo counts a word in the records up to end that were not counted yet.
-func (t *repeats) countUpTo(w *repeatedWord, end uint64) {
+func (t *repeats) countUpTo(st *steps, w *repeatedWord, end uint64) {
+	st.add(1)
 	for c, ok := w.found.next(end); ok; c, ok = w.found.next(end) {
+		st.add(1 + c.count/4)
 		p := t.part(c.key)
 		switch c.kind {
 		case arrayContainer:
@@ -79,6 +81,7 @@ func (t *repeats) countUpTo(w *repeatedWord, end uint64) {
 		}
 	}
 	for c, ok := w.twice.next(end); ok; c, ok = w.twice.next(end) {
+		st.add(1 + c.count)
 		p := t.part(c.key)
 		c.members(func(rec uint32) {
 			for range min(w.counts[0], 3) - 1 { // it was counted once with the others

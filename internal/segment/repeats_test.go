@@ -63,7 +63,7 @@ func TestRepeats(t *testing.T) {
 			}
 			sum.add(serialised(t, found), serialised(t, twice), many)
 		}
-		sum.count()
+		sum.count(newSteps(t.Context()))
 		for i, bits := range []bitset{sum.once, sum.twice, sum.thrice} {
 			set, want := bits.set(), roaring.New()
 			for rec, n := range counts {

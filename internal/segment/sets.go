@@ -66,6 +66,23 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 	return b, nil
 }
 
+// addTo adds the members of a set to dense. Unlike get it keeps nothing, so that any number of sets can be added.
+func (s *sets) addTo(st *steps, dense bitset, i int) error {
+	raw := s.bytes(i)
+	if len(raw) == 0 {
+		return nil
+	}
+	if end := endOfSet(raw); end > s.records {
+		return fmt.Errorf("%w: a set has record %d of %d", ErrCorrupt, end-1, s.records)
+	}
+	all := openContainers(raw)
+	for c, ok := all.next(noEnd); ok; c, ok = all.next(noEnd) {
+		st.add(1 + c.count)
+		c.members(dense.add)
+	}
+	return nil
+}
+
 // endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
 // as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
 func endOfSet(b []byte) (end int) {

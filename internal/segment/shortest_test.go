@@ -105,15 +105,15 @@ func TestShortest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, total, err := r.find(t.Context(), q)
+			got, total, err := r.find(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, clauses, err := r.answer(q)
+			set, clauses, err := r.answer(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := newRelevance(r, clauses); set != nil {
+			if v := newRelevance(newSteps(t.Context()), r, clauses); set != nil {
 				more, err := v.moreThanOnce(set)
 				if err != nil {
 					t.Fatal(err)
@@ -122,7 +122,7 @@ func TestShortest(t *testing.T) {
 					used++
 				}
 			}
-			want, wantTotal, err := withoutShort(r).find(t.Context(), q)
+			want, wantTotal, err := withoutShort(r).find(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}

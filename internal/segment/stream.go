@@ -24,8 +24,9 @@ const (
 // fault in the map becomes an error: a client may take hours to fetch the rest. Only a very large record is given out
 // from the map.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
-	err = guard(func() error {
-		set, clauses, err := r.answer(q)
+	err = r.guard(func() error {
+		st := newSteps(ctx)
+		set, clauses, err := r.answer(st, q)
 		if err != nil {
 			return err
 		}
@@ -33,7 +34,7 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, 
 		if set != nil {
 			s.Total = int(set.GetCardinality())
 		}
-		s.Records = r.stream(ctx, s.Total, func() (walk, error) { return r.walk(q, set, clauses, s.Total) })
+		s.Records = r.stream(st, s.Total, func() (walk, error) { return r.walk(st, q, set, clauses, s.Total) })
 		return nil
 	})
 	if err != nil {
@@ -43,22 +44,20 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, 
 }
 
 // stream yields the records of a walk. The walk begins when the first record is asked for: many want the total alone.
-func (r *Reader) stream(ctx context.Context, total int, begin func() (walk, error)) iter.Seq2[[]byte, error] {
+func (r *Reader) stream(st *steps, total int, begin func() (walk, error)) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		c := copier{r: r, numbers: make([]uint32, 0, min(total, streamNumbers))}
+		c := copier{r: r, steps: st, numbers: make([]uint32, 0, min(total, streamNumbers))}
 		for {
-			err := ctx.Err()
-			if err == nil {
-				err = guard(func() (err error) {
-					if c.walk == nil {
-						if c.walk, err = begin(); err != nil {
-							return err
-						}
+			err := r.guard(func() (err error) {
+				st.check() // a client may have read the last records slowly
+				if c.walk == nil {
+					if c.walk, err = begin(); err != nil {
+						return err
 					}
-					c.fill()
-					return nil
-				})
-			}
+				}
+				c.fill()
+				return nil
+			})
 			if err != nil {
 				yield(nil, err)
 				return
@@ -78,6 +77,7 @@ func (r *Reader) stream(ctx context.Context, total int, begin func() (walk, erro
 // copier takes records out of the map.
 type copier struct {
 	r       *Reader
+	steps   *steps
 	walk    walk
 	numbers []uint32 // room for pending
 	pending []uint32 // found and not taken out yet
@@ -95,7 +95,7 @@ func (c *copier) fill() {
 	}
 	for len(c.pending) > 0 && len(c.buf) < streamBytes {
 		rec := c.r.record(c.pending[0])
-		touch(rec)
+		touch(c.steps, rec)
 		if len(rec) >= largeRecord {
 			if len(c.records) == 0 {
 				c.records, c.pending = append(c.records, rec), c.pending[1:]
@@ -127,14 +127,14 @@ func (c *copier) forgetBehind(at int) {
 type walk func(buf []uint32) []uint32
 
 // walk returns the walk through the records of an answer, in the order of the request. A nil set is that of all.
-func (r *Reader) walk(q *query.Request, set *roaring.Bitmap, clauses []clause, total int) (walk, error) {
+func (r *Reader) walk(st *steps, q *query.Request, set *roaring.Bitmap, clauses []clause, total int) (walk, error) {
 	switch {
 	case total == 0:
 		return walkList(nil), nil
 	case q.Sort != query.NoSort:
-		return newSortedWalk(&r.columns[q.Sort], set, q.Desc).next, nil
+		return newSortedWalk(st, &r.columns[q.Sort], set, q.Desc).next, nil
 	case len(clauses) > 0:
-		numbers, err := newRelevance(r, clauses).page(set, 0, total)
+		numbers, err := newRelevance(st, r, clauses).page(set, 0, total)
 		return walkList(numbers), err
 	case set == nil:
 		return walkAll(total), nil
@@ -167,17 +167,18 @@ func walkList(numbers []uint32) walk {
 // and then the records without a value.
 type sortedWalk struct {
 	col     *column
+	steps   *steps
 	chosen  bitset // places of the answer; nil: all
 	at, end int    // places that are being read
 	ahead   int    // downwards: runs still to be read
 	rest    bool   // downwards: the records without a value are still to be read
 }
 
-func newSortedWalk(c *column, set *roaring.Bitmap, desc bool) *sortedWalk {
-	w := &sortedWalk{col: c}
+func newSortedWalk(st *steps, c *column, set *roaring.Bitmap, desc bool) *sortedWalk {
+	w := &sortedWalk{col: c, steps: st}
 	if set != nil {
 		w.chosen = newBitset(c.order.len())
-		each(set, func(records []uint32) {
+		each(st, set, func(records []uint32) {
 			for _, rec := range records {
 				w.chosen.add(c.places.at(int(rec)))
 			}
@@ -194,6 +195,7 @@ func newSortedWalk(c *column, set *roaring.Bitmap, desc bool) *sortedWalk {
 // next is a walk.
 func (w *sortedWalk) next(buf []uint32) []uint32 {
 	for len(buf) < cap(buf) {
+		w.steps.add(1)
 		w.skip()
 		switch {
 		case w.at < w.end:
@@ -218,6 +220,7 @@ func (w *sortedWalk) skip() {
 		return
 	}
 	for w.at < w.end {
+		w.steps.add(1)
 		if word := w.chosen[w.at/64] >> (w.at % 64); word != 0 {
 			w.at = min(w.at+bits.TrailingZeros64(word), w.end)
 			return

@@ -53,11 +53,5 @@ func unescape(raw []byte) string {
 	return s
 }
 
-// corruption is the panic of code that finds, deep inside, that the file is not what it should be.
+// corruption is the panic of a failed check of the format. guard returns it as ErrCorrupt.
 type corruption struct{ err error }
-
-// Error is part of error.
-func (c corruption) Error() string { return c.err.Error() }
-
-// RuntimeError is part of runtime.Error.
-func (c corruption) RuntimeError() {}

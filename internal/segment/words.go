@@ -66,6 +66,7 @@ func (w *words) open(r *Reader) (err error) {
 // clause is a clause of a search with the records that contain it.
 type clause struct {
 	query.Clause
+	steps   *steps
 	set     *roaring.Bitmap
 	in      *occurrences // where the clause has a number, as a whole word has; else nil
 	term    int          // the number
@@ -79,8 +80,8 @@ type clause struct {
 }
 
 // find returns the records that contain a clause.
-func (w *words) find(c query.Clause) (clause, error) {
-	out := clause{Clause: c}
+func (w *words) find(st *steps, c query.Clause) (clause, error) {
+	out := clause{Clause: c, steps: st}
 	whole := c.Words
 	if c.Prefix {
 		whole = whole[:len(whole)-1]
@@ -107,7 +108,7 @@ func (w *words) find(c query.Clause) (clause, error) {
 		}
 		all = append(all, set)
 	}
-	out.set = intersection(all)
+	out.set = intersection(st, all)
 	if out.in == nil && len(c.Words) > 1 {
 		out.set = w.atLeast(&out, 1)
 	}
@@ -171,6 +172,7 @@ func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 	sum := w.newRepeats()
 	for t := c.from; t < c.to; t++ {
 		id := int(w.ids.at(t))
+		c.steps.add(1 + len(w.found.bytes(id))/64) // the first use of a set reads all of it
 		set, err := w.found.get(id)
 		if err != nil {
 			return nil, err
@@ -182,7 +184,7 @@ func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
 		}
 		sum.add(w.found.bytes(id), w.twice.bytes(id), w.twice.behind(id, twice))
 	}
-	sum.count()
+	sum.count(c.steps)
 	c.sum, c.thrice = sum, roaring.FromDense(sum.thrice, true)
 	return sum.once.set(), nil
 }
@@ -210,7 +212,7 @@ func (w *words) again(c *clause) (*roaring.Bitmap, error) {
 // atLeast keeps of a clause's records those in which it stands at least so many times.
 func (w *words) atLeast(c *clause, times int) *roaring.Bitmap {
 	var found []uint32
-	each(c.set, func(records []uint32) {
+	each(c.steps, c.set, func(records []uint32) {
 		w.fetch(records)
 		for _, rec := range records {
 			if w.count(rec, c, times) >= times {
@@ -242,10 +244,12 @@ func (w *words) count(record uint32, c *clause, most int) int {
 	if c.Prefix && c.last == nil {
 		c.last = newBitset(w.terms.len())
 		for t := c.from; t < c.to; t++ {
+			c.steps.add(1)
 			c.last.add(w.ids.at(t))
 		}
 	}
 	b := w.forward[w.starts.at(int(record)):w.starts.at(int(record)+1)]
+	c.steps.add(1 + len(b)/64)
 	n := 0
 	for at := 0; at < len(b); at++ {
 		if len(c.pattern) > 0 {
@@ -289,7 +293,7 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	switch {
 	case len(records) == 0:
 	case c.in != nil:
-		return out, c.in.count(c.term, only, records, out)
+		return out, c.in.count(c.steps, c.term, only, records, out)
 	case c.counted():
 		return out, w.countPrefix(c, only, records, out)
 	default:
@@ -302,7 +306,7 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 
 // count is counts for what has a number. If it is the only clause, it stands in all of the records more than once. Otherwise the
 // records in which it does, and those that are asked for, are gone through side by side.
-func (o *occurrences) count(term int, only bool, records []uint32, out []byte) error {
+func (o *occurrences) count(st *steps, term int, only bool, records []uint32, out []byte) error {
 	twice, err := o.twice.get(term)
 	if err != nil {
 		return err
@@ -313,9 +317,10 @@ func (o *occurrences) count(term int, only bool, records []uint32, out []byte) e
 		return nil
 	}
 	i, k := 0, 0 // in counts, in records
-	each(twice, func(some []uint32) {
+	each(st, twice, func(some []uint32) {
 		for _, rec := range some {
 			for k < len(records) && records[k] < rec {
+				st.add(1)
 				out[k] = 1
 				k++
 			}
@@ -327,6 +332,7 @@ func (o *occurrences) count(term int, only bool, records []uint32, out []byte) e
 		}
 	})
 	for ; k < len(records); k++ {
+		st.add(1)
 		out[k] = 1
 	}
 	return nil
@@ -340,21 +346,23 @@ func (w *words) countPrefix(c *clause, only bool, records []uint32, out []byte) 
 		return w.sumPrefix(c, records, out)
 	}
 	for i, rec := range records {
+		c.steps.add(1)
 		out[i] = 1
 		if only || c.sum.twice.has(rec) {
 			out[i] = 2
 		}
 	}
-	both(c.thrice, records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
+	both(c.steps, c.thrice, records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
 	return nil
 }
 
 // both calls f with the positions of those records, which are in the order of their numbers, that are in a set.
-func both(set *roaring.Bitmap, records []uint32, f func(i int)) {
+func both(st *steps, set *roaring.Bitmap, records []uint32, f func(i int)) {
 	i := 0
-	each(set, func(some []uint32) {
+	each(st, set, func(some []uint32) {
 		for _, rec := range some {
 			for i < len(records) && records[i] < rec {
+				st.add(1)
 				i++
 			}
 			if i < len(records) && records[i] == rec {
@@ -374,6 +382,7 @@ func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	sums := *room
 	clear(sums)
 	for t := c.from; t < c.to; t++ {
+		c.steps.add(1)
 		id := int(w.ids.at(t))
 		set, err := w.found.get(id)
 		if err != nil {
@@ -383,13 +392,13 @@ func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 		if err != nil {
 			return err
 		}
-		each(set, func(some []uint32) {
+		each(c.steps, set, func(some []uint32) {
 			for _, rec := range some {
 				sums[rec] = atMostMany(sums[rec], 1)
 			}
 		})
 		counts, i := w.twice.behind(id, twice), 0
-		each(twice, func(some []uint32) {
+		each(c.steps, twice, func(some []uint32) {
 			for _, rec := range some {
 				sums[rec] = atMostMany(sums[rec], counts[i]-1)
 				i++
@@ -397,6 +406,7 @@ func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 		})
 	}
 	for k, rec := range records {
+		c.steps.add(1)
 		out[k] = sums[rec]
 	}
 	return nil
@@ -412,7 +422,7 @@ func (c *clause) mayEnd(b []byte) bool {
 }
 
 // intersection returns the records that are in all sets, of which there is at least one.
-func intersection(all []*roaring.Bitmap) *roaring.Bitmap {
+func intersection(st *steps, all []*roaring.Bitmap) *roaring.Bitmap {
 	if len(all) == 1 {
 		return all[0]
 	}
@@ -423,8 +433,10 @@ func intersection(all []*roaring.Bitmap) *roaring.Bitmap {
 		}
 	}
 	all[0], all[smallest] = all[smallest], all[0]
+	st.check() // an intersection reads a bit for each record
 	out := roaring.And(all[0], all[1])
 	for _, s := range all[2:] {
+		st.check()
 		out.And(s)
 	}
 	return out

@@ -1,0 +1,84 @@
+package internal_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// faultTests lists the tests of each fault in the table of docs/operations.md, as package and function.
+func faultTests() map[string][]string {
+	return map[string][]string{
+		"full disk":      {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails"},
+		"read-only disk": {"hostiletest TestReadOnlyDisk", "library TestPublish_anyOperationFails"},
+		"slow disk":      {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_refusesWhenFull"},
+		"no file descriptors left (`EMFILE`)": {
+			"faulttest TestDescriptors", "hostiletest TestIdleConnections", "segment TestOpen_limits",
+		},
+		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits"},
+		"process killed (`SIGKILL`, power failure) at any step": {
+			"library TestPublish_survivesKill", "library TestPublish_survivesKillWithBlobs", "library TestPublish_order",
+			"plants TestService_survivesKill", "app TestMove_survivesKill",
+		},
+		"clock set back":    {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
+		"clock set forward": {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
+		"PostgreSQL down": {
+			"clustertest TestCluster", "store/postgres TestOpen_away", "store/postgres TestSilence", "library TestRestart_withoutCatalogue",
+			"access TestVerify_withoutDatabase",
+		},
+		"object store down": {"clustertest TestCluster", "blobs TestStopped", "blobs TestFrozen", "library TestPublish_objectsFail"},
+	}
+}
+
+// TestDocs_faults checks that the table of faults has a test for each row.
+func TestDocs_faults(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(content), "\n## Faults\n")
+	if !ok {
+		t.Fatal("docs/operations.md has no section Faults")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows []string
+	for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \|`).FindAllStringSubmatch(section, -1)[1:] { // without the head
+		rows = append(rows, row[1])
+	}
+	slices.Sort(rows)
+	if want := slices.Sorted(maps.Keys(faultTests())); !slices.Equal(rows, want) {
+		t.Errorf("docs/operations.md has the faults\n%q\nand there are tests of\n%q", rows, want)
+	}
+	for fault, tests := range faultTests() {
+		for _, test := range tests {
+			pkg, function, _ := strings.Cut(test, " ")
+			if !declares(t, pkg, function) {
+				t.Errorf("%s: package %s has no %s", fault, pkg, function)
+			}
+		}
+	}
+}
+
+// declares reports whether a package has a test.
+func declares(t *testing.T, pkg, function string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(pkg), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "func "+function+"(t *testing.T)") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+//go:build linux
+
+package hostiletest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience limits every request. It is far longer than any takes, for machines that are busy.
+const patience = time.Minute
+
+// response is an answer, read completely.
+type response struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// request sends a request over a connection of its own.
+func (n *node) request(method, path, body string, header ...string) (response, error) {
+	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, n.URL+path, strings.NewReader(body))
+	if err != nil {
+		return response{}, err
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return response{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return response{resp.StatusCode, resp.Header, string(b)}, err
+}
+
+// expect sends a GET and expects a status.
+func (n *node) expect(status int, path string, header ...string) response {
+	n.t.Helper()
+	r, err := n.request(http.MethodGet, path, "", header...)
+	if err != nil {
+		n.t.Errorf("GET %s: %v", path, err)
+	} else if r.status != status {
+		n.t.Errorf("GET %s: status %d, want %d: %s", path, r.status, status, r.body)
+	}
+	return r
+}
+
+// listRepeatedly expects a listing to succeed every time, each over a new connection.
+func (n *node) listRepeatedly(path string) {
+	n.t.Helper()
+	for range 50 {
+		if n.expect(http.StatusOK, path); n.t.Failed() {
+			return
+		}
+	}
+}
+
+// plant creates a plant.
+func (n *node) plant(id int) (response, error) {
+	return n.request(http.MethodPost, "/plants", fmt.Sprintf(`{"id":%d,"name":"Rose s%d t%d b%d"}`, id, id, id, id),
+		"Authorization", "Bearer "+token, "Content-Type", "application/json")
+}
+
+// dial opens a connection and sends bytes on it. It is closed when the test ends.
+func (n *node) dial(send string) (net.Conn, error) {
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(n.URL, "http://"), patience)
+	if err != nil {
+		return nil, err
+	}
+	n.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(conn, send)
+	return conn, err
+}
+
+// send is dial for a connection on which everything the server sends, until it closes it, is read.
+func (n *node) send(request string) string {
+	n.t.Helper()
+	conn, err := n.dial(request)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		n.t.Errorf("%.60q: %v after %.200q", request, err, answer)
+	}
+	return string(answer)
+}
+
+// metric returns the value of a metric, which must exist.
+func (n *node) metric(name string) float64 {
+	n.t.Helper()
+	m, err := n.Metrics(n.t.Context())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	v, ok := m[name]
+	if !ok {
+		n.t.Fatalf("there is no metric %s", name)
+	}
+	return v
+}
+
+// waitForConnections waits until the server has accepted at least n connections that are open.
+func (n *node) waitForConnections(t *testing.T, connections float64) {
+	t.Helper()
+	eventually(t, "connections are accepted", func(context.Context) error {
+		if open := n.metric("process_open_fds"); open < connections {
+			return fmt.Errorf("%v descriptors are open; want %v", open, connections)
+		}
+		return nil
+	})
+}
+
+// waitUntilIdle waits until the server runs about as many goroutines as before.
+func (n *node) waitUntilIdle(t *testing.T, before float64) {
+	t.Helper()
+	eventually(t, "the server is idle again", func(context.Context) error {
+		if now := n.metric("go_goroutines"); now > before+10 {
+			return fmt.Errorf("%v goroutines run; before there were %v", now, before)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,235 @@
+//go:build linux
+
+package hostiletest
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // to write a database
+)
+
+// symlink creates a symbolic link.
+func symlink(t *testing.T, target string, path ...string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(path...)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(path...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSymlinks serves a folder with links to files outside of it.
+func TestSymlinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	served := filepath.Join(dir, "served")
+	secret := write(t, "user,hash\nroot,s3cr3t-hash\n", dir, "outside", "shadow.csv")
+	write(t, "a\n1\n", served, "garden", "open.csv")
+	symlink(t, secret, served, "garden", "file.csv")
+	symlink(t, filepath.Dir(secret), served, "folder")
+	symlink(t, secret, served, "package", "data.csv")
+	write(t, `{"name":"package","resources":[{"name":"data","path":"data.csv"}]}`, served, "package", "datapackage.json")
+	for _, watch := range []bool{false, true} {
+		t.Run(fmt.Sprintf("watch=%v", watch), func(t *testing.T) {
+			t.Parallel()
+			args := []string{served}
+			if watch {
+				args = []string{"--watch", served}
+			}
+			n := start(t, config{args: args})
+			n.expect(http.StatusOK, "/api/v1/garden/open/data")
+			catalogue := n.expect(http.StatusOK, "/api/v1").body
+			for _, name := range []string{"garden/file", "folder/shadow", "package/data", "outside"} {
+				if strings.Contains(catalogue, name) {
+					t.Errorf("%s was published through a link: %s", name, catalogue)
+				}
+			}
+			for _, path := range []string{"/api/v1/garden/file/data", "/api/v1/folder/shadow/data", "/api/v1/package/data/data", "/"} {
+				r, err := n.request(http.MethodGet, path, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(r.body, "s3cr3t-hash") {
+					t.Errorf("%s shows a file outside the served folder: %s", path, r.body)
+				}
+			}
+		})
+	}
+}
+
+// TestDataFolderAsSource publishes what the server itself keeps.
+func TestDataFolderAsSource(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	publish(t, data, write(t, "a\n1\n", dir, "garden", "open.csv"))
+	database, err := filepath.Glob(filepath.Join(data, "*.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range append(database, data, dir) {
+		out, code := command(t, data, "publish", source)
+		if code == 0 && source != dir {
+			t.Errorf("publish %s: exit code 0; want an error\n%s", source, out)
+		}
+	}
+	n := start(t, config{data: data})
+	catalogue := n.expect(http.StatusOK, "/api/v1").body
+	for _, table := range []string{"/keys", "/versions", "/datasets\""} {
+		if strings.Contains(catalogue, table) {
+			t.Errorf("a table of the server's own database was published: %s", catalogue)
+		}
+	}
+}
+
+// TestProtectedDatasetStaysProtected publishes a protected dataset again without its descriptor.
+func TestProtectedDatasetStaysProtected(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	file := write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
+	descriptor := write(t, protected, dir, "vault", "datapackage.json")
+	publish(t, data, descriptor)
+	if out, code := command(t, data, "publish", file, "--as", "vault/people"); code != 3 {
+		t.Errorf("publish without the descriptor: exit code %d; want 3\n%s", code, out)
+	}
+	n := start(t, config{data: data, args: []string{file}})
+	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
+	n.expect(http.StatusOK, "/api/v1/vault/people/data", "X-API-Key", token)
+}
+
+// TestProtectedValuesStayPrivate has publishes of a protected dataset fail, and looks for its values on public pages.
+func TestProtectedValuesStayPrivate(t *testing.T) {
+	t.Parallel()
+	const duplicate = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
+		"schema":{"primaryKey":"mail","fields":[{"name":"mail"},{"name":"note"}]}}]}`
+	const golden = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv",
+		"herbarium":{"goldens":[{"query":"mail=alice@example.org","total":7}]}}]}`
+	for name, descriptor := range map[string]string{"duplicate key": duplicate, "expectation": golden} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, "mail,note\nalice@example.org,x\nbob@example.org,y\nalice@example.org,z\n", dir, "vault", "people.csv")
+			write(t, descriptor, dir, "vault", "datapackage.json")
+			n := start(t, config{args: []string{"--watch", dir}})
+			for _, path := range []string{"/", "/api/v1", "/readyz", "/datasets/vault/people", "/api/v1/vault/people", "/openapi.json", "/docs"} {
+				r, err := n.request(http.MethodGet, path, "", "Accept", "text/html")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(r.body, "alice") {
+					t.Errorf("%s shows a value of a protected dataset", path)
+				}
+			}
+		})
+	}
+}
+
+// TestVirtualTables serves a database that has only virtual tables, whose module does not exist.
+func TestVirtualTables(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, "a\n1\n", dir, "garden", "open.csv")
+	path := filepath.Join(dir, "garden", "virtual.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`PRAGMA writable_schema = ON`,
+		`INSERT INTO sqlite_schema VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING fts5(x)')`,
+		`PRAGMA writable_schema = OFF`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := command(t, filepath.Join(t.TempDir(), "data"), "publish", path); code != 1 || strings.Contains(out, "goroutine ") {
+		t.Errorf("publish: exit code %d; want 1 and an error without a stack trace\n%s", code, out)
+	}
+	n := start(t, config{args: []string{"--watch", dir}})
+	n.expect(http.StatusOK, "/api/v1/garden/open/data")
+	write(t, "a\n1\n2\n", dir, "garden", "open.csv")
+	eventually(t, "changes are still published", func(context.Context) error {
+		r, err := n.request(http.MethodGet, "/api/v1/garden/open/data", "")
+		if err == nil && !strings.Contains(r.body, `"total":2`) {
+			err = fmt.Errorf("status %d: %s", r.status, r.body)
+		}
+		return err
+	})
+}
+
+// workbook returns an XLSX file: the content of the workbook part's root, and of its only sheet.
+func workbook(t *testing.T, properties, sheet string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, part := range [][2]string{
+		{"_rels/.rels", `<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"xl/workbook.xml", `<workbook xmlns:r="r" xmlns:x15="x15">` + properties + `<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="rId1" Type="http://x/worksheet" Target="worksheets/sheet1.xml"/>` +
+			`<Relationship Id="rId9" Type="http://x/styles" Target="styles.xml"/></Relationships>`},
+		{"xl/styles.xml", `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`},
+		{"xl/worksheets/sheet1.xml", `<worksheet><sheetData>` + sheet + `</sheetData></worksheet>`},
+	} {
+		p, err := w.Create(part[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(p, part[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestWorkbooks publishes workbooks that are easily read wrongly.
+func TestWorkbooks(t *testing.T) {
+	t.Parallel()
+	text := func(ref, s string) string { return `<c r="` + ref + `" t="inlineStr"><is><t>` + s + `</t></is></c>` }
+	header := `<row r="1">` + text("A1", "name") + text("B1", "since") + `</row>`
+	for _, tt := range []struct{ name, properties, rows, want string }{
+		{
+			"a cell right of the header", "", `<row r="2">` + text("A2", "rose") + text("B2", "x") + text("C2", "beyond") + `</row>`, "beyond",
+		},
+		{
+			"1904 dates with an extension element",
+			`<workbookPr date1904="1"/><extLst><ext uri="x"><x15:workbookPr chartTrackingRefBase="1"/></ext></extLst>`,
+			`<row r="2">` + text("A2", "rose") + `<c r="B2" s="1"><v>0</v></c></row>`, "1904-01-01",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			data := filepath.Join(dir, "data")
+			file := write(t, workbook(t, tt.properties, header+tt.rows), dir, "garden", "book.xlsx")
+			if out, code := command(t, data, "publish", file); code != 0 {
+				if !strings.Contains(out, "C2") { // a rejected file must name the cell
+					t.Fatalf("exit code %d\n%s", code, out)
+				}
+				return
+			}
+			n := start(t, config{data: data})
+			if body := n.expect(http.StatusOK, "/api/v1/garden/book/data").body; !strings.Contains(body, tt.want) {
+				t.Errorf("%s; want %q in it", body, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package hostiletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"herbarium/internal/programtest"
+)
+
+// program is the path of the program under attack.
+var program string
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	folder, err := os.MkdirTemp("", "hostiletest")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if program, err = programtest.Build(context.Background(), folder); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// token is a key with every scope, for servers that are given it.
+const token = "hostile-suite-9f2c4e7ab1d86035c3e1"
+
+// node is a server and its data folder.
+type node struct {
+	*programtest.Server
+	t    *testing.T
+	data string
+}
+
+// config is how a server is started.
+type config struct {
+	data     string   // empty: a new folder
+	args     []string // behind "serve"
+	settings []string // of the environment
+	shell    string   // see programtest.Options
+}
+
+// start starts a server that is killed when the test ends.
+func start(t *testing.T, c config) *node {
+	t.Helper()
+	n, err := tryStart(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// tryStart is start for a server that may not start.
+func tryStart(t *testing.T, c config) (*node, error) {
+	t.Helper()
+	if c.data == "" {
+		c.data = filepath.Join(t.TempDir(), "data")
+	}
+	settings := append([]string{
+		"HERBARIUM_DATA=" + c.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_LOG_FORMAT=json", "HERBARIUM_LOG_LEVEL=info",
+	}, c.settings...)
+	s, err := programtest.Start(t.Context(), programtest.Options{
+		Program: program, Args: c.args, Settings: settings, Shell: c.shell,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			out := s.Output()
+			t.Logf("the server has printed:\n%s", out[max(0, len(out)-4<<10):])
+		}
+	})
+	return &node{Server: s, t: t, data: c.data}, nil
+}
+
+// command runs the program with a data folder and returns its output and exit code.
+func command(t *testing.T, data string, args ...string) (out string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Env = programtest.Environ("HERBARIUM_DATA=" + data)
+	b, err := cmd.CombinedOutput()
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		t.Fatal(err)
+	}
+	return string(b), cmd.ProcessState.ExitCode()
+}
+
+// publish publishes a file or folder and expects success.
+func publish(t *testing.T, data string, args ...string) {
+	t.Helper()
+	if out, code := command(t, data, append([]string{"publish"}, args...)...); code != 0 {
+		t.Fatalf("publish %s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	}
+}
+
+// write creates a file, and its folders.
+func write(t *testing.T, content string, path ...string) string {
+	t.Helper()
+	name := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, f func(context.Context) error) {
+	t.Helper()
+	if err := programtest.Eventually(t.Context(), f); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}

@@ -1,0 +1,217 @@
+//go:build linux
+
+package hostiletest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// protected is a descriptor of a dataset that needs a key.
+const protected = `{"name":"vault","herbarium":{"access":"key"},"resources":[{"name":"people","path":"people.csv"}]}`
+
+// TestHalfSentForms opens as many connections as there are slots for requests, each with a form that never ends.
+func TestHalfSentForms(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, "name,price\nrose,1\n", dir, "garden", "open.csv")
+	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
+	write(t, protected, dir, "vault", "datapackage.json")
+	n := start(t, config{args: []string{dir}})
+	const clients = 1024
+	for range clients {
+		if _, err := n.dial("POST /datasets/vault/people/key HTTP/1.1\r\nHost: x\r\n" +
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey="); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.waitForConnections(t, clients)
+	n.listRepeatedly("/api/v1/garden/open/data")
+	n.expect(http.StatusOK, "/readyz")
+}
+
+// TestSlowExports has twice as many clients as there are slots begin an export and read nothing of it.
+func TestSlowExports(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("id,text\n")
+	for i := range 4000 {
+		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("rose ", 1000))
+	}
+	file := write(t, rows.String(), dir, "garden", "long.csv")
+	n := start(t, config{args: []string{file}, settings: []string{"HERBARIUM_MAX_IN_FLIGHT=32"}})
+	const clients = 64
+	for i := range clients {
+		accept := "text/csv"
+		encoding := ""
+		if i%2 == 0 {
+			encoding = "Accept-Encoding: gzip\r\n"
+		}
+		conn, err := n.dial("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "GET /api/v1/garden/long/data HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n%s\r\n", accept, encoding); err != nil {
+			t.Fatal(err)
+		}
+		// The first byte shows that the request was admitted or rejected; the rest is not read.
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.listRepeatedly("/api/v1/garden/long/data?per_page=1")
+}
+
+// TestDisconnectedQueries sends the most expensive filters and hangs up.
+func TestDisconnectedQueries(t *testing.T) {
+	t.Parallel()
+	const records, clients = 100_000, 200
+	var rows strings.Builder
+	rows.WriteString("id,name,tags\n")
+	for i := range records {
+		fmt.Fprintf(&rows, "%d,v%06d,\"e%06d, f%06d, g%06d\"\n", i, i, i, i, i)
+	}
+	dir := t.TempDir()
+	file := write(t, rows.String(), dir, "garden", "wide.csv")
+	data := dir + "/data"
+	publish(t, data, file)
+	n := start(t, config{data: data})
+	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
+	before := n.metric("go_goroutines")
+	queries := []string{"name[prefix]=v", "tags[gte]=a", "tags[prefix]=e&name[prefix]=v", "search=" + url.QueryEscape("v* e* f* g*")}
+	for i := range clients {
+		conn, err := n.dial("GET /api/v1/garden/wide/data?" + queries[i%len(queries)] + " HTTP/1.1\r\nHost: x\r\n\r\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	n.expect(http.StatusOK, "/api/v1/garden/wide/data")
+	n.waitUntilIdle(t, before)
+	const limit = 1 << 30
+	if got := n.metric("go_memstats_sys_bytes"); got > limit {
+		t.Errorf("the server has taken %.0f bytes; want at most %d", got, limit)
+	}
+}
+
+// TestPlantsSearches runs expensive searches of the plant store beside first pages and creations.
+func TestPlantsSearches(t *testing.T) {
+	t.Parallel()
+	n := start(t, config{})
+	const plants, writers = 3000, 16
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for id := w; id < plants; id += writers {
+				if r, err := n.plant(id + 1); err != nil || r.status != http.StatusOK {
+					t.Errorf("plant %d: status %d, %v: %s", id+1, r.status, err, r.body)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	search := "/api/v1/store/plants/data?search=" + url.QueryEscape("r* s* t* b*")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 50 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				r, err := n.request(http.MethodGet, search, "")
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("search: %v", err)
+				}
+				if err == nil && r.status != http.StatusOK && r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests {
+					t.Errorf("search: status %d: %s", r.status, r.body)
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		n.expect(http.StatusOK, "/api/v1/store/plants/data")
+		if r, err := n.plant(plants + 1 + i); err != nil || r.status != http.StatusOK {
+			t.Errorf("creation beside searches: status %d, %v: %s", r.status, err, r.body)
+		}
+	}
+	cancel()
+	wg.Wait()
+}
+
+// TestLargePages requests pages of records of several megabytes.
+func TestLargePages(t *testing.T) {
+	t.Parallel()
+	const records, size, clients = 16, 3 << 20, 4
+	var rows strings.Builder
+	rows.WriteString("id,text\n")
+	for i := range records {
+		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("x", size))
+	}
+	dir := t.TempDir()
+	file := write(t, rows.String(), dir, "garden", "huge.csv")
+	data := dir + "/data"
+	publish(t, data, file)
+	n := start(t, config{data: data})
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			r, err := n.request(http.MethodGet, "/api/v1/garden/huge/data?per_page=100", "")
+			switch {
+			case err != nil:
+				t.Error(err)
+			case r.status == http.StatusServiceUnavailable: // more at once than the server admits
+			case r.status != http.StatusOK || len(r.body) < records*size || !json.Valid([]byte(r.body)):
+				t.Errorf("status %d, %d bytes; want at least %d of JSON", r.status, len(r.body), records*size)
+			}
+		})
+	}
+	wg.Wait()
+	const limit = 3 * records * size // each client that is buffered takes more than one page
+	if got := n.metric("go_memstats_sys_bytes"); got > limit {
+		t.Errorf("the server has taken %.0f bytes; want at most %d", got, limit)
+	}
+}
+
+// TestUnknownDatasets asks for many names that do not exist, while another client lists.
+func TestUnknownDatasets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 50 {
+		write(t, "a\n1\n", dir, "garden", fmt.Sprintf("set%03d.csv", i))
+	}
+	n := start(t, config{args: []string{dir}})
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				n.expect(http.StatusNotFound, fmt.Sprintf("/api/v1/garden/sett%03d%d/data", i, w))
+			}
+		})
+	}
+	n.listRepeatedly("/api/v1/garden/set001/data")
+	wg.Wait()
+	n.expect(http.StatusNotFound, "/api/v1/garden/"+strings.Repeat("s", 4000)+"/data")
+}
+
+// TestIdleConnections opens more connections than the server has descriptors for and leaves them idle.
+func TestIdleConnections(t *testing.T) {
+	t.Parallel()
+	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")
+	n := start(t, config{args: []string{file}, shell: "ulimit -n 128"})
+	for range 200 {
+		if _, err := n.dial("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.listRepeatedly("/api/v1/garden/open/data")
+}

@@ -1,0 +1,196 @@
+package segment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+// countingContext is canceled after a number of calls of Err.
+type countingContext struct {
+	context.Context
+	checks int // calls of Err
+	limit  int // calls that return nil; 0 means all
+}
+
+func (c *countingContext) Err() error {
+	c.checks++
+	if c.limit > 0 && c.checks > c.limit {
+		return context.Canceled
+	}
+	return nil
+}
+
+// cancelRecords is how many records the segment of the tests below has.
+const cancelRecords = 100_000
+
+// cancelFields are the fields of that segment; each makes a different loop long.
+func cancelFields() []herb.Field {
+	fields := []herb.Field{
+		{Name: "name", Type: herb.TypeText},                   // all values differ
+		{Name: "spelling", Type: herb.TypeText},               // one value, written in two ways
+		{Name: "tags", Type: herb.TypeList},                   // all elements differ
+		{Name: "size", Type: herb.TypeNumber},                 // all values differ
+		{Name: "group", Type: herb.TypeText},                  // three values
+		{Name: "body", Type: herb.TypeText, Searchable: true}, // a word of its own, and common words in different counts
+	}
+	for i := range fields {
+		fields[i].Filterable, fields[i].Sortable = true, true
+	}
+	return fields
+}
+
+func openCancelSegment(t *testing.T) *segment.Reader {
+	t.Helper()
+	records := make([]herb.Record, cancelRecords)
+	for i := range records {
+		spelling := "soft"
+		if i%2 == 0 {
+			spelling = "so\u00ADft"
+		}
+		body := fmt.Sprintf("w%06d rose fern", i)
+		for range i % 3 {
+			body += " rose moss fern"
+		}
+		records[i] = herb.Record{
+			fmt.Sprintf("v%06d", i), spelling, fmt.Sprintf("e%06d, f%06d", i, i), fmt.Sprint(i * 7919 % cancelRecords),
+			fmt.Sprint("g", i%3), body,
+		}
+	}
+	r, _ := opened(t, cancelFields(), records)
+	t.Cleanup(func() {
+		if err := r.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// TestCancel runs each shape of query twice: first to count how often it checks its context, which shows that its longest loop
+// does, and then with a context that ends halfway.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	const pass = cancelRecords / 4096 // checks of a loop over all records
+	list := func(ctx context.Context, q *query.Request) error {
+		_, err := r.List(ctx, q)
+		return err
+	}
+	stream := func(ctx context.Context, q *query.Request) error {
+		s, err := r.Stream(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, err := range s.Records {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	facets := func(field int) func(ctx context.Context, q *query.Request) error {
+		return func(ctx context.Context, q *query.Request) error {
+			_, err := r.Facets(ctx, &query.FacetRequest{Request: q, Fields: []int{field}, Top: 5, Buckets: 10})
+			return err
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		raw   string
+		run   func(ctx context.Context, q *query.Request) error
+		least int // checks
+	}{
+		{"list: prefix of distinct values", "name[prefix]=v", list, pass},
+		{"list: prefix that matches nothing", "name[prefix]=x", list, pass},
+		{"list: prefix of values written differently", "spelling[prefix]=s", list, pass},
+		{"list: equal among values written differently", "spelling=soft", list, pass},
+		{"list: prefix of elements", "tags[prefix]=e", list, pass},
+		{"list: range of elements", "tags[gte]=e", list, 2 * pass},
+		{"list: range that ends inside a part", "size[gt]=100&size[lt]=98000", list, 1},
+		{"list: sparse filter, sorted", "tags[lt]=e000700&sort=name", list, 2 * pass},
+		{"list: dense filter, sorted", "group=g1&sort=size&page=300&per_page=100", list, 1},
+		{"list: word, by relevance", "search=rose&page=900&per_page=100", list, pass / 2},
+		{"list: words, by relevance", "search=" + url.QueryEscape("rose fern") + "&page=900&per_page=100", list, pass},
+		{"list: phrase", "search=" + url.QueryEscape(`"fern rose moss"`), list, pass / 2},
+		{"list: prefix of words", "search=" + url.QueryEscape("w* rose"), list, pass},
+		{"list: phrase with a prefix", "search=" + url.QueryEscape(`rose-f*`), list, pass},
+		{"list: exclusion", "search=" + url.QueryEscape(`-"rose moss"`), list, 1},
+		{"stream: all", "", stream, pass},
+		{"stream: sorted", "sort=size&order=desc", stream, pass},
+		{"stream: filtered and sorted", "group=g1&sort=size&order=desc", stream, pass},
+		{"stream: by relevance", "search=rose", stream, pass},
+		{"facets: distinct values", "", facets(0), pass},
+		{"facets: distinct values of some", "group=g1", facets(0), pass},
+		{"facets: distinct values of a few", "tags[lt]=e000100", facets(0), pass},
+		{"facets: values written differently", "", facets(1), pass},
+		{"facets: elements", "", facets(2), 2 * pass},
+		{"facets: elements of some", "group=g1", facets(2), pass},
+		{"facets: histogram", "group=g1", facets(3), pass},
+		{"facets: few values", "search=rose", facets(4), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q, err := query.Parse(tt.raw, cancelFields())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := &countingContext{Context: t.Context()}
+			if err := tt.run(all, q); err != nil {
+				t.Fatal(err)
+			}
+			if all.checks < tt.least {
+				t.Fatalf("the context was checked %d times; want at least %d", all.checks, tt.least)
+			}
+			for _, limit := range []int{1, all.checks / 4, all.checks / 2, all.checks - 1} {
+				if limit < 1 || limit >= all.checks {
+					continue
+				}
+				ctx := &countingContext{Context: t.Context(), limit: limit}
+				if err := tt.run(ctx, q); !errors.Is(err, context.Canceled) {
+					t.Errorf("canceled at check %d of %d: %v; want %v", limit, all.checks, err, context.Canceled)
+				}
+				if ctx.checks != limit+1 {
+					t.Errorf("canceled at check %d: checked %d times more", limit, ctx.checks-limit-1)
+				}
+			}
+			if err := tt.run(t.Context(), q); err != nil {
+				t.Errorf("after canceled runs: %v", err)
+			}
+		})
+	}
+}
+
+// TestFilterMemory measures what filters over many values allocate: a set for each value would be tens of megabytes.
+func TestFilterMemory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process
+	r := openCancelSegment(t)
+	const limit = 6 << 20 // a string for each value, and a bit for each record
+	for _, raw := range []string{
+		"name[prefix]=v", "tags[prefix]=e", "tags[gte]=a", "tags[gt]=a&tags[lt]=z", "spelling[prefix]=so",
+	} {
+		t.Run(raw, func(t *testing.T) { //nolint:paralleltest // see above
+			q, err := query.Parse(raw, cancelFields())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			page, err := r.List(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if page.Total == 0 {
+				t.Error("nothing was found")
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > limit {
+				t.Errorf("%d bytes were allocated; want at most %d", n, limit)
+			}
+		})
+	}
+}

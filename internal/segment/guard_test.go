@@ -1,0 +1,55 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	numbers := []int{1, 2}
+	index := len(numbers)
+	for _, tt := range []struct {
+		name  string
+		f     func() error
+		want  error
+		stack bool
+	}{
+		{"no error", func() error { return nil }, nil, false},
+		{"returned error", func() error { return ErrTruncated }, ErrTruncated, false},
+		{"failed check of the format", func() error { panic(corruption{errors.New("x")}) }, ErrCorrupt, false},
+		{"canceled context", func() error { panic(canceled{context.Canceled}) }, context.Canceled, false},
+		{"index out of range", func() error { numbers[index]++; return nil }, ErrUnexpected, true},
+		{"nil pointer", func() error { var r *Reader; r.file = nil; return nil }, ErrUnexpected, true},
+		{"fault outside the map", func() error {
+			*(*byte)(unsafe.Add(nil, 1<<40)) = 1 //nolint:gosec // the fault is the test
+			return nil
+		}, ErrUnexpected, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := &Reader{file: make([]byte, 1)}
+			err := r.guard(tt.f)
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("%v; want %v", err, tt.want)
+			}
+			if tt.stack && (errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "guard_test.go")) {
+				t.Errorf("%v; want an error that is not ErrCorrupt and has the stack", err)
+			}
+		})
+	}
+}
+
+// TestGuard_otherPanics checks that a panic that is no runtime error is not swallowed.
+func TestGuard_otherPanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if p := recover(); p != "other" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_ = new(Reader).guard(func() error { panic("other") })
+}

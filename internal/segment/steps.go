@@ -1,0 +1,46 @@
+package segment
+
+import "context"
+
+// stepsPerCheck is how many steps run between two checks of a context. A step takes from a nanosecond to a few
+// microseconds, so that a canceled query stops within milliseconds.
+const stepsPerCheck = 4096
+
+// steps counts the steps of a query and stops it when its context ends. Every loop whose length grows with the data calls
+// add. It is not safe for concurrent use.
+type steps struct {
+	ctx  context.Context
+	left int // steps until the next check
+}
+
+func newSteps(ctx context.Context) *steps { return &steps{ctx: ctx, left: stepsPerCheck} }
+
+// add counts n steps. If the context has ended, it panics with canceled, which guard returns as an error: the loops are
+// nested in callbacks that cannot return one.
+func (s *steps) add(n int) {
+	if s.left -= n; s.left <= 0 {
+		s.check()
+	}
+}
+
+// check stops the query if its context has ended.
+func (s *steps) check() {
+	s.left = stepsPerCheck
+	if err := s.ctx.Err(); err != nil {
+		panic(canceled{err})
+	}
+}
+
+// blocks calls f for consecutive parts of the range from up to to, with a check between them. It is for loops that are
+// too short for a call of add in each iteration.
+func (s *steps) blocks(from, to int, f func(from, to int)) {
+	for from < to {
+		end := min(from+stepsPerCheck, to)
+		s.add(end - from)
+		f(from, end)
+		from = end
+	}
+}
+
+// canceled carries the error of a context to guard.
+type canceled struct{ err error }
