@@ -12,7 +12,7 @@ import (
 // narrowed returns rows as the settings of a source want them: without those that are not to be included, and empty
 // where a value stands for a missing one. excluded tells how many rows were left out so far.
 func (s Source) narrowed(rows rowReader) (narrowed rowReader, excluded func() int) {
-	perField := slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+	perField := s.hasFieldMissing()
 	if len(s.Include) == 0 && len(s.Missing) == 0 && !perField {
 		return rows, func() int { return 0 }
 	}
@@ -22,6 +22,14 @@ func (s Source) narrowed(rows rowReader) (narrowed rowReader, excluded func() in
 	}
 	return n, func() int { return n.excluded }
 }
+
+// hasFieldMissing reports whether fields have missing values of their own.
+func (s Source) hasFieldMissing() bool {
+	return slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+}
+
+// narrowsByColumn reports whether rows cannot be narrowed before all columns are known.
+func (s Source) narrowsByColumn() bool { return len(s.Include) > 0 || s.hasFieldMissing() }
 
 // narrowReader is a rowReader that leaves out rows and values.
 type narrowReader struct {

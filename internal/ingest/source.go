@@ -175,7 +175,7 @@ func validDelimiter(c byte) bool {
 
 // hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
 // would be read in another way than before: then what is published is not what would be published now.
-const hashFormat = "herbarium source 2"
+const hashFormat = "herbarium source 3"
 
 // hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
 // The name of the dataset and the place of the file do not count.
