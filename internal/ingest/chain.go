@@ -25,6 +25,7 @@ type chain struct {
 	header []string
 	cols   *jsonColumns
 	told   []string
+	filled int // non-empty cells that the readers of all files yielded
 }
 
 // finding is what only the whole of a file tells about how to read it.
@@ -76,9 +77,10 @@ func (c *chain) next() ([][]byte, error) {
 		cells, err := c.rows.next()
 		if err != io.EOF {
 			if err != nil {
-				err = c.located(err)
+				return nil, c.located(err)
 			}
-			return cells, err
+			c.filled += filledCells(cells)
+			return cells, nil
 		}
 		c.columns()
 		c.collect()
