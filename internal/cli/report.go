@@ -23,6 +23,10 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 		fmt.Fprintf(w, ", of which %s are left out", herb.Count(rep.Excluded))
 	}
 	fmt.Fprintf(w, "\n  cells: %s, the same in the source and in the listing\n", rep.Cells)
+	if s := rep.SourceCells; s != nil && s.Listed() != s.Total {
+		fmt.Fprintf(w, "  non-empty cells in the source: %s, of which %s are not listed: %s in columns that are not exposed, %s in rows that are left out, "+
+			"%s declared missing\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
+	}
 	if len(d.PrimaryKey) > 0 {
 		fmt.Fprintf(w, "  primary key: %s\n", strings.Join(d.PrimaryKey, ", "))
 	}

@@ -74,6 +74,7 @@ func formatCases(t *testing.T) []formatCase {
 		{"XLSX", "x.xlsx", makeBook, "", rows{
 			{"code", "day", "price", "yes", "text"}, {"007", "2024-02-29", "1.5", "true", " é\n植"}, {"", "2024-03-01T06:00:00", "0.1", "false", "<&>"},
 		}},
+		{"XLSX with values right of its header", "x.xlsx", makeWideBook, "", rows{{"a", "b", "column_3"}, {"1", "2", "3"}, {"4", "", ""}}},
 		{"a sheet of XLSX", "x.xlsx", makeBook, "More", rows{{"a", "b"}, {"1", ""}, {"", "2"}}},
 		{"SQLite", "x.db", makeDatabase, "plants", rows{
 			{"id", "name", "price", "note"}, {"-3", "", "100000000000000000000", "007"}, {"1", "Rosé", "1.5", "a,b"}, {"9007199254740993", "it's\n植", "0.1", ""},
@@ -141,6 +142,16 @@ func makeBook(t *testing.T, path string) {
 	must(t, err)
 	for cell, v := range map[string]any{"A1": "a", "B1": "b", "A2": 1, "B3": 2} {
 		must(t, f.SetCellValue("More", cell, v))
+	}
+	must(t, f.SaveAs(path))
+}
+
+// makeWideBook makes a workbook whose header names two columns, with a value in the third.
+func makeWideBook(t *testing.T, path string) {
+	f := excelize.NewFile()
+	defer f.Close()
+	for cell, v := range map[string]any{"A1": "a", "B1": "b", "A2": 1, "B2": 2, "C2": 3, "A3": 4} {
+		must(t, f.SetCellValue("Sheet1", cell, v))
 	}
 	must(t, f.SaveAs(path))
 }

@@ -14,6 +14,8 @@ type Report struct {
 	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
 	Cells    string         `json:"cells"`              // hash over all cells, the same in the source and in the listing
 	Notes    []string       `json:"notes,omitempty"`    // what the publisher should know
+	// SourceCells accounts for the cells of the source; nil: it was no file.
+	SourceCells *SourceCells `json:"source_cells,omitempty"`
 }
 
 // ColumnReport is the part of a Report about one field. Distinct, Min and Max are about values that are not empty; Min and
@@ -31,6 +33,8 @@ type ColumnReport struct {
 	Shortest int      `json:"shortest"` // characters of the shortest value that is not empty
 	Longest  int      `json:"longest"`
 	Notes    []string `json:"notes,omitempty"` // such as "zero-padded codes are kept as text"
+
+	Source ColumnCells `json:"-"` // of the column as it was read, to be compared with the listing
 }
 
 // Golden is a query whose answer the publisher knows. A version that answers otherwise does not go live.

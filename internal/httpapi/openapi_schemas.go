@@ -125,7 +125,20 @@ func reportSchema() object {
 			{"columns", array(schema("ColumnReport"))},
 			{"hidden", array(str("Column of the source that is not exposed."))},
 			{"cells", str("Hash over all cells, the same in the source and in the listing.", member{"pattern", "^sha256:[0-9a-f]{64}$"})},
+			{"source_cells", sourceCellsSchema()},
 			{"notes", array(str("What the publisher should know."))},
+		})
+}
+
+func sourceCellsSchema() object {
+	count := func(description string) object { return whole(description, member{"minimum", 0}) }
+	return record("Where the non-empty cells of the source are. The listing has `total` + `repeated` - `hidden` - `excluded` - `missing` of them.",
+		[]string{"total"}, object{
+			{"total", count("Non-empty cells of the source, before any setting was applied.")},
+			{"hidden", count("Those in columns that are not exposed.")},
+			{"excluded", count("Those in rows that the settings leave out.")},
+			{"missing", count("Those that the settings declare to stand for a missing value.")},
+			{"repeated", count("Those that are listed once more because several fields expose their column.")},
 		})
 }
 

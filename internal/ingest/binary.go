@@ -22,7 +22,7 @@ type binaryReader interface {
 }
 
 // openWhole starts to read a file in one of the binary formats. The input closes what it returns.
-func openWhole(ctx context.Context, in *input, format Format, f *os.File) (rowReader, error) {
+func openWhole(ctx context.Context, in *input, format Format, f *os.File, found *finding) (rowReader, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func openWhole(ctx context.Context, in *input, format Format, f *os.File) (rowRe
 	case FormatParquet:
 		rows, err = newParquetReader(at, at.size)
 	case FormatXLSX:
-		rows, err = newXLSXReader(at, at.size, in.src.Dialect)
+		rows, err = openXLSX(at, in.src, found)
 	default:
 		rows, err = newSQLiteReader(ctx, f.Name(), in.src.Dialect.Table, at.size, at.tell)
 	}
@@ -47,6 +47,25 @@ func openWhole(ctx context.Context, in *input, format Format, f *os.File) (rowRe
 		return nil, at.cause(err)
 	}
 	return &wholeRows{rows, at}, nil
+}
+
+// openXLSX starts to read a workbook. Settings that are about columns by name or by place need to know all columns before
+// the first row, and only the rows tell how many there are: then the sheet is read once more.
+func openXLSX(at *readerAt, src Source, found *finding) (*xlsxReader, error) {
+	x, err := newXLSXReader(at, at.size, src.Dialect, found.width)
+	if err != nil || found.width > 0 || !src.narrowsByColumn() {
+		return x, err
+	}
+	for err == nil {
+		if _, err = x.next(); err == nil {
+			err = at.in.stop()
+		}
+	}
+	found.width = len(x.columns())
+	if err := errors.Join(ignoreEOF(err), x.Close()); err != nil {
+		return nil, err
+	}
+	return newXLSXReader(at, at.size, src.Dialect, found.width)
 }
 
 // wholeRows reads rows until the context ends.

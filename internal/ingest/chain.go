@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -24,6 +25,7 @@ type chain struct {
 	header []string
 	cols   *jsonColumns
 	told   []string
+	filled int // non-empty cells that the readers of all files yielded
 }
 
 // finding is what only the whole of a file tells about how to read it.
@@ -32,13 +34,16 @@ type finding struct {
 	known    bool     // at is known
 	at       []string // where the records of JSON are
 	note     string
+	width    int // columns of a workbook, which its widest row tells; 0: not known
 }
 
 // openChain opens the first file.
 func openChain(ctx context.Context, t *Table, in *input) (*chain, error) {
 	c := &chain{t: t, in: in, found: t.found, cols: newJSONColumns()}
 	c.glance = func(file int, look func(*bufio.Reader, []byte) error) error { return glance(ctx, t.src, file, look) }
-	c.whole = func(format Format, f *os.File) (rowReader, error) { return openWhole(ctx, in, format, f) }
+	c.whole = func(format Format, f *os.File) (rowReader, error) {
+		return openWhole(ctx, in, format, f, &t.found[in.at])
+	}
 	if _, err := in.next(); err != nil {
 		return nil, err
 	}
@@ -72,10 +77,12 @@ func (c *chain) next() ([][]byte, error) {
 		cells, err := c.rows.next()
 		if err != io.EOF {
 			if err != nil {
-				err = c.located(err)
+				return nil, c.located(err)
 			}
-			return cells, err
+			c.filled += filledCells(cells)
+			return cells, nil
 		}
+		c.columns()
 		c.collect()
 		switch more, err := c.in.next(); {
 		case err != nil:
@@ -92,10 +99,13 @@ func (c *chain) next() ([][]byte, error) {
 	}
 }
 
-// columns implements rowReader.
+// columns implements rowReader. A row of a workbook may be wider than the header and add columns without a name.
 func (c *chain) columns() []string {
 	if c.format == FormatJSON {
 		return c.cols.names
+	}
+	if got := c.rows.columns(); len(got) > len(c.header) {
+		c.header = append(slices.Clip(c.header), got[len(c.header):]...)
 	}
 	return c.header
 }
@@ -126,6 +136,9 @@ func (c *chain) note(s string) {
 
 // collect takes up what the reader of a file has to tell.
 func (c *chain) collect() {
+	if c.format == FormatXLSX {
+		c.found[c.in.at].width = len(c.rows.columns())
+	}
 	if n, ok := c.rows.(noter); ok {
 		for _, s := range n.notes() {
 			c.note(s)
@@ -235,6 +248,9 @@ func (c *chain) alike() error {
 		return nil
 	}
 	got, want, first := c.rows.columns(), c.header, c.t.src.name(0)
+	if c.format == FormatXLSX { // unnamed columns at the end come from rows, which may differ in width
+		got, want = trimUnnamed(got), trimUnnamed(want)
+	}
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
@@ -246,6 +262,14 @@ func (c *chain) alike() error {
 			len(want), first)
 	}
 	return nil
+}
+
+// trimUnnamed returns names without the empty ones at the end.
+func trimUnnamed(names []string) []string {
+	for len(names) > 0 && names[len(names)-1] == "" {
+		names = names[:len(names)-1]
+	}
+	return names
 }
 
 // glance looks at a file of the source beside a pass, for what must be known of all of it.

@@ -11,28 +11,31 @@ import (
 
 // newReport tells what was understood of a file. What only the finished version knows, its distinct values and the hash
 // of its cells, is for the publisher to add.
-func newReport(src Source, columns []string, profiles []*profile, records int, e exposure) *herb.Report {
+func newReport(src Source, s *survey, e exposure) *herb.Report {
 	r := &herb.Report{
 		Columns: make([]herb.ColumnReport, len(e.fields)),
 		Notes:   slices.Clone(e.warnings),
 	}
 	for i, f := range e.fields {
-		c := column{field: f, records: records, profile: newProfile(), name: f.Name}
+		c := column{field: f, records: s.records, profile: newProfile(), name: f.Name}
 		if k := slices.IndexFunc(src.Fields, func(s FieldSetting) bool { return s.Name == f.Name }); k >= 0 {
 			c.name, c.configured = src.Fields[k].From, src.Fields[k].Type
 		}
-		if at := e.pick[i]; at < len(columns) {
-			c.name, c.profile = columns[at], profiles[at]
+		at := e.pick[i]
+		if at < len(s.columns) {
+			c.name, c.profile = s.columns[at], s.profiles[at]
 		}
-		r.Columns[i] = c.report()
+		if r.Columns[i] = c.report(); at < len(s.columns) {
+			r.Columns[i].Source = s.cells[at]
+		}
 	}
-	exposed := make([]bool, len(columns))
+	exposed := make([]bool, len(s.columns))
 	for _, at := range e.pick {
-		if at < len(columns) {
+		if at < len(s.columns) {
 			exposed[at] = true
 		}
 	}
-	for i, name := range columns {
+	for i, name := range s.columns {
 		if !exposed[i] {
 			r.Hidden = append(r.Hidden, name)
 		}

@@ -10,18 +10,33 @@ import (
 )
 
 // narrowed returns rows as the settings of a source want them: without those that are not to be included, and empty
-// where a value stands for a missing one. excluded tells how many rows were left out so far.
-func (s Source) narrowed(rows rowReader) (narrowed rowReader, excluded func() int) {
-	perField := slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+// where a value stands for a missing one. left counts what was left out so far.
+func (s Source) narrowed(rows rowReader) (narrowed rowReader, left *leftOut) {
+	perField := s.hasFieldMissing()
 	if len(s.Include) == 0 && len(s.Missing) == 0 && !perField {
-		return rows, func() int { return 0 }
+		return rows, &leftOut{}
 	}
 	n := &narrowReader{rowReader: rows, src: s, perField: perField, missing: setOf(s.Missing)}
 	for _, c := range s.Include {
 		n.include = append(n.include, condition{column: -1, name: c.Column, values: setOf(c.Values)})
 	}
-	return n, func() int { return n.excluded }
+	return n, &n.left
 }
+
+// leftOut counts what settings leave out of a file.
+type leftOut struct {
+	rows    int // that are excluded
+	cells   int // non-empty ones in those rows
+	missing int // cells that are emptied in the others
+}
+
+// hasFieldMissing reports whether fields have missing values of their own.
+func (s Source) hasFieldMissing() bool {
+	return slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+}
+
+// narrowsByColumn reports whether rows cannot be narrowed before all columns are known.
+func (s Source) narrowsByColumn() bool { return len(s.Include) > 0 || s.hasFieldMissing() }
 
 // narrowReader is a rowReader that leaves out rows and values.
 type narrowReader struct {
@@ -35,7 +50,7 @@ type narrowReader struct {
 	own         []map[string]bool // missing values of each column; nil: there are none
 	cells       [][]byte
 	rows        int
-	excluded    int // rows that were left out
+	left        leftOut
 }
 
 // condition is an Include whose column was found, or not yet: that of a JSON file may come with a later record.
@@ -73,17 +88,30 @@ func (n *narrowReader) next() ([][]byte, error) {
 			}
 		}
 		if !n.includes(cells) {
-			n.excluded++
+			n.left.rows++
+			n.left.cells += filledCells(cells)
 			continue
 		}
 		n.cells = append(n.cells[:0], cells...)
 		for i, c := range n.cells {
-			if i < len(n.own) && n.own[i][string(c)] {
+			if len(c) > 0 && i < len(n.own) && n.own[i][string(c)] {
 				n.cells[i] = nil
+				n.left.missing++
 			}
 		}
 		return n.cells, nil
 	}
+}
+
+// filledCells counts the cells of a row that are not empty.
+func filledCells(cells [][]byte) int {
+	n := 0
+	for _, c := range cells {
+		if len(c) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // includes reports whether a row is to be included. A value that stands for a missing one is found as that and as empty.

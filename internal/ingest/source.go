@@ -31,6 +31,7 @@ type Source struct {
 	Title       string
 	Description string
 	Access      herb.Access     // empty: open
+	AccessSet   bool            // the descriptor or the command line stated Access; false: it is the default
 	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
 	Format      Format          // empty: by the file's extension
 	Parts       []string        // files written like the one at Path whose records follow its own
@@ -174,7 +175,7 @@ func validDelimiter(c byte) bool {
 
 // hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
 // would be read in another way than before: then what is published is not what would be published now.
-const hashFormat = "herbarium source 2"
+const hashFormat = "herbarium source 3"
 
 // hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
 // The name of the dataset and the place of the file do not count.
@@ -196,6 +197,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes = herb.Ref{}, "", "", nil, nil, nil
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	return s
 }

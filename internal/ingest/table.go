@@ -72,12 +72,12 @@ func inspect(ctx context.Context, src Source, opts Options, found []finding) (*T
 	}
 	defer in.Close()
 
-	narrowed, excluded := src.narrowed(rows)
-	columns, profiles, records, err := survey(narrowed)
+	narrowed, left := src.narrowed(rows)
+	s, err := newSurvey(narrowed)
 	if err != nil {
 		return nil, err
 	}
-	e, err := expose(src, columns, profiles)
+	e, err := expose(src, s.columns, s.profiles)
 	if err != nil {
 		return nil, located(src.name(0), err)
 	}
@@ -98,40 +98,15 @@ func inspect(ctx context.Context, src Source, opts Options, found []finding) (*T
 		Description: src.Description,
 		Access:      src.Access,
 		Fields:      e.fields,
-		Records:     records,
+		Records:     s.records,
 		Source:      hash,
 		Details:     about,
 	}
-	t.dataset.Report = newReport(src, columns, profiles, records, e)
+	t.dataset.Report = newReport(src, s, e)
 	t.dataset.Report.Format = rows.describe()
-	t.dataset.Report.Rows, t.dataset.Report.Excluded = records+excluded(), excluded()
+	t.dataset.Report.Rows, t.dataset.Report.Excluded = s.records+left.rows, left.rows
+	t.dataset.Report.SourceCells = s.account(e, rows.filled, *left)
 	return t, nil
-}
-
-// survey reads all records for what can be said of the columns.
-func survey(rows rowReader) (columns []string, profiles []*profile, records int, err error) {
-	budget := maxElements
-	for {
-		cells, err := rows.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		records++
-		for len(profiles) < len(cells) {
-			profiles = append(profiles, newProfile())
-		}
-		for i, cell := range cells {
-			profiles[i].observe(cell, &budget, rows.position)
-		}
-	}
-	columns = nameColumns(rows.columns())
-	for len(profiles) < len(columns) {
-		profiles = append(profiles, newProfile())
-	}
-	return columns, profiles, records, nil
 }
 
 // Dataset describes what the file holds. Version and Published are for the publisher to set.

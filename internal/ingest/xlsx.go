@@ -22,8 +22,10 @@ type xlsxReader struct {
 	pending bool // the first record was read to find the header
 	line    int  // number of the row read last, from 1
 	ended   bool
-	width   int // columns that had a value so far
-	empty   int // formulas without a result
+	width   int    // of the widest record so far, at least that of an earlier pass
+	named   int    // columns of the header
+	beyond  string // the first cell right of the header
+	empty   int    // formulas without a result
 
 	raw   []byte // text of the cell that is being read
 	text  xlsxText
@@ -32,8 +34,8 @@ type xlsxReader struct {
 	cells [][]byte
 }
 
-// newXLSXReader chooses the sheet and reads its header.
-func newXLSXReader(src io.ReaderAt, size int64, d Dialect) (x *xlsxReader, err error) {
+// newXLSXReader chooses the sheet and reads its header. width is the number of columns, if an earlier pass counted them.
+func newXLSXReader(src io.ReaderAt, size int64, d Dialect, width int) (x *xlsxReader, err error) {
 	defer recoverAs(&err, "the workbook", debug.SetPanicOnFault(true))
 	book, err := openBook(src, size)
 	if err != nil {
@@ -47,7 +49,7 @@ func newXLSXReader(src io.ReaderAt, size int64, d Dialect) (x *xlsxReader, err e
 			err = errors.Join(err, book.texts.Close())
 		}
 	}()
-	x = &xlsxReader{book: book, dialect: d}
+	x = &xlsxReader{book: book, dialect: d, width: width}
 	return x, x.choose()
 }
 
@@ -111,8 +113,9 @@ func (x *xlsxReader) begin(s xlsxSheet) error {
 	if x.part != nil {
 		x.part.Close()
 	}
-	*x = xlsxReader{book: x.book, dialect: x.dialect, sheet: s, part: part}
+	*x = xlsxReader{book: x.book, dialect: x.dialect, sheet: s, part: part, width: x.width}
 	err = x.readHeader()
+	x.named = len(x.header)
 	if err == io.EOF {
 		return herb.Wrap(herb.CodeInvalid, errEmptySheet, "sheet %q is empty; write the names of the columns in its first row", s.name)
 	}
@@ -159,7 +162,7 @@ func (x *xlsxReader) readHeader() error {
 	}
 }
 
-// columns implements rowReader.
+// columns implements rowReader. Rows may be wider than the header: their columns are there, without a name.
 func (x *xlsxReader) columns() []string {
 	for len(x.header) < x.width {
 		x.header = append(x.header, "")
@@ -173,11 +176,17 @@ func (x *xlsxReader) position() string { return fmt.Sprintf("sheet %q, row %d", 
 // next implements rowReader.
 func (x *xlsxReader) next() (cells [][]byte, err error) {
 	defer recoverAs(&err, "the workbook", debug.SetPanicOnFault(true))
-	if x.pending {
-		x.pending = false
-		return x.cells, nil
+	if cells = x.cells; !x.pending {
+		if cells, err = x.readRow(); err != nil {
+			return nil, err
+		}
 	}
-	return x.readRow()
+	x.pending = false
+	if len(cells) > x.named && x.beyond == "" && !x.dialect.NoHeader {
+		x.beyond = x.cellName(len(cells) - 1)
+	}
+	x.width = max(x.width, len(cells))
+	return cells, nil
 }
 
 // readRow reads the next row that has a value. The error is io.EOF behind the last.
@@ -191,8 +200,8 @@ func (x *xlsxReader) readRow() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x.part.kind != xmlStart || string(x.part.name) != "row" {
-			continue
+		if x.part.kind != xmlStart || x.part.depth != 3 || string(x.part.name) != "row" {
+			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
 		}
 		x.line++
 		if r := x.part.value("r"); r != "" {
@@ -225,7 +234,6 @@ func (x *xlsxReader) readCells() (filled bool, err error) {
 			for _, s := range x.spans {
 				x.cells = append(x.cells, x.buf[s.start:s.end])
 			}
-			x.width = max(x.width, len(x.spans))
 			return len(x.spans) > 0, nil
 		case x.part.kind == xmlStart && string(x.part.name) == "c":
 			column++
@@ -247,120 +255,12 @@ func (x *xlsxReader) readCells() (filled bool, err error) {
 			for len(x.spans) <= column {
 				x.spans = append(x.spans, span{})
 			}
+			if x.spans[column] != (span{}) {
+				return false, herb.Invalidf("%s: the cell %s occurs twice; save the workbook again", x.position(), x.cellName(column))
+			}
 			x.spans[column] = s
 		}
 	}
-}
-
-// readCell reads a cell and appends its value.
-func (x *xlsxReader) readCell() error {
-	x.raw = x.raw[:0]
-	x.text.reset()
-	kind, style := cellKindOf(x.part.attr("t")), xlsxStyle{}
-	if i, err := strconv.Atoi(string(x.part.attr("s"))); err == nil && i >= 0 && i < len(x.book.styles) {
-		style = x.book.styles[i]
-	}
-	inValue, inText, formula := false, false, false
-	for {
-		if err := x.part.token(); err != nil {
-			return err
-		}
-		if x.part.kind == xmlText {
-			if inValue {
-				x.raw = append(x.raw, x.part.text...)
-			}
-		} else {
-			start := x.part.kind == xmlStart
-			switch string(x.part.name) {
-			case "v":
-				inValue = start
-			case "is":
-				inText = start
-			case "f":
-				formula = true
-			case "c":
-				if formula && len(x.raw) == 0 && kind != cellString {
-					x.empty++
-				}
-				return x.appendCell(kind, style)
-			}
-		}
-		if inText {
-			x.text.take(x.part)
-		}
-	}
-}
-
-// cellKind is how the value of a cell is stored.
-type cellKind int
-
-const (
-	cellNumber cellKind = iota
-	cellShared          // the number of a text
-	cellInline
-	cellString // the result of a formula
-	cellBoolean
-	cellOther // an error, or a date in plain writing
-)
-
-func cellKindOf(t []byte) cellKind {
-	switch string(t) {
-	case "s":
-		return cellShared
-	case "inlineStr":
-		return cellInline
-	case "str":
-		return cellString
-	case "b":
-		return cellBoolean
-	case "e", "d":
-		return cellOther
-	default:
-		return cellNumber
-	}
-}
-
-// appendCell appends the value of the cell that was read.
-func (x *xlsxReader) appendCell(kind cellKind, style xlsxStyle) error {
-	switch kind {
-	case cellInline:
-		x.buf = append(x.buf, x.text.text()...)
-		return nil
-	case cellString:
-		x.buf = append(x.buf, unescapeXLSX(x.raw)...)
-		return nil
-	}
-	switch {
-	case len(x.raw) == 0:
-	case kind == cellShared:
-		t, err := x.book.texts.get(x.raw)
-		x.buf = append(x.buf, t...)
-		return err
-	case kind == cellBoolean && string(x.raw) == "1":
-		x.buf = append(x.buf, "true"...)
-	case kind == cellBoolean && string(x.raw) == "0":
-		x.buf = append(x.buf, "false"...)
-	case kind == cellNumber:
-		x.buf = style.appendNumber(x.buf, x.raw, x.book.date1904)
-	default:
-		x.buf = append(x.buf, x.raw...)
-	}
-	return nil
-}
-
-// columnOf reads the letters of a cell such as BC17, from 0. It is negative if there are none.
-func columnOf(cell []byte) int {
-	n := 0
-	for i := 0; i < len(cell); i++ {
-		c := cell[i] &^ 0x20
-		if c < 'A' || c > 'Z' {
-			break
-		}
-		if n = n*26 + int(c-'A') + 1; n > 1<<20 {
-			return -1
-		}
-	}
-	return n - 1
 }
 
 // notes implements noter.
@@ -378,6 +278,10 @@ func (x *xlsxReader) notes() []string {
 	if len(others) > 0 && x.dialect.Sheet == "" && x.dialect.SheetNumber == 0 {
 		notes = append(notes, fmt.Sprintf("only the sheet %q is published; add # and its name to the file to publish another: %s",
 			x.sheet.name, listed(others)))
+	}
+	if x.beyond != "" {
+		notes = append(notes, fmt.Sprintf("sheet %q: there are values right of the header, the first in %s; columns without a name "+
+			"are called by their position, such as column_%d", x.sheet.name, x.beyond, x.named+1))
 	}
 	if x.empty > 0 {
 		notes = append(notes, fmt.Sprintf("sheet %q: %d formulas have no stored result and are published as empty; "+

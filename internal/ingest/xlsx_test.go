@@ -21,7 +21,7 @@ import (
 
 // readXLSX reads a workbook: the names of the columns, then the rows.
 func readXLSX(b []byte, d Dialect) (rows [][]string, notes []string, err error) {
-	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), d)
+	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), d, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +127,7 @@ func book(t testing.TB, sheet string, parts map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{
 		"_rels/.rels":     `<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/workbook.xml": `<workbook xmlns:r="r"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Type="http://x/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="rId2" Type="http://x/worksheet" Target="/xl/worksheets/sheet2.xml"/>` +
 			`<Relationship Id="rId3" Type="http://x/worksheet" Target="worksheets/sheet3.xml"/>` +
@@ -164,7 +164,7 @@ func TestXLSX_ByHand(t *testing.T) {
 	styles := map[string]string{
 		"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="165" formatCode="yyyy-mm-dd"/></numFmts>` +
 			`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
-		"xl/workbook.xml": `<workbook xmlns:r="r"><workbookPr date1904="1"/><sheets><sheet name="One" r:id="rId1"/></sheets></workbook>`,
+		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><workbookPr date1904="1"/><sheets><sheet name="One" r:id="rId1"/></sheets></workbook>`,
 	}
 	for _, c := range []struct {
 		name, sheet string
@@ -202,10 +202,13 @@ func TestXLSX_ByHand(t *testing.T) {
 			"gaps", `<row r="3"/><row r="4">` + `<c r="B4"><v>2</v></c></row><row r="7" spans="1:3"><c r="A7" s="1"/><c r="D7"><v>1</v></c></row>` +
 				`<row r="9"><c r="B9" t="inlineStr"><is><t/></is></c></row><row r="10"><c r="C10"><v>3</v></c><c r="A10"><v>1</v></c></row>`,
 			nil, Dialect{},
-			[][]string{{"", "2", "", ""}, {"", "", "", "1"}, {"1", "", "3"}}, nil,
+			[][]string{{"", "2", "", ""}, {"", "", "", "1"}, {"1", "", "3"}},
+			[]string{`sheet "One": there are values right of the header, the first in D7; columns without a name are called by their position, such as column_3`},
 		}, {
-			"prefixes and comments", `<x:row xmlns:x="x"><x:c t="inlineStr"><x:is><x:t>a<!-- no --><![CDATA[<b>]]>&amp;</x:t></x:is></x:c></x:row>`,
-			nil, Dialect{}, [][]string{{"a<b>&"}}, nil,
+			"prefixes and comments", "", map[string]string{
+				"xl/worksheets/sheet1.xml": `<x:worksheet xmlns:x="x" xmlns:y="x"><x:sheetData><x:row><y:c t="inlineStr"><x:is><x:t>a<!-- no -->` +
+					`<![CDATA[<b>]]>&amp;</x:t></x:is></y:c></x:row></x:sheetData></x:worksheet>`,
+			}, Dialect{}, [][]string{{"a<b>&"}}, nil,
 		}, {
 			"no header", header, nil, Dialect{NoHeader: true}, [][]string{{"", ""}, {"a", "b"}}, nil,
 		}, {
@@ -236,7 +239,7 @@ func TestXLSX_Sheets(t *testing.T) {
 		return `<worksheet><sheetData><row><c t="inlineStr"><is><t>` + value + `</t></is></c></row></sheetData></worksheet>`
 	}
 	b := book(t, "", map[string]string{
-		"xl/workbook.xml": `<workbook xmlns:r="r"><sheets><sheet name="Chart" r:id="rId4"/><sheet name="Hidden" state="hidden" r:id="rId3"/>` +
+		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Chart" r:id="rId4"/><sheet name="Hidden" state="hidden" r:id="rId3"/>` +
 			`<sheet name="Empty" r:id="rId1"/><sheet name="Prices 2024" r:id="rId2"/></sheets></workbook>`,
 		"xl/worksheets/sheet2.xml": sheet("two"),
 		"xl/worksheets/sheet3.xml": sheet("three"),
@@ -282,7 +285,7 @@ func packed(t *testing.T, sheet []byte, size uint64) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for name, content := range map[string]string{
-		"xl/workbook.xml":            `<workbook xmlns:r="r"><sheets><sheet name="One" r:id="rId1"/></sheets></workbook>`,
+		"xl/workbook.xml":            `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="One" r:id="rId1"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Type="http://x/worksheet" Target="s.xml"/></Relationships>`,
 	} {
 		p, err := w.Create(name)
@@ -390,7 +393,7 @@ func TestXLSX_ManyTexts(t *testing.T) {
 	}
 	sst.WriteString("</sst>")
 	b := book(t, sheet.String(), map[string]string{"xl/sharedStrings.xml": sst.String()})
-	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), Dialect{})
+	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), Dialect{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

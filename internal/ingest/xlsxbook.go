@@ -172,8 +172,8 @@ func (b *xlsxBook) relations(of string) ([]xlsxRelation, error) {
 	}
 	defer x.Close()
 	var found []xlsxRelation
-	err = x.each(func() error {
-		if string(x.name) != "Relationship" || x.value("TargetMode") == "External" {
+	err = x.each(func(string) error {
+		if x.depth != 2 || string(x.name) != "Relationship" || x.value("TargetMode") == "External" {
 			return nil
 		}
 		target := x.value("Target")
@@ -194,13 +194,14 @@ func (b *xlsxBook) readSheets(part string, relations []xlsxRelation) error {
 		return err
 	}
 	defer x.Close()
-	return x.each(func() error {
-		switch string(x.name) {
-		case "workbookPr":
+	return x.each(func(section string) error {
+		switch name := string(x.name); {
+		case x.depth == 2 && name == "workbookPr":
 			b.date1904 = isTrue(x.value("date1904"))
-		case "sheet":
+		case x.depth == 3 && section == "sheets" && name == "sheet":
+			id := string(x.attrIn("/relationships", "id"))
 			for _, r := range relations {
-				if r.id == x.value("id") && r.kind == "worksheet" {
+				if r.id == id && r.kind == "worksheet" {
 					state := x.value("state")
 					b.sheets = append(b.sheets, xlsxSheet{x.value("name"), r.part, state == "hidden" || state == "veryHidden"})
 				}
@@ -218,21 +219,15 @@ func (b *xlsxBook) readStyles(part string) error {
 	}
 	defer x.Close()
 	formats := map[int]xlsxStyle{}
-	cells := false // among the formats of cells, not of named styles
-	return x.each(func() error {
-		switch string(x.name) {
-		case "numFmt":
+	// Named styles (cellStyleXfs) and conditional formats (dxfs) have elements of the same names.
+	return x.each(func(section string) error {
+		switch name := string(x.name); {
+		case x.depth != 3:
+		case section == "numFmts" && name == "numFmt":
 			if id, err := strconv.Atoi(x.value("numFmtId")); err == nil {
 				formats[id] = styleOf(x.value("formatCode"))
 			}
-		case "cellXfs":
-			cells = true
-		case "cellStyleXfs", "cellStyles", "dxfs":
-			cells = false
-		case "xf":
-			if !cells {
-				break
-			}
+		case section == "cellXfs" && name == "xf":
 			id, _ := strconv.Atoi(x.value("numFmtId"))
 			s, ok := formats[id]
 			if !ok {
@@ -310,15 +305,19 @@ func (x *xlsxPart) damaged(err error) error {
 // value returns an attribute; empty if there is none.
 func (x *xlsxPart) value(name string) string { return string(x.attr(name)) }
 
-// each calls a function at the start of every element.
-func (x *xlsxPart) each(do func() error) error {
+// each calls a function at the start of every element. section is the name of the element at depth 2 that it is in.
+func (x *xlsxPart) each(do func(section string) error) error {
+	section := ""
 	for {
 		err := x.token()
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil && x.kind == xmlStart {
-			err = do()
+			if x.depth == 2 {
+				section = string(x.name)
+			}
+			err = do(section)
 		}
 		if err != nil {
 			return err

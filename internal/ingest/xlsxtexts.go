@@ -56,6 +56,7 @@ func (b *xlsxBook) readTexts(part string) error {
 		}
 		switch {
 		case x.kind == xmlText || string(x.name) != "si":
+		case x.kind == xmlStart && x.depth != 2 || x.kind == xmlEnd && x.depth != 1: // not an item of the table
 		case x.kind == xmlStart:
 			inside = true
 			item.reset()

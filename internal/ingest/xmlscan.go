@@ -16,8 +16,8 @@ import (
 )
 
 // xmlScanner reads XML token by token. It does what the parts of a workbook need, several times faster than encoding/xml:
-// namespaces are left aside, there are no document types and no entities but those of XML itself, and the names of a
-// start and its end are not compared, only counted. What it returns is valid until the next token.
+// there are no document types and no entities but those of XML itself, and the names of a start and its end are not
+// compared, only counted. What it returns is valid until the next token.
 type xmlScanner struct {
 	src   io.Reader
 	buf   []byte
@@ -26,11 +26,12 @@ type xmlScanner struct {
 	done  bool
 
 	kind  xmlKind
-	name  []byte // of an element, without its prefix
+	name  []byte // local name of an element; nil if it is not in the namespace of the root element
 	attrs []byte // as they are written
 	text  []byte
 	alone bool // the element has no content, so its end follows
 	depth int  // of elements that are open
+	names xmlNames
 }
 
 type xmlKind int
@@ -135,6 +136,7 @@ func (x *xmlScanner) next() error {
 		x.alone = false
 		x.kind = xmlEnd
 		x.depth--
+		x.names.leave(x.depth)
 		return nil
 	}
 	for {
@@ -221,10 +223,11 @@ func (x *xmlScanner) tag() error {
 	inner := x.buf[x.pos+1 : x.pos+end]
 	x.pos += end + 1
 	if len(inner) > 0 && inner[0] == '/' {
-		x.kind, x.name, x.attrs = xmlEnd, localName(bytes.TrimRight(inner[1:], " \t\r\n")), nil
+		x.kind, x.name, x.attrs = xmlEnd, x.names.local(bytes.TrimRight(inner[1:], " \t\r\n"), 0), nil
 		if x.depth--; x.depth < 0 {
 			return xmlError("there is an end %q without a start", clip(string(inner)))
 		}
+		x.names.leave(x.depth)
 		return nil
 	}
 	if x.alone = bytes.HasSuffix(inner, []byte("/")); x.alone {
@@ -236,11 +239,12 @@ func (x *xmlScanner) tag() error {
 	}
 	name := inner[:n]
 	x.attrs = inner[n:]
-	x.kind, x.name = xmlStart, localName(name)
-	if len(x.name) == 0 || bytes.ContainsAny(name, `<&"'=`) {
+	if _, local := splitName(name); len(local) == 0 || bytes.ContainsAny(name, `<&"'=`) {
 		return xmlError("%q is no name of an element", clip(string(name)))
 	}
 	x.depth++
+	x.names.declare(x.attrs, x.depth)
+	x.kind, x.name = xmlStart, x.names.local(name, x.depth)
 	return nil
 }
 
@@ -267,48 +271,6 @@ func skipSpaces(b []byte) []byte {
 		b = b[1:]
 	}
 	return b
-}
-
-func localName(name []byte) []byte { return name[bytes.IndexByte(name, ':')+1:] }
-
-// attr returns an attribute of the element whatever its namespace; empty if there is none.
-func (x *xmlScanner) attr(name string) []byte {
-	value := attribute(x.attrs, name)
-	if bytes.IndexByte(value, '&') < 0 {
-		return value
-	}
-	undone, err := undoEntities(bytes.Clone(value))
-	if err != nil {
-		return value
-	}
-	return undone
-}
-
-// attribute finds an attribute among others. Those that declare a namespace do not count.
-func attribute(attrs []byte, name string) []byte {
-	for {
-		attrs = skipSpaces(attrs)
-		i := bytes.IndexByte(attrs, '=')
-		if i < 0 {
-			return nil
-		}
-		key := attrs[:i]
-		for len(key) > 0 && isXMLSpace(key[len(key)-1]) {
-			key = key[:len(key)-1]
-		}
-		attrs = skipSpaces(attrs[i+1:])
-		if len(attrs) == 0 || attrs[0] != '"' && attrs[0] != '\'' {
-			return nil
-		}
-		end := bytes.IndexByte(attrs[1:], attrs[0])
-		if end < 0 {
-			return nil
-		}
-		if string(localName(key)) == name && !bytes.HasPrefix(key, []byte("xmlns")) {
-			return attrs[1 : 1+end]
-		}
-		attrs = attrs[end+2:]
-	}
 }
 
 // lineEnds writes every line end as a line feed, as XML asks for, in place.

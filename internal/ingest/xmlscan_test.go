@@ -46,9 +46,15 @@ func scanXML(r io.Reader, limit int) (out []string, err error) {
 // decodeXML renders the same by encoding/xml.
 func decodeXML(s string) (out []string, err error) {
 	d := xml.NewDecoder(strings.NewReader(s))
-	text, depth := "", 0
+	text, depth, root := "", 0, ""
+	local := func(n xml.Name) string {
+		if n.Space != root {
+			return ""
+		}
+		return n.Local
+	}
 	for {
-		t, err := d.RawToken()
+		t, err := d.Token()
 		if err != nil {
 			if err == io.EOF && depth > 0 {
 				err = io.ErrUnexpectedEOF
@@ -62,21 +68,23 @@ func decodeXML(s string) (out []string, err error) {
 		tag := ""
 		switch e := t.(type) {
 		case xml.StartElement:
-			depth++
+			if depth++; depth == 1 {
+				root = e.Name.Space
+			}
 			attr := func(name string) string {
 				for _, a := range e.Attr {
-					if a.Name.Local == name && a.Name.Space != "xmlns" {
+					if a.Name.Local == name && a.Name.Space == "" {
 						return a.Value
 					}
 				}
 				return ""
 			}
-			tag = fmt.Sprintf("<%s %s %s>", e.Name.Local, attr("a"), attr("b"))
+			tag = fmt.Sprintf("<%s %s %s>", local(e.Name), attr("a"), attr("b"))
 		case xml.EndElement:
 			if depth--; depth < 0 {
 				return out, errXML
 			}
-			tag = fmt.Sprintf("</%s>", e.Name.Local)
+			tag = fmt.Sprintf("</%s>", local(e.Name))
 		default:
 			continue
 		}
@@ -92,6 +100,8 @@ var xmlTexts = []string{
 	`<a/>`, `<a></a>`, `<a b="1"/>`, `<x:a y:a='2' xmlns:b="no" b = "3" ><b>t</b></x:a >`, `<?xml version="1.0" encoding="utf-8"?><a>ä😀</a>`,
 	"<a>\r\nx\ry\n\r\r\n</a>", "<a>&lt;&gt;&amp;&apos;&quot;&#65;&#x42;&#10;&#xD;</a>", `<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>`,
 	`<a><!-- <b> - no --></a>`, `<a a="&lt;x&gt;" b='">'>x<b a=">"/>y</a>`, "<a\n\ta=\"1\"\n/>", ` <a/> `, `<a><b><c/></b><b/></a><?end?>`,
+	`<a xmlns="n" xmlns:o="o"><b/><o:b a="1" o:a="2" o:b="3"/><b xmlns="o"><a/><n:a xmlns:n="n"/></b><c/><n:a xmlns:n="&#110;"/></a>`,
+	`<p:a xmlns:p="n"><b/><p:b xmlns:p="m"><p:c/><q:c xmlns:q="n"/></p:b><p:b/></p:a>`, `<a xmlns=""><b xmlns="n"/><:b/></a>`,
 	`<a`, `<a>`, `<a>x`, `<a b="`, `<a>&`, `<a>&x;</a>`, `<a><!-- `, `<a><![CDATA[x`, `</a>`, `<>`, `<a>&#0;</a>`, "<a>\xFF</a>",
 }
 

@@ -147,3 +147,50 @@ func TestPublish_lossy(t *testing.T) {
 		})
 	}
 }
+
+// TestPublish_sourceCells publishes records that are not all that the reader of the file has counted.
+func TestPublish_sourceCells(t *testing.T) {
+	t.Parallel()
+	column := func(values ...string) (c herb.ColumnCells) {
+		for i, v := range values {
+			c.Add(i, []byte(v))
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		name   string
+		cells  herb.SourceCells
+		column herb.ColumnCells
+		want   string // part of the error; empty: it is published
+	}{
+		{"all of them", herb.SourceCells{Total: 2}, column("1", "2"), ""},
+		{"those that settings left out are known", herb.SourceCells{Total: 9, Hidden: 4, Excluded: 2, Missing: 1}, column("1", "2"), ""},
+		{"one was lost", herb.SourceCells{Total: 3}, column("1", "2"), "the source has 3 non-empty cells"},
+		{"one is another", herb.SourceCells{Total: 2}, column("1", "3"), `field "n" does not hold the values of column "N"`},
+		{"they are in other rows", herb.SourceCells{Total: 2}, column("2", "1"), `field "n" does not hold the values of column "N"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			out, err := l.Publish(t.Context(), library.Publication{
+				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
+					SourceCells: &tt.cells, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: tt.column}},
+				}}},
+				Records: sequence(herb.Record{"1"}, herb.Record{"2"}),
+			})
+			if tt.want == "" {
+				if err != nil || *out.Dataset.Report.SourceCells != tt.cells {
+					t.Errorf("%v, %v", out.Dataset.Report, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), "what was written is not all that was read") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v; want %q", err, tt.want)
+			}
+			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
+				t.Errorf("it is there all the same: %v, %v", err, s.files(t))
+			}
+		})
+	}
+}

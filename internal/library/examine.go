@@ -14,12 +14,13 @@ import (
 )
 
 // certify reads a finished segment back: its checksums, and at the same time the cells of its records, which must be
-// those that were read from the source.
-func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string) error {
+// those that were read from the source: all of those that the reader of the file yielded, which the report accounts for,
+// each in its column, and the very values that the segment was made from.
+func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
 	var sums error
 	var checking sync.WaitGroup
 	checking.Go(func() { sums = r.Verify() })
-	listed, err := hashListing(ctx, r, fields)
+	listed, columns, err := hashListing(ctx, r, fields)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {
 		return fmt.Errorf("what was written does not read back: %w", err)
@@ -28,23 +29,31 @@ func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source
 		return fmt.Errorf("what was written is not what was read: the cells of the source have the hash %s, those of the "+
 			"listing %s; nothing was published", source, listed)
 	}
+	if err := report.Reconcile(columns); err != nil {
+		return fmt.Errorf("what was written is not all that was read: %w; nothing was published", err)
+	}
 	return nil
 }
 
-// hashListing returns the hash of all cells that can be listed.
-func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, error) {
-	h, d := newCellHash(fields), newDecoder(fields)
-	cell := func(value []byte) { addCell(h, value) }
-	n := 0
+// hashListing returns the hash of all cells that can be listed, and the fingerprints of their columns.
+func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, []herb.ColumnCells, error) {
+	h, d, columns := newCellHash(fields), newDecoder(fields), make([]herb.ColumnCells, len(fields))
+	n, at := 0, 0
+	cell := func(value []byte) {
+		addCell(h, value)
+		columns[at].Add(n, value)
+		at++
+	}
 	err := r.Each(ctx, func(record []byte) error {
-		n++
+		at = 0
 		if err := d.record(record, cell); err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
+			return fmt.Errorf("record %d: %w", n+1, err)
 		}
+		n++
 		h.endRow()
 		return nil
 	})
-	return h.String(), err
+	return h.String(), columns, err
 }
 
 // complete adds to a report what only the finished version knows.
@@ -68,7 +77,7 @@ func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells stri
 			return nil, err
 		}
 		col := &c.Columns[i]
-		col.Field, col.Type = f.Name, f.Type
+		col.Field, col.Type, col.Source = f.Name, f.Type, herb.ColumnCells{}
 		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
 		col.Min, col.Max = clip(s.Min), clip(s.Max)
 	}

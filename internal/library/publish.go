@@ -143,7 +143,7 @@ func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, c
 		return nil, fmt.Errorf("what was written does not read back: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := certify(ctx, r, d.Fields, cells); err != nil {
+	if err := certify(ctx, r, d.Fields, cells, d.Report); err != nil {
 		return nil, err
 	}
 	if d.Report, err = complete(d.Report, r, *d, cells); err != nil {

@@ -1,0 +1,62 @@
+package herb
+
+import (
+	"fmt"
+	"hash/crc32"
+)
+
+// SourceCells accounts for every non-empty cell that the reader of a file yielded before any setting was applied:
+// the listing must hold Total + Repeated - Hidden - Excluded - Missing of them.
+type SourceCells struct {
+	Total    int `json:"total"`
+	Hidden   int `json:"hidden,omitempty"`   // in columns that are not exposed
+	Excluded int `json:"excluded,omitempty"` // in rows that the settings leave out
+	Missing  int `json:"missing,omitempty"`  // values that the settings declare to stand for a missing one
+	Repeated int `json:"repeated,omitempty"` // listed once more because several fields expose their column
+}
+
+// Listed is the number of non-empty cells that the listing must have.
+func (s SourceCells) Listed() int { return s.Total + s.Repeated - s.Hidden - s.Excluded - s.Missing }
+
+// ColumnCells fingerprints one column: how many of its cells are not empty, and a checksum over their values and rows. It
+// is computed once over what is read and once over what is listed, so that cells in the wrong column are noticed.
+type ColumnCells struct {
+	Filled int
+	Sum    uint32
+}
+
+// Add adds the cell of a row. Empty cells do not count.
+func (c *ColumnCells) Add(row int, cell []byte) {
+	if len(cell) == 0 {
+		return
+	}
+	c.Filled++
+	c.Sum = crc32.Update(c.Sum*31+uint32(row), crc32.IEEETable, cell)
+}
+
+// Reconcile compares what was read from the source with the columns of the listing, in the order of its fields. The error
+// says what differs. A report without SourceCells has nothing to compare: its publisher read no file.
+func (r *Report) Reconcile(listing []ColumnCells) error {
+	if r == nil || r.SourceCells == nil {
+		return nil
+	}
+	listed := 0
+	for _, c := range listing {
+		listed += c.Filled
+	}
+	if s := *r.SourceCells; listed != s.Listed() {
+		return fmt.Errorf("the source has %s non-empty cells, of which %s are in columns that are not exposed, %s in excluded rows and %s "+
+			"declared missing (%s are listed twice); that leaves %s, but the listing has %s", Count(s.Total), Count(s.Hidden),
+			Count(s.Excluded), Count(s.Missing), Count(s.Repeated), Count(s.Listed()), Count(listed))
+	}
+	if len(r.Columns) != len(listing) {
+		return fmt.Errorf("%d columns of the source are exposed, but the listing has %d fields", len(r.Columns), len(listing))
+	}
+	for i, c := range r.Columns {
+		if c.Source != listing[i] {
+			return fmt.Errorf("field %q does not hold the values of column %q: %s non-empty cells in the source, %s in the listing",
+				c.Field, c.Column, Count(c.Source.Filled), Count(listing[i].Filled))
+		}
+	}
+	return nil
+}
