@@ -176,6 +176,8 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
 		Goldens:       s.Goldens,
+		AccessSet:     s.AccessSet,
+		Origins:       originsOf(s),
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 		Progress:      steps.build,

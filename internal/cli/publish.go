@@ -103,7 +103,7 @@ func (f publishFlags) apply(sources []ingest.Source) error {
 			if err != nil {
 				return &usageError{err}
 			}
-			s.Access = access
+			s.Access, s.AccessSet = access, true
 		}
 		if f.format != "" {
 			if s.Descriptor != nil {

@@ -71,7 +71,7 @@ resources:
 			want := []ingest.Source{
 				{
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
-					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, Format: ingest.FormatCSV, Dialect: ingest.Dialect{Delimiter: ';'},
+					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, AccessSet: true, Format: ingest.FormatCSV, Dialect: ingest.Dialect{Delimiter: ';'},
 					Fields: []ingest.FieldSetting{
 						{Name: "n", Type: herb.TypeNumber, Title: "No", Description: "Number", Optional: true},
 						{
@@ -87,7 +87,7 @@ resources:
 				},
 				{
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "plants"}, Path: dir + "/plants.ndjson",
-					Access: herb.AccessKey, Format: ingest.FormatJSON, ByPosition: true,
+					Access: herb.AccessKey, AccessSet: true, Format: ingest.FormatJSON, ByPosition: true,
 				},
 			}
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor")); diff != "" {

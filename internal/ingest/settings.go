@@ -28,6 +28,7 @@ func (p *packageReader) settings(s *Source, n node) error {
 		return err
 	}
 	s.Access = herb.Access(cmp.Or(access, p.access))
+	s.AccessSet = s.Access != ""
 	if s.Order, err = orderOf(own.member("order")); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type Source struct {
 	Title       string
 	Description string
 	Access      herb.Access     // empty: open
+	AccessSet   bool            // the descriptor or the command line stated Access; false: it is the default
 	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
 	Format      Format          // empty: by the file's extension
 	Parts       []string        // files written like the one at Path whose records follow its own
@@ -196,6 +197,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes = herb.Ref{}, "", "", nil, nil, nil
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	return s
 }

@@ -33,9 +33,7 @@ func (e *entry) dataset() herb.Dataset {
 	if e.open != nil {
 		return e.open.dataset
 	}
-	d := e.live
-	d.File = nil // it is of no use to those who list
-	return d
+	return forReaders(e.live)
 }
 
 // current reports whether the live version is what is listed.
@@ -44,7 +42,7 @@ func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version 
 // volume is a version that is open on this node.
 type volume struct {
 	*segment.Reader
-	dataset herb.Dataset // without File
+	dataset herb.Dataset // as forReaders returns it
 	turn    int64        // of the last shelf for which it was the live version; guarded by Library.mu
 	used    atomic.Int64 // when it was last acquired, as cache counts time
 }
@@ -54,8 +52,13 @@ func (v *volume) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Re
 
 // newVolume returns a volume of a reader that the caller holds.
 func newVolume(d herb.Dataset, r *segment.Reader) *volume {
-	d.File = nil
-	return &volume{Reader: r, dataset: d}
+	return &volume{Reader: r, dataset: forReaders(d)}
+}
+
+// forReaders returns a description without what only the library needs.
+func forReaders(d herb.Dataset) herb.Dataset {
+	d.File, d.Origins = nil, nil
+	return d
 }
 
 // replace puts a new shelf in the place of the old one and lets go of the versions that are not in it. l.mu is held.
