@@ -151,7 +151,10 @@ type Published struct {
 
 // Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
 // herb.CodeRefused says that it would do harm; Changes then has the reasons.
-func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
+//
+// A panic becomes a *herb.PanicError; nothing has changed then.
+func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (_ Published, err error) {
+	defer herb.Recover(&err)
 	steps := newSteps(opts.Progress, d.Library.Phases())
 	live, err := d.Library.Describe(ctx, s.Ref)
 	switch {

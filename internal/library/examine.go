@@ -18,7 +18,10 @@ import (
 func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string) error {
 	var sums error
 	var checking sync.WaitGroup
-	checking.Go(func() { sums = r.Verify() })
+	checking.Go(func() {
+		defer herb.Recover(&sums)
+		sums = r.Verify()
+	})
 	listed, err := hashListing(ctx, r, fields)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {

@@ -61,7 +61,10 @@ type Outcome struct {
 // the version can be built but would do harm: if it breaks those who use the live one, if its primary key is not unique,
 // or if a golden fails. Of several publishers of one dataset each is judged by the version whose place it takes, whichever
 // comes first.
-func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
+//
+// A panic becomes a *herb.PanicError: publishes run in servers, and no source may end one.
+func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
+	defer herb.Recover(&err)
 	d := p.Dataset
 	if _, ok := l.opts.Living[d.Ref]; ok {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
@@ -81,10 +84,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	if p.Progress != nil {
-		p.Progress(segment.Progress{Phase: PhaseChecking})
-	}
-	out, err := l.admit(ctx, p, d, cells.String())
+	out, err = l.admit(ctx, p, d, cells.String())
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -151,6 +151,10 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 // examine opens a version that nobody else knows of yet, sees to it that it holds what was read, and finds what is wrong
 // with it whatever the live version is.
 func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+	defer herb.Recover(&err) // so that the file is removed, as after any other error
+	if p.Progress != nil {
+		p.Progress(segment.Progress{Phase: PhaseChecking})
+	}
 	r, err := segment.Open(l.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("what was written does not read back: %w", err)
