@@ -118,7 +118,7 @@ func (f *follower) gone(i watch.Item) {
 
 // publishOne publishes a source and notes what comes of it, where the people who run the server look.
 func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
-	p, err := d.Publish(ctx, s, PublishOptions{Progress: logProgress(s, log)})
+	p, err := d.Publish(ctx, s, PublishOptions{KeepRolledBack: true, Progress: logProgress(s, log)})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -129,6 +129,9 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
 		d.setTrouble(ctx, herb.Trouble{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
 		return err
+	case p.RolledBack != "":
+		log.Info("source was published and rolled back; it is not published again until it changes",
+			"dataset", s.Ref.String(), "file", s.Path, "version", p.RolledBack, "live", p.Dataset.Version)
 	case !p.Unchanged:
 		log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
 	}

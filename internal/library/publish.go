@@ -231,6 +231,15 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, e
 	return l.catalogue.History(ctx, ref)
 }
 
+// Newest describes the version of a dataset that was published last. It is not the live one after a rollback.
+func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil || len(history) == 0 {
+		return herb.Dataset{}, err
+	}
+	return l.catalogue.Version(ctx, ref, history[0].Version)
+}
+
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
 	if living, ok := l.opts.Living[ref]; ok {
