@@ -136,6 +136,8 @@ func (d *Data) Close() error {
 type PublishOptions struct {
 	AllowBreaking bool // let a version go live that breaks those who use the dataset
 	Check         bool // do everything but the switch
+	// KeepRolledBack leaves a source alone that was published last and then rolled back, until it changes.
+	KeepRolledBack bool
 	// Progress is told how far the publish is, from one goroutine at a time. nil: nobody is told.
 	Progress func(Progress)
 }
@@ -143,15 +145,20 @@ type PublishOptions struct {
 // Published is what came of a source. It is as complete as it could get before an error.
 type Published struct {
 	Dataset   herb.Dataset // without a version if it was only checked, or refused
-	Unchanged bool         // the live version was made from the same content and settings
-	Warnings  []string
-	Replaces  string           // the version that was live; empty if there was none
-	Changes   []library.Change // to that version, and what was found wrong
+	Unchanged bool         // the live version was made from the same content and settings, or RolledBack
+	// RolledBack is the version that was made from the same content and settings and rolled back; empty: there is none.
+	RolledBack string
+	Warnings   []string
+	Replaces   string           // the version that was live; empty if there was none
+	Changes    []library.Change // to that version, and what was found wrong
 }
 
 // Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
 // herb.CodeRefused says that it would do harm; Changes then has the reasons.
-func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
+//
+// A panic becomes a *herb.PanicError; nothing has changed then.
+func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (_ Published, err error) {
+	defer herb.Recover(&err)
 	steps := newSteps(opts.Progress, d.Library.Phases())
 	live, err := d.Library.Describe(ctx, s.Ref)
 	switch {
@@ -162,6 +169,15 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 		}
 		if live.Source == hash {
 			return Published{Dataset: live, Unchanged: true}, nil
+		}
+		if opts.KeepRolledBack {
+			newest, err := d.Library.Newest(ctx, s.Ref)
+			if err != nil {
+				return Published{}, err
+			}
+			if newest.Source == hash {
+				return Published{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
+			}
 		}
 	case herb.CodeOf(err) != herb.CodeNotFound: // what is not there yet need not be compared
 		return Published{}, err
@@ -176,6 +192,8 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
 		Goldens:       s.Goldens,
+		AccessSet:     s.AccessSet,
+		Origins:       originsOf(s),
 		AllowBreaking: opts.AllowBreaking,
 		Check:         opts.Check,
 		Progress:      steps.build,

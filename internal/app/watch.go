@@ -24,6 +24,8 @@ type follower struct {
 	paths   []string
 	log     *slog.Logger
 	unfound map[string]bool // what was wrong when the sources were last looked for
+	items   []watch.Item    // that were found last
+	folders []string
 
 	mu      sync.Mutex
 	sources map[string]ingest.Source // that were found last, by the name of their item
@@ -37,7 +39,14 @@ func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
 
 // find implements watch.Options.Find. What is wrong is told once.
 func (f *follower) find() (items []watch.Item, folders []string) {
-	sources, err := ingest.Discover(f.paths)
+	sources, err := discover(f.paths)
+	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+		if !f.unfound[bug.Error()] {
+			f.log.Error("panic in the search for sources", "err", bug, "stack", string(bug.Stack))
+		}
+		f.note([]error{bug})
+		return f.items, f.folders // as if nothing had changed
+	}
 	named := make(map[string]ingest.Source, len(sources))
 	for _, s := range sources {
 		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}
@@ -53,7 +62,14 @@ func (f *follower) find() (items []watch.Item, folders []string) {
 		folders = append(folders, foldersBelow(p)...)
 	}
 	slices.Sort(folders)
-	return items, slices.Compact(folders)
+	f.items, f.folders = items, slices.Compact(folders)
+	return f.items, f.folders
+}
+
+// discover is ingest.Discover, with a panic as an error: a server goes on with what it has.
+func discover(paths []string) (sources []ingest.Source, err error) {
+	defer herb.Recover(&err)
+	return ingest.Discover(paths)
 }
 
 // note tells of what could not even be found, and forgets what is no longer so.
@@ -102,14 +118,20 @@ func (f *follower) gone(i watch.Item) {
 
 // publishOne publishes a source and notes what comes of it, where the people who run the server look.
 func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
-	p, err := d.Publish(ctx, s, PublishOptions{Progress: logProgress(s, log)})
+	p, err := d.Publish(ctx, s, PublishOptions{KeepRolledBack: true, Progress: logProgress(s, log)})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
+		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+			log.Error("panic in a publish", "dataset", s.Ref.String(), "file", s.Path, "err", bug, "stack", string(bug.Stack))
+		}
 		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
 		d.setTrouble(ctx, herb.Trouble{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
 		return err
+	case p.RolledBack != "":
+		log.Info("source was published and rolled back; it is not published again until it changes",
+			"dataset", s.Ref.String(), "file", s.Path, "version", p.RolledBack, "live", p.Dataset.Version)
 	case !p.Unchanged:
 		log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
 	}

@@ -192,13 +192,21 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 
 func newDatasetsRollback(r *runner) *cobra.Command {
 	var to string
+	var allowBreaking bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
 		Short: "Bring an earlier version of a dataset back",
 		Example: `  herbarium datasets rollback garden/catalog
   herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		version, err := d.Library.Rollback(ctx, ref, to)
+		rollback := d.Library.Rollback
+		if allowBreaking {
+			rollback = d.Library.ForceRollback
+		}
+		version, err := rollback(ctx, ref, to)
+		if herb.CodeOf(err) == herb.CodeRefused {
+			return &refusedError{err}
+		}
 		if err != nil {
 			return err
 		}
@@ -206,6 +214,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&to, "to", "", "the `version` to bring back (default: the one before the live one)")
+	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that needs a key becomes open")
 	return cmd
 }
 

@@ -168,6 +168,9 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 		opts.Progress = shown.update
 		p, err := d.Publish(ctx, s, opts.PublishOptions)
 		shown.end()
+		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+			fmt.Fprintf(r.Err, "%s\n", bug.Stack)
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return err

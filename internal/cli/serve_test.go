@@ -321,3 +321,35 @@ func TestServe_admin(t *testing.T) {
 		t.Errorf("metrics: %d\n%s", status, body)
 	}
 }
+
+// TestServe_rolledBack restarts a server on a file whose version was rolled back. The version stays rolled back until the
+// file changes, also to what it was before; a command publishes it all the same.
+func TestServe_rolledBack(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	one, two, three := "a\n1\n", "a\n1\n2\n", "a\n1\n2\n3\n"
+	file := write(t, "shop/prices.csv", one)
+	e.must(t, "publish", file)
+	rewrite(t, file, two)
+	e.must(t, "publish", file)
+	e.must(t, "datasets", "rollback", "shop/prices")
+	restart := func(want int) {
+		t.Helper()
+		s := e.serve(t, "--watch", file)
+		if n := s.total(t, "/api/v1/shop/prices/data"); n != want {
+			t.Errorf("%d records after a restart, want %d\n%s", n, want, s.log)
+		}
+		s.stop() // all of the log is written
+		if kept := strings.Contains(s.log.String(), "rolled back; it is not published again"); kept != (want == 1) {
+			t.Errorf("the log says that the version stays rolled back: %t\n%s", kept, s.log)
+		}
+	}
+	restart(1)
+	rewrite(t, file, three)
+	restart(3)
+	rewrite(t, file, two) // older content, but the file has changed
+	restart(2)
+	e.must(t, "datasets", "rollback", "shop/prices")
+	e.must(t, "publish", file)
+	restart(2)
+}

@@ -54,8 +54,8 @@ func TestServe_watch(t *testing.T) {
 		_, _, told := e.run(t, "datasets")
 		return strings.Contains(told, "shop/prices: not published since") && strings.Contains(told, "line 2")
 	})
-	if _, page := s.get(t, "/"); !strings.Contains(page, "prices.csv: line 2") {
-		t.Errorf("the page does not tell of the bad file:\n%s", page)
+	if _, page := s.get(t, "/"); !strings.Contains(page, "The newest file was rejected") || strings.Contains(page, "line 2") {
+		t.Errorf("the front page does not say that the file was rejected, or says why:\n%s", page)
 	}
 	if !totals("prices", 2)() {
 		t.Error("a bad file changed what is listed")

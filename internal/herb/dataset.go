@@ -96,6 +96,18 @@ type Details struct {
 	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // what its publisher wrote about it, members unknown to us included
 	Report     *Report         `json:"report,omitempty"`      // what the publish understood; nil: it left none
 	File       *File           `json:"file,omitempty"`        // how nodes know its file; nil: it is on one machine alone
+	Origins    []Origin        `json:"origins,omitempty"`     // of a protected version: what it was made from; readers never see it
+}
+
+// Origin is a file that a dataset was made from.
+type Origin struct {
+	Path string `json:"path"`           // absolute, symbolic links resolved
+	Part string `json:"part,omitempty"` // sheet or table; empty: all of the file, or the only part
+}
+
+// Overlaps reports whether two origins may have records in common.
+func (o Origin) Overlaps(p Origin) bool {
+	return o.Path == p.Path && (o.Part == p.Part || o.Part == "" || p.Part == "")
 }
 
 // File tells the file of a version from any other.

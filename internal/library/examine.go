@@ -19,7 +19,10 @@ import (
 func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
 	var sums error
 	var checking sync.WaitGroup
-	checking.Go(func() { sums = r.Verify() })
+	checking.Go(func() {
+		defer herb.Recover(&sums)
+		sums = r.Verify()
+	})
 	listed, columns, err := hashListing(ctx, r, fields)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {

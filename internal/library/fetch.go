@@ -26,6 +26,7 @@ type fetch struct {
 type failure struct {
 	version string
 	err     error
+	cause   string // of err, to log it once; used without Blobs
 	tries   int
 	again   time.Time // not before
 }
@@ -87,7 +88,7 @@ func (l *Library) join(ref herb.Ref) (*fetch, Snapshot, error) {
 	case l.cache.closed:
 		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "dataset %s cannot be fetched to this server, which is stopping", ref)
 	case e == nil:
-		return nil, Snapshot{}, unknown(ref, nil)
+		return nil, Snapshot{}, noDataset(ref, nil)
 	}
 	if e.open != nil && e.open.Acquire() {
 		l.cache.touch(e.open)
@@ -188,7 +189,7 @@ func (l *Library) blame(f *fetch, err error) {
 	if before != nil && before.version == now.version {
 		now.tries += before.tries
 	}
-	wait := min(firstWait<<min(now.tries-1, 10), mostWait)
+	wait := backoff(now.tries)
 	now.again = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // nodes that failed together should not come back together
 	l.cache.failures[f.dataset.Ref] = &now
 	if now.tries == 1 || reason(before.err) != reason(f.err) {

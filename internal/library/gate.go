@@ -95,8 +95,8 @@ func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string,
 	}
 }
 
-// compareSettings compares what holds for a dataset as a whole. A key that is asked for from now on is the publisher's
-// decision and no accident, so that it is told but not refused.
+// compareSettings compares what holds for a dataset as a whole. A change of access does not break consumers as such:
+// requireStatedAccess rejects the one that may be an accident.
 func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
 	if was, is := accessOf(live), accessOf(next); was != is {
 		add(AccessOther, "", false, "access is %s instead of %s", is, was)

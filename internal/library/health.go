@@ -76,7 +76,10 @@ func (l *Library) Health() Health {
 // l.mu is held.
 func (l *Library) state(ref herb.Ref, e *entry) (fetching bool, why error) {
 	if l.cache == nil {
-		return false, e.err
+		if e.failed != nil {
+			return false, e.failed.err // a retry may be under way
+		}
+		return e.opening != nil, nil
 	}
 	if f := l.cache.failures[ref]; f != nil && f.version == e.live.Version {
 		why = f.err

@@ -32,7 +32,6 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
-	"herbarium/internal/text"
 )
 
 // Catalogue is where the library writes down what is published.
@@ -41,7 +40,7 @@ type Catalogue interface {
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
-	SetLive(ctx context.Context, ref herb.Ref, version string) error
+	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
 	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
 	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
@@ -121,6 +120,10 @@ type Library struct {
 	reading   reading
 	living    map[herb.Ref]*lastKnown
 	cache     *cache // nil without Blobs
+
+	openFile  func(path string) (*segment.Reader, error)
+	openings  sync.WaitGroup // of versions that are being opened, without Blobs
+	openSlots chan struct{}
 }
 
 // Snapshot is one version of a dataset, to be listed until it is released.
@@ -155,7 +158,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, bell: b, living: map[herb.Ref]*lastKnown{}}
+	l := &Library{catalogue: catalogue, opts: opts, bell: b, living: map[herb.Ref]*lastKnown{},
+		openFile: openSegment, openSlots: make(chan struct{}, openAtOnce)}
 	for ref := range opts.Living {
 		l.living[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
@@ -178,8 +182,9 @@ func (l *Library) Close() error {
 		l.stopFetching()
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.replace(&shelf{generation: -1})
+	l.replace(&shelf{generation: -1}) // openings that are under way are not wanted any more
+	l.mu.Unlock()
+	l.openings.Wait()
 	return l.bell.Close()
 }
 
@@ -196,35 +201,24 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 		e, ok := s.entries[ref]
+		if ok && l.cache == nil {
+			snap, again, err := l.acquireHere(ctx, e)
+			if again {
+				continue
+			}
+			return snap, err
+		}
 		switch {
 		case !ok:
-			ds, err := l.Datasets(ctx)
-			return Snapshot{}, cmp.Or(err, unknown(ref, ds))
-		case e.open == nil && e.err != nil:
-			return Snapshot{}, e.err
+			return Snapshot{}, l.unknown(ref, s)
 		case e.open == nil:
 			return l.await(ctx, ref)
 		case e.open.Acquire():
-			if l.cache != nil {
-				l.cache.touch(e.open)
-			}
+			l.cache.touch(e.open)
 			return e.open.snapshot(), nil
 		}
 		// It was let go of since the shelf was looked at, so there is a newer shelf.
 	}
-}
-
-// unknown is the error for a dataset that is not there.
-func unknown(ref herb.Ref, datasets []herb.Dataset) error {
-	known := make([]string, len(datasets))
-	for i, d := range datasets {
-		known[i] = d.Ref.String()
-	}
-	guess := ""
-	if name, ok := text.Closest(ref.String(), known); ok {
-		guess = fmt.Sprintf(" did you mean %q?", name)
-	}
-	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q;%s GET /api/v1 lists what there is", ref, guess)
 }
 
 // Run notices changes of the catalogue that were made without the bell, and keeps the cache and the blobs in order, until

@@ -130,7 +130,11 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 	}
 	i, ok := slices.BinarySearchFunc(ds, ref, func(d herb.Dataset, r herb.Ref) int { return d.Ref.Compare(r) })
 	if !ok {
-		return herb.Dataset{}, unknown(ref, ds)
+		known := make([]string, len(ds))
+		for i, d := range ds {
+			known[i] = d.Ref.String()
+		}
+		return herb.Dataset{}, noDataset(ref, known)
 	}
 	return ds[i], nil
 }

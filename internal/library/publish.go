@@ -23,6 +23,10 @@ type Publication struct {
 	Records iter.Seq2[herb.Record, error]
 	// Goldens are asked before the version goes live.
 	Goldens []herb.Golden
+	// AccessSet says that the publisher stated Dataset.Access. A protected dataset does not become open by default.
+	AccessSet bool
+	// Origins are the files that the records come from, if they have paths.
+	Origins []herb.Origin
 	// AllowBreaking lets a version go live that breaks those who use the dataset, or whose primary key is not unique.
 	AllowBreaking bool
 	// Check does everything but the switch.
@@ -57,13 +61,19 @@ type Outcome struct {
 // the version can be built but would do harm: if it breaks those who use the live one, if its primary key is not unique,
 // or if a golden fails. Of several publishers of one dataset each is judged by the version whose place it takes, whichever
 // comes first.
-func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
+//
+// A panic becomes a *herb.PanicError: publishes run in servers, and no source may end one.
+func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
+	defer herb.Recover(&err)
 	d := p.Dataset
 	if _, ok := l.opts.Living[d.Ref]; ok {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = newVersion(d.Published)
+	if accessOf(d) == herb.AccessKey {
+		d.Origins = p.Origins
+	}
 	cells := newCellHash(d.Fields)
 	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, hashed(p.Records, cells), segment.Options{
 		Progress: p.Progress,
@@ -74,10 +84,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (Outcome, error) {
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	if p.Progress != nil {
-		p.Progress(segment.Progress{Phase: PhaseChecking})
-	}
-	out, err := l.admit(ctx, p, d, cells.String())
+	out, err = l.admit(ctx, p, d, cells.String())
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -116,9 +123,15 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 		switch {
 		case err == nil:
 			out.Replaces, out.Changes = live.Version, slices.Concat(compare(live, d), wrong)
+			requireStatedAccess(out.Changes, live, p)
 		case herb.CodeOf(err) != herb.CodeNotFound:
 			return out, err
 		}
+		exposed, err := l.findProtected(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		out.Changes = append(out.Changes, exposed...)
 		if err := judge(out.Changes, p.AllowBreaking); err != nil || p.Check {
 			return out, err
 		}
@@ -138,6 +151,10 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 // examine opens a version that nobody else knows of yet, sees to it that it holds what was read, and finds what is wrong
 // with it whatever the live version is.
 func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+	defer herb.Recover(&err) // so that the file is removed, as after any other error
+	if p.Progress != nil {
+		p.Progress(segment.Progress{Phase: PhaseChecking})
+	}
 	r, err := segment.Open(l.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("what was written does not read back: %w", err)
@@ -214,6 +231,15 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, e
 	return l.catalogue.History(ctx, ref)
 }
 
+// Newest describes the version of a dataset that was published last. It is not the live one after a rollback.
+func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil || len(history) == 0 {
+		return herb.Dataset{}, err
+	}
+	return l.catalogue.Version(ctx, ref, history[0].Version)
+}
+
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
 	if living, ok := l.opts.Living[ref]; ok {
@@ -222,31 +248,62 @@ func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (he
 	return l.catalogue.Version(ctx, ref, version)
 }
 
-// Rollback puts an earlier version live. An empty version means the one before the live one.
+// Rollback puts an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
+// if the live version needs a key and the other one does not, or if another version goes live in the meantime.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
-	if version == "" {
-		history, err := l.catalogue.History(ctx, ref)
-		if err != nil {
+	return l.rollback(ctx, ref, version, false)
+}
+
+// ForceRollback is Rollback that may make a protected dataset open.
+func (l *Library) ForceRollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
+	return l.rollback(ctx, ref, version, true)
+}
+
+func (l *Library) rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(history, func(v store.Version) bool { return v.Live })
+	if i < 0 {
+		return "", fmt.Errorf("the live version of %s is not in its history", ref)
+	}
+	live := history[i].Version
+	switch {
+	case version == "" && i+1 == len(history):
+		return "", herb.Invalidf("%s has no version before the live one", ref)
+	case version == "":
+		version = history[i+1].Version
+	}
+	if !mayOpen {
+		if err := l.checkOpening(ctx, ref, live, version); err != nil {
 			return "", err
 		}
-		if version = beforeLive(history); version == "" {
-			return "", herb.Invalidf("%s has no version before the live one", ref)
-		}
 	}
-	if err := l.catalogue.SetLive(ctx, ref, version); err != nil {
+	err = l.catalogue.SetLive(ctx, ref, version, live)
+	if errors.Is(err, store.ErrSuperseded) {
+		return "", herb.Wrap(herb.CodeRefused, err, "%s was changed in the meantime, so that it was not rolled back; "+
+			"run 'herbarium datasets history %s' and try again", ref, ref)
+	}
+	if err != nil {
 		return "", err
 	}
 	l.ring()
 	return version, nil
 }
 
-func beforeLive(history []store.Version) string {
-	for i, v := range history {
-		if v.Live && i+1 < len(history) {
-			return history[i+1].Version
-		}
+// checkOpening fails if a protected version would be replaced by an open one.
+func (l *Library) checkOpening(ctx context.Context, ref herb.Ref, live, version string) error {
+	is, err := l.catalogue.Version(ctx, ref, live)
+	if err != nil || accessOf(is) != herb.AccessKey {
+		return err
 	}
-	return ""
+	next, err := l.catalogue.Version(ctx, ref, version)
+	if err != nil || accessOf(next) == herb.AccessKey {
+		return err
+	}
+	return herb.Errorf(herb.CodeRefused, "%s needs a key and version %s does not: rolling back would make it public; "+
+		"if this is meant, use --allow-breaking", ref, version)
 }
 
 // Remove takes a dataset out of the library, with all its versions.

@@ -25,17 +25,18 @@ type shelf struct {
 type entry struct {
 	live herb.Dataset // as the catalogue has it
 	open *volume      // what is listed, perhaps not the live version; nil: nothing
-	err  error        // why the live version cannot be opened, without Blobs
+
+	// The following are used without Blobs.
+	opening *opening // the live version is being opened; nil: it is open, or waits for a retry
+	failed  *failure // why the live version could not be opened the last time; nil: it was not tried, or is open
 }
 
-// dataset describes what is listed, or would be.
+// dataset describes what is listed, or would be. A version that is being opened counts: requests wait for it.
 func (e *entry) dataset() herb.Dataset {
-	if e.open != nil {
+	if e.open != nil && !e.awaited() {
 		return e.open.dataset
 	}
-	d := e.live
-	d.File = nil // it is of no use to those who list
-	return d
+	return forReaders(e.live)
 }
 
 // current reports whether the live version is what is listed.
@@ -44,7 +45,7 @@ func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version 
 // volume is a version that is open on this node.
 type volume struct {
 	*segment.Reader
-	dataset herb.Dataset // without File
+	dataset herb.Dataset // as forReaders returns it
 	turn    int64        // of the last shelf for which it was the live version; guarded by Library.mu
 	used    atomic.Int64 // when it was last acquired, as cache counts time
 }
@@ -54,8 +55,13 @@ func (v *volume) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Re
 
 // newVolume returns a volume of a reader that the caller holds.
 func newVolume(d herb.Dataset, r *segment.Reader) *volume {
-	d.File = nil
-	return &volume{Reader: r, dataset: d}
+	return &volume{Reader: r, dataset: forReaders(d)}
+}
+
+// forReaders returns a description without what only the library needs.
+func forReaders(d herb.Dataset) herb.Dataset {
+	d.File, d.Origins = nil, nil
+	return d
 }
 
 // replace puts a new shelf in the place of the old one and lets go of the versions that are not in it. l.mu is held.
@@ -120,7 +126,10 @@ func (l *Library) current(ctx context.Context) (*shelf, error) {
 	if s.generation >= 0 && !s.remembered && !l.bell.rung() {
 		return s, nil
 	}
-	if l.cache == nil || s.generation < 0 && l.reading.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
+	if l.cache == nil {
+		return l.currentHere(ctx, s)
+	}
+	if s.generation < 0 && l.reading.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
 		if err := l.Refresh(ctx); err != nil && s.generation < 0 {
 			return nil, err
 		}
@@ -139,11 +148,29 @@ func (l *Library) current(ctx context.Context) (*shelf, error) {
 	return l.shelf.Load(), nil
 }
 
-// poll is Refresh, as Run does it. Errors are in the log and in Health.
+// currentHere is current without Blobs. Requests wait for the catalogue, never for versions of other datasets.
+func (l *Library) currentHere(ctx context.Context, s *shelf) (*shelf, error) {
+	l.refresh.Lock()
+	defer l.refresh.Unlock()
+	if s.generation >= 0 && !l.bell.rung() { // another request has read the catalogue since
+		return l.shelf.Load(), nil
+	}
+	err := l.look(ctx)
+	l.report(ctx, err)
+	if err != nil && s.generation < 0 {
+		return nil, err
+	}
+	return l.shelf.Load(), nil
+}
+
+// poll reads the catalogue, as Run does it, and retries what could not be opened. Errors are in the log and in Health.
 func (l *Library) poll(ctx context.Context) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
 	l.lookWithin(ctx, catalogueLimit)
+	if l.cache == nil {
+		l.retryFailed()
+	}
 }
 
 // lookWithin reads the catalogue if that does not take too long. l.refresh is held.
@@ -153,8 +180,16 @@ func (l *Library) lookWithin(ctx context.Context, limit time.Duration) {
 	l.report(ctx, l.look(limited))
 }
 
-// Refresh brings what is served in line with the catalogue.
+// Refresh brings what is served in line with the catalogue. Without Blobs, it returns when every version is open or has
+// failed to open.
 func (l *Library) Refresh(ctx context.Context) error {
+	if err := l.readCatalogue(ctx); err != nil {
+		return err
+	}
+	return l.awaitOpenings(ctx)
+}
+
+func (l *Library) readCatalogue(ctx context.Context) error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
 	err := l.look(ctx)
@@ -198,37 +233,6 @@ func (l *Library) look(ctx context.Context) error {
 	}
 	l.bell.heard(heard)
 	return nil
-}
-
-// fill puts on the shelf what the catalogue has; all files are here. l.refresh is held.
-func (l *Library) fill(generation int64, datasets []herb.Dataset) {
-	old := l.shelf.Load()
-	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
-	for _, d := range datasets {
-		e := old.entries[d.Ref]
-		if e == nil || e.dataset().Version != d.Version {
-			e = l.open(d, e)
-		}
-		next.entries[d.Ref] = e
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.replace(next)
-}
-
-// open opens a version. One that cannot be read does not take the place of one that can.
-func (l *Library) open(d herb.Dataset, before *entry) *entry {
-	r, err := openSegment(l.file(d.Version))
-	if err == nil {
-		l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
-		return &entry{live: d, open: newVolume(d, r)}
-	}
-	l.opts.Log.Error("a version cannot be opened", "dataset", d.Ref.String(), "version", d.Version, "err", err)
-	e := &entry{live: d, err: herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)}
-	if before != nil {
-		e.open = before.open
-	}
-	return e
 }
 
 // smallSegment is the size up to which a segment is read through when it is opened. A larger one would delay the start;

@@ -81,23 +81,28 @@ type preparer struct {
 	splitter text.Splitter
 }
 
+// prepareWords splits the words of one record.
+func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
+	p.words.mu.RLock()
+	defer p.words.mu.RUnlock() // also after a panic, which fails this build alone
+	for i, f := range p.fields {
+		if !f.Searchable {
+			continue
+		}
+		for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
+			p.splitter.Each(r[i], addWord)
+			x.words.end()
+		}
+	}
+}
+
 // prepare renders records and splits their words.
 func (p *preparer) prepare(x *batch) {
 	addWord := func(w []byte) { x.words.add(p.words, w) }
 	for _, r := range x.records {
 		x.json = r.AppendJSON(x.json, p.fields)
 		x.ends = append(x.ends, len(x.json))
-		p.words.mu.RLock()
-		for i, f := range p.fields {
-			if !f.Searchable {
-				continue
-			}
-			for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
-				p.splitter.Each(r[i], addWord)
-				x.words.end()
-			}
-		}
-		p.words.mu.RUnlock()
+		p.prepareWords(x, r, addWord)
 	}
 	for i, f := range p.fields {
 		values := x.values[i]

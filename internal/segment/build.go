@@ -147,15 +147,15 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 	for range inFlight {
 		free <- newBatch(b.fields)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var others sync.WaitGroup
 	defer others.Wait()
-	defer cancel()
+	defer cancel(nil)
 	for range workers() {
 		others.Go(func() {
 			p := b.preparer()
 			for x := range work {
-				p.prepare(x)
+				p.tryPrepare(x)
 				x.ready <- struct{}{}
 			}
 		})
@@ -163,10 +163,12 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 	others.Go(func() {
 		defer close(inOrder)
 		defer close(work)
-		readBatches(ctx, records, free, func(x *batch) {
+		if err := tryReadBatches(ctx, records, free, func(x *batch) {
 			inOrder <- x
 			work <- x
-		})
+		}); err != nil {
+			cancel(err)
+		}
 	})
 	for x := range inOrder {
 		<-x.ready
@@ -282,7 +284,7 @@ func (b *builder) write(ctx context.Context) error {
 			select {
 			case buf := <-slots:
 				sorting.Go(func() {
-					sorted[i] <- c.sort(ctx, buf)
+					sorted[i] <- c.trySort(ctx, buf)
 					slots <- buf
 				})
 			case <-ctx.Done():

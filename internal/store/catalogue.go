@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -197,8 +198,9 @@ func noDataset(ref herb.Ref) error {
 	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q", ref)
 }
 
-// SetLive makes another version of a dataset the live one: an older one, or a newer one again.
-func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version string) error {
+// SetLive makes another version of a dataset the live one, older or newer, provided that the version called live is the
+// live one until then; otherwise the error is ErrSuperseded. It does nothing if the version is live already.
+func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		versions, err := history(ctx, tx, ref)
 		if err != nil {
@@ -210,6 +212,8 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version string) error
 				continue
 			case v.Live:
 				return nil
+			case !slices.ContainsFunc(versions, func(v Version) bool { return v.Live && v.Version == live }):
+				return ErrSuperseded
 			}
 			if _, err := nextGeneration(ctx, tx); err != nil {
 				return err

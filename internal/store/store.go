@@ -29,7 +29,7 @@ type Outcome struct {
 	Err      error
 }
 
-// ErrSuperseded says that a version was not added because another one went live in the meantime.
+// ErrSuperseded says that a version did not go live because another one went live in the meantime.
 var ErrSuperseded = errors.New("another version went live in the meantime")
 
 // Version is an entry of a dataset's history.

@@ -192,14 +192,20 @@ func testVersion(t *testing.T, db Database) {
 func testSetLive(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 3)
-	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v1")) })
+	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v3")) })
 	wantCatalogue(t, s, dataset(catalog, 1))
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
-	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v3")) })
+	for _, live := range []string{"catalog-v3", "catalog-v2", "v9", ""} {
+		if err := s.SetLive(t.Context(), catalog, "catalog-v2", live); !errors.Is(err, store.ErrSuperseded) {
+			t.Errorf("switching from %q while catalog-v1 is live: %v", live, err)
+		}
+	}
+	wantHistory(t, s, catalog, 1, 3, 2, 1)
+	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
 	wantHistory(t, s, catalog, 3, 3, 2, 1)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v3"))
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // it is live already
 
-	m := wantCode(t, s.SetLive(t.Context(), catalog, "v9"), herb.CodeNotFound)
+	m := wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeNotFound)
 	if !strings.Contains(m, `"v9"`) || !strings.Contains(m, "catalog-v3, catalog-v2, catalog-v1") {
 		t.Errorf("the message %q does not name the versions", m)
 	}
@@ -222,7 +228,7 @@ func testPruneVersions(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 5)
 	add(t, s, seeds, 1, 3)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2"))
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
 	prune := func(keep int, want ...string) {
 		t.Helper()
 		got, err := s.PruneVersions(t.Context(), catalog, keep, time.Time{})
@@ -251,7 +257,7 @@ func testUnknownDataset(t *testing.T, db Database) {
 		"History":       history,
 		"PruneVersions": prune,
 		"Version":       version,
-		"SetLive":       s.SetLive(t.Context(), catalog, "seeds-v1"),
+		"SetLive":       s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1"),
 		"RemoveDataset": s.RemoveDataset(t.Context(), catalog, time.Time{}),
 	} {
 		if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"garden/catalog"`) {
@@ -263,7 +269,7 @@ func testUnknownDataset(t *testing.T, db Database) {
 func testReopenCatalogue(t *testing.T, db Database) {
 	s := db.Open(t, nil)
 	add(t, s, catalog, 1, 2)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1"))
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
 	before, err := s.Generation(t.Context())
 	noError(t, err)
 	closeStore(t, s)

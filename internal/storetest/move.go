@@ -214,7 +214,7 @@ func testChronicles(t *testing.T, db Database) {
 	wantChronicles(t, s)
 	add(t, s, seeds, 1, 1)
 	add(t, s, catalog, 1, 3)
-	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2"))
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v3"))
 	wantChronicles(t, s, chronicle(catalog, 2, 1, 2, 3), chronicle(seeds, 1, 1))
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,6 @@ type catalogue struct {
 	Found    int // and that meet the search
 	Records  int // of all datasets
 	Datasets []entry
-	Troubles []trouble // of sources that were never published
 	Prev     string
 	Next     string
 	Page     int
@@ -44,14 +42,7 @@ type entry struct {
 	Locked      bool
 	Living      bool
 	Unavailable bool
-	Trouble     *trouble // nil: none
-}
-
-// trouble is why a source is not published as it is now.
-type trouble struct {
-	Ref     herb.Ref
-	Since   time.Time
-	Message string
+	Rejected    time.Time // when its newest source was rejected; zero: it was not, or that is not public
 }
 
 const datasetsPerPage = 48
@@ -62,18 +53,17 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("finding the datasets: %w", err)
 	}
-	wrong, err := p.troubles(r.Context())
+	rejected, err := p.sourceErrors(r.Context())
 	if err != nil {
-		return fmt.Errorf("finding what is wrong with sources: %w", err)
+		return fmt.Errorf("reading source errors: %w", err)
 	}
 	values := r.URL.Query()
 	c := catalogue{Base: p.base, Search: values.Get(query.ParamSearch), Total: len(datasets)}
 	for _, d := range datasets {
 		c.Records += d.Records
 		e := p.entry(d)
-		if t, ok := wrong[d.Ref]; ok {
-			e.Trouble = &t
-			delete(wrong, d.Ref)
+		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
+			e.Rejected = rejected[d.Ref].Since
 		}
 		if matches(d, c.Search) {
 			c.Datasets = append(c.Datasets, e)
@@ -83,7 +73,6 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err := c.cut(p.base, values.Get(query.ParamPage)); err != nil {
 		return err
 	}
-	c.Troubles = slices.SortedFunc(maps.Values(wrong), func(a, b trouble) int { return a.Ref.Compare(b.Ref) })
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", plural(c.Total, "open dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	if l.JSONLD, err = p.catalogueJSONLD(r, datasets); err != nil {
@@ -161,8 +150,9 @@ func matches(d herb.Dataset, search string) bool {
 	return true
 }
 
-// troubles returns what is wrong with the sources of datasets. Files and folders are nobody's business here.
-func (p *Pages) troubles(ctx context.Context) (map[herb.Ref]trouble, error) {
+// sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the
+// source, whose access is unknown: show them only to holders of a key for the dataset. Paths are reduced to file names.
+func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.Trouble, error) {
 	if p.opts.Troubles == nil {
 		return nil, nil
 	}
@@ -170,10 +160,11 @@ func (p *Pages) troubles(ctx context.Context) (map[herb.Ref]trouble, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[herb.Ref]trouble{}
+	out := map[herb.Ref]herb.Trouble{}
 	for _, t := range found {
 		if t.Ref != (herb.Ref{}) {
-			out[t.Ref] = trouble{t.Ref, t.Since, strings.ReplaceAll(t.Message, t.Place, filepath.Base(t.Place))}
+			t.Message = strings.ReplaceAll(t.Message, t.Place, filepath.Base(t.Place))
+			out[t.Ref] = t
 		}
 	}
 	return out, nil

@@ -35,7 +35,7 @@ type Keys interface {
 type Options struct {
 	Library  Library
 	Keys     Keys
-	Troubles func(ctx context.Context) ([]herb.Trouble, error) // of sources that are watched; nil: none are
+	Troubles func(ctx context.Context) ([]herb.Trouble, error) // errors of sources that could not be published; nil: none are known
 	// PublicURL is where people reach the pages, such as https://example.org/data; empty: as the request says.
 	PublicURL string
 	Version   string // of the program

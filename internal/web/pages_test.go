@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/html"
 
@@ -284,29 +283,6 @@ func TestCatalogueOfMany(t *testing.T) {
 	}
 	if shown != 105 {
 		t.Errorf("%d datasets are shown on all pages, want 105", shown)
-	}
-}
-
-func TestTroubles(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
-		o.Troubles = func(context.Context) ([]herb.Trouble, error) {
-			since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-			return []herb.Trouble{
-				{Place: "/srv/secret/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: "/srv/secret/catalog.csv: line 3: <b>", Since: since},
-				{Place: "/srv/secret/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: "it is empty", Since: since},
-				{Place: "/srv/secret/datapackage.json", Message: "/srv/secret/datapackage.json is not JSON"},
-			}, nil
-		}
-	})
-	a := s.get(t, "/")
-	for _, want := range []string{"catalog.csv: line 3: &lt;b&gt;", "garden/new</code> could not be published", "it is empty"} {
-		if !strings.Contains(a.body, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	if strings.Contains(a.body, "secret") || strings.Contains(a.body, "is not JSON") {
-		t.Error("the page tells of folders")
 	}
 }
 

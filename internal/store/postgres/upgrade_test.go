@@ -261,7 +261,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 		t.Fatalf("got %v", err)
 	}
 	check(t, s.AddVersion(ctx, dataset("prices", "v3"), "o2"))
-	check(t, s.SetLive(ctx, prices, "v2"))
+	check(t, s.SetLive(ctx, prices, "v2", "v3"))
 	for _, version := range []string{"", "o2"} {
 		_, err := s.Version(ctx, prices, version)
 		check(t, err)

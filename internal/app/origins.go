@@ -1,0 +1,29 @@
+package app
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// originsOf returns the files that a source reads. Records that are part of a descriptor or come from standard input have
+// no file of their own.
+func originsOf(s ingest.Source) (origins []herb.Origin) {
+	if s.Inline != nil || s.Called != "" {
+		return nil
+	}
+	part := cmp.Or(s.Dialect.Sheet, s.Dialect.Table)
+	for _, path := range append([]string{s.Path}, s.Parts...) {
+		absolute, err := filepath.Abs(path)
+		if err != nil { // the working directory is gone; the path as given is still comparable
+			absolute = path
+		}
+		if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = resolved
+		}
+		origins = append(origins, herb.Origin{Path: absolute, Part: part})
+	}
+	return origins
+}

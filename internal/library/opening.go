@@ -1,0 +1,248 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+)
+
+// opening is a version that is being opened in the background, on a machine that has all files itself.
+type opening struct {
+	dataset herb.Dataset
+	done    chan struct{} // closed when the version is open, has failed to open, or is not wanted any more
+}
+
+// openAtOnce is how many versions are opened at the same time. Opening one reads up to smallSegment bytes.
+const openAtOnce = 2
+
+// awaited reports whether requests wait for the live version. They do not wait for a retry.
+func (e *entry) awaited() bool { return e.opening != nil && e.failed == nil }
+
+// fill replaces the live set by what the catalogue has, and opens new versions in the background. The first time, when there
+// is nothing to list meanwhile, it opens them before. l.refresh is held.
+func (l *Library) fill(generation int64, datasets []herb.Dataset) {
+	if l.shelf.Load().generation < 0 {
+		l.fillFirst(generation, datasets)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.shelf.Load()
+	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
+	var started []*opening
+	for _, d := range datasets {
+		before := old.entries[d.Ref]
+		e := &entry{live: d}
+		switch {
+		case before != nil && before.live.Version == d.Version:
+			e = before
+		case before != nil && before.open != nil && before.open.dataset.Version == d.Version: // rolled back to what is open
+			e.open = before.open
+		default:
+			if before != nil {
+				e.open = before.open
+			}
+			e.opening = &opening{dataset: d, done: make(chan struct{})}
+			started = append(started, e.opening)
+		}
+		next.entries[d.Ref] = e
+	}
+	l.replace(next)
+	l.start(started)
+}
+
+// fillFirst opens everything and installs it at once: to replace the live set for each of thousands of versions is slow.
+func (l *Library) fillFirst(generation int64, datasets []herb.Dataset) {
+	entries := make([]*entry, len(datasets))
+	var running sync.WaitGroup
+	for i, d := range datasets {
+		l.openSlots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-l.openSlots }()
+			entries[i] = l.entryOf(d, &entry{live: d}, l.tryOpen(d))
+		})
+	}
+	running.Wait()
+	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
+	for i, d := range datasets {
+		next.entries[d.Ref] = entries[i]
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replace(next)
+}
+
+// start opens versions in the background. l.mu is held.
+func (l *Library) start(started []*opening) {
+	if len(started) == 0 {
+		return
+	}
+	l.openings.Go(func() {
+		for _, o := range started {
+			l.openSlots <- struct{}{}
+			l.openings.Go(func() {
+				defer func() { <-l.openSlots }()
+				out := opened{err: errSuperseded}
+				if l.wanted(o) {
+					out = l.tryOpen(o.dataset)
+				}
+				l.finishOpening(o, out)
+			})
+		}
+	})
+}
+
+// opened is what came of an opening.
+type opened struct {
+	reader *segment.Reader
+	err    error
+}
+
+// errSuperseded says that a version need not be opened any more.
+var errSuperseded = errors.New("another version is live by now")
+
+func (l *Library) tryOpen(d herb.Dataset) (out opened) {
+	defer herb.Recover(&out.err)
+	out.reader, out.err = l.openFile(l.file(d.Version))
+	return out
+}
+
+// entryOf returns the entry of a dataset after its live version was opened, or could not be. One that cannot be opened does
+// not replace one that is open.
+func (l *Library) entryOf(d herb.Dataset, before *entry, out opened) *entry {
+	e := &entry{live: d, open: before.open}
+	if out.err != nil {
+		e.failed = l.openFailure(d, before.failed, out.err)
+		return e
+	}
+	e.open = newVolume(d, out.reader)
+	l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
+	return e
+}
+
+// wanted reports whether the version of an opening is still the live one.
+func (l *Library) wanted(o *opening) bool {
+	e := l.shelf.Load().entries[o.dataset.Ref]
+	return e != nil && e.opening == o
+}
+
+// finishOpening installs what was opened, or records the failure.
+func (l *Library) finishOpening(o *opening, out opened) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer close(o.done)
+	if !l.wanted(o) {
+		if out.reader != nil {
+			_ = out.reader.Release() // unmapping fails only for what is not mapped
+		}
+		return
+	}
+	next := *l.shelf.Load()
+	next.entries = maps.Clone(next.entries)
+	next.entries[o.dataset.Ref] = l.entryOf(o.dataset, next.entries[o.dataset.Ref], out)
+	l.replace(&next)
+}
+
+// openFailure returns why a version could not be opened, and when to try again. It logs a reason once.
+func (l *Library) openFailure(d herb.Dataset, before *failure, err error) *failure {
+	f := &failure{version: d.Version, tries: 1, cause: err.Error()}
+	f.err = herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)
+	if before != nil {
+		f.tries += before.tries
+	}
+	f.again = l.opts.Now().Add(backoff(f.tries))
+	if before == nil || before.cause != f.cause {
+		l.opts.Log.Error("a version cannot be opened; it is tried again", "dataset", d.Ref.String(),
+			"version", d.Version, "err", err)
+	}
+	return f
+}
+
+// backoff is the wait after a number of attempts.
+func backoff(tries int) time.Duration { return min(firstWait<<min(tries-1, 10), mostWait) }
+
+// retryFailed tries again to open versions whose wait is over. l.refresh is held.
+func (l *Library) retryFailed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, now := l.shelf.Load(), l.opts.Now()
+	var started []*opening
+	next := *s
+	for ref, e := range s.entries {
+		if e.failed == nil || e.opening != nil || now.Before(e.failed.again) {
+			continue
+		}
+		if started == nil {
+			next.entries = maps.Clone(s.entries)
+		}
+		retried := *e
+		retried.opening = &opening{dataset: e.live, done: make(chan struct{})}
+		next.entries[ref] = &retried
+		started = append(started, retried.opening)
+	}
+	if started != nil {
+		slices.SortFunc(started, func(a, b *opening) int { return a.dataset.Ref.Compare(b.dataset.Ref) })
+		l.replace(&next)
+		l.start(started)
+	}
+}
+
+// awaitOpening waits for a version that is being opened. It reports false if that takes longer than Options.Wait.
+func (l *Library) awaitOpening(ctx context.Context, o *opening) (bool, error) {
+	var limit <-chan time.Time
+	if l.opts.Wait > 0 {
+		timer := time.NewTimer(l.opts.Wait)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case <-o.done:
+		return true, nil
+	case <-limit:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+// awaitOpenings waits for all versions that are being opened.
+func (l *Library) awaitOpenings(ctx context.Context) error {
+	for _, e := range l.shelf.Load().entries {
+		if e.opening == nil {
+			continue
+		}
+		select {
+		case <-e.opening.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// acquireHere is Acquire for a dataset of a machine that has all files itself. It waits for the version that went live last,
+// so that a publish that has ended is visible to the next request; if that takes too long, the version before is listed.
+func (l *Library) acquireHere(ctx context.Context, e *entry) (snap Snapshot, again bool, err error) {
+	if e.awaited() {
+		done, err := l.awaitOpening(ctx, e.opening)
+		if err != nil || done {
+			return Snapshot{}, done, err
+		}
+	}
+	switch {
+	case e.open != nil:
+		if e.open.Acquire() {
+			return e.open.snapshot(), false, nil
+		}
+		return Snapshot{}, true, nil // it was released since, so that there is a newer live set
+	case e.failed != nil:
+		return Snapshot{}, false, e.failed.err
+	}
+	return Snapshot{}, false, herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened; try again in a moment", e.live.Ref)
+}

@@ -1,0 +1,294 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+)
+
+// gatedFiles lets versions be opened only as a test says.
+type gatedFiles struct {
+	mu    sync.Mutex
+	err   map[string]error // by the name of the file; of all: ""
+	hold  chan struct{}    // nil: nothing is held
+	began chan string      // names of files that are held
+	tries int
+}
+
+func (g *gatedFiles) open(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
+	g.mu.Lock()
+	g.tries++
+	hold, err := g.hold, errors.Join(g.err[""], g.err[filepath.Base(path)])
+	g.mu.Unlock()
+	if hold != nil {
+		g.began <- filepath.Base(path)
+		<-hold
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+// change changes what happens from now on.
+func (g *gatedFiles) change(change func(*gatedFiles)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change(g)
+}
+
+// gated returns a library whose opening of files g controls.
+func (s *shelf) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Living) *library.Library {
+	t.Helper()
+	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Living: more})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetOpenFile(g.open)
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// other is a dataset beside ref.
+var other = herb.Ref{Namespace: "shop", Name: "other"}
+
+// TestAcquire_whileOpening holds a new version while it is opened. Requests for other datasets do not wait; those for its
+// own do, and list it as soon as it is open.
+func TestAcquire_whileOpening(t *testing.T) {
+	t.Parallel()
+	s, g := newShelf(t), &gatedFiles{began: make(chan string, 1)}
+	publisher := s.open(t)
+	publishAs(t, publisher, ref, 1)
+	publishAs(t, publisher, other, 1)
+	l := s.gated(t, g, -1, nil)
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Fatalf("%d records", n)
+	}
+	hold := make(chan struct{})
+	g.change(func(g *gatedFiles) { g.hold = hold })
+	publishAs(t, publisher, ref, 2)
+
+	listed := make(chan int)
+	for range 3 {
+		go func() {
+			snap, err := l.Acquire(t.Context(), ref)
+			if err != nil {
+				listed <- -1
+				return
+			}
+			defer snap.Release()
+			listed <- snap.Records
+		}()
+	}
+	<-g.began // a request has noticed the publish, and the version is being opened
+	for range 3 {
+		snap, err := l.Acquire(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap.Release()
+		if ds, err := l.Datasets(t.Context()); err != nil || len(ds) != 2 || ds[1].Records != 2 {
+			t.Fatalf("datasets: %v, %v", ds, err)
+		}
+		if h := l.Health(); h.Open != 1 || h.Fetching != 1 || h.Behind != 1 {
+			t.Fatalf("health: %+v", h)
+		}
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Acquire(canceled, ref); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that is canceled: %v", err)
+	}
+	close(hold)
+	for range 3 {
+		if n := <-listed; n != 2 {
+			t.Errorf("%d records are listed, want those of the new version", n)
+		}
+	}
+}
+
+// TestAcquire_slowOpening has a version take longer to open than requests wait.
+func TestAcquire_slowOpening(t *testing.T) {
+	t.Parallel()
+	s, g := newShelf(t), &gatedFiles{began: make(chan string, 2)}
+	publisher := s.open(t)
+	publishAs(t, publisher, ref, 1)
+	l := s.gated(t, g, time.Nanosecond, nil)
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Fatalf("%d records", n)
+	}
+	hold := make(chan struct{})
+	g.change(func(g *gatedFiles) { g.hold = hold })
+	publishAs(t, publisher, ref, 2)
+	publishAs(t, publisher, other, 2)
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Errorf("%d records are listed, want those of the version that is open", n)
+	}
+	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), "is being opened") {
+		t.Errorf("a dataset that has nothing open: %v", err)
+	}
+	close(hold)
+	if err := l.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := total(t, acquire(t, l)); n != 2 {
+		t.Errorf("%d records are listed, want those of the new version", n)
+	}
+}
+
+// TestOpening_retried has versions fail to open for a while, at the start and later. Others are not affected.
+func TestOpening_retried(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []error{syscall.EMFILE, syscall.ENOMEM, errors.New("the map failed")} {
+		t.Run(fault.Error(), func(t *testing.T) {
+			t.Parallel()
+			s, g := newShelf(t), &gatedFiles{err: map[string]error{}}
+			publisher := s.open(t)
+			publishAs(t, publisher, other, 1)
+			first := publish(t, publisher, 1)
+			g.err[first.Version+".segment"] = fault
+			l := s.gated(t, g, 0, nil)
+			if err := l.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			wants := func(failed int, records int) {
+				t.Helper()
+				if h := l.Health(); h.Failed != failed || h.Open != 2-failed {
+					t.Errorf("health: %+v", h)
+				}
+				snap, err := l.Acquire(t.Context(), ref)
+				if records == 0 {
+					if herb.CodeOf(err) != herb.CodeUnavailable {
+						t.Errorf("got %v", err)
+					}
+				} else if err != nil || snap.Records != records {
+					t.Errorf("%d records, want %d: %v", snap.Records, records, err)
+				}
+				snap.Release()
+				beside, err := l.Acquire(t.Context(), other)
+				if err != nil {
+					t.Errorf("the other dataset: %v", err)
+				}
+				beside.Release()
+			}
+			later := func(d time.Duration) {
+				now := s.now().Add(d)
+				s.now = func() time.Time { return now }
+				l.Poll(t.Context())
+				if err := l.Refresh(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wants(1, 0)
+			tries := g.tries
+			later(0)
+			if g.tries != tries {
+				t.Error("it is tried again at once")
+			}
+			later(2 * time.Minute)
+			if g.tries != tries+1 {
+				t.Errorf("it is tried %d times more, want 1", g.tries-tries)
+			}
+			wants(1, 0)
+			g.change(func(g *gatedFiles) { clear(g.err) })
+			later(2 * time.Minute)
+			wants(0, 1)
+
+			g.change(func(g *gatedFiles) { g.err[""] = fault })
+			publish(t, publisher, 2)
+			later(0)
+			wants(1, 1)
+			g.change(func(g *gatedFiles) { clear(g.err) })
+			later(2 * time.Minute)
+			wants(0, 2)
+		})
+	}
+}
+
+// TestHealth_rollback rolls a damaged version back: the library is well again.
+func TestHealth_rollback(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	publisher, l := s.open(t), s.open(t)
+	publish(t, publisher, 1)
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Fatalf("%d records", n)
+	}
+	damaged := publish(t, publisher, 2)
+	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
+		t.Fatal(err)
+	}
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Fatalf("%d records are listed in the place of a damaged version", n)
+	}
+	if h := l.Health(); h.Failed != 1 || h.Behind != 1 {
+		t.Fatalf("health: %+v", h)
+	}
+	if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Errorf("%d records after the rollback", n)
+	}
+	if h := l.Health(); h.Failed != 0 || h.Open != 1 || h.Behind != 0 {
+		t.Errorf("health after the rollback: %+v", h)
+	}
+}
+
+// countedLiving counts how often it is asked.
+type countedLiving struct {
+	living
+	asked int
+}
+
+// Describe is library.Living.
+func (c *countedLiving) Describe(ctx context.Context) (herb.Dataset, error) {
+	c.asked++
+	return c.living.Describe(ctx)
+}
+
+var _ library.Living = (*countedLiving)(nil)
+
+// TestAcquire_unknown asks for datasets that do not exist: no database is queried, and the search for a name is bounded.
+func TestAcquire_unknown(t *testing.T) {
+	t.Parallel()
+	s, plants := newShelf(t), &countedLiving{}
+	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Living{herb.PlantsRef: plants})
+	publishAs(t, l, ref, 1)
+	long := strings.Repeat("a", herb.MaxName)
+	for _, tt := range []struct {
+		name string
+		ref  herb.Ref
+		want string
+	}{
+		{"alike", herb.Ref{Namespace: "shop", Name: "price"}, `did you mean "shop/prices"?`},
+		{"like the plants", herb.Ref{Namespace: "store", Name: "plant"}, `did you mean "store/plants"?`},
+		{"like nothing", herb.Ref{Namespace: "x", Name: "y"}, `there is no dataset "x/y"; GET`},
+		{"longest", herb.Ref{Namespace: long, Name: long}, `…"; GET`},
+		{"too long", herb.Ref{Namespace: "shop", Name: strings.Repeat("prices", 1000)}, `…"; GET`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := l.Acquire(t.Context(), tt.ref)
+			if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 300 {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	if plants.asked != 0 {
+		t.Errorf("the plants were described %d times", plants.asked)
+	}
+}

@@ -1,0 +1,100 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+)
+
+// TestPublish_panic has a publish panic, in whichever goroutine. It fails as after any other error: nothing is left, what
+// is live stays, and the next publish succeeds.
+func TestPublish_panic(t *testing.T) {
+	t.Parallel()
+	bug := func() { panic("bug") }
+	during := func(phase string) func(*library.Publication) {
+		return func(p *library.Publication) {
+			p.Progress = func(at segment.Progress) {
+				if at.Phase == phase {
+					bug()
+				}
+			}
+		}
+	}
+	records := func(seq func(yield func(herb.Record, error) bool)) func(*library.Publication) {
+		return func(p *library.Publication) { p.Records = iter.Seq2[herb.Record, error](seq) }
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*library.Publication)
+	}{
+		{"first record", records(func(func(herb.Record, error) bool) { bug() })},
+		{"after many records", records(func(yield func(herb.Record, error) bool) {
+			for range 100_000 {
+				if !yield(herb.Record{"1"}, nil) {
+					return
+				}
+			}
+			bug()
+		})},
+		{"record without values", records(func(yield func(herb.Record, error) bool) {
+			for range 10_000 {
+				if !yield(herb.Record{"1"}, nil) {
+					return
+				}
+			}
+			yield(herb.Record{}, nil) // a reader that breaks its promise
+		})},
+		{"reading", during(segment.PhaseReading)},
+		{"sorting", during(segment.PhaseSorting)},
+		{"before the examination", during(library.PhaseChecking)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			publish(t, l, 2)
+			p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
+			tt.change(&p)
+			_, err := l.Publish(t.Context(), p)
+			found, ok := errors.AsType[*herb.PanicError](err)
+			if !ok || !strings.Contains(string(found.Stack), "library_test") && !strings.Contains(string(found.Stack), "segment") {
+				t.Fatalf("got %v", err)
+			}
+			if n := total(t, acquire(t, l)); n != 2 {
+				t.Errorf("%d records are listed", n)
+			}
+			if files := s.files(t); len(files) != 1 {
+				t.Errorf("files %v are left", files)
+			}
+			publish(t, l, 4)
+		})
+	}
+}
+
+// TestPublish_panicInCatalogue has the catalogue panic after it may have committed: the file stays for Sweep to judge.
+func TestPublish_panicInCatalogue(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	c := &faultyCatalogue{Catalogue: s.db, add: func(do func() error) error {
+		_ = do()
+		panic("bug")
+	}}
+	l, err := library.Open(c, library.Options{Dir: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = l.Publish(context.WithoutCancel(t.Context()), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	if _, ok := errors.AsType[*herb.PanicError](err); !ok {
+		t.Fatalf("got %v", err)
+	}
+	if n := total(t, acquire(t, s.open(t))); n != 3 {
+		t.Errorf("%d records are listed of the version that is in the catalogue", n)
+	}
+}

@@ -1,0 +1,159 @@
+package library_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// put publishes one record under a name and returns the error.
+func put(t *testing.T, l *library.Library, name string, access herb.Access, change func(*library.Publication)) error {
+	t.Helper()
+	p := library.Publication{
+		Dataset: herb.Dataset{Ref: herb.Ref{Namespace: "vault", Name: name}, Access: access, Fields: fields},
+		Records: numbers(1, nil),
+	}
+	if change != nil {
+		change(&p)
+	}
+	_, err := l.Publish(t.Context(), p)
+	return err
+}
+
+// TestPublish_protected publishes over, or beside, a protected dataset.
+func TestPublish_protected(t *testing.T) {
+	t.Parallel()
+	origin := []herb.Origin{{Path: "/srv/people.xlsx", Part: "staff"}}
+	from := func(path, part string) func(*library.Publication) {
+		return func(p *library.Publication) {
+			p.Origins = []herb.Origin{{Path: "/srv/other"}, {Path: path, Part: part}}
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		dataset  string
+		access   herb.Access
+		change   func(*library.Publication)
+		rejected bool
+	}{
+		{"open by default", "people", herb.AccessOpen, nil, true},
+		{"no access at all", "people", "", nil, true},
+		{"stated open", "people", herb.AccessOpen, func(p *library.Publication) { p.AccessSet = true }, false},
+		{"allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowBreaking = true }, false},
+		{"still protected", "people", herb.AccessKey, nil, false},
+		{"check only", "people", herb.AccessOpen, func(p *library.Publication) { p.Check = true }, true},
+		{"another dataset from the same file", "other", herb.AccessOpen, from("/srv/people.xlsx", "staff"), true},
+		{"another dataset from the whole file", "other", herb.AccessOpen, from("/srv/people.xlsx", ""), true},
+		{"another sheet", "other", herb.AccessOpen, from("/srv/people.xlsx", "rooms"), false},
+		{"another file", "other", herb.AccessOpen, from("/srv/rooms.xlsx", ""), false},
+		{"the same file, stated open", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AccessSet = origin, true }, false},
+		{"the same file, allowed", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AllowBreaking = origin, true }, false},
+		{"the same file, protected", "other", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newShelf(t).open(t)
+			if err := put(t, l, "people", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }); err != nil {
+				t.Fatal(err)
+			}
+			err := put(t, l, tt.dataset, tt.access, tt.change)
+			if rejected := herb.CodeOf(err) == herb.CodeRefused; rejected != tt.rejected || err != nil && !rejected {
+				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
+			}
+			if !tt.rejected {
+				return
+			}
+			for _, want := range []string{"public", "--access", "--allow-breaking"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the message does not contain %q: %v", want, err)
+				}
+			}
+			snap, err := l.Acquire(t.Context(), herb.Ref{Namespace: "vault", Name: "people"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer snap.Release()
+			if snap.Access != herb.AccessKey || snap.Origins != nil {
+				t.Errorf("what is listed has access %q and origins %v", snap.Access, snap.Origins)
+			}
+		})
+	}
+}
+
+// TestRollback_protected rolls back over a change of access.
+func TestRollback_protected(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		versions []herb.Access // the last one is live
+		force    bool
+		rejected bool
+	}{
+		{"key to open", []herb.Access{herb.AccessOpen, herb.AccessKey}, false, true},
+		{"key to open, forced", []herb.Access{herb.AccessOpen, herb.AccessKey}, true, false},
+		{"key to key", []herb.Access{herb.AccessKey, herb.AccessKey}, false, false},
+		{"open to key", []herb.Access{herb.AccessKey, herb.AccessOpen}, false, false},
+		{"open to open", []herb.Access{herb.AccessOpen, herb.AccessOpen}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newShelf(t).open(t)
+			for _, a := range tt.versions {
+				if err := put(t, l, "people", a, func(p *library.Publication) { p.AccessSet = true }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rollback := l.Rollback
+			if tt.force {
+				rollback = l.ForceRollback
+			}
+			name := herb.Ref{Namespace: "vault", Name: "people"}
+			_, err := rollback(t.Context(), name, "")
+			if rejected := herb.CodeOf(err) == herb.CodeRefused; rejected != tt.rejected || err != nil && !rejected {
+				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
+			}
+			want := tt.versions[0]
+			if tt.rejected {
+				want = tt.versions[1]
+			}
+			if d, err := l.Version(t.Context(), name, ""); err != nil || d.Access != want {
+				t.Errorf("access is %s, want %s: %v", d.Access, want, err)
+			}
+		})
+	}
+}
+
+// TestRollback_superseded has a version go live between the look at the history and the switch.
+func TestRollback_superseded(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	publish(t, l, 1)
+	publish(t, l, 2)
+	slow, err := library.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() { publish(t, l, 3) }}, library.Options{Dir: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := slow.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeRefused {
+		t.Errorf("got %v", err)
+	}
+	if n := total(t, acquire(t, l)); n != 3 {
+		t.Errorf("%d records are live, want those of the version that went live in the meantime", n)
+	}
+}
+
+// racingCatalogue is a catalogue in which something happens right before a switch of the live version.
+type racingCatalogue struct {
+	library.Catalogue
+	meanwhile func()
+}
+
+// SetLive is library.Catalogue.
+func (c *racingCatalogue) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
+	c.meanwhile()
+	return c.Catalogue.SetLive(ctx, ref, version, live)
+}
