@@ -248,7 +248,7 @@ func TestSystemd_sandbox(t *testing.T) {
 	}
 	c := container{launcher: self, binary: binary, root: dir, env: []string{
 		sandboxEnv + "=" + file, "HERBARIUM_DATA=" + data, "HERBARIUM_ADDR=127.0.0.1:0", "HERBARIUM_ADMIN_ADDR=127.0.0.1:0",
-		"HERBARIUM_TOKEN=a-key-for-this-test-alone",
+		"HERBARIUM_TOKEN=a-key-for-this-test-alone-0123456789",
 	}}
 	shop := filepath.Join(dir, "shop")
 	if err := os.Mkdir(shop, 0o755); err != nil {
@@ -263,7 +263,7 @@ func TestSystemd_sandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create.Header = http.Header{"Authorization": {"Bearer a-key-for-this-test-alone"}, "Content-Type": {"application/json"}}
+	create.Header = http.Header{"Authorization": {"Bearer a-key-for-this-test-alone-0123456789"}, "Content-Type": {"application/json"}}
 	resp, err := http.DefaultClient.Do(create)
 	if err != nil {
 		t.Fatal(err)

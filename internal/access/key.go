@@ -1,4 +1,4 @@
-// Package access is about keys: it mints them, tells a mistyped one without a look-up, and finds out who sent a request.
+// Package access creates keys and authenticates requests with them.
 package access
 
 import (

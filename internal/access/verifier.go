@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,45 +13,50 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Keys is where keys are kept.
+// Keys is the database of keys.
 type Keys interface {
-	Key(ctx context.Context, id string) (herb.Key, error)
+	CountKeys(ctx context.Context) (total, revoked int, err error)
+	Keys(ctx context.Context) ([]herb.Key, error)
 	TouchKeys(ctx context.Context, lastUsed map[string]time.Time) error
 }
 
 // Options of a verifier.
 type Options struct {
-	Token string           // a secret beside the stored keys, with every scope; empty: none
-	Now   func() time.Time // nil: time.Now
-	Log   *slog.Logger     // nil: no log
+	Token string           // a secret beside the stored keys, with every scope; empty disables it
+	Now   func() time.Time // nil means time.Now
+	Log   *slog.Logger     // nil disables logging
 }
 
 const (
-	// memory is how long a key that was read is believed: a revoked one stops being of use within it.
-	memory = 500 * time.Millisecond
-	// memoryAlone is how long it is believed while the keys cannot be read. Nobody can revoke a key in a database that is
-	// gone; where only this process has lost it, a revoked key is of use here for that long.
-	memoryAlone = 15 * time.Minute
-	// touchEvery is how often the times of last use are written down.
+	// freshTTL is how long a read of the keys is used without another: a revoked key stops working within it.
+	freshTTL = 500 * time.Millisecond
+	// staleTTL is how long it is used while the keys cannot be read. Nobody can revoke a key in a database that is down;
+	// where only this process has lost it, a revoked key works here for that long.
+	staleTTL = 15 * time.Minute
+	// touchEvery is how often the times of last use are written.
 	touchEvery = 10 * time.Second
-	// maxKnown bounds what is remembered of keys. Past it everything is forgotten, which costs a look-up each.
-	maxKnown = 10_000
+	// maxWaiting bounds how many failed keys wait for the database at once.
+	maxWaiting = 64
 )
 
-// Verifier finds out who a secret belongs to. It is safe for use by any number of goroutines.
+// Verifier authenticates secrets. It is safe for concurrent use.
+//
+// It holds a copy of all keys in memory, so that the database is not asked about one key. A secret that the copy does not
+// confirm is compared once more after the next read of the keys, so that a key created by another process works at once.
+// An unknown, a revoked and an expired ID and a wrong secret take this same path, so that they cannot be told apart by the
+// time they take, and any number of forged keys causes no more than one read in refreshInterval.
 type Verifier struct {
-	keys  Keys
-	opts  Options
-	token [32]byte // SHA-256 of Options.Token
+	keys     Keys
+	opts     Options
+	token    [32]byte // SHA-256 of Options.Token
+	compare  func(a, b []byte) int
+	refresh  *refresher
+	failures *limiter
+	waiting  chan struct{}
 
-	mu    sync.Mutex
-	known map[string]knownKey
-	used  map[string]time.Time
-}
-
-type knownKey struct {
-	key  herb.Key
-	read time.Time
+	mu   sync.Mutex
+	set  *keyset // nil until the first read
+	used map[string]time.Time
 }
 
 // NewVerifier returns a verifier over stored keys.
@@ -61,73 +67,122 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Verifier{
-		keys:  keys,
-		opts:  opts,
-		token: sha256.Sum256([]byte(opts.Token)),
-		known: map[string]knownKey{},
-		used:  map[string]time.Time{},
+	v := &Verifier{
+		keys:     keys,
+		opts:     opts,
+		token:    sha256.Sum256([]byte(opts.Token)),
+		compare:  subtle.ConstantTimeCompare,
+		failures: newLimiter(),
+		waiting:  make(chan struct{}, maxWaiting),
+		used:     map[string]time.Time{},
 	}
+	v.refresh = &refresher{load: v.reload}
+	return v
 }
 
-// Verify returns the principal behind a secret. Whatever is wrong with it is herb.CodeUnauthenticated, in words that do
-// not repeat it.
-func (v *Verifier) Verify(ctx context.Context, secret string) (herb.Principal, error) {
+// Verify returns the principal behind a secret. client is the network address that sent it, with or without a port. A
+// secret that is not valid is herb.CodeUnauthenticated, or herb.CodeRateLimited where the client has sent too many of them;
+// no message repeats the secret. A valid secret is accepted regardless of what else its client has sent.
+func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
 	sum := sha256.Sum256([]byte(secret))
-	if v.opts.Token != "" && subtle.ConstantTimeCompare(sum[:], v.token[:]) == 1 {
-		// The id changes with the token, so that what one holder of it remembers is not another's.
+	if v.compare(sum[:], v.token[:]) == 1 && v.opts.Token != "" {
+		// The ID changes with the token, so that idempotency keys of one token are not those of another.
 		return herb.Principal{ID: "token-" + hex.EncodeToString(sum[:8]), Scopes: herb.AllScopes()}, nil
 	}
 	id, ok := ID(secret)
 	if !ok {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated,
-			"this is not a key of this service, or it is mistyped; keys begin with %s", Prefix)
+		return herb.Principal{}, v.reject(client, herb.Errorf(herb.CodeUnauthenticated,
+			"this is not a key of this service, or it is mistyped; keys begin with %s", Prefix))
 	}
 	now := v.opts.Now()
-	key, err := v.key(ctx, id, now)
-	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && subtle.ConstantTimeCompare(sum[:], key.Hash[:]) == 0 {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "there is no such key")
+	set := v.current()
+	key, err := v.match(set, id, sum, now)
+	if err == nil && now.Sub(set.read) < freshTTL {
+		return v.accept(key, now), nil
 	}
-	if err != nil {
-		return herb.Principal{}, err
+	if err != nil { // keys that work do not queue behind those that fail
+		select {
+		case v.waiting <- struct{}{}:
+			defer func() { <-v.waiting }()
+		default:
+			return herb.Principal{}, tooManyFailures(max(v.failures.fail(client, now), time.Second))
+		}
 	}
-	if status := key.Status(now); status != "active" {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "the key is %s", status)
+	if failed := v.refresh.wait(ctx); failed != nil {
+		if err == nil && now.Sub(set.read) < staleTTL {
+			return v.accept(key, now), nil
+		}
+		return herb.Principal{}, failed
 	}
-	v.mu.Lock()
-	v.used[id] = now
-	v.mu.Unlock()
-	return herb.Principal{ID: id, Scopes: key.Scopes}, nil
+	if key, err = v.match(v.current(), id, sum, now); err != nil {
+		return herb.Principal{}, v.reject(client, err)
+	}
+	return v.accept(key, now), nil
 }
 
-// key returns a stored key, from memory if it was read a moment ago. A key that is not there is looked for each time, so
-// that a new one works at once.
-func (v *Verifier) key(ctx context.Context, id string, now time.Time) (herb.Key, error) {
-	v.mu.Lock()
-	k, ok := v.known[id]
-	v.mu.Unlock()
-	if ok && now.Sub(k.read) < memory {
-		return k.key, nil
+// match returns the key with an ID if the secret is its own and it is active. It takes one comparison whatever is wrong.
+func (v *Verifier) match(set *keyset, id string, sum [32]byte, now time.Time) (herb.Key, error) {
+	var key herb.Key // its hash, all zero, is that of no secret
+	if set != nil {
+		key = set.keys[id]
 	}
-	key, err := v.keys.Key(ctx, id)
-	if ok && herb.CodeOf(err) == herb.CodeUnavailable && now.Sub(k.read) < memoryAlone {
-		return k.key, nil
+	if v.compare(sum[:], key.Hash[:]) == 0 {
+		return herb.Key{}, herb.Errorf(herb.CodeUnauthenticated, "there is no such key")
 	}
-	if err != nil {
-		return herb.Key{}, err
+	if status := key.Status(now); status != "active" {
+		return herb.Key{}, herb.Errorf(herb.CodeUnauthenticated, "the key is %s", status)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.known) >= maxKnown {
-		clear(v.known)
-	}
-	v.known[id] = knownKey{key, now}
 	return key, nil
 }
 
-// Run writes down, now and then and once more when ctx ends, when keys were last used: in batches, so that reading with
-// a key does not write each time.
+func (v *Verifier) accept(key herb.Key, now time.Time) herb.Principal {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.used[key.ID] = now
+	return herb.Principal{ID: key.ID, Scopes: key.Scopes}
+}
+
+// reject records a failure of a client and returns the error it gets.
+func (v *Verifier) reject(client string, err error) error {
+	if wait := v.failures.fail(client, v.opts.Now()); wait > 0 {
+		return tooManyFailures(wait)
+	}
+	return err
+}
+
+func tooManyFailures(wait time.Duration) error {
+	wait = (wait + time.Second - 1).Truncate(time.Second)
+	return &herb.Error{
+		Code:       herb.CodeRateLimited,
+		Message:    fmt.Sprintf("too many invalid keys from this address; try again in %d s", int(wait.Seconds())),
+		RetryAfter: wait,
+	}
+}
+
+func (v *Verifier) current() *keyset {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.set
+}
+
+// reload replaces the copy of the keys.
+func (v *Verifier) reload(ctx context.Context) error {
+	set, err := loadKeys(ctx, v.keys, v.current(), v.opts.Now)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.set = set
+	return nil
+}
+
+// Run writes when keys were last used, every touchEvery and once more when ctx ends: in batches, so that a request with a key
+// does not cause a write.
 func (v *Verifier) Run(ctx context.Context) error {
+	if err := v.refresh.wait(ctx); err != nil && ctx.Err() == nil {
+		v.opts.Log.Warn("cannot read keys; will retry when one is used", "err", err)
+	}
 	tick := time.NewTicker(touchEvery)
 	defer tick.Stop()
 	for {
@@ -136,7 +191,7 @@ func (v *Verifier) Run(ctx context.Context) error {
 			return v.touch(context.WithoutCancel(ctx))
 		case <-tick.C:
 			if err := v.touch(ctx); err != nil {
-				v.opts.Log.Warn("the last use of keys was not written down; it is tried again", "err", err)
+				v.opts.Log.Warn("cannot record last use of keys; will retry", "err", err)
 			}
 		}
 	}

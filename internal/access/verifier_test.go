@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,23 +20,29 @@ type keyring struct {
 	mu      sync.Mutex
 	keys    map[string]herb.Key
 	touched map[string]time.Time
+	counts  int
 	reads   int
-	err     error // of Key
+	err     error // of CountKeys and Keys
 	touch   error // of TouchKeys
 }
 
-func (k *keyring) Key(_ context.Context, id string) (herb.Key, error) {
+func (k *keyring) CountKeys(context.Context) (total, revoked int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.counts++
+	for _, key := range k.keys {
+		if !key.Revoked.IsZero() {
+			revoked++
+		}
+	}
+	return len(k.keys), revoked, k.err
+}
+
+func (k *keyring) Keys(context.Context) ([]herb.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
-	if k.err != nil {
-		return herb.Key{}, k.err
-	}
-	key, ok := k.keys[id]
-	if !ok {
-		return herb.Key{}, herb.Errorf(herb.CodeNotFound, "no key %s", id)
-	}
-	return key, nil
+	return slices.Collect(maps.Values(k.keys)), k.err
 }
 
 func (k *keyring) TouchKeys(_ context.Context, used map[string]time.Time) error {
@@ -65,6 +72,9 @@ func (k *keyring) lastUsed(id string) time.Time {
 	defer k.mu.Unlock()
 	return k.touched[id]
 }
+
+// client is an address that sends keys.
+const client = "192.0.2.1:4711"
 
 func newKeyring() *keyring {
 	return &keyring{keys: map[string]herb.Key{}, touched: map[string]time.Time{}}
@@ -108,7 +118,7 @@ func TestVerify(t *testing.T) {
 		return secret
 	}
 	unknown, _ := access.Mint("k", nil, now, time.Time{})
-	const token = "a token from the environment"
+	const token = "a token from the environment, long enough"
 	cases := []struct {
 		name, secret, want string // want: part of the message, empty for success
 	}{
@@ -127,7 +137,7 @@ func TestVerify(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := v.Verify(t.Context(), c.secret)
+			p, err := v.Verify(t.Context(), c.secret, client)
 			if c.want == "" {
 				if err != nil || !p.May(herb.ScopePlantsWrite) || p.ID == "" {
 					t.Fatalf("got %v, %v; want a principal that may create plants", p, err)
@@ -147,7 +157,7 @@ func TestVerify(t *testing.T) {
 func TestVerify_withoutToken(t *testing.T) {
 	t.Parallel()
 	v := access.NewVerifier(newKeyring(), access.Options{})
-	if _, err := v.Verify(t.Context(), ""); herb.CodeOf(err) != herb.CodeUnauthenticated {
+	if _, err := v.Verify(t.Context(), "", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
 		t.Errorf("an empty secret gives %v where no token is set", err)
 	}
 }
@@ -158,7 +168,7 @@ func TestVerify_storeAway(t *testing.T) {
 	secret, _ := access.Mint("k", nil, time.Now(), time.Time{})
 	ring.err = herb.Errorf(herb.CodeUnavailable, "away")
 	v := access.NewVerifier(ring, access.Options{})
-	if _, err := v.Verify(t.Context(), secret); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("got %v; want the store's error: a key that cannot be looked up is not a wrong one", err)
 	}
 }
@@ -169,22 +179,22 @@ func TestVerifier_revocation(t *testing.T) {
 		ring := newKeyring()
 		secret, key := access.Mint("k", nil, time.Now(), time.Time{})
 		v := access.NewVerifier(ring, access.Options{})
-		if _, err := v.Verify(t.Context(), secret); err == nil {
+		if _, err := v.Verify(t.Context(), secret, client); err == nil {
 			t.Fatal("a key that is not stored yet is valid")
 		}
 		ring.add(key)
 		for range 10 {
-			if _, err := v.Verify(t.Context(), secret); err != nil {
+			if _, err := v.Verify(t.Context(), secret, client); err != nil {
 				t.Fatalf("a new key does not work at once: %v", err)
 			}
 		}
-		if ring.reads != 2 {
-			t.Errorf("the store was asked %d times; want once for the miss and once for the key", ring.reads)
+		if ring.counts != 2 || ring.reads != 2 {
+			t.Errorf("the store was asked %d times and read %d times; want 2, for the miss and for the new key", ring.counts, ring.reads)
 		}
 		key.Revoked = time.Now()
 		ring.add(key)
 		time.Sleep(999 * time.Millisecond)
-		if _, err := v.Verify(t.Context(), secret); err == nil {
+		if _, err := v.Verify(t.Context(), secret, client); err == nil {
 			t.Error("a revoked key still works after a second")
 		}
 	})
@@ -202,7 +212,7 @@ func TestVerifier_lastUsed(t *testing.T) {
 		go func() { done <- v.Run(ctx) }()
 
 		use := func() time.Time {
-			if _, err := v.Verify(t.Context(), secret); err != nil {
+			if _, err := v.Verify(t.Context(), secret, client); err != nil {
 				t.Fatal(err)
 			}
 			return time.Now()
@@ -232,20 +242,20 @@ func TestVerify_withoutDatabase(t *testing.T) {
 		secret, key := access.Mint("a", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
 		keys := &keyring{keys: map[string]herb.Key{key.ID: key}}
 		v := access.NewVerifier(keys, access.Options{})
-		if _, err := v.Verify(t.Context(), secret); err != nil {
+		if _, err := v.Verify(t.Context(), secret, client); err != nil {
 			t.Fatal(err)
 		}
 		keys.err = herb.Errorf(herb.CodeUnavailable, "the database does not answer")
 		time.Sleep(14 * time.Minute)
-		if _, err := v.Verify(t.Context(), secret); err != nil {
+		if _, err := v.Verify(t.Context(), secret, client); err != nil {
 			t.Errorf("a key that was read a while ago is refused without the database: %v", err)
 		}
 		unread, _ := access.Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
-		if _, err := v.Verify(t.Context(), unread); herb.CodeOf(err) != herb.CodeUnavailable {
+		if _, err := v.Verify(t.Context(), unread, client); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was never read gives %v", err)
 		}
 		time.Sleep(2 * time.Minute)
-		if _, err := v.Verify(t.Context(), secret); herb.CodeOf(err) != herb.CodeUnavailable {
+		if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was read too long ago gives %v", err)
 		}
 	})

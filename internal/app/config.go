@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"herbarium/internal/access"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/telemetry"
@@ -277,6 +278,9 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	}
 	if v, ok := from.Env(TokenEnv); ok {
 		c.Token = Secret(v)
+		if err := access.CheckToken(v); v != "" && err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", TokenEnv, err))
+		}
 	}
 	if c.Database != "" && c.Blobs == "" {
 		errs = append(errs, herb.Invalidf("nodes that share a database (%s) must share the published files as well; "+

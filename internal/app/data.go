@@ -34,7 +34,6 @@ type Store interface {
 	library.Catalogue
 	access.Keys
 	AddKey(ctx context.Context, k herb.Key) error
-	Keys(ctx context.Context) ([]herb.Key, error)
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	SetTrouble(ctx context.Context, t herb.Trouble) error
 	ClearTrouble(ctx context.Context, place string) error

@@ -199,12 +199,12 @@ func (g *garden) works(t *testing.T, p Place) {
 	t.Helper()
 	p.use(t, func(d *Data) {
 		v := access.NewVerifier(d.Store, access.Options{})
-		who, err := v.Verify(t.Context(), g.active)
+		who, err := v.Verify(t.Context(), g.active, "192.0.2.1")
 		must(t, err)
 		if !who.May(herb.ScopePlantsWrite) || !who.May(herb.ScopeDataRead) {
 			t.Errorf("the key permits %v", who.Scopes)
 		}
-		if _, err := v.Verify(t.Context(), g.revoked); herb.CodeOf(err) != herb.CodeUnauthenticated {
+		if _, err := v.Verify(t.Context(), g.revoked, "192.0.2.1"); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("the revoked key: %v", err)
 		}
 		before, err := d.Store.(moveStore).CountPlants(t.Context())

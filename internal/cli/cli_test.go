@@ -222,7 +222,7 @@ func TestVersion(t *testing.T) {
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e["HERBARIUM_TOKEN"] = "a secret that must stay one"
+	e["HERBARIUM_TOKEN"] = "a secret that must stay one 0123456789"
 	e["HERBARIUM_DATABASE"] = "postgres://ana:hush@db1,db2:5433/herbarium?target_session_attrs=read-write"
 	e["HERBARIUM_BLOBS"] = "s3://files?region=eu"
 	file := write(t, "herbarium.yaml", "addr: 127.0.0.1:7001\nkeep: 9\nlog:\n  level: warn\n")
@@ -240,6 +240,16 @@ func TestConfig(t *testing.T) {
 	delete(e, "HERBARIUM_ADDR")
 	if second := e.must(t, "config", "--config", again); !strings.Contains(second, "addr: 127.0.0.1:0") {
 		t.Errorf("what config prints does not read back as a configuration:\n%s", second)
+	}
+}
+
+func TestConfig_weakToken(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"] = "a"
+	code, _, errOut := e.run(t, "serve")
+	if code != 2 || !strings.Contains(errOut, "HERBARIUM_TOKEN: weak token") || !strings.Contains(errOut, "openssl rand -hex 32") {
+		t.Errorf("exit code %d; want 2 and how to make a token in\n%s", code, errOut)
 	}
 }
 

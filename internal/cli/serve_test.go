@@ -171,10 +171,46 @@ func TestPublish_onRunningServer(t *testing.T) {
 	}
 }
 
+// TestInvalidKeys_limited checks that an address that sends invalid keys gets 429 by API and form, and that a valid key from
+// the same address still works.
+func TestInvalidKeys_limited(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve(t)
+	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/secret", "--access", "key")
+	const path = "/api/v1/shop/secret/data"
+	limited := func() *http.Response {
+		for range 1000 {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-API-Key", "wrong")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode != http.StatusUnauthorized {
+				return resp
+			}
+		}
+		t.Fatal("1000 invalid keys are not limited")
+		return nil
+	}
+	if resp := limited(); resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("got %d %v", resp.StatusCode, resp.Header)
+	}
+	key := strings.TrimSpace(e.must(t, "keys", "create", "--name", "reader", "--scope", "data:read:shop/*"))
+	if status, body := s.get(t, path, "X-API-Key", key); status != 200 {
+		t.Errorf("a new, valid key: %d %s", status, body)
+	}
+}
+
 func TestAccessKey(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"
 	s := e.serve(t)
 	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/secret", "--access", "key")
 	key := strings.TrimSpace(e.must(t, "keys", "create", "--name", "reader", "--scope", "data:read:shop/*"))
@@ -205,7 +241,7 @@ func TestAccessKey(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"
 	s := e.serve(t, garden)
 	token := strings.TrimSpace(e.must(t, "keys", "create", "--name", "writer", "--scope", "plants:write"))
 	send := func(s *server, token, body string) (int, string, string) {
@@ -264,7 +300,7 @@ func TestRestart(t *testing.T) {
 func TestServe_finishesWhatItAccepted(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e["HERBARIUM_TOKEN"] = "token-of-the-environment"
+	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"
 	s := e.serve(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {

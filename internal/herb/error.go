@@ -3,6 +3,7 @@ package herb
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code says what kind of failure an Error is. The HTTP status and the exit code of the command line follow from it.
@@ -13,6 +14,7 @@ const (
 	CodeInvalid         Code = "invalid"         // the request is wrong; the message says how to mend it
 	CodeUnauthenticated Code = "unauthenticated" // no key, or one that is not valid
 	CodeForbidden       Code = "forbidden"       // a valid key that lacks the scope
+	CodeRateLimited     Code = "rate_limited"    // too many requests of this kind from one client
 	CodeNotFound        Code = "not_found"
 	CodeMethod          Code = "method_not_allowed"
 	CodeRefused         Code = "refused"     // what was asked for is understood, and would do harm
@@ -26,6 +28,8 @@ type Error struct {
 	Code    Code
 	Message string
 	Err     error
+	// RetryAfter is when the same request may succeed; zero leaves it to the HTTP server.
+	RetryAfter time.Duration
 }
 
 // Error returns the message, followed by the cause where there is one.
@@ -69,4 +73,12 @@ func MessageOf(err error) string {
 		return e.Message
 	}
 	return "internal error"
+}
+
+// RetryAfterOf returns when the request that failed may be sent again; zero if the error does not say.
+func RetryAfterOf(err error) time.Duration {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.RetryAfter
+	}
+	return 0
 }

@@ -77,7 +77,7 @@ func (a *API) authorise(w *response, r *http.Request, secret, howTo string, anyO
 		w.Header().Set("WWW-Authenticate", challenge)
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
 	}
-	p, err := a.opts.Keys.Verify(r.Context(), secret)
+	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
 	if err != nil {
 		if herb.CodeOf(err) == herb.CodeUnauthenticated {
 			w.Header().Set("WWW-Authenticate", challenge+`, error="invalid_token"`+description(herb.MessageOf(err)))

@@ -86,7 +86,7 @@ func (a *API) mayList(r *http.Request, d herb.Dataset) bool {
 	if secret == "" {
 		return false
 	}
-	p, err := a.opts.Keys.Verify(r.Context(), secret)
+	p, err := a.opts.Keys.Verify(r.Context(), secret, r.RemoteAddr)
 	return err == nil && p.May(d.ReadScopes()...)
 }
 

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 
 	"herbarium/internal/herb"
 )
@@ -16,6 +18,7 @@ var statuses = map[herb.Code]int{
 	herb.CodeInvalid:         http.StatusBadRequest,
 	herb.CodeUnauthenticated: http.StatusUnauthorized,
 	herb.CodeForbidden:       http.StatusForbidden,
+	herb.CodeRateLimited:     http.StatusTooManyRequests,
 	herb.CodeNotFound:        http.StatusNotFound,
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
 	herb.CodeRefused:         http.StatusConflict,
@@ -49,6 +52,9 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	w.headers.set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
 		w.headers.set("Retry-After", retryAfter)
+	}
+	if wait := herb.RetryAfterOf(err); wait > 0 {
+		w.headers.set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if a.wantsPage(w, r) {
 		p := newPage(w, r, nil)

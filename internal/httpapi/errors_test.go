@@ -91,7 +91,7 @@ func TestMethods(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	want := map[herb.Code]int{
-		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeNotFound: 404,
+		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429, herb.CodeNotFound: 404,
 		herb.CodeMethod: 405, herb.CodeRefused: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
 	}
 	for code, status := range want {

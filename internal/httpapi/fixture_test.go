@@ -34,7 +34,7 @@ type fakeKeys struct {
 	asked atomic.Int64
 }
 
-func (k *fakeKeys) Verify(_ context.Context, secret string) (herb.Principal, error) {
+func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
 	k.asked.Add(1)
 	if k.err != nil {
 		return herb.Principal{}, k.err

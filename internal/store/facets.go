@@ -12,16 +12,11 @@ import (
 
 // PlantFacets counts the values of the plants' fields with portable SQL over the tables of ListPlants.
 func PlantFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.Facets, error) {
-	l, where, err := newCounter(ctx, q, r.Request)
+	l, where, total, err := newCounter(ctx, q, r.Request)
 	if err != nil {
 		return query.Facets{}, err
 	}
-	var f query.Facets
-	if where.sql != never.sql {
-		if f.Total, err = l.countAll(ctx, where); err != nil {
-			return query.Facets{}, err
-		}
-	}
+	f := query.Facets{Total: total}
 	fields := herb.PlantFields()
 	for _, i := range r.Fields {
 		facet := query.Facet{Field: fields[i].Name, Type: fields[i].Type}
@@ -42,30 +37,23 @@ func PlantFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.F
 	return f, nil
 }
 
-// newCounter returns a lister and what a plant must meet to be counted.
-func newCounter(ctx context.Context, q Querier, r *query.Request) (*lister, fragment, error) {
+// newCounter returns a lister, the condition of the plants that are counted, and how many these are.
+func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, where fragment, total int, err error) {
 	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return &lister{q: q, r: r}, never, nil
+		return &lister{q: q, r: r}, never, 0, nil
 	}
 	unordered := *r
 	unordered.Sort = fieldID // any order at all: by relevance, the words would be weighed
 	l, err := newLister(ctx, q, &unordered)
-	if err != nil || r.Search == nil {
-		return l, l.filter, err
+	switch {
+	case err != nil:
+		return nil, never, 0, err
+	case r.Search == nil:
+		total, err = l.total(ctx)
+		return l, l.filter, total, err
 	}
-	search, _, total, err := l.lookUp(ctx)
-	if err != nil || total == 0 {
-		return l, never, err
-	}
-	return l, and(l.filter, search.contains()), nil
-}
-
-// countAll counts the plants that meet a condition.
-func (l *lister) countAll(ctx context.Context, where fragment) (int, error) {
-	if l.r.Search == nil {
-		return l.total(ctx)
-	}
-	return l.count(ctx, where)
+	_, where, total, err = l.searched(ctx)
+	return l, where, total, err
 }
 
 // idFacet counts the ids, of which no two are equal.

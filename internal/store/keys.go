@@ -61,6 +61,15 @@ func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return s.selectKeys(ctx, "ORDER BY created, id")
 }
 
+// CountKeys returns how many keys there are and how many of them are revoked. Keys are never removed and never reinstated,
+// so the counts differ after every change.
+func (s Tables) CountKeys(ctx context.Context) (total, revoked int, err error) {
+	err = s.read(ctx, "counting keys", func(ctx context.Context, tx Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT count(*), count(revoked) FROM keys").Scan(&total, &revoked)
+	})
+	return total, revoked, err
+}
+
 func (s Tables) selectKeys(ctx context.Context, rest string, args ...any) (keys []herb.Key, err error) {
 	err = s.read(ctx, "reading keys", func(ctx context.Context, tx Tx) error {
 		keys = nil

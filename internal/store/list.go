@@ -4,18 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 )
 
 // Querier runs a SELECT with ? for its values. All of one listing must see one state of the database.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	// ArrayElements returns a SELECT of the elements of a JSON array of integers, which is its only value.
+	ArrayElements() string
 }
 
 // ListPlants answers a listing of the plants with portable SQL over these tables, which every database must have:
@@ -140,55 +140,6 @@ func (l *lister) count(ctx context.Context, where fragment) (n int, err error) {
 	return n, err
 }
 
-// search finds the page of a request with a search. What it finds has no order in any index, so the database sorts it.
-func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
-	page, where, total, err := l.searched(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	if total < 0 {
-		if total, err = l.count(ctx, where); err != nil {
-			return 0, nil, err
-		}
-	}
-	from, to := l.bounds(total)
-	if from == to {
-		return total, nil, nil
-	}
-	page.sql += " LIMIT ? OFFSET ?"
-	page.args = append(page.args, to-from, from)
-	seqs, err = l.numbers(ctx, page)
-	return total, seqs, err
-}
-
-// searched returns the statement that finds the numbers of all plants of a request with a search, in order, and what
-// each of them meets. total is -1 where it is not known yet.
-func (l *lister) searched(ctx context.Context) (statement, where fragment, total int, err error) {
-	search, idf, total, err := l.lookUp(ctx)
-	if err != nil {
-		return fragment{}, fragment{}, 0, err
-	}
-	where = and(l.filter, search.contains())
-	if total != 0 && l.r.ByRelevance() && len(search.include) > 0 {
-		return search.ranked(idf, float64(l.words)/float64(l.plants), l.filter), where, total, nil
-	}
-	if len(search.include) > 0 {
-		return l.foundInOrder(where), where, total, nil
-	}
-	return l.inOrder(where), where, total, nil
-}
-
-// foundInOrder is inOrder for what a search finds. It has the database find first and sort then: told both at once, one
-// may read all plants in order to see of each whether it was found, because it expects the first of them soon.
-func (l *lister) foundInOrder(where fragment) fragment {
-	columns := map[int]string{query.NoSort: "", fieldID: ", id", fieldName: ", name_key", fieldTag: ", tag, tag_key"}[l.sort]
-	return fragment{
-		"WITH found AS MATERIALIZED (SELECT seq" + columns + " FROM plants WHERE " + where.sql + ") " +
-			"SELECT seq FROM found ORDER BY " + l.orderBy(),
-		where.args,
-	}
-}
-
 // inOrder returns the statement that finds the numbers of all plants that meet a condition, in the order of the request.
 func (l *lister) inOrder(where fragment) fragment {
 	return fragment{"SELECT seq FROM plants WHERE " + where.sql + " ORDER BY " + l.orderBy(), where.args}
@@ -203,38 +154,6 @@ func (l *lister) numbers(ctx context.Context, f fragment) (seqs []int64, err err
 		return err
 	})
 	return seqs, err
-}
-
-// lookUp prepares a search: it finds the weights of the clauses included, where the order needs them, and the clause to
-// lead. total is -1 where it does not follow from the same counts.
-func (l *lister) lookUp(ctx context.Context) (s searched, idf []float64, total int, err error) {
-	fewest := math.MaxInt
-	for _, c := range l.r.Search.Clauses {
-		if c.Exclude {
-			s.exclude = append(s.exclude, c)
-			continue
-		}
-		matching := math.MaxInt // counting all that a prefix matches may take long
-		if !c.Prefix || l.r.ByRelevance() {
-			found := occurrences(c, "")
-			if err := l.row(ctx, fragment{"SELECT count(DISTINCT w0.seq)" + found.sql, found.args}, &matching); err != nil {
-				return searched{}, nil, 0, err
-			}
-			idf = append(idf, text.IDF(l.plants, matching))
-		}
-		if matching < fewest {
-			s.leader, fewest = len(s.include), matching
-		}
-		s.include = append(s.include, c)
-	}
-	switch {
-	case fewest == 0:
-		return s, idf, 0, nil
-	case len(l.r.Search.Clauses) == 1 && fewest < math.MaxInt && l.filter.sql == always.sql:
-		return s, idf, fewest, nil
-	default:
-		return s, idf, -1, nil
-	}
 }
 
 // orderBy returns the order of the request for a statement that sorts by itself.

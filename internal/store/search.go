@@ -1,24 +1,238 @@
 package store
 
 import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
-// A search is led by the clause that is likely to match fewest plants: its words are read from the index of words. All
-// others are looked up for each plant that the leader finds, by word and plant or, where the word may go on, by plant.
+// A search reads the postings of one clause after the other from the index of words and intersects them here: each posting
+// is read once, and memory is bounded by the largest clause, 16 bytes a posting. A database asked to do the same with
+// subqueries looks every plant up again in each clause, and builds temporary tables of all of them.
+
+// posting is a plant that a clause matches.
+type posting struct {
+	seq   int64
+	times int32 // occurrences of the clause
+	words int32 // of the plant
+}
+
+// candidate is a plant that has met all clauses so far.
+type candidate struct {
+	seq   int64
+	score float64 // zero unless the order is by relevance
+}
+
+// plantSet is a set of plants, or with negated all plants but those.
+type plantSet struct {
+	seqs    []int64 // ascending
+	negated bool
+}
+
+// size returns how many of all plants are in the set.
+func (s plantSet) size(plants int) int {
+	if s.negated {
+		return plants - len(s.seqs)
+	}
+	return len(s.seqs)
+}
+
+// condition returns the condition that a plant is in the set.
+func (s plantSet) condition(q Querier) (fragment, error) {
+	switch {
+	case len(s.seqs) == 0 && s.negated:
+		return always, nil
+	case len(s.seqs) == 0:
+		return never, nil
+	}
+	list, err := json.Marshal(s.seqs)
+	if err != nil {
+		return fragment{}, err
+	}
+	in := "IN"
+	if s.negated {
+		in = "NOT IN"
+	}
+	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}, nil
+}
+
+// few is how many plants are looked up one by one in the postings of a clause rather than reading all of these.
+const few = 100
+
+// packedWords is more than the words of a plant, whose name and tag have 510 characters at most.
+const packedWords = 1024
+
+// match returns the plants that meet the search, in the order of creation. scored computes their scores.
+func (l *lister) match(ctx context.Context, scored bool) (_ []candidate, all plantSet, err error) {
+	var found []candidate
+	var excluded []query.Clause
+	included := 0
+	clauses := l.r.Search.Clauses
+	if !scored { // whole words first: they match fewer plants than prefixes, mostly
+		clauses = slices.Clone(clauses)
+		slices.SortStableFunc(clauses, func(a, b query.Clause) int { return cmp.Compare(prefixes(a), prefixes(b)) })
+	}
+	for _, c := range clauses {
+		if c.Exclude {
+			excluded = append(excluded, c)
+			continue
+		}
+		var among []candidate
+		if included > 0 && !scored { // the score depends on how many plants match in all
+			among = found
+		}
+		postings, err := l.postings(ctx, c, among)
+		if err != nil {
+			return nil, plantSet{}, err
+		}
+		weigh := func(posting) float64 { return 0 }
+		if scored {
+			idf, average := text.IDF(l.plants, len(postings)), float64(l.words)/float64(l.plants)
+			weigh = func(p posting) float64 { return text.Score(idf, int(p.times), int(p.words), average) }
+		}
+		if found = intersect(found, postings, weigh, included == 0); len(found) == 0 {
+			return nil, plantSet{}, nil
+		}
+		included++
+	}
+	var without []int64
+	for _, c := range excluded {
+		var among []candidate
+		if included > 0 {
+			among = found
+		}
+		postings, err := l.postings(ctx, c, among)
+		if err != nil {
+			return nil, plantSet{}, err
+		}
+		if included > 0 {
+			found = subtract(found, postings)
+			continue
+		}
+		for _, p := range postings {
+			without = append(without, p.seq)
+		}
+	}
+	if included == 0 {
+		slices.Sort(without)
+		return nil, plantSet{seqs: slices.Compact(without), negated: true}, nil
+	}
+	return found, setOf(found), nil
+}
+
+// prefixes returns how many words of a clause are prefixes.
+func prefixes(c query.Clause) int {
+	if c.Prefix {
+		return 1
+	}
+	return 0
+}
+
+func setOf(found []candidate) plantSet {
+	seqs := make([]int64, len(found))
+	for i, c := range found {
+		seqs[i] = c.seq
+	}
+	return plantSet{seqs: seqs}
+}
+
+// intersect keeps the candidates that a clause matches, and adds its score. The first clause makes the candidates.
+func intersect(found []candidate, postings []posting, weigh func(posting) float64, first bool) []candidate {
+	if first {
+		found = make([]candidate, len(postings))
+		for i, p := range postings {
+			found[i] = candidate{p.seq, weigh(p)}
+		}
+		return found
+	}
+	kept, i := found[:0], 0
+	for _, c := range found {
+		for i < len(postings) && postings[i].seq < c.seq {
+			i++
+		}
+		if i < len(postings) && postings[i].seq == c.seq {
+			c.score += weigh(postings[i])
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// subtract drops the candidates that a clause matches.
+func subtract(found []candidate, postings []posting) []candidate {
+	kept, i := found[:0], 0
+	for _, c := range found {
+		for i < len(postings) && postings[i].seq < c.seq {
+			i++
+		}
+		if i == len(postings) || postings[i].seq != c.seq {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// postings returns the plants that a clause matches, in the order of creation: of all plants, or at least of some if these
+// are few.
+func (l *lister) postings(ctx context.Context, c query.Clause, among []candidate) ([]posting, error) {
+	var only []any
+	if len(among) <= few {
+		for _, a := range among {
+			only = append(only, a.seq)
+		}
+	}
+	occurrences := occurrences(c, only)
+	var all []posting
+	sorted := true
+	// One column read into an any, because that is several times as fast as two read into integers.
+	var packed any
+	dest := []any{&packed}
+	statement := fragment{fmt.Sprintf("SELECT w0.seq * %d + w0.words", packedWords) + occurrences.sql, occurrences.args}
+	err := l.rows(ctx, statement, func(rows *sql.Rows) error {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		n := packed.(int64)
+		p := posting{seq: n / packedWords, words: int32(n % packedWords), times: 1}
+		switch n := len(all); {
+		case n > 0 && all[n-1].seq == p.seq:
+			all[n-1].times++
+		default:
+			sorted = sorted && (n == 0 || all[n-1].seq < p.seq)
+			all = append(all, p)
+		}
+		return nil
+	})
+	if err != nil || sorted {
+		return all, err
+	}
+	slices.SortFunc(all, func(a, b posting) int { return cmp.Compare(a.seq, b.seq) })
+	merged := all[:1]
+	for _, p := range all[1:] {
+		if last := &merged[len(merged)-1]; last.seq == p.seq {
+			last.times += p.times
+			continue
+		}
+		merged = append(merged, p)
+	}
+	return merged, nil
+}
 
 // occurrences returns a FROM and WHERE over the words in which every row is one occurrence of the clause, beginning with
-// w0. of names a column with the number of the only plant to look at; empty means all plants.
-func occurrences(c query.Clause, of string) fragment {
+// w0. only limits it to some plants; empty means all plants.
+func occurrences(c query.Clause, only []any) fragment {
 	var from strings.Builder
 	from.WriteString(" FROM plant_words w0")
 	var conditions []fragment
-	if of != "" {
-		conditions = append(conditions, fragment{sql: "w0.seq = " + of})
+	if len(only) > 0 {
+		conditions = append(conditions, oneOf("w0.seq", only))
 	}
 	for i, word := range c.Words {
 		column := fmt.Sprintf("w%d.word", i)
@@ -39,87 +253,60 @@ func occurrences(c query.Clause, of string) fragment {
 	return fragment{from.String() + " WHERE " + where.sql, where.args}
 }
 
-// searched is a search that is to be looked up.
-type searched struct {
-	include []query.Clause
-	exclude []query.Clause
-	leader  int // position in include, if there is any
+// search returns how many plants meet a request with a search, and the numbers of those from one place up to another.
+func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
+	ranked, where, total, err := l.searched(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	from, to := l.bounds(total)
+	switch {
+	case from == to:
+		return total, nil, nil
+	case ranked != nil:
+		return total, ranked[from:to], nil
+	}
+	page := l.inOrder(where)
+	page.sql += " LIMIT ? OFFSET ?"
+	page.args = append(page.args, to-from, from)
+	seqs, err = l.numbers(ctx, page)
+	return total, seqs, err
 }
 
-// contains returns the condition that a plant meets the search: it has all the words, and none of those excluded.
-func (s searched) contains() fragment {
-	var conditions []fragment
-	for i, c := range s.include {
-		if i == s.leader {
-			found := occurrences(c, "")
-			conditions = append(conditions, fragment{"seq IN (SELECT w0.seq" + found.sql + ")", found.args})
-			continue
+// searched returns what a request with a search finds: the numbers of all plants, the best first, if that is its order, and
+// otherwise a condition that holds for them.
+func (l *lister) searched(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
+	found, set, err := l.match(ctx, l.r.ByRelevance())
+	if err != nil || set.size(l.plants) == 0 {
+		return nil, never, 0, err
+	}
+	in, err := set.condition(l.q)
+	if err != nil {
+		return nil, never, 0, err
+	}
+	where, total = and(l.filter, in), set.size(l.plants)
+	byRelevance := l.r.ByRelevance() && !set.negated
+	if l.filter.sql != always.sql {
+		if !byRelevance {
+			total, err = l.count(ctx, where)
+			return nil, where, total, err
 		}
-		found := occurrences(c, "plants.seq")
-		conditions = append(conditions, fragment{"EXISTS (SELECT 1" + found.sql + ")", found.args})
-	}
-	return and(append(conditions, s.excludes())...)
-}
-
-// excludes returns the condition that a plant has none of the words excluded.
-func (s searched) excludes() fragment {
-	var conditions []fragment
-	for _, c := range s.exclude {
-		if len(s.include) == 0 { // nearly all plants are found: reading the few others first is faster
-			found := occurrences(c, "")
-			conditions = append(conditions, fragment{"seq NOT IN (SELECT w0.seq" + found.sql + ")", found.args})
-			continue
+		kept, err := l.numbers(ctx, fragment{"SELECT seq FROM plants WHERE " + where.sql, where.args})
+		if err != nil {
+			return nil, never, 0, err
 		}
-		found := occurrences(c, "plants.seq")
-		conditions = append(conditions, fragment{"NOT EXISTS (SELECT 1" + found.sql + ")", found.args})
+		slices.Sort(kept)
+		found = slices.DeleteFunc(found, func(c candidate) bool {
+			_, ok := slices.BinarySearch(kept, c.seq)
+			return !ok
+		})
+		total = len(found)
 	}
-	return and(conditions...)
-}
-
-// ranked returns the numbers of the plants that meet the search, the best first, as a SELECT without LIMIT. idf holds the
-// weight of each clause included, of which there is at least one. filter is what else a plant must meet.
-//
-// The score is text.Score written in SQL: the same operations in the same order, on the same bits.
-func (s searched) ranked(idf []float64, average float64, filter fragment) fragment {
-	const (
-		number = "CAST(? AS DOUBLE PRECISION)"
-		times  = "CAST(n%[1]d AS DOUBLE PRECISION)"
-		words  = "CAST(words AS DOUBLE PRECISION)"
-		// Its values: weight, k1+1, k1, 1-b, b, average.
-		score = number + " * ((" + times + " * " + number + ") / (" + times + " + " +
-			number + " * (" + number + " + (" + number + " * " + words + ") / " + number + ")))"
-	)
-	lead := occurrences(s.include[s.leader], "")
-	columns, scores := make([]string, len(s.include)), make([]string, len(s.include))
-	var columnArgs, scoreArgs []any
-	var met []fragment
-	for i, c := range s.include {
-		columns[i] = fmt.Sprintf("lead.n AS n%d", i)
-		if i != s.leader {
-			count := occurrences(c, "lead.seq")
-			columns[i] = fmt.Sprintf("(SELECT count(*)%s) AS n%d", count.sql, i)
-			columnArgs = append(columnArgs, count.args...)
-			met = append(met, fragment{sql: fmt.Sprintf("n%d > 0", i)})
-		}
-		scores[i] = fmt.Sprintf(score, i)
-		scoreArgs = append(scoreArgs, idf[i], text.BM25K1+1, text.BM25K1, 1-text.BM25B, text.BM25B, average)
+	if !byRelevance {
+		return nil, where, total, nil
 	}
-	found := fragment{
-		"SELECT lead.seq AS seq, lead.words AS words, " + strings.Join(columns, ", ") +
-			" FROM (SELECT w0.seq AS seq, count(*) AS n, min(w0.words) AS words" + lead.sql + " GROUP BY w0.seq) lead",
-		append(columnArgs, lead.args...),
-	}
-	if rest := and(filter, s.excludes()); rest.sql != always.sql {
-		found.sql += " JOIN plants ON plants.seq = lead.seq WHERE " + rest.sql
-		found.args = append(found.args, rest.args...)
-	}
-	materialized := ""
-	if len(s.include) > 1 { // or else each count would be made anew wherever it is named
-		materialized = "MATERIALIZED "
-	}
-	return fragment{
-		"WITH found AS " + materialized + "(" + found.sql + ") SELECT seq FROM found WHERE " + and(met...).sql +
-			" ORDER BY " + strings.Join(scores, " + ") + " DESC, seq",
-		append(found.args, scoreArgs...),
-	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq))
+	})
+	return setOf(found).seqs, where, total, nil
 }

@@ -13,16 +13,16 @@ const streamPlants = 256
 
 // StreamPlants answers a request with everything that meets it, whatever page it names, from the tables of ListPlants.
 // read runs a function in a transaction that sees one state of the database, again if that has failed, with the context of
-// the transaction.
+// the transaction; expensive says which connections it may use.
 //
 // The numbers of the plants are found in one transaction, eight bytes for each; the order of creation without a condition
 // needs none. The plants themselves never change once they are created, so they are read a few at a time, each time in a
 // transaction of its own: a client that takes hours to fetch them holds no connection and no old state of the database.
 func StreamPlants(
-	ctx context.Context, read func(do func(context.Context, Querier) error) error, r *query.Request,
+	ctx context.Context, read func(expensive bool, do func(context.Context, Querier) error) error, r *query.Request,
 ) (s query.Stream, err error) {
 	var chunks iter.Seq[[]int64]
-	err = read(func(ctx context.Context, q Querier) error {
+	err = read(Expensive(r) || r.Sort != query.NoSort, func(ctx context.Context, q Querier) error {
 		s.Total, chunks, err = findAll(ctx, q, r)
 		return err
 	})
@@ -32,7 +32,7 @@ func StreamPlants(
 	s.Records = func(yield func([]byte, error) bool) {
 		for seqs := range chunks {
 			var records [][]byte
-			err := read(func(ctx context.Context, q Querier) (err error) {
+			err := read(false, func(ctx context.Context, q Querier) (err error) {
 				l := &lister{q: q, r: r}
 				records, err = l.read(ctx, seqs)
 				return err
@@ -61,16 +61,20 @@ func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunk
 	if err != nil {
 		return 0, nil, err
 	}
-	statement := l.inOrder(l.filter)
+	where := l.filter
 	switch {
 	case r.Search != nil:
-		if statement, _, total, err = l.searched(ctx); err != nil || total == 0 {
+		var ranked []int64
+		if ranked, where, total, err = l.searched(ctx); err != nil || total == 0 {
 			return 0, none, err
+		}
+		if ranked != nil {
+			return total, slices.Chunk(ranked, streamPlants), nil
 		}
 	case l.sort == query.NoSort && l.filter.sql == always.sql:
 		return l.plants, firstPlants(l.plants), nil
 	}
-	seqs, err := l.numbers(ctx, statement)
+	seqs, err := l.numbers(ctx, l.inOrder(where))
 	return len(seqs), slices.Chunk(seqs, streamPlants), err
 }
 

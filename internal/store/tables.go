@@ -8,7 +8,7 @@ import (
 
 // Tx is a transaction whose statements have ? for their values.
 type Tx interface {
-	Querier
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }

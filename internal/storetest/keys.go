@@ -30,6 +30,15 @@ func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
+	revoked := 0
+	for _, w := range want {
+		if !w.Revoked.IsZero() {
+			revoked++
+		}
+	}
+	if n, r, err := s.CountKeys(t.Context()); n != len(want) || r != revoked || err != nil {
+		t.Errorf("CountKeys: %d, %d, %v; want %d keys, %d revoked", n, r, err, len(want), revoked)
+	}
 	for _, w := range want {
 		k, err := s.Key(t.Context(), w.ID)
 		noError(t, err)

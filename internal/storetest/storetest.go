@@ -21,6 +21,7 @@ type Store interface {
 	AddKey(ctx context.Context, k herb.Key) error
 	Key(ctx context.Context, id string) (herb.Key, error)
 	Keys(ctx context.Context) ([]herb.Key, error)
+	CountKeys(ctx context.Context) (total, revoked int, err error)
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
 

@@ -30,7 +30,7 @@ const (
 
 type fakeKeys struct{}
 
-func (fakeKeys) Verify(_ context.Context, secret string) (herb.Principal, error) {
+func (fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
 	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}}[secret]
 	if !ok {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "there is no such key")

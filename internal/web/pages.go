@@ -28,7 +28,8 @@ type Library interface {
 // Keys finds out who a secret belongs to.
 type Keys interface {
 	// Verify fails with herb.CodeUnauthenticated, in words that do not repeat the secret, if it is of no use.
-	Verify(ctx context.Context, secret string) (herb.Principal, error)
+	// client is the network address that sent it; one that sends too many gets herb.CodeRateLimited.
+	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
 // Options of the pages. Library and Keys are required.

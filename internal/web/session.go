@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -34,7 +35,7 @@ func (p *Pages) admit(r *http.Request, d herb.Dataset) error {
 }
 
 func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
-	who, err := p.opts.Keys.Verify(r.Context(), key)
+	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
 	if err != nil {
 		return err
 	}
@@ -51,6 +52,9 @@ func (p *Pages) askKey(w http.ResponseWriter, r *http.Request, d herb.Dataset, b
 	case herb.CodeUnauthenticated:
 	case herb.CodeForbidden:
 		status = http.StatusForbidden
+	case herb.CodeRateLimited:
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", strconv.Itoa(int(herb.RetryAfterOf(refused).Seconds())))
 	default:
 		return refused
 	}

@@ -34,3 +34,6 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 
 // Connections returns how many connections were made in all.
 func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }
+
+// ArrayElements is that of a transaction.
+var ArrayElements = numbered{}.ArrayElements()

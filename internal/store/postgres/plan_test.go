@@ -41,6 +41,9 @@ func (e *explainer) QueryContext(ctx context.Context, query string, args ...any)
 	return e.db.QueryContext(ctx, query, args...)
 }
 
+// ArrayElements is that of the store.
+func (e *explainer) ArrayElements() string { return postgres.ArrayElements }
+
 // Plants that are written without the store, because there must be many of them before an index pays: every third has no
 // tag, and each name occurs twice.
 var manyPlants = []string{

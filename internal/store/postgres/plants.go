@@ -51,6 +51,11 @@ func (s *Store) PlantsVersion(ctx context.Context) (string, error) {
 
 func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, err error) {
 	err = s.try(ctx, "reading the version of the plants", func(ctx context.Context) error {
+		release, err := s.lanes.cheap().enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
 		return s.pool.QueryRow(ctx, "SELECT epoch, plants FROM totals").Scan(&version, &plants)
 	})
 	if err != nil {
@@ -61,8 +66,8 @@ func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, 
 
 // ListPlants answers a request to list the plants, whose fields are herb.PlantFields.
 func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
-	err = s.read(ctx, "reading plants", func(ctx context.Context, tx store.Tx) error {
-		page, err = store.ListPlants(ctx, tx, r)
+	err = s.readPlants(ctx, store.Expensive(r), func(ctx context.Context, q store.Querier) error {
+		page, err = store.ListPlants(ctx, q, r)
 		return err
 	})
 	return page, err
@@ -81,15 +86,15 @@ func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) 
 
 // Stream answers a request with everything that meets it, whatever page it names.
 func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	return store.StreamPlants(ctx, func(do func(context.Context, store.Querier) error) error {
-		return p.store.read(ctx, "reading plants", func(ctx context.Context, tx store.Tx) error { return do(ctx, tx) })
+	return store.StreamPlants(ctx, func(expensive bool, do func(context.Context, store.Querier) error) error {
+		return p.store.readPlants(ctx, expensive, do)
 	}, r)
 }
 
 // Facets counts the values of fields among the plants that meet a request.
 func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Facets, err error) {
-	err = p.store.read(ctx, "reading plants", func(ctx context.Context, tx store.Tx) error {
-		f, err = store.PlantFacets(ctx, tx, r)
+	err = p.store.readPlants(ctx, true, func(ctx context.Context, q store.Querier) error {
+		f, err = store.PlantFacets(ctx, q, r)
 		return err
 	})
 	return f, err

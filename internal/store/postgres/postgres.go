@@ -23,7 +23,8 @@ const connectTimeout = 5 * time.Second
 // Options adjust a Store. The zero value is what a server wants. What the address of the database says about a timeout
 // or the pool goes before what is said here.
 type Options struct {
-	// MaxConns is how many connections there may be at once. Zero means 4, or one a processor if that is more.
+	// MaxConns is how many connections there may be at once. Zero means 4, or one a processor if that is more. One of them
+	// is reserved for writes, and half of the others, rounded up, for cheap reads.
 	MaxConns int
 	// StatementTimeout is how long the database may work on one statement. Zero means 10 seconds.
 	StatementTimeout time.Duration
@@ -70,6 +71,7 @@ type Store struct {
 	db      *sql.DB // the same connections, for the statements that all databases share
 	tables  *preparation
 	pinger  *pinger
+	lanes   lanes
 	options Options
 }
 
@@ -90,7 +92,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	if err != nil {
 		return nil, failed("opening the database", err)
 	}
-	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), options: o}
+	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lanes: newLanes(int(config.MaxConns)), options: o}
 	s.tables = &preparation{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
 	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)

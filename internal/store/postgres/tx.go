@@ -68,9 +68,27 @@ func (s *Store) attempt(ctx context.Context, do func(context.Context) error) err
 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
+	return s.readIn(ctx, s.lanes.cheap(), what, func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
+}
+
+// readPlants is read for a listing, which may be expensive.
+func (s *Store) readPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
+	lane := s.lanes.cheap()
+	if expensive {
+		lane = s.lanes.expensive()
+	}
+	return s.readIn(ctx, lane, "reading plants", func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
+}
+
+func (s *Store) readIn(ctx context.Context, lane lane, what string, do func(context.Context, numbered) error) error {
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	return s.try(ctx, what, func(ctx context.Context) error {
-		err := s.inTx(ctx, o, do)
+		release, err := lane.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		err = s.inTx(ctx, o, do)
 		if e, ok := errors.AsType[*uncertainError](err); ok {
 			return e.err // there was nothing to commit
 		}
@@ -83,7 +101,7 @@ func (s *Store) read(ctx context.Context, what string, do func(context.Context, 
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	return s.try(ctx, what, func(ctx context.Context) error {
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-		return s.inTx(ctx, o, func(ctx context.Context, tx store.Tx) error {
+		return s.inTx(ctx, o, func(ctx context.Context, tx numbered) error {
 			// At this level of isolation, each statement behind the lock sees all that those who had it before have committed.
 			var generation int64
 			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(&generation); err != nil {
@@ -94,7 +112,7 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 	})
 }
 
-func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, store.Tx) error) error {
+func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, numbered) error) error {
 	tx, err := s.db.BeginTx(ctx, o)
 	if err != nil {
 		return err
@@ -115,6 +133,11 @@ func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	return n.tx.QueryRowContext(ctx, store.Numbered(query), args...)
+}
+
+// ArrayElements implements store.Querier.
+func (numbered) ArrayElements() string {
+	return "SELECT value::bigint FROM json_array_elements_text(?::json)"
 }
 
 // ExecContext also replaces a NUL in a text, which PostgreSQL cannot keep: it may stand in a title or in a message. JSON

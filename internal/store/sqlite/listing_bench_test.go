@@ -10,3 +10,9 @@ import (
 func BenchmarkListPlants(b *testing.B) {
 	storetest.BenchmarkListings(b, open(b), storetest.BenchOptions{})
 }
+
+// BenchmarkSearches measures searches and facets that match a large part of the plants.
+func BenchmarkSearches(b *testing.B) {
+	s := open(b)
+	storetest.BenchmarkSearches(b, s, s.Plants())
+}

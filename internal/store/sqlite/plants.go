@@ -53,8 +53,8 @@ func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, 
 
 // ListPlants answers a request to list the plants, whose fields are herb.PlantFields.
 func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
-	err = s.read(ctx, "reading plants", func(tx *sql.Tx) error {
-		page, err = store.ListPlants(ctx, tx, r)
+	err = s.readPlants(ctx, store.Expensive(r), func(q store.Querier) error {
+		page, err = store.ListPlants(ctx, q, r)
 		return err
 	})
 	return page, err
@@ -73,15 +73,15 @@ func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) 
 
 // Stream answers a request with everything that meets it, whatever page it names.
 func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	return store.StreamPlants(ctx, func(do func(context.Context, store.Querier) error) error {
-		return p.store.read(ctx, "reading plants", func(tx *sql.Tx) error { return do(ctx, tx) })
+	return store.StreamPlants(ctx, func(expensive bool, do func(context.Context, store.Querier) error) error {
+		return p.store.readPlants(ctx, expensive, func(q store.Querier) error { return do(ctx, q) })
 	}, r)
 }
 
 // Facets counts the values of fields among the plants that meet a request.
 func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Facets, err error) {
-	err = p.store.read(ctx, "reading plants", func(tx *sql.Tx) error {
-		f, err = store.PlantFacets(ctx, tx, r)
+	err = p.store.readPlants(ctx, true, func(q store.Querier) error {
+		f, err = store.PlantFacets(ctx, q, r)
 		return err
 	})
 	return f, err

@@ -23,8 +23,10 @@ import (
 type Options struct {
 	// BusyTimeout is how long to wait for another process that is writing. Zero means 5 seconds.
 	BusyTimeout time.Duration
-	// Readers is the number of connections that read. Zero means twice the number of processors, but at least 4.
+	// Readers is the number of connections for cheap reads. Zero means twice the number of processors, but at least 4.
 	Readers int
+	// ExpensiveReaders is the number of connections for listings that may read all plants. Zero means 2.
+	ExpensiveReaders int
 	// Now tells the time. Nil means time.Now.
 	Now func() time.Time
 }
@@ -36,6 +38,9 @@ func (o Options) withDefaults() Options {
 	if o.Readers == 0 {
 		o.Readers = max(4, 2*runtime.GOMAXPROCS(0))
 	}
+	if o.ExpensiveReaders == 0 {
+		o.ExpensiveReaders = 2
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -45,13 +50,16 @@ func (o Options) withDefaults() Options {
 // Store is an open database. Its methods may be called at the same time.
 //
 // Everything is written through one connection, so that writers of this process queue in Go and wait for a lock of the
-// file only where another process holds it.
+// file only where another process holds it. Listings that may read all plants have connections of their own: however many
+// of them wait, writes and cheap reads do not wait for them.
 type Store struct {
 	store.Tables
-	writer *sql.DB
-	reader *sql.DB
-	now    func() time.Time
-	st     statements
+	writer    *sql.DB
+	reader    *sql.DB
+	expensive *sql.DB
+	now       func() time.Time
+	writes    writeHealth
+	st        statements
 }
 
 // Open opens the database in a file, which it creates where there is none, and brings its tables up to date.
@@ -80,12 +88,11 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if s.st, err = prepare(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	if s.reader, err = connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}}); err != nil {
+	if s.reader, err = connectReaders(path, o, o.Readers); err != nil {
 		return nil, err
 	}
-	s.reader.SetMaxOpenConns(o.Readers)
-	s.reader.SetMaxIdleConns(o.Readers)
-	return s, nil
+	s.expensive, err = connectReaders(path, o, o.ExpensiveReaders)
+	return s, err
 }
 
 // create makes an empty file that only its owner may read, because it will hold hashes of keys; SQLite gives the files
@@ -128,6 +135,17 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
+// connectReaders returns at most n connections that only read.
+func connectReaders(path string, o Options, n int) (*sql.DB, error) {
+	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}})
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
 // useWAL has the file keep a write-ahead log, so that readers and the writer do not wait for each other. SQLite does not
 // wait for another process that is doing the same, so we do.
 func useWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
@@ -155,7 +173,7 @@ func useWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 // Close closes the database. What was acknowledged is on disk already.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.reader, s.writer} {
+	for _, db := range []*sql.DB{s.reader, s.expensive, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -163,9 +181,13 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers, and after a write that failed because of the disk whether it can be written
+// again.
 func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT count(*) FROM totals").Scan(&n)
+	if err == nil && s.writes.failing() {
+		return s.probeWrite(ctx)
+	}
 	return failed("asking the database", err)
 }

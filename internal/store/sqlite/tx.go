@@ -16,13 +16,30 @@ import (
 // write runs do in a transaction that holds the write lock from its start. When it returns nil, what do has written is
 // committed and synced.
 func (s *Store) write(ctx context.Context, what string, do func(*sql.Tx) error) error {
-	return failed(what, inTx(ctx, s.writer, do))
+	err := failed(what, inTx(ctx, s.writer, do))
+	s.writes.record(err)
+	return err
 }
 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) error {
 	return failed(what, inTx(ctx, s.reader, do))
 }
+
+// readPlants runs do in a transaction that sees one state of the database, on a connection of the kind it needs.
+func (s *Store) readPlants(ctx context.Context, expensive bool, do func(store.Querier) error) error {
+	db := s.reader
+	if expensive {
+		db = s.expensive
+	}
+	return failed("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(querier{tx}) }))
+}
+
+// querier is a transaction that lists plants.
+type querier struct{ *sql.Tx }
+
+// ArrayElements implements store.Querier.
+func (querier) ArrayElements() string { return "SELECT value FROM json_each(?)" }
 
 // tables returns what is kept with the statements that all databases share.
 func (s *Store) tables() store.Tables {
@@ -48,8 +65,8 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// failed gives an error of the database its place among ours: a database that is busy is away for now, an error that
-// has a code keeps it, and anything else is a fault.
+// failed maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that has
+// a code keeps it, and anything else is internal.
 func failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -60,6 +77,9 @@ func failed(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	if isBusy(err) {
 		return herb.Wrap(herb.CodeUnavailable, err, "the database is busy; try again")
+	}
+	if fault := diskFault(err); fault != "" {
+		return herb.Wrap(herb.CodeUnavailable, err, "%s", fault)
 	}
 	return err
 }

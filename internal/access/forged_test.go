@@ -1,0 +1,253 @@
+package access
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// countingKeys is a database of keys that counts its reads.
+type countingKeys struct {
+	mu    sync.Mutex
+	keys  map[string]herb.Key
+	asked int // reads of any kind
+}
+
+func (k *countingKeys) CountKeys(context.Context) (total, revoked int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked++
+	for _, key := range k.keys {
+		if !key.Revoked.IsZero() {
+			revoked++
+		}
+	}
+	return len(k.keys), revoked, nil
+}
+
+func (k *countingKeys) Keys(context.Context) ([]herb.Key, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked++
+	return slices.Collect(maps.Values(k.keys)), nil
+}
+
+func (k *countingKeys) TouchKeys(context.Context, map[string]time.Time) error { return nil }
+
+func (k *countingKeys) add(key herb.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[key.ID] = key
+}
+
+func (k *countingKeys) reads() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.asked
+}
+
+// forge returns a secret of the right form with the ID of a key.
+func forge(id string) string {
+	secret := Prefix + id + "_" + strings.Repeat("A", randomLength)
+	return secret + checksum(secret)
+}
+
+// TestVerify_sameWork checks that no failure tells by the work it takes whether there is a key with its ID.
+func TestVerify_sameWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		keys := &countingKeys{keys: map[string]herb.Key{}}
+		mint := func(change func(*herb.Key)) (string, string) {
+			secret, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
+			change(&key)
+			keys.add(key)
+			return secret, key.ID
+		}
+		good, id := mint(func(*herb.Key) {})
+		revoked, revokedID := mint(func(k *herb.Key) { k.Revoked = time.Now() })
+		expired, expiredID := mint(func(k *herb.Key) { k.Expires = time.Now() })
+		unknown, _ := Mint("k", nil, time.Now(), time.Time{})
+		v := NewVerifier(keys, Options{})
+		compared := 0
+		v.compare = func(a, b []byte) int {
+			compared++
+			return subtle.ConstantTimeCompare(a, b)
+		}
+		if _, err := v.Verify(t.Context(), good, "192.0.2.1"); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range []struct{ name, secret string }{
+			{"unknown", unknown},
+			{"revoked", revoked},
+			{"expired", expired},
+			{"wrong secret", forge(id)},
+			{"wrong secret of a revoked key", forge(revokedID)},
+			{"wrong secret of an expired key", forge(expiredID)},
+		} {
+			time.Sleep(time.Minute) // no case profits from the reads of another
+			compared = 0
+			before, began := keys.reads(), time.Now()
+			_, err := v.Verify(t.Context(), c.secret, fmt.Sprintf("192.0.2.%d", i))
+			if herb.CodeOf(err) != herb.CodeUnauthenticated {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if read := keys.reads() - before; read != 1 || compared != 3 || time.Since(began) != 0 {
+				t.Errorf("%s: %d reads, %d comparisons, %s; want 1, 3 and no wait", c.name, read, compared, time.Since(began))
+			}
+		}
+	})
+}
+
+// TestVerify_forgedKeys checks that the database is read at a bounded rate however many keys are forged, and that a valid
+// key and a key that is new work meanwhile.
+func TestVerify_forgedKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		keys := &countingKeys{keys: map[string]herb.Key{}}
+		good, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
+		keys.add(key)
+		v := NewVerifier(keys, Options{})
+		if _, err := v.Verify(t.Context(), good, "192.0.2.1"); err != nil {
+			t.Fatal(err)
+		}
+		before := keys.reads()
+		const senders, each = 8, 500
+		var wg sync.WaitGroup
+		began := time.Now()
+		for sender := range senders {
+			wg.Go(func() {
+				for i := range each {
+					secret, _ := Mint("forged", nil, time.Now(), time.Time{})
+					if _, err := v.Verify(t.Context(), secret, fmt.Sprintf("198.51.%d.%d", sender, i%200)); err == nil {
+						t.Error("a forged key is valid")
+					}
+				}
+			})
+		}
+		time.Sleep(10 * refreshInterval)
+		if _, err := v.Verify(t.Context(), good, "198.51.0.1"); err != nil {
+			t.Errorf("a valid key fails while others are forged: %v", err)
+		}
+		fresh, key := Mint("new", herb.AllScopes(), time.Now(), time.Time{})
+		keys.add(key)
+		if _, err := v.Verify(t.Context(), fresh, "198.51.0.1"); err != nil {
+			t.Errorf("a new key fails while others are forged: %v", err)
+		}
+		wg.Wait()
+		most := int(time.Since(began)/refreshInterval) + 1 + 2 // two more to read the keys when one is new
+		if read := keys.reads() - before; read > most {
+			t.Errorf("%d forged keys caused %d reads of the database in %s; want at most %d", senders*each, read, time.Since(began), most)
+		}
+	})
+}
+
+// TestVerify_limit checks that failures are limited for each client, and valid keys never.
+func TestVerify_limit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		keys := &countingKeys{keys: map[string]herb.Key{}}
+		good, key := Mint("k", herb.AllScopes(), time.Now(), time.Time{})
+		keys.add(key)
+		v := NewVerifier(keys, Options{})
+		try := func(secret, client string) error {
+			_, err := v.Verify(t.Context(), secret, client)
+			return err
+		}
+		const client = "192.0.2.1:1000"
+		for i := range failureBurst {
+			if err := try("mistyped", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
+				t.Fatalf("failure %d: %v", i+1, err)
+			}
+		}
+		for _, c := range []struct {
+			name, secret, client string
+			want                 herb.Code
+		}{
+			{"mistyped", "mistyped", client, herb.CodeRateLimited},
+			{"unknown", forge("abcdefghij"), client, herb.CodeRateLimited},
+			{"another port", "mistyped", "192.0.2.1:1001", herb.CodeRateLimited},
+			{"another client", "mistyped", "192.0.2.2:1000", herb.CodeUnauthenticated},
+		} {
+			err := try(c.secret, c.client)
+			if herb.CodeOf(err) != c.want {
+				t.Errorf("%s: got %v; want %s", c.name, err, c.want)
+			}
+			if limited := c.want == herb.CodeRateLimited; limited != (herb.RetryAfterOf(err) > 0) {
+				t.Errorf("%s: retry after %s", c.name, herb.RetryAfterOf(err))
+			}
+		}
+		fresh, key := Mint("new", herb.AllScopes(), time.Now(), time.Time{})
+		keys.add(key)
+		for _, secret := range []string{good, fresh} {
+			if err := try(secret, client); err != nil {
+				t.Errorf("a valid key of a limited client: %v", err)
+			}
+		}
+		time.Sleep(herb.RetryAfterOf(try("mistyped", client)))
+		if err := try("mistyped", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
+			t.Errorf("after the wait that was asked for: %v", err)
+		}
+	})
+}
+
+func TestClientKey(t *testing.T) {
+	t.Parallel()
+	for client, want := range map[string]string{
+		"192.0.2.1":                 "192.0.2.1",
+		"192.0.2.1:80":              "192.0.2.1",
+		"[::ffff:192.0.2.1]:80":     "192.0.2.1",
+		"[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::/64",
+		"2001:db8:1:2:ffff::1":      "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:80":         "fe80::/64",
+		"@":                         "@",
+		"":                          "",
+	} {
+		if got := clientKey(client); got != want {
+			t.Errorf("clientKey(%q) is %q; want %q", client, got, want)
+		}
+	}
+}
+
+func TestLimiter_bounded(t *testing.T) {
+	t.Parallel()
+	l, now := newLimiter(), time.Unix(0, 0)
+	for i := range 5 * maxClients {
+		l.fail(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), now)
+		if n := len(l.current) + len(l.previous); n > 2*maxClients {
+			t.Fatalf("%d clients are remembered", n)
+		}
+	}
+}
+
+func TestCheckToken(t *testing.T) {
+	t.Parallel()
+	secret, _ := Mint("k", nil, time.Now(), time.Time{})
+	for _, c := range []struct{ name, token, want string }{
+		{"one letter", "a", "1 characters"},
+		{"short", "correct-horse-battery-staple-31", "31 characters"},
+		{"one letter many times", strings.Repeat("a", 64), "1 different"},
+		{"few letters", strings.Repeat("abcabcdef", 8), "6 different"},
+		{"16 random bytes", "9f86d081884c7d659a2feaa0c55ad015", ""},
+		{"a key", secret, ""},
+	} {
+		err := CheckToken(c.token)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "openssl rand -hex 32")):
+			t.Errorf("%s: %v; want an error about %q that says how to make a token", c.name, err, c.want)
+		case err != nil && len(c.token) > 1 && strings.Contains(err.Error(), c.token):
+			t.Errorf("%s: the message repeats the token", c.name)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// diskFault describes an error of the disk or the operating system in words that a client may see. It is empty for any other
+// error.
+func diskFault(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return diskFull
+	case errors.Is(err, syscall.EROFS):
+		return readOnly
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "the database cannot be opened: too many open files"
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return ""
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return diskFull
+	case sqlite3.SQLITE_READONLY:
+		return readOnly
+	case sqlite3.SQLITE_IOERR:
+		return "the database cannot be read or written: I/O error"
+	case sqlite3.SQLITE_CANTOPEN:
+		return "the database cannot be opened"
+	}
+	return ""
+}
+
+const (
+	diskFull = "the database cannot be written: disk full"
+	readOnly = "the database cannot be written: it is read-only"
+)
+
+// writeHealth remembers whether the last write failed because of the disk.
+type writeHealth struct{ failed atomic.Bool }
+
+func (h *writeHealth) record(err error) {
+	if err == nil || diskFault(err) != "" { // other errors say nothing about the disk
+		h.failed.Store(err != nil)
+	}
+}
+
+func (h *writeHealth) failing() bool { return h.failed.Load() }
+
+// probeSize is what a probe writes: more than is left on a disk that only seems to have room.
+const probeSize = 64 << 10
+
+// probeWrite writes and removes a row. It is called only while writes fail.
+func (s *Store) probeWrite(ctx context.Context) error {
+	err := s.write(ctx, "probing the database", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO write_probe (padding) VALUES (zeroblob(?))", probeSize)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "probing the database", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM write_probe")
+		return err
+	})
+}

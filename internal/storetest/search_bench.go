@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// Faceter counts values of the plants.
+type Faceter interface {
+	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
+}
+
+// BenchmarkSearches fills an empty store with plants whose names share few first letters, and measures searches and facets
+// that match a large part of them.
+func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
+	fillWithWords(b, s, benchPlants(b))
+	for _, raw := range []string{
+		"", "search=r*", "search=r*+s*+t*+b*", "search=r*+s*+t*+b*&sort=name", "search=-r*",
+	} {
+		r, err := query.Parse(raw, herb.PlantFields())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("list/"+raw, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.ListPlants(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		facets := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
+		b.Run("facets/"+raw, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := f.Facets(b.Context(), facets); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// fillWithWords creates n plants with names of six words and one of 50 tags.
+func fillWithWords(b *testing.B, s Store, n int) {
+	b.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	const batch = 5000
+	for first := 0; first < n; first += batch {
+		creations := make([]store.Creation, min(batch, n-first))
+		for i := range creations {
+			words := make([]string, 6)
+			for j := range words {
+				words[j] = fmt.Sprintf("%c%d", "rstbo"[r.IntN(5)], r.IntN(3000))
+			}
+			tag := fmt.Sprintf("t%d", r.IntN(50))
+			creations[i].Plant = herb.NewPlant{ID: int64(first + i + 1), Plant: herb.Plant{Name: strings.Join(words, " "), Tag: &tag}}
+		}
+		if _, err := s.CreatePlants(b.Context(), creations); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
