@@ -71,10 +71,8 @@ type API struct {
 	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
-	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
 	inFlight   atomic.Int64
 	buffers    *buffers
-	responses  responses
 	compressor *compressor
 	document   atomic.Pointer[document]
 }
@@ -114,21 +112,23 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := a.responses.get()
-	w.ResponseWriter, w.compressor, w.buffers, w.start = rw, a.compressor, a.buffers, a.opts.Now()
-	w.id = requestID(r.Header)
-	w.headers.set("X-Request-Id", w.id)
-	w.headers.set("X-Content-Type-Options", "nosniff")
+	w := &response{
+		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now(), id: requestID(r.Header),
+	}
+	h := w.Header()
+	h.Set("X-Request-Id", w.id)
+	h.Set("X-Content-Type-Options", "nosniff")
 	if sharesWithOrigins(r.URL.Path) {
-		w.headers.set("Access-Control-Allow-Origin", allOrigins)
-		w.headers.set("Access-Control-Expose-Headers", exposedHeaders)
+		h.Set("Access-Control-Allow-Origin", allOrigins)
+		h.Set("Access-Control-Expose-Headers", exposedHeaders)
+	}
+	if len(r.TransferEncoding) > 0 {
+		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed the
+		// Content-Length, so every chunked request is taken for one; few clients send them.
+		h.Set("Connection", "close")
 	}
 	defer a.finish(w, r)
-	ref, ok := plainListing(r)
 	switch {
-	case ok:
-		w.ref = ref
-		a.listing.ServeHTTP(w, r)
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):
@@ -157,7 +157,6 @@ func (a *API) finish(w *response, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	a.responses.put(w)
 }
 
 var errPanic = errors.New("a handler panicked")

@@ -42,20 +42,19 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if status == http.StatusInternalServerError {
 		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
 	}
+	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
-		w.headers.remove(name)
-		delete(w.Header(), name)
+		delete(h, name)
 	}
-	w.headers.set("Cache-Control", "no-store")
+	h.Set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
-		w.headers.set("Retry-After", retryAfter)
+		h.Set("Retry-After", retryAfter)
 	}
 	if a.wantsPage(w, r) {
-		p := newPage(w, r, nil)
-		p.status = status
+		p := &page{header: http.Header{}, status: status}
 		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
 			delete(p.header, "Cache-Control")
-			p.end()
+			p.sendTo(w, r)
 			return
 		}
 	}

@@ -23,7 +23,7 @@ const (
 // export answers with the whole result of a query. What fails before the first byte is an error like any other; what
 // fails later cuts the connection, so that no part can be taken for the whole.
 func (a *API) export(w *response, r *http.Request, format export.Format) error {
-	snap, req, err := a.question(w, r)
+	snap, req, err := a.resolveRequest(w, r)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (b *exportBody) start() {
 	b.header(h)
 	b.w.varyByEncoding()
 	if b.coding != identity {
-		b.w.headers.set("Content-Encoding", b.coding.header())
+		h.Set("Content-Encoding", b.coding.header())
 		b.sent = sha256.New()
 	}
 	if b.trailers {

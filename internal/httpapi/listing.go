@@ -28,7 +28,7 @@ func (a *API) list(w *response, r *http.Request) error {
 
 // prepareListing finds the page and writes the answer into buf. done means that 304 was the whole answer.
 func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	snap, req, err := a.question(w, r)
+	snap, req, err := a.resolveRequest(w, r)
 	if err != nil {
 		return false, err
 	}
@@ -45,43 +45,47 @@ func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bo
 	return false, a.setLinks(w, r.URL, meta)
 }
 
-// question judges a request for records in the order dataset, key, query. The caller releases the snapshot.
-func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.Request, error) {
-	snap, err := a.acquire(w, r)
+// resolveRequest finds the dataset that a path names, authorizes the client to read it and parses the query, in this
+// order. The caller releases the snapshot.
+func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapshot, req *query.Request, err error) {
+	snap, err = a.resolve(w, r, func(snap library.Snapshot) (err error) {
+		if h := w.Header(); h.Get("Vary") == "" {
+			h.Set("Vary", varyAccept)
+		}
+		req, err = query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
+		return err
+	})
+	return snap, req, err
+}
+
+// resolve is resolveRequest for any kind of query.
+func (a *API) resolve(w *response, r *http.Request, parse func(library.Snapshot) error) (library.Snapshot, error) {
+	snap, err := a.acquire(r)
 	if err != nil {
-		return library.Snapshot{}, nil, err
+		return library.Snapshot{}, err
 	}
-	req, err := a.judge(w, r, snap)
+	if err = a.authorizeRead(w, r, snap.Dataset); err == nil {
+		err = parse(snap)
+	}
 	if err != nil {
 		snap.Release()
-		return library.Snapshot{}, nil, err
-	}
-	return snap, req, nil
-}
-
-func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query.Request, error) {
-	w.headers.set("Vary", varyAccept)
-	if err := a.admit(w, r, snap); err != nil {
-		return nil, err
-	}
-	req, err := query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
-	if err != nil {
-		return nil, err
+		return library.Snapshot{}, err
 	}
 	w.setCaching(r, snap.Access)
-	return req, nil
+	return snap, nil
 }
 
-// admit sees that whoever asks may see the records.
-func (a *API) admit(w *response, r *http.Request, snap library.Snapshot) error {
-	if snap.Access != herb.AccessKey {
+// authorizeRead checks that the client may read the records of a dataset.
+func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error {
+	if d.Access != herb.AccessKey {
 		return nil
 	}
-	w.headers.set("Vary", varyKey)
+	vary := varyKey
 	if w.route.page {
-		w.headers.set("Vary", varyCookie)
+		vary = varyCookie
 	}
-	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...)
+	w.Header().Set("Vary", vary)
+	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(d.Ref), d.ReadScopes()...)
 	return err
 }
 
@@ -90,13 +94,9 @@ func needsKey(ref herb.Ref) string {
 		"as Authorization: Bearer <key>, or as the parameter api_key"
 }
 
-// acquire finds the dataset that a path names.
-func (a *API) acquire(w *response, r *http.Request) (library.Snapshot, error) {
-	ref := w.ref
-	if ref == (herb.Ref{}) {
-		ref = herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
-	}
-	ref.Namespace, ref.Name = clip(ref.Namespace), clip(ref.Name)
+// acquire opens the dataset that a path names.
+func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
+	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
 	return a.opts.Library.Acquire(r.Context(), ref)
 }
 
@@ -131,9 +131,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	base := strings.TrimSuffix(first, "1") // the page comes last
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	b := *buf
+	var b []byte
 	add := func(rel string, page int) {
 		if len(b) > 0 {
 			b = append(b, ", "...)
@@ -156,7 +154,6 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		add("next", m.Page+1)
 	}
 	add("last", max(m.TotalPages, 1))
-	w.headers.set("Link", string(b))
-	*buf = b
+	w.Header().Set("Link", string(b))
 	return nil
 }

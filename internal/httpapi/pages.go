@@ -51,7 +51,7 @@ func (a *API) pageRoutes() []route {
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
 		buf := w.buffers.get()
-		p := newPage(w, r, *buf)
+		p := &page{header: http.Header{}, status: http.StatusOK, body: *buf}
 		defer func() {
 			*buf = p.body
 			w.buffers.put(buf)
@@ -59,7 +59,7 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 		if err := handle(p, r); err != nil {
 			return err
 		}
-		p.end()
+		p.sendTo(w, r)
 		return nil
 	}
 }

@@ -24,7 +24,6 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:                 60 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
-		ConnContext:                  withConn,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
