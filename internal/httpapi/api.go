@@ -1,14 +1,17 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/store"
@@ -39,22 +42,24 @@ type Options struct {
 	Plants  Plants
 	Keys    Keys
 
-	Pages       Pages             // for people; nil: none
-	PublicURL   string            // where clients find the service; empty: unknown
-	Health      func() Health     // how the parts are, without asking them; nil: all is well
-	Stall       time.Duration     // how long a client may take for a piece of an export; 0: DefaultStall
-	MaxInFlight int               // requests at once, the rest get 503; 0: DefaultMaxInFlight
-	Version     string            // of the program; entity tags change with it
-	Now         func() time.Time  // nil: time.Now
-	Log         *slog.Logger      // nil: no log
-	Observe     func(Observation) // called at the end of each request; nil: nobody looks
+	Pages          Pages                 // for people; nil: none
+	PublicURL      string                // where clients find the service; empty: unknown
+	Health         func() Health         // how the parts are, without asking them; nil: all is well
+	Stall          time.Duration         // how long a client may take nothing of a streamed body; 0: DefaultStall
+	Admission      *admission.Controller // nil: one with admission.DefaultLimits
+	RequestTimeout time.Duration         // until a response is ready, or an export begins; 0: DefaultRequestTimeout
+	Version        string                // of the program; entity tags change with it
+	Now            func() time.Time      // nil: time.Now
+	Log            *slog.Logger          // nil: no log
+	Observe        func(Observation)     // called at the end of each request; nil: nobody looks
 }
 
-// DefaultMaxInFlight is how many requests are answered at once unless told otherwise.
-const DefaultMaxInFlight = 1024
-
-// DefaultStall is how long a client may take for a piece of an export, of export.ChunkSize, unless told otherwise.
-const DefaultStall = 30 * time.Second
+// The defaults of Options.
+const (
+	DefaultStall          = 30 * time.Second
+	DefaultRequestTimeout = 5 * time.Second
+	defaultMemory         = 1 << 30
+)
 
 // Observation is what a metric may know of a request: nothing that a client chose freely.
 type Observation struct {
@@ -71,7 +76,7 @@ type API struct {
 	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
-	inFlight   atomic.Int64
+	encoders   chan struct{} // one slot for each stream that is encoded at the moment
 	buffers    *buffers
 	compressor *compressor
 	document   atomic.Pointer[document]
@@ -82,11 +87,15 @@ func New(opts Options) (*API, error) {
 	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil {
 		return nil, errors.New("httpapi: Library, Plants and Keys are required")
 	}
-	if opts.MaxInFlight == 0 {
-		opts.MaxInFlight = DefaultMaxInFlight
-	}
-	if opts.Stall == 0 {
-		opts.Stall = DefaultStall
+	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
+	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
+	cores := runtime.GOMAXPROCS(0)
+	if opts.Admission == nil {
+		var err error
+		opts.Admission, err = admission.New(admission.Options{Limits: admission.DefaultLimits(cores, defaultMemory)})
+		if err != nil {
+			return nil, err
+		}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -98,7 +107,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
+	a := &API{opts: opts, buffers: &buffers{}, compressor: c, encoders: make(chan struct{}, max(1, cores-1))}
 	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -29,8 +32,13 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// retryAfter is how many seconds a client should wait after a 503.
-const retryAfter = "1"
+// retryAfter returns how long a client should wait after a 503.
+func retryAfter(err error) time.Duration {
+	if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
+		return rejection.RetryAfter
+	}
+	return time.Second
+}
 
 // fail answers with an Error body. Headers that say how a failure can be mended, such as Allow, are set before.
 func (a *API) fail(w *response, r *http.Request, err error) {
@@ -38,7 +46,14 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	status, message := verdict(err)
+	if w.client != nil && w.client.Err() != nil && errors.Is(err, context.Canceled) {
+		w.gone = true
+		panic(http.ErrAbortHandler) // nobody reads the response
+	}
+	status, message := a.verdict(err)
+	if w.ticket != nil && errors.Is(err, context.DeadlineExceeded) {
+		w.ticket.ReportDeadline()
+	}
 	if status == http.StatusInternalServerError {
 		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
 	}
@@ -48,7 +63,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	}
 	h.Set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", strconv.Itoa(int(retryAfter(err).Seconds())))
 	}
 	if a.wantsPage(w, r) {
 		p := &page{header: http.Header{}, status: status}
@@ -62,10 +77,15 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 }
 
 // verdict finds the status of an error and the words a client may see.
-func verdict(err error) (status int, message string) {
+func (a *API) verdict(err error) (status int, message string) {
 	code := herb.CodeOf(err)
-	if code == herb.CodeInternal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return http.StatusServiceUnavailable, "the answer was not ready in time; try again"
+	switch {
+	case code != herb.CodeInternal:
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, fmt.Sprintf(
+			"the response was not ready in time: a request may take %s; narrow it down, or try again later", a.opts.RequestTimeout)
+	case errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
 	status, ok := statuses[code]
 	if !ok {

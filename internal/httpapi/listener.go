@@ -2,43 +2,85 @@ package httpapi
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
-// Listener wraps the listener of a server. net/http rejects a request that is not HTTP, or whose header is too large,
-// with a line of plain text before any handler runs. The connections of this listener replace that line by an Error body.
-// It belongs above TLS. A nil log disables logging.
-func Listener(l net.Listener, log *slog.Logger) net.Listener {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+// ListenerOptions of a Listener.
+type ListenerOptions struct {
+	MaxConnections int          // open at once; 0: no limit
+	Log            *slog.Logger // nil disables logging
+}
+
+// Listener wraps the listener of a server. It belongs above TLS.
+//
+// net/http rejects a request that is not HTTP, or whose header is too large, with a line of plain text before any handler
+// runs. The connections of this listener replace that line by an Error body. At MaxConnections, and when the process has no
+// file descriptor left, the connection that has waited longest for a request is closed to make room for a new one.
+func Listener(l net.Listener, opts ListenerOptions) net.Listener {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &listener{l, log}
+	return &listener{l, opts.Log, newConnections(opts.MaxConnections)}
 }
 
 type listener struct {
 	net.Listener
 	log *slog.Logger
+	all *connections
 }
+
+// sendBuffer bounds what the kernel holds for a client that reads slowly. It also bounds how much such a client must read
+// before a blocked write goes on: the kernel waits until a third of the buffer is free. With the default of several MiB, a
+// client that reads 100 kB/s looks stalled for more than half a minute.
+const sendBuffer = 256 << 10
 
 // Accept waits for the next connection.
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	if !l.all.reserve() {
+		l.all.release()
+		return nil, net.ErrClosed
 	}
-	return &conn{Conn: c, log: l.log}, nil
+	c, err := l.Listener.Accept()
+	for errors.Is(err, syscall.EMFILE) && l.all.evictOne() {
+		c, err = l.Listener.Accept()
+	}
+	if err != nil {
+		l.all.release()
+		return nil, err // net/http tries again after a temporary error, such as EMFILE
+	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the default is slower to notice progress, not wrong
+	}
+	return &conn{Conn: c, log: l.log, accepted: time.Now(), all: l.all}, nil
+}
+
+// Close closes the listener. Connections stay open.
+func (l *listener) Close() error {
+	l.all.shut()
+	return l.Listener.Close()
 }
 
 type conn struct {
 	net.Conn
 	log *slog.Logger
+
+	accepted time.Time
+
+	all    *connections  // whose mutex guards what follows
+	place  *list.Element // among those that wait for a request; nil: it has one
+	served bool          // it has had a request
+	gone   bool          // its place was given back
 }
 
 // CloseWrite lets net/http close its side first, so that the client can read the response.

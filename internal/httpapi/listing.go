@@ -3,9 +3,11 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -16,33 +18,96 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	done, err := a.prepareListing(w, r, buf)
-	if done || err != nil {
+	snap, req, err := a.resolveRequest(w, r)
+	if err != nil {
 		return err
 	}
+	defer snap.Release()
+	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
+		return nil
+	}
+	page, err := snap.List(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	meta := req.Meta(page.Total)
+	if err := a.setLinks(w, r.URL, meta); err != nil {
+		return err
+	}
+	size := len(listingStart) + len(page.Records)
+	for _, rec := range page.Records {
+		size += len(rec)
+	}
+	if size > maxBufferedPage {
+		return a.streamListing(w, r, page.Records, meta)
+	}
+	buf := a.buffers.get()
+	defer a.buffers.put(buf)
+	*buf = appendListing(*buf, page.Records, meta)
 	w.send(r, http.StatusOK, contentJSON, *buf)
 	return nil
 }
 
-// prepareListing finds the page and writes the answer into buf. done means that 304 was the whole answer.
-func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	snap, req, err := a.resolveRequest(w, r)
+// maxBufferedPage is the size up to which a page is held in memory before it is sent. A page of 100 records is rarely larger
+// than 64 KiB, but a record can have megabytes.
+const maxBufferedPage = 256 << 10
+
+// streamListing sends a page of records that is too large to be held in memory. Its records are memory-mapped and sent from
+// there. It runs in the lane of the exports, because it takes as long as one.
+func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m query.Meta) error {
+	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+		return err
+	}
+	coding := chooseCoding(r.Header["Accept-Encoding"])
+	end := appendMeta(nil, m)
+	body := a.newStream(w, func() {
+		h := w.Header()
+		h.Set("Content-Type", contentJSON)
+		w.varyByEncoding()
+		if coding != identity {
+			h.Set("Content-Encoding", coding.header())
+			return
+		}
+		size := len(listingStart) + len(records) - 1 + len(end)
+		for _, rec := range records {
+			size += len(rec)
+		}
+		h.Set("Content-Length", strconv.Itoa(size))
+	})
+	if r.Method == http.MethodHead {
+		body.header()
+		return nil
+	}
+	if err := body.start(); err != nil {
+		return err
+	}
+	defer body.stop()
+	out, err := a.compressor.stream(coding, body)
 	if err != nil {
-		return false, err
+		return err
 	}
-	defer snap.Release()
-	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
-		return true, nil
+	_, err = out.Write([]byte(listingStart))
+	for i, rec := range records {
+		if i > 0 && err == nil {
+			_, err = out.Write([]byte{','})
+		}
+		// In pieces, because an encoder may hold what it is given until it has compressed all of it.
+		for piece := range slices.Chunk(rec, streamChunk) {
+			if err == nil {
+				_, err = out.Write(piece)
+			}
+		}
 	}
-	page, err := snap.List(r.Context(), req)
+	if err == nil {
+		_, err = out.Write(end)
+	}
+	if err == nil {
+		err = out.Close()
+	}
 	if err != nil {
-		return false, err
+		w.gone = body.clientLeft()
 	}
-	meta := req.Meta(page.Total)
-	*buf = appendListing(*buf, page.Records, meta)
-	return false, a.setLinks(w, r.URL, meta)
+	return err
 }
 
 // resolveRequest finds the dataset that a path names, authorizes the client to read it and parses the query, in this
@@ -97,18 +162,30 @@ func needsKey(ref herb.Ref) string {
 // acquire opens the dataset that a path names.
 func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
 	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
-	return a.opts.Library.Acquire(r.Context(), ref)
+	snap, err := a.opts.Library.Acquire(r.Context(), ref)
+	if err == nil {
+		snap.Source = a.opts.Admission.Limit(snap.Dataset, snap.Source)
+	}
+	return snap, err
 }
+
+// listingStart is what the body of a listing begins with.
+const listingStart = `{"data":[`
 
 // appendListing appends the body of a listing. Records are copied as they are.
 func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
-	b = append(b, `{"data":[`...)
+	b = append(b, listingStart...)
 	for i, rec := range records {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, rec...)
 	}
+	return appendMeta(b, m)
+}
+
+// appendMeta appends what follows the records of a listing.
+func appendMeta(b []byte, m query.Meta) []byte {
 	b = append(b, `],"meta":{"total":`...)
 	b = strconv.AppendInt(b, int64(m.Total), 10)
 	b = append(b, `,"page":`...)

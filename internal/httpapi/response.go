@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"herbarium/internal/admission"
 )
 
 // response is the writer that every handler gets. It knows what the log line will tell.
@@ -13,6 +16,8 @@ type response struct {
 	compressor *compressor
 	buffers    *buffers
 	start      time.Time
+	client     context.Context   // ends when the client leaves, and has no deadline
+	ticket     *admission.Ticket // nil: the request needs no slot
 	id         string
 	route      *route // nil: none was found
 	machine    bool   // the path is for machines, although no route answers
@@ -67,6 +72,9 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if w.ticket != nil {
+		w.ticket.Release() // a slow client must not hold a slot
+	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		w.write(body)

@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -114,20 +116,27 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	return mux
 }
 
-// serve runs the handler of a route, unless there is too much to do already.
+// serve runs the handler of a route. Probes run at once. Other requests have a deadline and wait for a slot: those with a
+// body take it when they have read the body, so that a client that sends slowly holds none.
 func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
 		w.route = rt
+		var err error
 		if !rt.probe {
-			defer a.inFlight.Add(-1)
-			if a.inFlight.Add(1) > int64(a.opts.MaxInFlight) {
-				a.fail(w, r, herb.Errorf(herb.CodeUnavailable,
-					"too many requests at once; try again in %s second", retryAfter))
-				return
+			w.client, w.ticket = r.Context(), a.opts.Admission.NewTicket()
+			defer w.ticket.Release()
+			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
+			defer cancel()
+			r = r.WithContext(admission.NewContext(ctx, w.ticket))
+			if rt.method == http.MethodGet {
+				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
 		}
-		if err := rt.handle(w, r); err != nil {
+		if err == nil {
+			err = rt.handle(w, r)
+		}
+		if err != nil {
 			a.fail(w, r, err)
 		}
 	})

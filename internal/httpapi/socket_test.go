@@ -38,6 +38,9 @@ func (c *client) send(text string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if res.Close {
+		res.Header.Set("Connection", "close") // ReadResponse has removed it
+	}
 	body, err := io.ReadAll(res.Body)
 	return answer{res.StatusCode, res.Header, string(body)}, err
 }
