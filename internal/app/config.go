@@ -18,6 +18,7 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/text"
@@ -25,21 +26,26 @@ import (
 
 // Config is everything that can be set from outside.
 type Config struct {
-	Data        string
-	Database    Address
-	Blobs       Address
-	CacheSize   int64
-	Retention   time.Duration
-	Addr        string
-	AdminAddr   string
-	PublicURL   string
-	LogLevel    slog.Level
-	LogFormat   string
-	MaxInFlight int
-	Keep        int
-	Drain       time.Duration
-	Shutdown    time.Duration
-	Token       Secret
+	Data           string
+	Database       Address
+	Blobs          Address
+	CacheSize      int64
+	Retention      time.Duration
+	Addr           string
+	AdminAddr      string
+	PublicURL      string
+	LogLevel       slog.Level
+	LogFormat      string
+	MaxInFlight    int
+	MaxExpensive   int
+	MaxExports     int
+	MaxWrites      int
+	RequestTimeout time.Duration
+	Memory         int64
+	Keep           int
+	Drain          time.Duration
+	Shutdown       time.Duration
+	Token          Secret
 }
 
 // Secret is a string that does not show itself where it is printed or logged.
@@ -147,9 +153,44 @@ func Settings() []Setting {
 				return oneOf(s, telemetry.FormatAuto, telemetry.FormatHuman, telemetry.FormatJSON)
 			},
 		}, {
-			Key: "max_in_flight", Env: "HERBARIUM_MAX_IN_FLIGHT", Usage: "`number` of requests worked on at once; more are answered 503",
-			get: func(c *Config) string { return strconv.Itoa(c.MaxInFlight) },
-			set: func(c *Config, s string) (err error) { c.MaxInFlight, err = positive(s); return err },
+			Key: "max_in_flight", Env: "HERBARIUM_MAX_IN_FLIGHT",
+			Usage: "`number` of ordinary requests that run at once; more get 503",
+			get:   func(c *Config) string { return strconv.Itoa(c.MaxInFlight) },
+			set:   func(c *Config, s string) (err error) { c.MaxInFlight, err = positive(s); return err },
+		}, {
+			Key: "max_expensive", Env: "HERBARIUM_MAX_EXPENSIVE",
+			Usage: "`number` of expensive queries that run at once; 0: one less than there are processors",
+			get:   func(c *Config) string { return strconv.Itoa(c.MaxExpensive) },
+			set:   func(c *Config, s string) (err error) { c.MaxExpensive, err = natural(s); return err },
+		}, {
+			Key: "max_exports", Env: "HERBARIUM_MAX_EXPORTS",
+			Usage: "`number` of exports that run at once; 0: 32 for each processor, fewer if memory is short",
+			get:   func(c *Config) string { return strconv.Itoa(c.MaxExports) },
+			set:   func(c *Config, s string) (err error) { c.MaxExports, err = natural(s); return err },
+		}, {
+			Key: "max_writes", Env: "HERBARIUM_MAX_WRITES", Usage: "`number` of writes that run at once; 0: 256",
+			get: func(c *Config) string { return strconv.Itoa(c.MaxWrites) },
+			set: func(c *Config, s string) (err error) { c.MaxWrites, err = natural(s); return err },
+		}, {
+			Key: "request_timeout", Env: "HERBARIUM_REQUEST_TIMEOUT",
+			Usage: "`time` after which a request gets 503; an export must have begun by then",
+			get:   func(c *Config) string { return c.RequestTimeout.String() },
+			set: func(c *Config, s string) (err error) {
+				if c.RequestTimeout, err = duration(s); err == nil && c.RequestTimeout == 0 {
+					err = errWriteDuration
+				}
+				return err
+			},
+		}, {
+			Key: "memory", Env: "HERBARIUM_MEMORY",
+			Usage: "`size` of the memory that the server should stay below, such as 2GiB; 0: half of the machine",
+			get:   func(c *Config) string { return formatSize(c.Memory) },
+			set: func(c *Config, s string) (err error) {
+				if c.Memory, err = parseSize(s); err == nil && c.Memory != 0 && c.Memory < minMemory {
+					err = fmt.Errorf("a server needs more; choose %s or more, or 0", formatSize(minMemory))
+				}
+				return err
+			},
 		}, {
 			Key: "keep", Env: "HERBARIUM_KEEP", Usage: "`number` of versions kept of each dataset, the live one included",
 			get: func(c *Config) string { return strconv.Itoa(c.Keep) },
@@ -174,6 +215,9 @@ func Settings() []Setting {
 
 // minRetention leaves nodes the time to fetch what they have just learnt of, and to notice that there is something newer.
 const minRetention = 10 * time.Minute
+
+// minMemory is the least memory with which a server is of use.
+const minMemory = 64 << 20
 
 var errWriteDuration = errors.New("write a duration, such as 10s or 1m30s")
 
@@ -226,18 +270,27 @@ func positive(s string) (int, error) {
 	return n, nil
 }
 
+func natural(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0, errors.New("write a whole number from 0")
+	}
+	return n, nil
+}
+
 // DefaultConfig is what holds where nothing is set.
 func DefaultConfig() Config {
 	return Config{
-		Data:        "herbarium-data",
-		Addr:        "127.0.0.1:8080",
-		LogLevel:    slog.LevelInfo,
-		LogFormat:   telemetry.FormatAuto,
-		MaxInFlight: 1024,
-		Keep:        library.DefaultKeep,
-		CacheSize:   20 << 30,
-		Retention:   24 * time.Hour,
-		Shutdown:    15 * time.Second,
+		Data:           "herbarium-data",
+		Addr:           "127.0.0.1:8080",
+		LogLevel:       slog.LevelInfo,
+		LogFormat:      telemetry.FormatAuto,
+		MaxInFlight:    1024,
+		RequestTimeout: httpapi.DefaultRequestTimeout,
+		Keep:           library.DefaultKeep,
+		CacheSize:      20 << 30,
+		Retention:      24 * time.Hour,
+		Shutdown:       15 * time.Second,
 	}
 }
 

@@ -1,21 +1,93 @@
 package app
 
 import (
+	"bufio"
+	"cmp"
+	"io/fs"
 	"os"
+	"path"
 	"runtime/debug"
+	"strconv"
+	"strings"
 )
 
-// What the program tries to do with, whatever the size of the files that it publishes. A server has the files of the
-// versions that it lists in memory beside that, as far as they are in use.
-const (
-	PublishMemory = 320 << 20
-	ServeMemory   = 256 << 20
-)
+// PublishMemory is the memory limit of a command that publishes, whatever the size of the files.
+const PublishMemory = 320 << 20
 
-// LimitMemory has garbage collected in time to stay below a number of bytes, unless the environment has a say: records of
-// megabytes leave much of it behind.
+// LimitMemory sets the soft memory limit of the Go runtime, unless GOMEMLIMIT is set.
 func LimitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)
 	}
+}
+
+// fallbackMemory is assumed where the size of the machine is unknown.
+const fallbackMemory = 4 << 30
+
+// memory returns the memory budget of a server: the setting, or half of the machine.
+func (c Config) memory() int64 {
+	return cmp.Or(c.Memory, machineMemory(os.DirFS("/"))/2)
+}
+
+// machineMemory returns the memory that the process may use: that of the machine, or the limit of its control group where
+// that is lower. root is the root of the file system.
+func machineMemory(root fs.FS) int64 {
+	memory := physicalMemory(root)
+	for _, file := range cgroupLimits(root) {
+		content, err := fs.ReadFile(root, file)
+		if err != nil {
+			continue
+		}
+		// "max", which means no limit, is not a number.
+		if limit, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64); err == nil && limit > 0 {
+			memory = min(memory, limit)
+		}
+	}
+	return memory
+}
+
+// physicalMemory reads MemTotal of /proc/meminfo.
+func physicalMemory(root fs.FS) int64 {
+	f, err := root.Open("proc/meminfo")
+	if err != nil {
+		return fallbackMemory
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 || fields[0] != "MemTotal:" {
+			continue
+		}
+		if kib, err := strconv.ParseInt(fields[1], 10, 64); err == nil && kib > 0 {
+			return kib << 10
+		}
+	}
+	return fallbackMemory
+}
+
+// cgroupLimits lists the files that may hold a memory limit of the process's control group or of a parent, for versions 1
+// and 2 of control groups.
+func cgroupLimits(root fs.FS) []string {
+	const v1, v2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
+	files := []string{path.Join(v1, "memory.limit_in_bytes"), path.Join(v2, "memory.max")}
+	content, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return files
+	}
+	for line := range strings.Lines(string(content)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		base, file := v2, "memory.max"
+		if parts[1] == "memory" {
+			base, file = v1, "memory.limit_in_bytes"
+		} else if parts[0] != "0" {
+			continue
+		}
+		for group := path.Clean("/" + parts[2]); group != "/"; group = path.Dir(group) {
+			files = append(files, path.Join(base, group, file))
+		}
+	}
+	return files
 }

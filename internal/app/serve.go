@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
@@ -41,7 +42,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer listener.Close()
-	LimitMemory(ServeMemory) // a publish in a server must not starve it
+	LimitMemory(c.memory())
 	data, err := openData(ctx, c, opts.Log, 0)
 	if err != nil {
 		return err
@@ -112,23 +113,34 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	creator := plants.New(d.Store, creation)
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
 	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
+	lanes, err := admission.New(admission.Options{
+		Limits:   c.limits(),
+		Rejected: func(l admission.Lane, r admission.Reason) { metrics.Rejected(l.String(), string(r)) },
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range admission.Lanes() {
+		metrics.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
+	}
 	health := d.monitor(opts.Log, metrics.Part)
 	pages, err := web.New(web.Options{
-		Library: d.Library, Keys: verifier, Troubles: d.troubles, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, Troubles: d.troubles, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Library:     d.Library,
-		Plants:      creator,
-		Keys:        verifier,
-		Pages:       pages,
-		PublicURL:   c.PublicURL,
-		Health:      health.Health,
-		MaxInFlight: c.MaxInFlight,
-		Version:     opts.Version,
-		Log:         opts.Log,
+		Library:        d.Library,
+		Plants:         creator,
+		Keys:           verifier,
+		Pages:          pages,
+		PublicURL:      c.PublicURL,
+		Health:         health.Health,
+		Admission:      lanes,
+		RequestTimeout: c.RequestTimeout,
+		Version:        opts.Version,
+		Log:            opts.Log,
 		Observe: func(o httpapi.Observation) {
 			metrics.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
 		},
@@ -160,8 +172,9 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 
 	server := httpapi.NewServer(api, opts.Log)
+	limited := httpapi.Listener(listener, httpapi.ListenerOptions{MaxConnections: maxConnections(maxDescriptors()), Log: opts.Log})
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(httpapi.Listener(listener, opts.Log)) }()
+	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {
 		datasets, err := d.Library.Datasets(ctx)
 		if err := d.tolerate(err, opts.Log); err != nil {
@@ -183,9 +196,9 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return fmt.Errorf("serving: %w", err)
 	case <-time.After(c.Drain): // those who send requests find out that they should not
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
+	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
-	if err := server.Shutdown(limited); err != nil {
+	if err := server.Shutdown(stopBy); err != nil {
 		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", c.Shutdown, err), server.Close())
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,12 +17,8 @@ import (
 
 // serverSettings are the settings that only a server has.
 func serverSettings() []string {
-	return []string{"addr", "admin_addr", "public_url", "max_in_flight", "keep", "cache_size", "retention", "drain", "shutdown"}
+	return []string{"addr", "admin_addr", "public_url", "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory", "keep", "cache_size", "retention", "drain", "shutdown"}
 }
-
-// logDelay is how long a line of a server's log may wait to be written with others: a system call for each request costs
-// more than its line does.
-const logDelay = 5 * time.Millisecond
 
 func newServe(r *runner) *cobra.Command {
 	var watch bool
@@ -46,11 +41,10 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			if err != nil {
 				return err
 			}
-			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat, Delay: logDelay})
+			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
 			if err != nil {
 				return err
 			}
-			defer func() { _ = telemetry.Finish(log) }() // a log that cannot be written has nobody to tell
 			var watched []string
 			if watch {
 				if watched = paths; len(paths) == 0 {

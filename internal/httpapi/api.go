@@ -1,14 +1,17 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/store"
@@ -40,22 +43,24 @@ type Options struct {
 	Plants  Plants
 	Keys    Keys
 
-	Pages       Pages             // for people; nil: none
-	PublicURL   string            // where clients find the service; empty: unknown
-	Health      func() Health     // how the parts are, without asking them; nil: all is well
-	Stall       time.Duration     // how long a client may take for a piece of an export; 0: DefaultStall
-	MaxInFlight int               // requests at once, the rest get 503; 0: DefaultMaxInFlight
-	Version     string            // of the program; entity tags change with it
-	Now         func() time.Time  // nil: time.Now
-	Log         *slog.Logger      // nil: no log
-	Observe     func(Observation) // called at the end of each request; nil: nobody looks
+	Pages          Pages                 // for people; nil: none
+	PublicURL      string                // where clients find the service; empty: unknown
+	Health         func() Health         // how the parts are, without asking them; nil: all is well
+	Stall          time.Duration         // how long a client may take nothing of a streamed body; 0: DefaultStall
+	Admission      *admission.Controller // nil: one with admission.DefaultLimits
+	RequestTimeout time.Duration         // until a response is ready, or an export begins; 0: DefaultRequestTimeout
+	Version        string                // of the program; entity tags change with it
+	Now            func() time.Time      // nil: time.Now
+	Log            *slog.Logger          // nil: no log
+	Observe        func(Observation)     // called at the end of each request; nil: nobody looks
 }
 
-// DefaultMaxInFlight is how many requests are answered at once unless told otherwise.
-const DefaultMaxInFlight = 1024
-
-// DefaultStall is how long a client may take for a piece of an export, of export.ChunkSize, unless told otherwise.
-const DefaultStall = 30 * time.Second
+// The defaults of Options.
+const (
+	DefaultStall          = 30 * time.Second
+	DefaultRequestTimeout = 5 * time.Second
+	defaultMemory         = 1 << 30
+)
 
 // Observation is what a metric may know of a request: nothing that a client chose freely.
 type Observation struct {
@@ -72,10 +77,8 @@ type API struct {
 	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
-	listing    http.Handler // the route that is asked for most, which plainListing finds without the mux
-	inFlight   atomic.Int64
+	encoders   chan struct{} // one slot for each stream that is encoded at the moment
 	buffers    *buffers
-	responses  responses
 	compressor *compressor
 	document   atomic.Pointer[document]
 }
@@ -85,11 +88,15 @@ func New(opts Options) (*API, error) {
 	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil {
 		return nil, errors.New("httpapi: Library, Plants and Keys are required")
 	}
-	if opts.MaxInFlight == 0 {
-		opts.MaxInFlight = DefaultMaxInFlight
-	}
-	if opts.Stall == 0 {
-		opts.Stall = DefaultStall
+	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
+	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
+	cores := runtime.GOMAXPROCS(0)
+	if opts.Admission == nil {
+		var err error
+		opts.Admission, err = admission.New(admission.Options{Limits: admission.DefaultLimits(cores, defaultMemory)})
+		if err != nil {
+			return nil, err
+		}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -101,7 +108,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
+	a := &API{opts: opts, buffers: &buffers{}, compressor: c, encoders: make(chan struct{}, max(1, cores-1))}
 	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
@@ -115,21 +122,23 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w := a.responses.get()
-	w.ResponseWriter, w.compressor, w.buffers, w.start = rw, a.compressor, a.buffers, a.opts.Now()
-	w.id = requestID(r.Header)
-	w.headers.set("X-Request-Id", w.id)
-	w.headers.set("X-Content-Type-Options", "nosniff")
+	w := &response{
+		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now(), id: requestID(r.Header),
+	}
+	h := w.Header()
+	h.Set("X-Request-Id", w.id)
+	h.Set("X-Content-Type-Options", "nosniff")
 	if sharesWithOrigins(r.URL.Path) {
-		w.headers.set("Access-Control-Allow-Origin", allOrigins)
-		w.headers.set("Access-Control-Expose-Headers", exposedHeaders)
+		h.Set("Access-Control-Allow-Origin", allOrigins)
+		h.Set("Access-Control-Expose-Headers", exposedHeaders)
+	}
+	if len(r.TransferEncoding) > 0 {
+		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed the
+		// Content-Length, so every chunked request is taken for one; few clients send them.
+		h.Set("Connection", "close")
 	}
 	defer a.finish(w, r)
-	ref, ok := plainListing(r)
 	switch {
-	case ok:
-		w.ref = ref
-		a.listing.ServeHTTP(w, r)
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):
@@ -158,7 +167,6 @@ func (a *API) finish(w *response, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	a.responses.put(w)
 }
 
 var errPanic = errors.New("a handler panicked")

@@ -2,14 +2,11 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -38,12 +35,6 @@ func (c coding) header() string {
 // chooseCoding reads Accept-Encoding: the coding with the highest weight, zstd before gzip where they weigh the same.
 // Without a word about it, an uncompressed body is always welcome but never preferred.
 func chooseCoding(headers []string) coding { return weigh(headers).best() }
-
-// prefersGzip reports whether no coding is more welcome than gzip.
-func prefersGzip(headers []string) bool {
-	w := weigh(headers)
-	return w[codingGzip] > 0 && w[codingGzip] >= w[w.best()]
-}
 
 // codingWeights says how welcome each coding is, in thousandths.
 type codingWeights [codings]int
@@ -105,9 +96,8 @@ func parseWeight(params string) int {
 
 // compressor holds encoders, which are costly to make, for reuse.
 type compressor struct {
-	zstd    *zstd.Encoder // its EncodeAll is safe for concurrent use
-	gzip    sync.Pool
-	deflate sync.Pool
+	zstd *zstd.Encoder // its EncodeAll is safe for concurrent use
+	gzip sync.Pool
 }
 
 // zstdWindow is small, to keep the memory of the encoders small; bodies rarely are larger.
@@ -125,59 +115,6 @@ func newCompressor() (*compressor, error) {
 type gzipEncoder struct {
 	out bytes.Buffer
 	gz  *gzip.Writer
-}
-
-// deflateEncoder is a reusable encoder of pieces, with what it writes to.
-type deflateEncoder struct {
-	out bytes.Buffer
-	fl  *flate.Writer
-}
-
-// keptPiece is a piece of a body that was compressed before.
-type keptPiece struct {
-	from, to int    // in the body
-	deflated []byte // in the DEFLATE format, up to a boundary of bytes and without an end
-}
-
-// gzipHead is what a gzip body begins with: no name, no time, any system.
-const gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-
-// splice appends what body has behind from in DEFLATE blocks, with what was compressed before in its place: DEFLATE has no
-// state between blocks but what they refer to, and neither kept pieces nor what is compressed between them refers to anything
-// outside.
-func (c *compressor) splice(dst, body []byte, from int, kept []keptPiece) []byte {
-	e, ok := c.deflate.Get().(*deflateEncoder)
-	if !ok {
-		e = &deflateEncoder{}
-		e.fl, _ = flate.NewWriter(&e.out, flate.BestSpeed)
-	}
-	between := func(piece []byte) {
-		if len(piece) == 0 {
-			return
-		}
-		e.out.Reset()
-		e.fl.Reset(&e.out)
-		_, _ = e.fl.Write(piece)
-		_ = e.fl.Flush()
-		dst = append(dst, e.out.Bytes()...)
-	}
-	for _, k := range kept {
-		between(body[from:k.from])
-		dst = append(dst, k.deflated...)
-		from = k.to
-	}
-	between(body[from:])
-	if e.out.Cap() <= maxKeptBuffer {
-		c.deflate.Put(e)
-	}
-	return dst
-}
-
-// endGzip appends what a gzip body ends with.
-func endGzip(dst, body []byte) []byte {
-	dst = append(dst, 3, 0) // the last block, which is empty
-	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(body))
-	return binary.LittleEndian.AppendUint32(dst, uint32(len(body)))
 }
 
 // append appends body to dst, compressed. Writing to memory cannot fail.

@@ -12,24 +12,14 @@ import (
 // entityTag makes the tag of a representation from what decides its content. It is weak: the same content may come in
 // several encodings.
 func (a *API) entityTag(parts ...string) string {
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	b := append(*buf, a.opts.Version...)
-	for _, p := range parts {
-		b = append(b, 0)
-		b = append(b, p...)
-	}
-	*buf = b
-	sum := sha256.Sum256(b)
+	sum := sha256.Sum256([]byte(a.opts.Version + "\x00" + strings.Join(parts, "\x00")))
 	const tagBytes = 15 // 120 bits, which base64 writes without padding
-	tag := append(make([]byte, 0, 32), `W/"`...)
-	tag = base64.RawURLEncoding.AppendEncode(tag, sum[:tagBytes])
-	return string(append(tag, '"'))
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:tagBytes]) + `"`
 }
 
 // notModified answers that the client has what it asks for; false if it has not.
 func (w *response) notModified(r *http.Request, tag string) bool {
-	w.headers.set("Etag", tag)
+	w.Header().Set("ETag", tag)
 	if !matchesTag(r.Header["If-None-Match"], tag) {
 		return false
 	}
@@ -74,13 +64,14 @@ const (
 
 // setCaching says who may keep a copy. A URL with a key in it must leave no trace anywhere.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
+	h := w.Header()
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		w.headers.set("Cache-Control", cacheNever)
-		w.headers.set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", cacheNever)
+		h.Set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		w.headers.set("Cache-Control", cachePrivate)
+		h.Set("Cache-Control", cachePrivate)
 	default:
-		w.headers.set("Cache-Control", cachePublic)
+		h.Set("Cache-Control", cachePublic)
 	}
 }

@@ -59,7 +59,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 
 // describe answers with one dataset.
 func (a *API) describe(w *response, r *http.Request) error {
-	snap, err := a.acquire(w, r)
+	snap, err := a.acquire(r)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	}
 	access := herb.AccessOpen
 	if snap.Access == herb.AccessKey {
-		w.headers.set("Vary", varyKey)
-		if a.mayList(r, snap.Dataset) {
+		w.Header().Set("Vary", varyKey)
+		if a.mayRead(r, snap.Dataset) {
 			access = herb.AccessKey
 		} else {
 			body.Descriptor, body.Report = nil, nil // they quote values
@@ -80,8 +80,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 	return a.sendDescription(w, r, body, access)
 }
 
-// mayList reports whether a request brings a key that lists the records of a dataset.
-func (a *API) mayList(r *http.Request, d herb.Dataset) bool {
+// mayRead reports whether a request has a key that may read the records of a dataset.
+func (a *API) mayRead(r *http.Request, d herb.Dataset) bool {
 	secret := apiKey(r)
 	if secret == "" {
 		return false

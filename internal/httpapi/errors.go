@@ -9,7 +9,9 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -32,8 +34,13 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// retryAfter is how many seconds a client should wait after a 503.
-const retryAfter = "1"
+// retryAfter returns how long a client should wait after a 503.
+func retryAfter(err error) time.Duration {
+	if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
+		return rejection.RetryAfter
+	}
+	return time.Second
+}
 
 // fail answers with an Error body. Headers that say how a failure can be mended, such as Allow, are set before.
 func (a *API) fail(w *response, r *http.Request, err error) {
@@ -41,27 +48,33 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	status, message := verdict(err)
+	if w.client != nil && w.client.Err() != nil && errors.Is(err, context.Canceled) {
+		w.gone = true
+		panic(http.ErrAbortHandler) // nobody reads the response
+	}
+	status, message := a.verdict(err)
+	if w.ticket != nil && errors.Is(err, context.DeadlineExceeded) {
+		w.ticket.ReportDeadline()
+	}
 	if status == http.StatusInternalServerError {
 		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
 	}
+	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
-		w.headers.remove(name)
-		delete(w.Header(), name)
+		delete(h, name)
 	}
-	w.headers.set("Cache-Control", "no-store")
+	h.Set("Cache-Control", "no-store")
 	if status == http.StatusServiceUnavailable {
-		w.headers.set("Retry-After", retryAfter)
+		h.Set("Retry-After", strconv.Itoa(int(retryAfter(err).Seconds())))
 	}
 	if wait := herb.RetryAfterOf(err); wait > 0 {
-		w.headers.set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if a.wantsPage(w, r) {
-		p := newPage(w, r, nil)
-		p.status = status
+		p := &page{header: http.Header{}, status: status}
 		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
 			delete(p.header, "Cache-Control")
-			p.end()
+			p.sendTo(w, r)
 			return
 		}
 	}
@@ -69,10 +82,15 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 }
 
 // verdict finds the status of an error and the words a client may see.
-func verdict(err error) (status int, message string) {
+func (a *API) verdict(err error) (status int, message string) {
 	code := herb.CodeOf(err)
-	if code == herb.CodeInternal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return http.StatusServiceUnavailable, "the answer was not ready in time; try again"
+	switch {
+	case code != herb.CodeInternal:
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, fmt.Sprintf(
+			"the response was not ready in time: a request may take %s; narrow it down, or try again later", a.opts.RequestTimeout)
+	case errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
 	status, ok := statuses[code]
 	if !ok {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -243,39 +242,6 @@ func (b brokenWriter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type panicWriter struct{ http.ResponseWriter }
 
 func (panicWriter) Write([]byte) (int, error) { panic("broken") }
-
-func TestTooManyRequests(t *testing.T) {
-	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.MaxInFlight = 2 })
-	entered, leave := make(chan struct{}), make(chan struct{})
-	s.library.listing = func() { entered <- struct{}{}; <-leave }
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			w := httptest.NewRecorder()
-			s.ServeHTTP(w, request("GET", "/api/v1/garden/catalog/data", ""))
-			if w.Code != 200 {
-				t.Errorf("a request within the limit gets %d", w.Code)
-			}
-		})
-		<-entered
-	}
-	a := s.get(t, "/api/v1/garden/catalog/data")
-	if a.status != 503 || a.header.Get("Retry-After") != "1" {
-		t.Errorf("a request over the limit gets %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
-	}
-	for _, path := range []string{"/healthz", "/readyz"} {
-		if a := s.get(t, path); a.status != 200 {
-			t.Errorf("%s gives %d under load", path, a.status)
-		}
-	}
-	close(leave)
-	wg.Wait()
-	s.library.listing = nil
-	if a := s.get(t, "/api/v1/garden/catalog/data"); a.status != 200 {
-		t.Errorf("after the load: %d", a.status)
-	}
-}
 
 func TestService(t *testing.T) {
 	t.Parallel()

@@ -394,7 +394,7 @@ func TestExportSlowerThanTheServersLimits(t *testing.T) {
 	}
 	server := httpapi.NewServer(s, nil)
 	server.ReadTimeout, server.WriteTimeout, server.ReadHeaderTimeout = limit, limit, limit
-	go server.Serve(httpapi.Listener(l, nil))
+	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
 	defer server.Close()
 	lines := 0
 	res, err := fetch(t, "http://"+l.Addr().String(), func(body io.Reader) error {
@@ -430,7 +430,7 @@ func TestExportAndShutdown(t *testing.T) {
 	}
 	server := httpapi.NewServer(s, nil)
 	server.RegisterOnShutdown(func() { close(stopping) })
-	go server.Serve(httpapi.Listener(l, nil))
+	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
 	stopped := make(chan error, 1)
 	go func() {
 		<-begun

@@ -1,7 +1,5 @@
 package httpapi
 
-import "net/http"
-
 // Operations lists the method and path of every route, as the OpenAPI document writes them.
 func (a *API) Operations() []string {
 	var ops []string
@@ -26,12 +24,3 @@ func (a *API) PagePatterns() []string {
 
 // Statuses is the table from codes to statuses.
 var Statuses = statuses
-
-// PlainListing is what is known of a path without the mux.
-var PlainListing = plainListing
-
-// ListingOf is what the mux knows of a path: whether it leads to the listing, as it is.
-func (a *API) ListingOf(r *http.Request) bool {
-	_, pattern := a.mux.Handler(r)
-	return pattern == "GET "+listPattern && isCanonical(r.URL)
-}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -35,19 +36,15 @@ type facetRange struct {
 
 // facets answers with how the values of fields are distributed.
 func (a *API) facets(w *response, r *http.Request) error {
-	snap, err := a.acquire(w, r)
+	var req *query.FacetRequest
+	snap, err := a.resolve(w, r, func(snap library.Snapshot) (err error) {
+		req, err = query.ParseFacets(r.URL.RawQuery, snap.Fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
-	if err := a.admit(w, r, snap); err != nil {
-		return err
-	}
-	req, err := query.ParseFacets(r.URL.RawQuery, snap.Fields)
-	if err != nil {
-		return err
-	}
-	w.setCaching(r, snap.Access)
 	if w.notModified(r, a.entityTag(snap.Version, facetsPattern, req.String())) {
 		return nil
 	}

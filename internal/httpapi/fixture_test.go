@@ -94,6 +94,7 @@ type fakeLibrary struct {
 	acquireErr, datasetsErr, listErr error // instead of an answer
 	listPanic                        any
 	listing                          func()                             // called when a listing begins
+	query                            func(context.Context) error        // called instead of the listing; nil: the listing
 	stream                           func(context.Context) query.Stream // instead of the records
 
 	plants *fakePlants
@@ -169,6 +170,9 @@ func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, er
 	s.l.listed.Add(1)
 	if s.l.listing != nil {
 		s.l.listing()
+	}
+	if s.l.query != nil {
+		return query.Page{}, s.l.query(ctx)
 	}
 	if s.l.listPanic != nil {
 		panic(s.l.listPanic)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,59 +12,78 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// Listener wraps the listener of a server. A request that is not HTTP, or too much of it, never reaches a handler:
-// net/http writes a line of plain text and hangs up. The connections of this listener know that line and send an Error
-// body in its place. It belongs above TLS, where there is any. A nil log is no log.
-func Listener(l net.Listener, log *slog.Logger) net.Listener {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+// ListenerOptions of a Listener.
+type ListenerOptions struct {
+	MaxConnections int          // open at once; 0: no limit
+	Log            *slog.Logger // nil disables logging
+}
+
+// Listener wraps the listener of a server. It belongs above TLS.
+//
+// net/http rejects a request that is not HTTP, or whose header is too large, with a line of plain text before any handler
+// runs. The connections of this listener replace that line by an Error body. At MaxConnections, and when the process has no
+// file descriptor left, the connection that has waited longest for a request is closed to make room for a new one.
+func Listener(l net.Listener, opts ListenerOptions) net.Listener {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &listener{l, log}
+	return &listener{l, opts.Log, newConnections(opts.MaxConnections)}
 }
 
 type listener struct {
 	net.Listener
 	log *slog.Logger
+	all *connections
 }
+
+// sendBuffer bounds what the kernel holds for a client that reads slowly. It also bounds how much such a client must read
+// before a blocked write goes on: the kernel waits until a third of the buffer is free. With the default of several MiB, a
+// client that reads 100 kB/s looks stalled for more than half a minute.
+const sendBuffer = 256 << 10
 
 // Accept waits for the next connection.
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	if !l.all.reserve() {
+		l.all.release()
+		return nil, net.ErrClosed
 	}
-	return &conn{reads: reads{Conn: c, begun: time.Now()}, log: l.log}, nil
+	c, err := l.Listener.Accept()
+	for errors.Is(err, syscall.EMFILE) && l.all.evictOne() {
+		c, err = l.Listener.Accept()
+	}
+	if err != nil {
+		l.all.release()
+		return nil, err // net/http tries again after a temporary error, such as EMFILE
+	}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the default is slower to notice progress, not wrong
+	}
+	return &conn{Conn: c, log: l.log, accepted: time.Now(), all: l.all}, nil
+}
+
+// Close closes the listener. Connections stay open.
+func (l *listener) Close() error {
+	l.all.shut()
+	return l.Listener.Close()
 }
 
 type conn struct {
-	reads
-	log     *slog.Logger
-	writeBy time.Time // the deadline that is set for writes
-	lifted  bool      // and is to be lifted before the next one
-	ahead
+	net.Conn
+	log *slog.Logger
+
+	accepted time.Time
+
+	all    *connections  // whose mutex guards what follows
+	place  *list.Element // among those that wait for a request; nil: it has one
+	served bool          // it has had a request
+	gone   bool          // its place was given back
 }
 
-// SetWriteDeadline sets the deadline for writes. net/http sets one with every request and lifts it after it, and each of
-// that moves a timer, which costs as much as finding the records. So a deadline is lifted only when something is written
-// without one, and not moved on by less than a second: a minute less a second is as good a limit.
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.lifted = t.IsZero() && !c.writeBy.IsZero()
-	if step := t.Sub(c.writeBy); c.lifted || 0 <= step && step < time.Second {
-		return nil
-	}
-	c.writeBy = t
-	return c.Conn.SetWriteDeadline(t)
-}
-
-// SetDeadline sets the deadline for reads and writes.
-func (c *conn) SetDeadline(t time.Time) error {
-	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
-// CloseWrite lets net/http hang up gently, so that the client can read why.
+// CloseWrite lets net/http close its side first, so that the client can read the response.
 func (c *conn) CloseWrite() error {
 	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return cw.CloseWrite()
@@ -71,23 +91,14 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// Write passes on what is written, except for a refusal of net/http's own.
+// Write passes on what is written and replaces a rejection of net/http.
 func (c *conn) Write(p []byte) (int, error) {
-	if c.lifted {
-		c.lifted, c.writeBy = false, time.Time{}
-		if err := c.Conn.SetWriteDeadline(c.writeBy); err != nil {
-			return 0, err
-		}
-	}
-	if c.waiting || c.sent > 0 {
-		return c.writeAhead(c.Conn, p)
-	}
-	status, reason, ok := ownRefusal(p)
+	status, reason, ok := ownRejection(p)
 	if !ok {
 		return c.Conn.Write(p)
 	}
 	id := rand.Text()
-	body := mustJSON(errorBody{Error: int32(status), Message: refusalMessage(status, reason)})
+	body := mustJSON(errorBody{Error: int32(status), Message: rejectionMessage(status, reason)})
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 		"Access-Control-Allow-Origin: *\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n",
 		status, http.StatusText(status), len(body), id)
@@ -99,10 +110,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ownRefusal recognises what net/http writes in one piece when it refuses a request: a status line, followed by two
-// headers alone, which no answer of a handler has, for those are dated. The reason is what the status line says more.
-// An expectation that it does not know it refuses with a status that we never use and no body at all.
-func ownRefusal(p []byte) (status int, reason string, ok bool) {
+// ownRejection recognizes a rejection of net/http. It is written at once: a status line followed by exactly two headers,
+// without a Date, which every response of a handler has. The reason is the rest of the status line. An unknown expectation
+// is rejected with a status that no handler uses and an empty body.
+func ownRejection(p []byte) (status int, reason string, ok bool) {
 	const headers = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	const statusStart = len("HTTP/1.1 ")
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || len(p) < statusStart+3 || p[statusStart] < '4' {
@@ -124,8 +135,8 @@ func ownRefusal(p []byte) (status int, reason string, ok bool) {
 	return status, reason, true
 }
 
-// refusalMessage says what was wrong and what would be right.
-func refusalMessage(status int, reason string) string {
+// rejectionMessage says what was wrong and what would be right.
+func rejectionMessage(status int, reason string) string {
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return fmt.Sprintf("the request line and the headers have more than %d bytes together; send fewer", MaxHeaderBytes)

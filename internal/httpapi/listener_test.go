@@ -27,7 +27,7 @@ func (s *service) listenAs(t *testing.T, handler http.Handler) string {
 	}
 	server := httpapi.NewServer(handler, s.log.logger())
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, s.log.logger())) }()
+	go func() { done <- server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{Log: s.log.logger()})) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {
@@ -139,7 +139,7 @@ func TestHandlersMayAnswerInPlainText(t *testing.T) {
 		w.Header().Set("Connection", "close")
 		http.Error(w, "400 Bad Request", http.StatusBadRequest)
 	}), nil)
-	go server.Serve(httpapi.Listener(l, nil))
+	go server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{}))
 	defer server.Close()
 	if a := raw(t, l.Addr().String(), "GET", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); a.body != "400 Bad Request\n" {
 		t.Errorf("got %d %s", a.status, a.body)

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -16,72 +18,139 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	done, err := a.prepareListing(w, r, buf)
-	if done || err != nil {
+	snap, req, err := a.resolveRequest(w, r)
+	if err != nil {
 		return err
 	}
+	defer snap.Release()
+	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
+		return nil
+	}
+	page, err := snap.List(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	meta := req.Meta(page.Total)
+	if err := a.setLinks(w, r.URL, meta); err != nil {
+		return err
+	}
+	size := len(listingStart) + len(page.Records)
+	for _, rec := range page.Records {
+		size += len(rec)
+	}
+	if size > maxBufferedPage {
+		return a.streamListing(w, r, page.Records, meta)
+	}
+	buf := a.buffers.get()
+	defer a.buffers.put(buf)
+	*buf = appendListing(*buf, page.Records, meta)
 	w.send(r, http.StatusOK, contentJSON, *buf)
 	return nil
 }
 
-// prepareListing finds the page and writes the answer into buf. done means that 304 was the whole answer.
-func (a *API) prepareListing(w *response, r *http.Request, buf *[]byte) (done bool, err error) {
-	snap, req, err := a.question(w, r)
-	if err != nil {
-		return false, err
-	}
-	defer snap.Release()
-	if w.notModified(r, a.entityTag(snap.Version, req.String())) {
-		return true, nil
-	}
-	page, err := snap.List(r.Context(), req)
-	if err != nil {
-		return false, err
-	}
-	meta := req.Meta(page.Total)
-	*buf = appendListing(*buf, page.Records, meta)
-	return false, a.setLinks(w, r.URL, meta)
-}
+// maxBufferedPage is the size up to which a page is held in memory before it is sent. A page of 100 records is rarely larger
+// than 64 KiB, but a record can have megabytes.
+const maxBufferedPage = 256 << 10
 
-// question judges a request for records in the order dataset, key, query. The caller releases the snapshot.
-func (a *API) question(w *response, r *http.Request) (library.Snapshot, *query.Request, error) {
-	snap, err := a.acquire(w, r)
-	if err != nil {
-		return library.Snapshot{}, nil, err
+// streamListing sends a page of records that is too large to be held in memory. Its records are memory-mapped and sent from
+// there. It runs in the lane of the exports, because it takes as long as one.
+func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m query.Meta) error {
+	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+		return err
 	}
-	req, err := a.judge(w, r, snap)
-	if err != nil {
-		snap.Release()
-		return library.Snapshot{}, nil, err
-	}
-	return snap, req, nil
-}
-
-func (a *API) judge(w *response, r *http.Request, snap library.Snapshot) (*query.Request, error) {
-	w.headers.set("Vary", varyAccept)
-	if err := a.admit(w, r, snap); err != nil {
-		return nil, err
-	}
-	req, err := query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
-	if err != nil {
-		return nil, err
-	}
-	w.setCaching(r, snap.Access)
-	return req, nil
-}
-
-// admit sees that whoever asks may see the records.
-func (a *API) admit(w *response, r *http.Request, snap library.Snapshot) error {
-	if snap.Access != herb.AccessKey {
+	coding := chooseCoding(r.Header["Accept-Encoding"])
+	end := appendMeta(nil, m)
+	body := a.newStream(w, func() {
+		h := w.Header()
+		h.Set("Content-Type", contentJSON)
+		w.varyByEncoding()
+		if coding != identity {
+			h.Set("Content-Encoding", coding.header())
+			return
+		}
+		size := len(listingStart) + len(records) - 1 + len(end)
+		for _, rec := range records {
+			size += len(rec)
+		}
+		h.Set("Content-Length", strconv.Itoa(size))
+	})
+	if r.Method == http.MethodHead {
+		body.header()
 		return nil
 	}
-	w.headers.set("Vary", varyKey)
-	if w.route.page {
-		w.headers.set("Vary", varyCookie)
+	if err := body.start(); err != nil {
+		return err
 	}
-	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(snap.Ref), snap.ReadScopes()...)
+	defer body.stop()
+	out, err := a.compressor.stream(coding, body)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write([]byte(listingStart))
+	for i, rec := range records {
+		if i > 0 && err == nil {
+			_, err = out.Write([]byte{','})
+		}
+		// In pieces, because an encoder may hold what it is given until it has compressed all of it.
+		for piece := range slices.Chunk(rec, streamChunk) {
+			if err == nil {
+				_, err = out.Write(piece)
+			}
+		}
+	}
+	if err == nil {
+		_, err = out.Write(end)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		w.gone = body.clientLeft()
+	}
+	return err
+}
+
+// resolveRequest finds the dataset that a path names, authorizes the client to read it and parses the query, in this
+// order. The caller releases the snapshot.
+func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapshot, req *query.Request, err error) {
+	snap, err = a.resolve(w, r, func(snap library.Snapshot) (err error) {
+		if h := w.Header(); h.Get("Vary") == "" {
+			h.Set("Vary", varyAccept)
+		}
+		req, err = query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
+		return err
+	})
+	return snap, req, err
+}
+
+// resolve is resolveRequest for any kind of query.
+func (a *API) resolve(w *response, r *http.Request, parse func(library.Snapshot) error) (library.Snapshot, error) {
+	snap, err := a.acquire(r)
+	if err != nil {
+		return library.Snapshot{}, err
+	}
+	if err = a.authorizeRead(w, r, snap.Dataset); err == nil {
+		err = parse(snap)
+	}
+	if err != nil {
+		snap.Release()
+		return library.Snapshot{}, err
+	}
+	w.setCaching(r, snap.Access)
+	return snap, nil
+}
+
+// authorizeRead checks that the client may read the records of a dataset.
+func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error {
+	if d.Access != herb.AccessKey {
+		return nil
+	}
+	vary := varyKey
+	if w.route.page {
+		vary = varyCookie
+	}
+	w.Header().Set("Vary", vary)
+	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(d.Ref), d.ReadScopes()...)
 	return err
 }
 
@@ -90,25 +159,33 @@ func needsKey(ref herb.Ref) string {
 		"as Authorization: Bearer <key>, or as the parameter api_key"
 }
 
-// acquire finds the dataset that a path names.
-func (a *API) acquire(w *response, r *http.Request) (library.Snapshot, error) {
-	ref := w.ref
-	if ref == (herb.Ref{}) {
-		ref = herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
+// acquire opens the dataset that a path names.
+func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
+	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
+	snap, err := a.opts.Library.Acquire(r.Context(), ref)
+	if err == nil {
+		snap.Source = a.opts.Admission.Limit(snap.Dataset, snap.Source)
 	}
-	ref.Namespace, ref.Name = clip(ref.Namespace), clip(ref.Name)
-	return a.opts.Library.Acquire(r.Context(), ref)
+	return snap, err
 }
+
+// listingStart is what the body of a listing begins with.
+const listingStart = `{"data":[`
 
 // appendListing appends the body of a listing. Records are copied as they are.
 func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
-	b = append(b, `{"data":[`...)
+	b = append(b, listingStart...)
 	for i, rec := range records {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, rec...)
 	}
+	return appendMeta(b, m)
+}
+
+// appendMeta appends what follows the records of a listing.
+func appendMeta(b []byte, m query.Meta) []byte {
 	b = append(b, `],"meta":{"total":`...)
 	b = strconv.AppendInt(b, int64(m.Total), 10)
 	b = append(b, `,"page":`...)
@@ -131,9 +208,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	base := strings.TrimSuffix(first, "1") // the page comes last
-	buf := a.buffers.get()
-	defer a.buffers.put(buf)
-	b := *buf
+	var b []byte
 	add := func(rel string, page int) {
 		if len(b) > 0 {
 			b = append(b, ", "...)
@@ -156,7 +231,6 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		add("next", m.Page+1)
 	}
 	add("last", max(m.TotalPages, 1))
-	w.headers.set("Link", string(b))
-	*buf = b
+	w.Header().Set("Link", string(b))
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 
 // logRequest writes the one line that every request leaves, and tells the observer.
 func (a *API) logRequest(w *response, r *http.Request) {
-	end := a.opts.Now()
-	took := end.Sub(w.start)
+	took := a.opts.Now().Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path()
@@ -31,9 +30,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	if !a.opts.Log.Enabled(ctx, level) {
 		return
 	}
-	// A record of our own: the logger would look at the clock again, and for the place in the source, which nobody asks for.
-	record := slog.NewRecord(end, level, "request", 0)
-	record.AddAttrs(
+	attrs := []slog.Attr{
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", shorten(redactText(r.URL.Path))),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
@@ -42,12 +39,12 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.Duration("duration", took),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
-	)
+	}
 	// What a client did wrong it was told; what it wrote there may be a secret in the wrong place.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
-		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
+		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
 	}
-	_ = a.opts.Log.Handler().Handle(ctx, record) // a log that cannot be written has nobody to tell
+	a.opts.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // logPanic writes down where a handler panicked.

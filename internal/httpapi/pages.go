@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/export"
 	"herbarium/internal/query"
 )
@@ -39,7 +42,11 @@ func (a *API) pageRoutes() []route {
 	}
 	for pattern, handle := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
-		routes = append(routes, route{method: method, pattern: path, page: true, handle: servePage(handle)})
+		rt := route{method: method, pattern: path, page: true, handle: servePage(handle)}
+		if method == http.MethodPost {
+			rt.handle = readForm(rt.handle)
+		}
+		routes = append(routes, rt)
 	}
 	slices.SortFunc(routes, func(a, b route) int {
 		return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.method, b.method))
@@ -51,7 +58,7 @@ func (a *API) pageRoutes() []route {
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
 		buf := w.buffers.get()
-		p := newPage(w, r, *buf)
+		p := &page{header: http.Header{}, status: http.StatusOK, body: *buf}
 		defer func() {
 			*buf = p.body
 			w.buffers.put(buf)
@@ -59,8 +66,26 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 		if err := handle(p, r); err != nil {
 			return err
 		}
-		p.end()
+		p.sendTo(w, r)
 		return nil
+	}
+}
+
+// readForm reads the form of a request before its handler runs.
+func readForm(next func(*response, *http.Request) error) func(*response, *http.Request) error {
+	return func(w *response, r *http.Request) error {
+		body, err := readBody(w, r, maxForm+1) // the handler rejects a form that is too large
+		if err != nil {
+			return err
+		}
+		if len(body) > maxForm {
+			w.Header().Set("Connection", "close") // the rest is not read
+		}
+		if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
+			return err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return next(w, r)
 	}
 }
 

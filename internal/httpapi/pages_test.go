@@ -1,13 +1,8 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -193,93 +188,4 @@ func TestBasePath(t *testing.T) {
 	}); err == nil {
 		t.Error("an address that cannot be read is taken")
 	}
-}
-
-// TestPageAhead holds that a page that sends its beginning ahead has the bytes of one that does not, in whatever encoding, and
-// that one that fails afterwards does not look whole.
-func TestPageAhead(t *testing.T) {
-	t.Parallel()
-	const head, rest = "<!DOCTYPE html><title>Plants</title>", "<p>rosa canina & others"
-	deflated := deflate(t, head)
-	s := newService(t, func(o *httpapi.Options) {
-		o.Pages = pagesOf(func(w http.ResponseWriter, r *http.Request) error {
-			w.Header().Set("Etag", `W/"1"`)
-			w.WriteHeader(http.StatusAccepted)
-			if r.URL.Query().Has("plain") {
-				_, _ = w.Write([]byte(head))
-			} else {
-				_, _ = w.(interface {
-					WriteKept(plain, deflated []byte) (int, error)
-				}).WriteKept([]byte(head), deflated)
-			}
-			w.(http.Flusher).Flush()
-			if r.URL.Query().Has("fails") {
-				return errors.New("half-way")
-			}
-			_, err := w.Write([]byte(rest))
-			return err
-		})
-	})
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	for _, tt := range []struct {
-		query, accepted, encoding string
-		ahead                     bool
-	}{
-		{"", "gzip", "gzip", true},
-		{"", "gzip, deflate, br, zstd", "gzip", true},
-		{"", "identity", "", true},
-		{"", "zstd", "", false}, // too short for it to pay
-		{"plain", "identity", "", true},
-		{"plain", "gzip", "", false},
-	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/?"+tt.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Accept-Encoding", tt.accepted)
-		res, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var body io.Reader = res.Body
-		if res.Header.Get("Content-Encoding") == "gzip" {
-			if body, err = gzip.NewReader(res.Body); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := io.ReadAll(body)
-		_ = res.Body.Close()
-		if err != nil || string(got) != head+rest {
-			t.Errorf("?%s in %s: %q, %v", tt.query, tt.accepted, got, err)
-		}
-		h := res.Header
-		if res.StatusCode != http.StatusAccepted || h.Get("Content-Encoding") != tt.encoding || res.ContentLength < 0 != tt.ahead ||
-			h.Get("Etag") != `W/"1"` || h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("?%s in %s: %d %v of length %d", tt.query, tt.accepted, res.StatusCode, h, res.ContentLength)
-		}
-	}
-	res, err := server.Client().Get(server.URL + "/?fails")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if got, err := io.ReadAll(res.Body); err == nil {
-		t.Errorf("a page that failed looks whole: %q", got)
-	}
-}
-
-// deflate compresses as pages keep their pieces.
-func deflate(t *testing.T, s string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.WriteString(w, s)
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

@@ -3,11 +3,11 @@ package httpapi
 import (
 	"crypto/sha256"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
@@ -28,8 +28,11 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := readBody(w, r)
+	body, err := readPlant(w, r)
 	if err != nil {
+		return err
+	}
+	if err := w.ticket.Enter(r.Context(), admission.Write); err != nil {
 		return err
 	}
 	plant, err := plants.Decode(body)
@@ -79,19 +82,18 @@ func checkPlantHeaders(h http.Header) error {
 	return nil
 }
 
-// readBody reads the body of a request up to the limit.
-func readBody(w *response, r *http.Request) ([]byte, error) {
+// readPlant reads the body of a creation.
+func readPlant(w *response, r *http.Request) ([]byte, error) {
 	tooLarge := func() error {
-		w.Header().Set("Connection", "close") // the rest of it is not waited for
+		w.Header().Set("Connection", "close") // the rest is not read
 		return herb.Invalidf("the body has more than %d bytes; a plant needs far fewer", plants.MaxBody)
 	}
 	if r.ContentLength > plants.MaxBody {
 		return nil, tooLarge()
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, plants.MaxBody+1))
+	body, err := readBody(w, r, plants.MaxBody+1)
 	if err != nil {
-		w.Header().Set("Connection", "close")
-		return nil, herb.Wrap(herb.CodeInvalid, err, "the body could not be read to its end; send it again")
+		return nil, err
 	}
 	if len(body) > plants.MaxBody {
 		return nil, tooLarge()

@@ -1,12 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
-	"herbarium/internal/herb"
+	"herbarium/internal/admission"
 )
 
 // response is the writer that every handler gets. It knows what the log line will tell.
@@ -15,40 +16,21 @@ type response struct {
 	compressor *compressor
 	buffers    *buffers
 	start      time.Time
+	client     context.Context   // ends when the client leaves, and has no deadline
+	ticket     *admission.Ticket // nil: the request needs no slot
 	id         string
-	route      *route   // nil: none was found
-	machine    bool     // the path is for machines, although no route answers
-	ref        herb.Ref // the dataset that plainListing found; empty if it found none
-	status     int      // 0: nothing was sent
+	route      *route // nil: none was found
+	machine    bool   // the path is for machines, although no route answers
+	status     int    // 0: nothing was sent
 	bytes      int64
 	err        error // what failed, for the log alone
 	gone       bool  // and that it was the client that did not take the answer
-	headers    headerList
-	length     [1]string // room for the one header that sendAhead leaves to net/http
-}
-
-// responses are reused from request to request: nobody has one when its request is finished.
-type responses struct{ pool sync.Pool }
-
-// get returns an empty response.
-func (s *responses) get() *response {
-	if w, ok := s.pool.Get().(*response); ok {
-		return w
-	}
-	return new(response)
-}
-
-// put takes a response back and empties it.
-func (s *responses) put(w *response) {
-	*w = response{}
-	s.pool.Put(w)
 }
 
 // WriteHeader notes the status. Informational responses are not the answer and are not noted.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
-		w.headers.copyTo(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -75,45 +57,27 @@ const (
 // send answers with a complete body, compressed if that pays and the client takes it. An answer to HEAD has the same
 // headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
-	w.headers.set("Content-Type", contentType)
+	h := w.Header()
+	h.Set("Content-Type", contentType)
 	w.varyByEncoding()
-	if len(body) >= minCompress && w.headers.get("Content-Encoding") == "" {
+	if len(body) >= minCompress && h.Get("Content-Encoding") == "" {
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
 			defer w.buffers.put(buf)
 			*buf = w.compressor.append(*buf, c, body)
 			if len(*buf) < len(body) {
 				body = *buf
-				w.headers.set("Content-Encoding", c.header())
+				h.Set("Content-Encoding", c.header())
 			}
 		}
 	}
-	w.headers.set("Content-Length", strconv.Itoa(len(body)))
-	if c := connOf(r); c != nil && r.Method == http.MethodGet {
-		w.sendAhead(c, status, body)
-		return
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if w.ticket != nil {
+		w.ticket.Release() // a slow client must not hold a slot
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		w.write(body)
-	}
-}
-
-// sendAhead sends an answer past the buffer of net/http, which would cut it in two, and past its map of headers, which
-// it would copy and sort: measured together, a quarter of the processor time of a listing.
-func (w *response) sendAhead(c *conn, status int, body []byte) {
-	h := w.Header()
-	h["Content-Type"] = nil // present, so that net/http does not guess, and empty: the line is ours
-	w.length[0] = w.headers.take("Content-Length")
-	h["Content-Length"] = w.length[:] // known to net/http, so that it leaves the body in one piece
-	c.announce(w.headers.all(), body)
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-	w.write(body)
-	if c.waiting { // it fits into the buffers of net/http, and body will not be ours when they are emptied
-		if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil && w.err == nil {
-			w.err = err
-		}
 	}
 }
 
@@ -133,27 +97,20 @@ func (w *response) options(allow string) {
 // What decides an answer beside the URL: the encodings that the client takes; of records also the format it asks for, and
 // of those that need a key the key, which a browser keeps in a cookie.
 const (
-	varyEncoding          = "Accept-Encoding"
-	varyAccept            = "Accept"
-	varyAcceptAndEncoding = "Accept, Accept-Encoding"
-	varyCookie            = "Cookie, Accept"
-	varyCookieAndEncoding = "Cookie, Accept, Accept-Encoding"
-	varyKey               = "Authorization, X-API-Key, Accept"
-	varyKeyAndEncoding    = "Authorization, X-API-Key, Accept, Accept-Encoding"
+	varyEncoding = "Accept-Encoding"
+	varyAccept   = "Accept"
+	varyCookie   = "Cookie, Accept"
+	varyKey      = "Authorization, X-API-Key, Accept"
 )
 
 // varyByEncoding notes that a body may come in several encodings.
 func (w *response) varyByEncoding() {
-	switch w.headers.get("Vary") {
-	case varyAccept:
-		w.headers.set("Vary", varyAcceptAndEncoding)
-	case varyKey:
-		w.headers.set("Vary", varyKeyAndEncoding)
-	case varyCookie:
-		w.headers.set("Vary", varyCookieAndEncoding)
-	default:
-		w.headers.set("Vary", varyEncoding)
+	h := w.Header()
+	vary := varyEncoding
+	if other := h.Get("Vary"); other != "" {
+		vary = other + ", " + varyEncoding
 	}
+	h.Set("Vary", vary)
 }
 
 // buffers are reused from answer to answer.

@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -87,11 +89,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	page := map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
-		handler := a.serve(rt)
-		mux.Handle(rt.method+" "+rt.pattern, handler)
-		if rt.pattern == listPattern {
-			a.listing = handler
-		}
+		mux.Handle(rt.method+" "+rt.pattern, a.serve(rt))
 		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
 		page[rt.pattern] = rt.page
 		if rt.method == http.MethodGet {
@@ -118,53 +116,30 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 	return mux
 }
 
-// serve runs the handler of a route, unless there is too much to do already.
+// serve runs the handler of a route. Probes run at once. Other requests have a deadline and wait for a slot: those with a
+// body take it when they have read the body, so that a client that sends slowly holds none.
 func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
 		w.route = rt
+		var err error
 		if !rt.probe {
-			defer a.inFlight.Add(-1)
-			if a.inFlight.Add(1) > int64(a.opts.MaxInFlight) {
-				a.fail(w, r, herb.Errorf(herb.CodeUnavailable,
-					"too many requests at once; try again in %s second", retryAfter))
-				return
+			w.client, w.ticket = r.Context(), a.opts.Admission.NewTicket()
+			defer w.ticket.Release()
+			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
+			defer cancel()
+			r = r.WithContext(admission.NewContext(ctx, w.ticket))
+			if rt.method == http.MethodGet {
+				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
 		}
-		if err := rt.handle(w, r); err != nil {
+		if err == nil {
+			err = rt.handle(w, r)
+		}
+		if err != nil {
 			a.fail(w, r, err)
 		}
 	})
-}
-
-// plainListing recognises the path of a listing that is written without any peculiarity, and the dataset it names. It
-// decides as the mux would, which with the look for a canonical path takes 4 % of the processor time of a listing; what
-// it does not know it leaves to the mux.
-func plainListing(r *http.Request) (ref herb.Ref, ok bool) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
-		return ref, false
-	}
-	rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/")
-	if !ok {
-		return ref, false
-	}
-	rest, ok = strings.CutSuffix(rest, "/data")
-	if !ok {
-		return ref, false
-	}
-	ref.Namespace, ref.Name, ok = strings.Cut(rest, "/")
-	return ref, ok && isPlainName(ref.Namespace) && isPlainName(ref.Name)
-}
-
-// isPlainName reports whether a part of a path means the same to everyone.
-func isPlainName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // isCanonical reports whether a path is one that the mux does not want to redirect to a cleaner one.

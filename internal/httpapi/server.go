@@ -24,7 +24,7 @@ func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:                 60 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               MaxHeaderBytes,
-		ConnContext:                  withConn,
+		ConnState:                    trackConnection,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }

@@ -46,7 +46,7 @@ func (h *humanHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level < slog.LevelInfo:
 		b.WriteString(h.paint(dim, "debug "))
 	}
-	b.WriteString(r.Message)
+	b.WriteString(escape(r.Message))
 	b.WriteString(h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
 		h.append(&b, h.group, a)
@@ -95,7 +95,7 @@ func (h *humanHandler) append(b *strings.Builder, group string, a slog.Attr) {
 		return
 	}
 	b.WriteByte(' ')
-	b.WriteString(h.paint(dim, group+a.Key+"="))
+	b.WriteString(h.paint(dim, escape(group+a.Key)+"="))
 	b.WriteString(quote(v.String()))
 }
 

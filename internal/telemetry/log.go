@@ -1,4 +1,4 @@
-// Package telemetry is how the program tells of itself: its log, its metrics and its profiles.
+// Package telemetry provides logging, metrics and profiling.
 package telemetry
 
 import (
@@ -7,7 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -25,9 +26,6 @@ const (
 type LogOptions struct {
 	Level  slog.Level
 	Format string // empty: FormatAuto
-	// Delay is how long a line in JSON may wait to be written with others, unless it is a warning or an error. A log that
-	// has it must be finished with Finish. 0: every line is written at once.
-	Delay time.Duration
 }
 
 // NewLog returns a log that writes to w.
@@ -45,17 +43,9 @@ func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
 		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
 	}
 	if opts.Format == FormatJSON {
-		return slog.New(newJSONHandler(w, opts)), nil
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: opts.Level})), nil
 	}
 	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
-}
-
-// Finish writes what a log has held back. From then on it writes every line at once.
-func Finish(log *slog.Logger) error {
-	if h, ok := log.Handler().(*jsonHandler); ok {
-		return h.lines.finish()
-	}
-	return nil
 }
 
 // ParseLevel reads the name of a level.
@@ -74,10 +64,24 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// quote makes a value fit on a line of its own.
+// quote returns a value as it stands in a line: quoted if it is empty, has a character with a meaning in the line, or has
+// one that a terminal could interpret.
 func quote(s string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || r == 0x7F }) {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || r == '"' || r == '=' || isUnsafe(r) }) {
 		return fmt.Sprintf("%q", s)
 	}
 	return s
+}
+
+// isUnsafe reports whether a terminal could interpret a character: the control characters of ASCII (C0) and of Unicode
+// (C1), other characters that do not print, and bytes that are not UTF-8, which may be C1 controls of an 8-bit terminal.
+func isUnsafe(r rune) bool { return r != ' ' && !unicode.IsPrint(r) || r == utf8.RuneError }
+
+// escape returns a message with its unsafe characters escaped.
+func escape(s string) string {
+	if !strings.ContainsFunc(s, isUnsafe) {
+		return s
+	}
+	quoted := fmt.Sprintf("%q", s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }

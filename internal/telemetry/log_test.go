@@ -26,6 +26,29 @@ func TestNewLog_human(t *testing.T) {
 	}
 }
 
+// TestNewLog_controlCharacters checks that nothing in a line reaches a terminal as a control character.
+func TestNewLog_controlCharacters(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]string{
+		"escape": "\x1b", "delete": "\x7f", "C1 control sequence introducer": "\u009b", "C1 next line": "\u0085",
+		"8-bit control sequence introducer": "\x9b", "right-to-left override": "\u202e", "line end": "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var buf bytes.Buffer
+			log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Format: telemetry.FormatHuman})
+			if err != nil {
+				t.Fatal(err)
+			}
+			log.Info("http: malformed"+c+"31m", "path", "/"+c+"31m", "k"+c, "v")
+			line := strings.TrimSuffix(buf.String(), "\n")
+			if strings.Contains(line, c) || strings.Count(line, "31m") != 2 {
+				t.Errorf("got %q", line)
+			}
+		})
+	}
+}
+
 func TestNewLog_jsonWhereNobodyReads(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer

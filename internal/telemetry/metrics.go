@@ -2,13 +2,10 @@ package telemetry
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/http/pprof"
 	"runtime"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,21 +21,7 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
 	parts    *prometheus.GaugeVec
-
-	adding sync.Mutex // held while series is replaced
-	series atomic.Pointer[map[requestLabels]requestSeries]
-}
-
-// requestLabels are what requests are told apart by. There are only so many: methods and routes are ours.
-type requestLabels struct {
-	method, route string
-	status        int
-}
-
-// requestSeries is where requests with the same labels are counted.
-type requestSeries struct {
-	took  prometheus.Observer
-	bytes prometheus.Counter
+	rejected *prometheus.CounterVec
 }
 
 // NewMetrics returns metrics of a program of that version, beside those of Go itself. At each look, datasets tells what
@@ -61,24 +44,41 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, 
 			Name: "herbarium_part_up",
 			Help: "1 if a part that requests depend on answers, 0 if not.",
 		}, []string{"part"}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "herbarium_requests_rejected_total",
+			Help: "Requests that got 503 because their lane was full, or because they did not finish in time.",
+		}, []string{"lane", "reason"}),
 	}
-	m.series.Store(&map[requestLabels]requestSeries{})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "herbarium_build_info",
 		Help:        "Always 1; the labels tell which program this is.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.requests, m.bytes, m.parts, info, newDatasetCollector(datasets),
+	m.registry.MustRegister(m.requests, m.bytes, m.parts, m.rejected, info, newDatasetCollector(datasets),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // Request counts a request. A route that was not found is empty; so is a status of a connection that was cut.
 func (m *Metrics) Request(method, route string, status int, bytes int64, took time.Duration) {
-	s := m.seriesOf(requestLabels{method, route, status})
-	s.took.Observe(took.Seconds())
-	s.bytes.Add(float64(bytes))
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+	m.bytes.WithLabelValues(route).Add(float64(bytes))
+}
+
+// Rejected counts a request that was rejected.
+func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lane, reason).Inc() }
+
+// Lane registers the gauges of a lane: its slots, and how many of them are taken.
+func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
+	labels := prometheus.Labels{"lane": name}
+	size := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "herbarium_lane_slots", Help: "Requests that a lane runs at once.", ConstLabels: labels,
+	})
+	size.Set(float64(slots))
+	m.registry.MustRegister(size, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "herbarium_lane_in_flight", Help: "Requests that run in a lane.", ConstLabels: labels,
+	}, func() float64 { return float64(inFlight()) }))
 }
 
 // Part notes whether something that requests depend on answers.
@@ -88,20 +88,6 @@ func (m *Metrics) Part(name string, up bool) {
 		value = 1
 	}
 	m.parts.WithLabelValues(name).Set(value)
-}
-
-// seriesOf finds where to count, at a sixth of what it costs to have the labels looked up one by one. The map is replaced,
-// never changed, so that nobody waits to read it.
-func (m *Metrics) seriesOf(l requestLabels) requestSeries {
-	if s, ok := (*m.series.Load())[l]; ok {
-		return s
-	}
-	m.adding.Lock()
-	defer m.adding.Unlock()
-	next := maps.Clone(*m.series.Load())
-	next[l] = requestSeries{m.requests.WithLabelValues(l.method, l.route, strconv.Itoa(l.status)), m.bytes.WithLabelValues(l.route)}
-	m.series.Store(&next)
-	return next[l]
 }
 
 // Handler serves the metrics at /metrics and Go's profiles at /debug/pprof/. It belongs on an address that is not public.

@@ -26,11 +26,17 @@ func TestMetrics(t *testing.T) {
 		return []herb.Dataset{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Records: 513, Published: time.Unix(1700000000, 0)}}, nil
 	})
 	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
+	m.Rejected("export", "timeout")
+	m.Lane("export", 64, func() int { return 7 })
+	m.Lane("write", 256, func() int { return 0 })
 	status, body := scrape(t, m, "/metrics")
 	for _, want := range []string{
 		`http_server_request_duration_seconds_count{method="GET",route="/api/v1",status="200"} 1`,
 		`http_server_request_duration_seconds_bucket{method="GET",route="/api/v1",status="200",le="0.005"} 1`,
 		`http_server_response_body_bytes_total{route="/api/v1"} 1234`,
+		`herbarium_requests_rejected_total{lane="export",reason="timeout"} 1`,
+		`herbarium_lane_in_flight{lane="export"} 7`,
+		`herbarium_lane_slots{lane="write"} 256`,
 		`herbarium_dataset_records{dataset="garden/catalog"} 513`,
 		`herbarium_dataset_published_timestamp_seconds{dataset="garden/catalog"} 1.7e+09`,
 		`version="v9"`,

@@ -120,10 +120,7 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	if err := p.writeBrowser(&page, &b); err != nil {
 		return err
 	}
-	whole, err := newPiece(page.Bytes())
-	if err != nil {
-		return err
-	}
+	whole := piece{page.Bytes()}
 	sh.entrance.Store(&whole)
 	return whole.writeTo(w)
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"html/template"
 	"io"
-	"net/http"
 	"strconv"
 )
 
@@ -43,9 +42,7 @@ func (p *Pages) renderSwap(m marks, path string, total int) (template.HTML, erro
 // maxScratch is the largest buffer that is kept: one giant page must not hold its memory for ever.
 const maxScratch = 1 << 20
 
-// writeBrowser writes the whole page, which cannot fail any more. What comes before all that differs is sent ahead, where the
-// writer can do that: the browser reads it and asks for what it names while the records are written. Of the rest, what is neither
-// large nor kept is written at once.
+// writeBrowser writes the whole page.
 func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 	buf, ok := p.scratch.Get().(*[]byte)
 	if !ok {
@@ -53,32 +50,13 @@ func (p *Pages) writeBrowser(w io.Writer, b *browser) error {
 	}
 	defer p.scratch.Put(buf)
 	out := (*buf)[:0]
-	kept := func(piece *piece) error {
-		if piece.deflated == nil {
-			out = append(out, piece.plain...)
-			return nil
-		}
-		_, err := w.Write(out)
-		out = out[:0]
-		if err != nil {
-			return err
-		}
-		return piece.writeTo(w)
-	}
 	f := &b.shell.frame
 	for i := range f.pieces {
-		if err := kept(&f.pieces[i]); err != nil {
-			return err
-		}
-		if ahead, ok := w.(http.Flusher); ok && i == 0 {
-			ahead.Flush()
-		}
+		out = append(out, f.pieces[i].plain...)
 		switch {
 		case i == len(f.places):
 		case f.places[i] == partFilters && b.filters == "":
-			if err := kept(&b.shell.filters); err != nil {
-				return err
-			}
+			out = append(out, b.shell.filters.plain...)
 		default:
 			out = b.appendPart(out, f.places[i])
 		}

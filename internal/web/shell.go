@@ -117,8 +117,8 @@ func (p *Pages) newShell(r *http.Request, l layout, snap library.Snapshot) (*she
 	if s.call, err = callFrame(d.Access == herb.AccessKey); err != nil {
 		return nil, err
 	}
-	s.filters, err = newPiece([]byte(filters))
-	return s, err
+	s.filters = piece{[]byte(filters)}
+	return s, nil
 }
 
 // filterState is a filter without anything typed into it.

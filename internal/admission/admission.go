@@ -1,0 +1,238 @@
+// Package admission bounds the work that a server accepts. Requests run in lanes, each with its own number of slots, so that
+// one kind of request cannot take the place of another. A request waits a short time for a slot and is rejected after that.
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Lane is a class of requests that share slots.
+type Lane int
+
+// The lanes.
+const (
+	Cheap     Lane = iota // listings and pages whose cost does not grow with the dataset
+	Expensive             // queries whose cost grows with the dataset; they are bound by the processors
+	Export                // whole results; most of their time they wait for the client
+	Write                 // creations and forms
+	lanes
+)
+
+// Lanes lists all lanes.
+func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Write} }
+
+// String returns the name of the lane, as in metrics and error messages.
+func (l Lane) String() string {
+	return [lanes]string{"cheap", "expensive", "export", "write"}[l]
+}
+
+// Limit is the size of a lane.
+type Limit struct {
+	Slots      int           // requests that run at once
+	Wait       time.Duration // for a slot
+	RetryAfter time.Duration // told to clients that were rejected
+}
+
+// Limits are the limits of all lanes, by lane.
+type Limits [lanes]Limit
+
+// What a request of each lane may hold in memory, for DefaultLimits. Measured values are lower; a lane that is full must
+// not exceed its share of the memory.
+const (
+	cheapMemory     = 256 << 10
+	expensiveMemory = 64 << 20
+	exportMemory    = 2 << 20
+)
+
+// DefaultLimits returns the limits for a number of processors and a memory budget. Expensive queries leave one processor to
+// the other lanes. No lane takes more than a quarter of the memory.
+func DefaultLimits(cores int, memory int64) Limits {
+	within := func(slots, perRequest int) int {
+		return max(1, int(min(int64(slots), memory/4/int64(perRequest))))
+	}
+	return Limits{
+		Cheap:     {Slots: within(256*cores, cheapMemory), Wait: 100 * time.Millisecond, RetryAfter: time.Second},
+		Expensive: {Slots: within(max(1, cores-1), expensiveMemory), Wait: time.Second, RetryAfter: 2 * time.Second},
+		Export:    {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
+		Write:     {Slots: 256, Wait: time.Second, RetryAfter: time.Second},
+	}
+}
+
+// Reason says why a request was rejected.
+type Reason string
+
+// The reasons.
+const (
+	ReasonFull     Reason = "full"     // every slot is taken and too many requests wait
+	ReasonTimeout  Reason = "timeout"  // no slot became free in time
+	ReasonDeadline Reason = "deadline" // the deadline of the request passed first
+)
+
+// Rejection is the error of a request that got no slot. It has herb.CodeUnavailable.
+type Rejection struct {
+	Lane       Lane
+	Reason     Reason
+	RetryAfter time.Duration
+}
+
+func (r *Rejection) Error() string { return fmt.Sprintf("admission: lane %s: %s", r.Lane, r.Reason) }
+
+// Options of a Controller.
+type Options struct {
+	Limits   Limits
+	Rejected func(Lane, Reason) // called for every rejection; nil disables reporting
+}
+
+// Controller admits requests to lanes. It is safe for concurrent use.
+type Controller struct {
+	lanes    [lanes]lane
+	rejected func(Lane, Reason)
+}
+
+type lane struct {
+	Limit
+	slots   chan struct{}
+	waiting atomic.Int64
+}
+
+// waitersPerSlot bounds the queue of a lane: more waiting requests than this would time out anyway.
+const waitersPerSlot = 16
+
+// New returns a controller without requests.
+func New(opts Options) (*Controller, error) {
+	c := &Controller{rejected: opts.Rejected}
+	for i, limit := range opts.Limits {
+		if limit.Slots < 1 {
+			return nil, fmt.Errorf("admission: lane %s has %d slots; it needs at least 1", Lane(i), limit.Slots)
+		}
+		c.lanes[i].Limit, c.lanes[i].slots = limit, make(chan struct{}, limit.Slots)
+	}
+	return c, nil
+}
+
+// InFlight returns how many requests of a lane run.
+func (c *Controller) InFlight(l Lane) int { return len(c.lanes[l].slots) }
+
+// Slots returns the size of a lane.
+func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
+
+// Acquire takes a slot of a lane, or fails with a *Rejection, or with the error of ctx if the client has left. The caller
+// calls release when its work is done.
+func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err error) {
+	if err := c.enter(ctx, l); err != nil {
+		return nil, err
+	}
+	return func() { c.leave(l) }, nil
+}
+
+func (c *Controller) leave(l Lane) { <-c.lanes[l].slots }
+
+func (c *Controller) enter(ctx context.Context, l Lane) error {
+	ln := &c.lanes[l]
+	select {
+	case ln.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	defer ln.waiting.Add(-1)
+	if ln.waiting.Add(1) > int64(ln.Slots)*waitersPerSlot || ln.Wait == 0 {
+		return c.reject(l, ReasonFull)
+	}
+	timer := time.NewTimer(ln.Wait)
+	defer timer.Stop()
+	select {
+	case ln.slots <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return c.reject(l, ReasonTimeout)
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return c.reject(l, ReasonDeadline)
+		}
+		return ctx.Err()
+	}
+}
+
+func (c *Controller) reject(l Lane, why Reason) error {
+	if c.rejected != nil {
+		c.rejected(l, why)
+	}
+	r := &Rejection{l, why, c.lanes[l].RetryAfter}
+	return herb.Wrap(herb.CodeUnavailable, r, "the server is at its limit of %d %s at once; try again in %d s",
+		c.lanes[l].Slots, l.requests(), int(r.RetryAfter.Seconds()))
+}
+
+// requests names the requests of a lane in an error message.
+func (l Lane) requests() string {
+	return [lanes]string{"requests (lane cheap)", "expensive queries (lane expensive)", "exports (lane export)", "writes (lane write)"}[l]
+}
+
+// Ticket is the slot that a request holds: of one lane at a time, or none. It is used by one goroutine at a time.
+type Ticket struct {
+	c    *Controller
+	lane Lane
+	held bool
+}
+
+// NewTicket returns a ticket that holds no slot.
+func (c *Controller) NewTicket() *Ticket { return &Ticket{c: c} }
+
+// Enter gives back the slot that the ticket holds, if it is of another lane, and takes one of this lane. If that fails, the
+// ticket holds none.
+func (t *Ticket) Enter(ctx context.Context, l Lane) error {
+	if t.held && t.lane == l {
+		return nil
+	}
+	t.Release()
+	if err := t.c.enter(ctx, l); err != nil {
+		return err
+	}
+	t.lane, t.held = l, true
+	return nil
+}
+
+// Release gives back the slot, if the ticket holds one.
+func (t *Ticket) Release() {
+	if t.held {
+		t.held = false
+		t.c.leave(t.lane)
+	}
+}
+
+// ReportDeadline reports that the request of the ticket was ended by its deadline, in the lane that it was in last.
+func (t *Ticket) ReportDeadline() {
+	if t.c.rejected != nil {
+		t.c.rejected(t.lane, ReasonDeadline)
+	}
+}
+
+type ticketKey struct{}
+
+// NewContext returns a context that carries the ticket of a request to the queries that it runs.
+func NewContext(ctx context.Context, t *Ticket) context.Context {
+	return context.WithValue(ctx, ticketKey{}, t)
+}
+
+func ticketFrom(ctx context.Context) *Ticket {
+	t, _ := ctx.Value(ticketKey{}).(*Ticket)
+	return t
+}
+
+// String lists the limits, for the log.
+func (l Limits) String() string {
+	var b strings.Builder
+	for i, limit := range l {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%d", Lane(i), limit.Slots)
+	}
+	return b.String()
+}

@@ -1,0 +1,72 @@
+package admission
+
+import (
+	"context"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Source answers queries about one dataset.
+type Source interface {
+	List(ctx context.Context, r *query.Request) (query.Page, error)
+	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
+	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
+}
+
+// Limit returns a source that runs each query in the lane of its cost. The slot is that of the ticket in the context; a
+// query without a ticket runs at once.
+func (c *Controller) Limit(d herb.Dataset, s Source) Source {
+	size := query.Size{Records: d.Records, Mutable: d.Ref == herb.PlantsRef}
+	return &limited{s, c, size}
+}
+
+type limited struct {
+	source Source
+	c      *Controller
+	size   query.Size
+}
+
+func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	leave, err := enterFor(ctx, r.IsExpensive(s.size))
+	if err != nil {
+		return query.Page{}, err
+	}
+	defer leave()
+	return s.source.List(ctx, r)
+}
+
+func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+	leave, err := enterFor(ctx, r.IsExpensive(s.size))
+	if err != nil {
+		return query.Facets{}, err
+	}
+	defer leave()
+	return s.source.Facets(ctx, r)
+}
+
+// Stream finds the result of an export. The export has a slot of its own lane, which it keeps; finding the records of an
+// expensive query takes one more, until they are found.
+func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	if r.IsExpensive(s.size) && ticketFrom(ctx) != nil {
+		release, err := s.c.Acquire(ctx, Expensive)
+		if err != nil {
+			return query.Stream{}, err
+		}
+		defer release()
+	}
+	return s.source.Stream(ctx, r)
+}
+
+// enterFor takes a slot for a query. An expensive query gives its slot back when it is done; a cheap one keeps it for the
+// rest of the request.
+func enterFor(ctx context.Context, expensive bool) (leave func(), err error) {
+	t := ticketFrom(ctx)
+	if t == nil {
+		return func() {}, nil
+	}
+	if !expensive {
+		return func() {}, t.Enter(ctx, Cheap)
+	}
+	return t.Release, t.Enter(ctx, Expensive)
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package app
+
+// maxDescriptors returns 0: the limit is unknown.
+func maxDescriptors() int { return 0 }

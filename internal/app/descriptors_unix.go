@@ -1,0 +1,15 @@
+//go:build unix
+
+package app
+
+import "syscall"
+
+// maxDescriptors returns how many files and connections the process may have open; 0 if that is unknown. The Go runtime
+// has raised the soft limit to the hard limit.
+func maxDescriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), 1<<20))
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+
+	"herbarium/internal/admission"
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// maxConnections returns how many connections a server may have open: what the descriptor limit leaves when enough is
+// reserved for databases, published files and publishing. 0: no limit is known.
+func maxConnections(descriptors int) int {
+	if descriptors == 0 {
+		return 0
+	}
+	reserve := max(256, descriptors/8)
+	return max(descriptors-reserve, descriptors/2)
+}
+
+// limits returns the sizes of the lanes. What is not configured is sized from the processors and the memory.
+func (c Config) limits() admission.Limits {
+	l := admission.DefaultLimits(runtime.GOMAXPROCS(0), c.memory())
+	for lane, slots := range map[admission.Lane]int{
+		admission.Cheap: c.MaxInFlight, admission.Expensive: c.MaxExpensive,
+		admission.Export: c.MaxExports, admission.Write: c.MaxWrites,
+	} {
+		l[lane].Slots = cmp.Or(slots, l[lane].Slots)
+	}
+	return l
+}
+
+// limitedLibrary runs the queries of pages in the lanes of a controller.
+type limitedLibrary struct {
+	*library.Library
+	lanes *admission.Controller
+}
+
+// Acquire returns a dataset whose queries are limited.
+func (l limitedLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error) {
+	snap, err := l.Library.Acquire(ctx, ref)
+	if err == nil {
+		snap.Source = l.lanes.Limit(snap.Dataset, snap.Source)
+	}
+	return snap, err
+}

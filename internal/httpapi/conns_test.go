@@ -1,0 +1,112 @@
+package httpapi_test
+
+import (
+	"net"
+	"net/http"
+	"syscall"
+	"testing"
+
+	"herbarium/internal/httpapi"
+)
+
+const probe = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+
+// serveOn serves a service on a listener.
+func (s *service) serveOn(t *testing.T, l net.Listener, limit int) {
+	t.Helper()
+	server := httpapi.NewServer(s, nil)
+	done := make(chan error)
+	go func() { done <- server.Serve(httpapi.Listener(l, httpapi.ListenerOptions{MaxConnections: limit})) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-done; err != http.ErrServerClosed {
+			t.Error(err)
+		}
+	})
+}
+
+// TestIdleConnections opens more connections than there may be and leaves them idle: new clients get a response, at the
+// cost of those that have been idle the longest.
+func TestIdleConnections(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		send string // by a client before it is idle
+	}{
+		{"after a request", probe},
+		{"without a request", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			newService(t, nil).serveOn(t, l, 4)
+			var idle []*client
+			for range 9 {
+				c := dial(t, l.Addr().String())
+				if tt.send != "" {
+					if a, err := c.send(tt.send); err != nil || a.status != 200 {
+						t.Fatalf("connection %d: %d, %v", len(idle), a.status, err)
+					}
+				}
+				idle = append(idle, c)
+			}
+			if a, err := dial(t, l.Addr().String()).send(probe); err != nil || a.status != 200 {
+				t.Errorf("a new client gets %d, %v", a.status, err)
+			}
+			if !idle[0].closed() {
+				t.Error("the longest idle connection is still open")
+			}
+		})
+	}
+}
+
+// exhausted is a listener that has no file descriptor left for a third connection, once, when the first two are idle.
+type exhausted struct {
+	net.Listener
+	idle     chan struct{} // receives for each connection that becomes idle
+	accepted int
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if l.accepted++; l.accepted == 3 {
+		<-l.idle
+		<-l.idle
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+func TestNoDescriptorLeft(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := make(chan struct{}, 10)
+	server := httpapi.NewServer(newService(t, nil), nil)
+	track := server.ConnState
+	server.ConnState = func(c net.Conn, s http.ConnState) {
+		track(c, s)
+		if s == http.StateIdle {
+			idle <- struct{}{}
+		}
+	}
+	go func() {
+		_ = server.Serve(httpapi.Listener(&exhausted{Listener: l, idle: idle}, httpapi.ListenerOptions{}))
+	}()
+	t.Cleanup(func() { server.Close() })
+	var clients []*client
+	for range 3 {
+		c := dial(t, l.Addr().String())
+		if a, err := c.send(probe); err != nil || a.status != 200 {
+			t.Fatalf("client %d gets %d, %v", len(clients), a.status, err)
+		}
+		clients = append(clients, c)
+	}
+	if !clients[0].closed() {
+		t.Error("the longest idle connection is still open")
+	}
+}
