@@ -35,6 +35,8 @@ type Store interface {
 	access.Keys
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	SetTrouble(ctx context.Context, t herb.Trouble) error
 	ClearTrouble(ctx context.Context, place string) error
 	Troubles(ctx context.Context) ([]herb.Trouble, error)
@@ -150,7 +152,10 @@ type Published struct {
 
 // Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
 // herb.CodeRefused says that it would do harm; Changes then has the reasons.
-func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (Published, error) {
+func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (_ Published, err error) {
+	if !opts.Check {
+		defer func() { d.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
+	}
 	steps := newSteps(opts.Progress, d.Library.Phases())
 	live, err := d.Library.Describe(ctx, s.Ref)
 	switch {

@@ -200,6 +200,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		version, err := d.Library.Rollback(ctx, ref, to)
 		if err != nil {
+			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			return err
 		}
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
@@ -216,6 +217,7 @@ func newDatasetsRemove(r *runner) *cobra.Command {
 		Example: "  herbarium datasets remove garden/catalog",
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		if err := d.Library.Remove(ctx, ref); err != nil {
+			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
 		fmt.Fprintf(r.Out, "removed %s\n", ref)
