@@ -18,6 +18,7 @@ func TestLanes(t *testing.T) {
 		l := newLanes(tt.conns)
 		fill := func(lane lane) (entered int, releases []func()) {
 			ended, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			for {
 				free := true
 				for _, places := range lane {
@@ -35,7 +36,6 @@ func TestLanes(t *testing.T) {
 				}
 				entered, releases = entered+1, append(releases, release)
 				if entered > tt.conns {
-					cancel()
 					return entered, releases
 				}
 			}
