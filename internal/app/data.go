@@ -35,6 +35,8 @@ type Store interface {
 	access.Keys
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	SetTrouble(ctx context.Context, t herb.Trouble) error
 	ClearTrouble(ctx context.Context, place string) error
 	Troubles(ctx context.Context) ([]herb.Trouble, error)
@@ -157,6 +159,9 @@ type Published struct {
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (_ Published, err error) {
+	if !opts.Check {
+		defer func() { d.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
+	}
 	defer herb.Recover(&err)
 	steps := newSteps(opts.Progress, d.Library.Phases())
 	live, err := d.Library.Describe(ctx, s.Ref)

@@ -118,6 +118,7 @@ func (f *follower) gone(i watch.Item) {
 
 // publishOne publishes a source and notes what comes of it, where the people who run the server look.
 func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
+	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
 	p, err := d.Publish(ctx, s, PublishOptions{KeepRolledBack: true, Progress: logProgress(s, log)})
 	switch {
 	case ctx.Err() != nil:

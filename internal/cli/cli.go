@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"herbarium/internal/app"
+	"herbarium/internal/herb"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/text"
 )
@@ -99,7 +100,7 @@ totals, and keeps a plant store beside it. Everything it keeps is in one folder.
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
 	addSettings(flags, "data", "database", "blobs", "log.level", "log.format")
 	root.AddCommand(newServe(r), newPublish(r), newDescribe(r), newExport(r), newDatasets(r), newSegment(r), newKeys(r),
-		newMigrate(r), newConfig(r), newVersion(r))
+		newAudit(r), newMigrate(r), newConfig(r), newVersion(r))
 	return root
 }
 
@@ -150,7 +151,7 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return f(cmd.Context(), d)
+	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
 }
 
 // noCommand refuses the arguments of a command that only has commands below it.

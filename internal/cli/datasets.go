@@ -208,6 +208,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 			return &refusedError{err}
 		}
 		if err != nil {
+			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			return err
 		}
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
@@ -225,6 +226,7 @@ func newDatasetsRemove(r *runner) *cobra.Command {
 		Example: "  herbarium datasets remove garden/catalog",
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		if err := d.Library.Remove(ctx, ref); err != nil {
+			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
 		fmt.Fprintf(r.Out, "removed %s\n", ref)

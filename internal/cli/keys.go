@@ -105,8 +105,17 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 		}
 		return day, nil
 	}
-	if s == "" {
+	d, ok := parsePeriod(s)
+	if !ok {
 		return time.Time{}, wrong
+	}
+	return now.Add(d), nil
+}
+
+// parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of a hundred years at most.
+func parsePeriod(s string) (_ time.Duration, ok bool) {
+	if s == "" {
+		return 0, false
 	}
 	unit, ok := map[byte]time.Duration{
 		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour,
@@ -114,9 +123,9 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 	n, err := strconv.Atoi(s[:len(s)-1])
 	const longest = 100 * 365 * 24 * time.Hour
 	if !ok || err != nil || n < 1 || n > int(longest/unit) {
-		return time.Time{}, wrong
+		return 0, false
 	}
-	return now.Add(time.Duration(n) * unit), nil
+	return time.Duration(n) * unit, true
 }
 
 func expiry(k herb.Key) string {

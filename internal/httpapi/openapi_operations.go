@@ -65,8 +65,8 @@ func createPlantDoc() operation {
 			object{
 				{"name", "Idempotency-Key"}, {"in", "header"},
 				{"description", "Makes it safe to try again: the same key and body get the first answer again, for at least 24 hours. " +
-					"The same key with another body is refused. Bare or in double quotes."},
-				{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 512}}},
+					"The same key with another body is rejected. Visible ASCII characters, bare or in double quotes, which do not count."},
+				{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", maxIdempotencyKey}}},
 			},
 		},
 		body: object{

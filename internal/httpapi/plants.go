@@ -101,9 +101,11 @@ func readPlant(w *response, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// maxIdempotencyKey is how many characters an idempotency key may have.
+const maxIdempotencyKey = 255
+
 // idempotencyKey reads the Idempotency-Key header, bare or as a quoted string; empty if there is none.
 func idempotencyKey(h http.Header) (string, error) {
-	const most = 255
 	keys := h["Idempotency-Key"]
 	if len(keys) == 0 {
 		return "", nil
@@ -113,8 +115,8 @@ func idempotencyKey(h http.Header) (string, error) {
 	}
 	key, ok := unquote(strings.Trim(keys[0], " \t"))
 	visible := func(c rune) bool { return '!' <= c && c <= '~' }
-	if !ok || key == "" || len(key) > most || strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) >= 0 {
-		return "", herb.Invalidf("Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes", most)
+	if !ok || key == "" || len(key) > maxIdempotencyKey || strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) >= 0 {
+		return "", herb.Invalidf("Idempotency-Key must be 1 to %d visible ASCII characters without spaces, bare or in double quotes", maxIdempotencyKey)
 	}
 	return key, nil
 }

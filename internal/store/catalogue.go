@@ -128,7 +128,13 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if _, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name); err != nil {
 			return err
 		}
-		return insertVersion(ctx, tx, d, generation)
+		if err := insertVersion(ctx, tx, d, generation); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, herb.AuditEntry{
+			Action: herb.AuditPublished, Subject: d.Ref.String(),
+			Detail: fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access),
+		})
 	})
 }
 
@@ -218,9 +224,11 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 			if _, err := nextGeneration(ctx, tx); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, "UPDATE datasets SET live = ? WHERE namespace = ? AND name = ?",
-				version, ref.Namespace, ref.Name)
-			return err
+			if _, err := tx.ExecContext(ctx, "UPDATE datasets SET live = ? WHERE namespace = ? AND name = ?",
+				version, ref.Namespace, ref.Name); err != nil {
+				return err
+			}
+			return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
 		}
 		return noVersion(ref, version, versions)
 	})
@@ -244,8 +252,12 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
-		return err
+		if _, err = tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, herb.AuditEntry{
+			Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(versions)),
+		})
 	})
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,9 +14,18 @@ import (
 const keyColumns = "id, name, scopes, hash, created, expires, revoked, last_used"
 
 // AddKey stores a new key.
-func (s Tables) AddKey(ctx context.Context, k herb.Key) error { return s.AddKeys(ctx, []herb.Key{k}) }
+func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
+	return s.write(ctx, "adding a key", func(ctx context.Context, tx Tx) error {
+		if err := addKey(ctx, tx, k); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, herb.AuditEntry{
+			Action: herb.AuditKeyCreated, Subject: k.ID, Detail: fmt.Sprintf("name %q, scopes %s", k.Name, joinScopes(k.Scopes)),
+		})
+	})
+}
 
-// AddKeys stores new keys, all of them or none.
+// AddKeys copies keys of another database, all of them or none.
 func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
 	return s.write(ctx, "adding keys", func(ctx context.Context, tx Tx) error {
 		for _, k := range keys {
@@ -28,12 +38,8 @@ func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
 }
 
 func addKey(ctx context.Context, tx Tx, k herb.Key) error {
-	scopes := make([]string, len(k.Scopes))
-	for i, scope := range k.Scopes {
-		scopes[i] = string(scope)
-	}
 	result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
-		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, strings.Join(scopes, " "), k.Hash[:],
+		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, joinScopes(k.Scopes), k.Hash[:],
 		k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
 	if err != nil {
 		return err
@@ -42,6 +48,15 @@ func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 		return err
 	}
 	return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
+}
+
+// joinScopes is how scopes are stored.
+func joinScopes(scopes []herb.Scope) string {
+	names := make([]string, len(scopes))
+	for i, scope := range scopes {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, " ")
 }
 
 // Key returns the key with that id.
@@ -106,14 +121,22 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 // RevokeKey ends the use of a key. One that is revoked keeps the time when that was done first.
 func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "revoking a key", func(ctx context.Context, tx Tx) error {
-		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", at.UnixMicro(), id)
+		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", at.UnixMicro(), id)
 		if err != nil {
 			return err
 		}
-		if n, err := result.RowsAffected(); err != nil || n == 1 {
+		n, err := result.RowsAffected()
+		if err != nil {
 			return err
 		}
-		return noKey(id)
+		if n == 1 {
+			return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditKeyRevoked, Subject: id})
+		}
+		err = tx.QueryRowContext(ctx, "SELECT 1 FROM keys WHERE id = ?", id).Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noKey(id)
+		}
+		return err
 	})
 }
 

@@ -22,6 +22,10 @@ type Retry struct {
 	Body       [32]byte // SHA-256 of the request's body
 }
 
+// RetryRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a move to
+// another database and for clocks that differ.
+const RetryRetention = 48 * time.Hour
+
 // Outcome is what became of a Creation: a plant, or an error of herb.CodeInvalid.
 type Outcome struct {
 	Plant    herb.Plant

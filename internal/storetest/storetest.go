@@ -42,6 +42,9 @@ type Store interface {
 	ClearTrouble(ctx context.Context, place string) error
 	Troubles(ctx context.Context) ([]herb.Trouble, error)
 
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
+
 	CountPlants(ctx context.Context) (int, error)
 	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
 	AddPlants(ctx context.Context, n, count int, plants iter.Seq2[[]herb.NewPlant, error]) error
@@ -102,6 +105,8 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"retired/forgotten", testForgetRetired},
 		{"retired/concurrent", testRetireWhileAdding},
 		{"troubles", testTroubles},
+		{"audit/changes", testAudit},
+		{"audit/bounded", testAuditBounded},
 		{"move/add plants", testAddPlants},
 		{"move/plants refused", testAddPlantsRefused},
 		{"move/retries", testMoveRetries},

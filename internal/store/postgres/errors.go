@@ -25,6 +25,7 @@ const (
 	uniqueViolation      = "23505"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
+	diskFull             = "53100"
 
 	connectionException   = "08" // classes
 	insufficientResources = "53"
@@ -111,6 +112,9 @@ func failed(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	if codeOf(err) == readOnlyTransaction {
 		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnly)
+	}
+	if codeOf(err) == diskFull {
+		return herb.Wrap(herb.CodeUnavailable, err, "the database cannot be written: disk full")
 	}
 	if isAway(err) {
 		return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")

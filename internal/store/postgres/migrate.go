@@ -23,7 +23,7 @@ import (
 var migrations embed.FS
 
 // latest is the version of the last migration.
-const latest = 2
+const latest = 3
 
 // The tables that tell which migrations were applied, and that let one node at a time apply them.
 const (

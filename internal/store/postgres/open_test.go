@@ -85,7 +85,8 @@ func TestOpen_away(t *testing.T) {
 	wantTotal(t, s, 1)
 }
 
-// TestPool holds that no more connections are made than allowed, however many calls there are at once.
+// TestPool checks that no more connections are made than allowed, however many calls there are at once, and that reads leave
+// one of them to a write.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -112,6 +113,11 @@ func TestPool(t *testing.T) {
 				})
 			}
 			begun.Wait()
+			ended.Go(func() {
+				if err := created(s.CreatePlants(t.Context(), creations(1))); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+					t.Error(err)
+				}
+			})
 			for waiting := 0; waiting < most; {
 				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
 					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))

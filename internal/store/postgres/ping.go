@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // believed is for how long a database that did not answer Ping is taken to be away.
@@ -25,7 +26,7 @@ type pinger struct {
 	until atomic.Int64
 }
 
-// Ping reports whether the database answers. Where somebody calls it all the time, other calls find out at once that the
+// Ping reports whether the database answers and, after a write that found its disk full, whether it can be written. Where somebody calls it all the time, other calls find out at once that the
 // database is away: for a while after a Ping that got no answer they fail without asking it, so that requests do not pile
 // up which all wait for the same.
 func (s *Store) Ping(ctx context.Context) error {
@@ -43,7 +44,26 @@ func (s *Store) Ping(ctx context.Context) error {
 	case !errors.Is(ctx.Err(), context.Canceled): // a caller who has gone says nothing about the database
 		s.pinger.until.Store(s.pinger.now().Add(believed).UnixNano())
 	}
+	if err == nil && s.full.Load() {
+		return s.probeWrite(ctx)
+	}
 	return failed("asking the database", err)
+}
+
+// probeWrite writes and removes a row. It is called only while the disk of the server is full.
+func (s *Store) probeWrite(ctx context.Context) error {
+	const size = 64 << 10
+	err := s.write(ctx, "probing the database", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "probing the database", func(ctx context.Context, tx store.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM write_probe")
+		return err
+	})
 }
 
 // Available returns an error of herb.CodeUnavailable if the database did not answer a moment ago. It asks nobody.

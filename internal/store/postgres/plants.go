@@ -34,6 +34,7 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 		b = newBatch(s.options.Now(), creations, rows)
 		return s.commit(ctx, b)
 	})
+	s.recordWrite(err)
 	if err != nil {
 		if b != nil && b.uncertain != nil && herb.CodeOf(err) == herb.CodeUnavailable {
 			err = failed("creating plants", &uncertainError{errors.Join(b.uncertain, err)})

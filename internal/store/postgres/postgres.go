@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,6 +73,7 @@ type Store struct {
 	tables  *preparation
 	pinger  *pinger
 	lanes   lanes
+	full    atomic.Bool // the last write failed because the disk of the server is full
 	options Options
 }
 

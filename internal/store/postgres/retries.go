@@ -2,16 +2,12 @@ package postgres
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
-
-// keepRetries is how long a retry key is remembered. A day is promised.
-const keepRetries = 48 * time.Hour
 
 // forgetAtOnce limits what one batch spends on forgetting.
 const forgetAtOnce = 1000
@@ -39,7 +35,7 @@ func (b *batch) queueRetries(q *pgx.Batch) {
 	}
 	q.Queue("DELETE FROM retries WHERE (credential, key) IN "+
 		"(SELECT credential, key FROM retries WHERE created < $1 ORDER BY created LIMIT $2)",
-		b.now.Add(-keepRetries).UnixMicro(), forgetAtOnce)
+		b.now.Add(-store.RetryRetention).UnixMicro(), forgetAtOnce)
 	q.Queue("SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
 		"WHERE (r.credential, r.key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
 		Query(func(rows pgx.Rows) error {

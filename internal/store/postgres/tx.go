@@ -99,7 +99,7 @@ func (s *Store) readIn(ctx context.Context, lane lane, what string, do func(cont
 // write runs do in a transaction that is alone in changing keys, the catalogue and troubles. When it returns nil, what do
 // has written is committed.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-	return s.try(ctx, what, func(ctx context.Context) error {
+	err := s.try(ctx, what, func(ctx context.Context) error {
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 		return s.inTx(ctx, o, func(ctx context.Context, tx numbered) error {
 			// At this level of isolation, each statement behind the lock sees all that those who had it before have committed.
@@ -110,6 +110,15 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 			return do(ctx, tx)
 		})
 	})
+	s.recordWrite(err)
+	return err
+}
+
+// recordWrite remembers whether writes fail because the disk of the server is full.
+func (s *Store) recordWrite(err error) {
+	if err == nil || codeOf(err) == diskFull {
+		s.full.Store(err != nil)
+	}
 }
 
 func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, numbered) error) error {

@@ -5,14 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
-
-// keepRetries is how long a retry key is remembered. A day is promised.
-const keepRetries = 48 * time.Hour
 
 // forgetAtOnce limits what one batch spends on forgetting.
 const forgetAtOnce = 1000
@@ -48,6 +44,6 @@ func (b *batch) rememberRetry(ctx context.Context, r store.Retry, seq int64) err
 
 // forgetRetries drops some of the retry keys that are too old. Mostly there are none, which one look at an index tells.
 func (b *batch) forgetRetries(ctx context.Context) error {
-	_, err := b.exec(ctx, b.st.forgetRetries, b.now.Add(-keepRetries).UnixMicro(), forgetAtOnce)
+	_, err := b.exec(ctx, b.st.forgetRetries, b.now.Add(-store.RetryRetention).UnixMicro(), forgetAtOnce)
 	return err
 }

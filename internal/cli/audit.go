@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+)
+
+// commandLineActor identifies who runs a command: the user of the operating system, on this machine.
+func commandLineActor() herb.Actor {
+	name := "uid " + strconv.Itoa(os.Getuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return herb.Actor{Name: name, Origin: host + " command line"}
+}
+
+func newAudit(r *runner) *cobra.Command {
+	var since, dataset string
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show who changed keys and datasets",
+		Long: `Prints the audit log, the newest entry last: keys created and revoked; datasets published, rolled back and removed; by whom,
+from where and with what result. A publish that was rejected or has failed is in it with the kind of error. The log holds no
+secrets and no values of datasets. Entries are kept for a year, and at most 100,000 of them.
+
+Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remove. Results: ok, rejected, failed.`,
+		Example: `  herbarium audit
+  herbarium audit --since 7d --dataset garden/catalog
+  herbarium audit --since 2026-01-31 --limit 0 --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := herb.AuditQuery{Limit: limit}
+			if limit < 0 {
+				return usagef("--limit is %d; give a number of entries, or 0 for all", limit)
+			}
+			if since != "" {
+				var err error
+				if q.Since, err = parseSince(since, time.Now()); err != nil {
+					return err
+				}
+			}
+			if dataset != "" {
+				ref, err := herb.ParseRef(dataset)
+				if err != nil {
+					return &usageError{err}
+				}
+				q.Subject = ref.String()
+			}
+			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.printAudit(ctx, d, q, asJSON) })
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&dataset, "dataset", "", "only entries of this `namespace/dataset`")
+	cmd.Flags().IntVar(&limit, "limit", 100, "print at most so many of the newest entries; 0 prints all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one entry a line")
+	_ = cmd.RegisterFlagCompletionFunc("since", cobra.FixedCompletions([]string{"1h", "1d", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("dataset", func(cmd *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+		err := r.withData(cmd, func(ctx context.Context, d *app.Data) error {
+			datasets, err := d.Library.Catalogued(ctx)
+			for _, ds := range datasets {
+				names = append(names, ds.Ref.String())
+			}
+			return err
+		})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// parseSince reads a point of time in the past.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	wrong := usagef("--since is %q; write a number with a unit, such as 7d, 4w, 12h or 30m, a date, such as 2026-01-31, "+
+		"or a time, such as 2026-01-31T09:00:00Z", s)
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at, nil
+		}
+	}
+	d, ok := parsePeriod(s)
+	if !ok {
+		return time.Time{}, wrong
+	}
+	return now.Add(-d), nil
+}
+
+func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery, asJSON bool) error {
+	entries, err := d.Store.AuditEntries(ctx, q)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		enc := json.NewEncoder(r.Out)
+		for _, e := range entries {
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result,
+			printable(e.Actor), printable(e.Origin), printable(e.Detail))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// The bounds of the audit log. Entries beyond them are removed when another is added.
+const (
+	auditRetention  = 365 * 24 * time.Hour
+	maxAuditEntries = 100_000
+)
+
+// AddAuditEntry records something that is not part of another change, such as a publish that was rejected. A zero time means
+// now. The actor is that of the context.
+func (s Tables) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
+	return s.write(ctx, "adding an audit entry", func(ctx context.Context, tx Tx) error { return addAudit(ctx, tx, e) })
+}
+
+// addAudit records a change in the transaction that makes it, so that there is neither without the other.
+func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
+	actor := herb.ActorOf(ctx)
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	if e.Result == "" {
+		e.Result = herb.AuditOK
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(e.Result), e.Detail); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",
+		e.Time.Add(-auditRetention).UnixMicro(), maxAuditEntries)
+	return err
+}
+
+// AuditEntries returns the entries that a query selects, the newest last.
+func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []herb.AuditEntry, err error) {
+	where := always
+	if !q.Since.IsZero() {
+		where = and(where, fragment{"time >= ?", []any{q.Since.UnixMicro()}})
+	}
+	if q.Subject != "" {
+		where = and(where, fragment{"subject = ?", []any{q.Subject}})
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = maxAuditEntries
+	}
+	err = s.read(ctx, "reading the audit log", func(ctx context.Context, tx Tx) error {
+		entries = nil
+		rows, err := tx.QueryContext(ctx, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+
+			where.sql+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clone(where.args), limit)...)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var e herb.AuditEntry
+			var at int64
+			err := rows.Scan(&at, &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)
+			e.Time = time.UnixMicro(at).UTC()
+			entries = append(entries, e)
+			return err
+		})
+	})
+	slices.Reverse(entries)
+	return entries, err
+}
