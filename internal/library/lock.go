@@ -57,20 +57,22 @@ func openLock(path string, flag int) (*fileLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = tryLock(f)
-	if errors.Is(err, errNoLocks) && flag&os.O_CREATE != 0 {
-		err = errors.Join(err, os.Remove(path)) // nobody must take it for abandoned
-	}
-	if err == nil {
-		// Between the opening and the locking, the file may have been removed by the holder of the lock.
-		here, statErr := f.Stat()
-		there, err := os.Stat(path)
-		if statErr == nil && err == nil && os.SameFile(here, there) {
-			return &fileLock{f}, nil
+	if err := tryLock(f); err != nil {
+		err = errors.Join(err, f.Close())
+		if errors.Is(err, errNoLocks) && flag&os.O_CREATE != 0 {
+			err = errors.Join(err, os.Remove(path)) // nobody must take it for abandoned
 		}
+		return nil, err
+	}
+	// Between the opening and the locking, the file may have been removed by the holder of the lock.
+	here, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
 		return nil, errors.Join(errNotThere, f.Close())
 	}
-	return nil, errors.Join(err, f.Close())
+	return &fileLock{f}, nil
 }
 
 // release removes the lock file and gives the lock back. A nil lock is none.

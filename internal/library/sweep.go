@@ -48,11 +48,11 @@ func (l *Library) Sweep(ctx context.Context) error {
 		switch {
 		case err == nil:
 			errs = append(errs, l.sweepAbandoned(ctx, stem, lock))
-		case errors.Is(err, errNotThere):
+		case errors.Is(err, errNotThere), errors.Is(err, errNoLocks):
 			if !slices.Contains(versions, stem) {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
-		case !errors.Is(err, errLocked) && !errors.Is(err, errNoLocks):
+		case !errors.Is(err, errLocked):
 			errs = append(errs, err)
 		}
 	}
