@@ -51,7 +51,7 @@ func (l *Library) lock(stem string) (*fileLock, error) {
 // openLock locks a lock file: one that is there or, with os.O_CREATE, a new one.
 func openLock(path string, flag int) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) && flag&os.O_CREATE == 0 {
 		return nil, errNotThere
 	}
 	if err != nil {
