@@ -204,11 +204,11 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 			rollback = d.Library.ForceRollback
 		}
 		version, err := rollback(ctx, ref, to)
-		if herb.CodeOf(err) == herb.CodeRefused {
-			return &refusedError{err}
-		}
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
+			if herb.CodeOf(err) == herb.CodeRefused {
+				return &refusedError{err}
+			}
 			return err
 		}
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)

@@ -38,7 +38,7 @@ one. A file that has not changed is not published again.
 
 A new version is compared with the live one. If a field is gone, renamed, of another type or has lost a flag, or if more
 than half of the records are gone, it is refused, and so it is if its primary key is not unique or one of its goldens
-fails. --check tells all that without publishing. The exit code is 3 if a dataset was refused.
+fails. A dataset that needs a key becomes open only if the descriptor or --access states it. --check tells all that without publishing. The exit code is 3 if a dataset was refused.
 
 With --json, standard output has one JSON object a line, one for each dataset: its status (published, unchanged, checked,
 refused or failed), version, changes and report.`,

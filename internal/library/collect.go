@@ -97,6 +97,15 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	return objects, nil
 }
 
+// sweepRegularly removes what killed publishes leave, until ctx ends.
+func (l *Library) sweepRegularly(ctx context.Context) {
+	every(ctx, collectEvery, func() {
+		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
+			l.opts.Log.Warn("leftovers of interrupted publishes were not removed", "err", err)
+		}
+	})
+}
+
 // clean removes what is not needed any more, here and among Blobs, until ctx ends. The log is told when it begins to fail,
 // not each time.
 func (l *Library) clean(ctx context.Context) {

@@ -118,7 +118,13 @@ func checkSize(d herb.Dataset, size int64) error {
 // download brings the file of a version here. It gets its name only when it is complete and what was published.
 func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 	d := f.dataset
-	part := filepath.Join(l.opts.Dir, d.Version+"."+strings.ToLower(rand.Text())+segment.PartSuffix)
+	stem := d.Version + "." + strings.ToLower(rand.Text())
+	lock, err := l.lock(stem)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.release()) }()
+	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
 	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -73,7 +73,6 @@ func TestPublish_survivesKill(t *testing.T) {
 			t.Fatalf("version %s with %d records is live, listing %d; %d was said to be", snap.Version, snap.Records, total(t, snap), live)
 		}
 		live = snap.Records
-		s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 		if err := l.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -83,6 +82,9 @@ func TestPublish_survivesKill(t *testing.T) {
 		}
 		if files := s.files(t); len(files) != len(history) {
 			t.Errorf("files %v are left of the versions %v", files, history)
+		}
+		if locks := s.locks(t); len(locks) != 0 {
+			t.Errorf("lock files %v are left", locks)
 		}
 	}
 }

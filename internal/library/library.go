@@ -226,7 +226,9 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
-	if l.cache != nil {
+	if l.cache == nil {
+		running.Go(func() { l.sweepRegularly(ctx) })
+	} else {
 		running.Go(func() { every(ctx, time.Second, l.tend) })
 		running.Go(func() { l.clean(ctx) })
 	}

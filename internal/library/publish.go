@@ -74,6 +74,15 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	if accessOf(d) == herb.AccessKey {
 		d.Origins = p.Origins
 	}
+	lock, err := l.lock(d.Version)
+	if err != nil {
+		return Outcome{Dataset: d}, err
+	}
+	defer func() {
+		if err := lock.release(); err != nil {
+			l.opts.Log.Warn("a lock file was not removed", "version", d.Version, "err", err)
+		}
+	}()
 	cells := newCellHash(d.Fields)
 	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, hashed(p.Records, cells), segment.Options{
 		Progress: p.Progress,

@@ -1,0 +1,24 @@
+//go:build unix
+
+package library
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock locks an open file unless another has it locked.
+func tryLock(f *os.File) error {
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+		case err == nil:
+			return nil
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return errLocked
+		default:
+			return errors.Join(errNoLocks, err)
+		}
+	}
+}

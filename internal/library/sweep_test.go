@@ -1,0 +1,194 @@
+package library_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/segment"
+	"herbarium/internal/store/sqlite"
+)
+
+// locks returns the lock files there are.
+func (s *shelf) locks(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it publishes into, and the phase
+// in which it stops.
+const (
+	pausedDir   = "HERBARIUM_TEST_PAUSE_IN"
+	pausedPhase = "HERBARIUM_TEST_PAUSE_AT"
+)
+
+// TestPublish_paused is that process.
+func TestPublish_paused(t *testing.T) {
+	dir, ok := os.LookupEnv(pausedDir)
+	if !ok {
+		t.Skip("runs only as a process that TestSweep_killed starts")
+	}
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := library.Open(db, library.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
+		Progress: func(p segment.Progress) {
+			if p.Phase == os.Getenv(pausedPhase) {
+				fmt.Println("paused")
+				select {}
+			}
+		},
+	})
+	t.Fatalf("the publish has ended: %v", err)
+}
+
+// TestSweep_killed sweeps while another process publishes, however old its files seem, and after that was killed, however
+// new they are.
+func TestSweep_killed(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			l := s.open(t)
+			publish(t, l, 1)
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPublish_paused$")
+			cmd.Env = append(os.Environ(), pausedDir+"="+s.dir, pausedPhase+"="+phase)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "paused"; {
+				t.Logf("the publisher says %q", lines.Text())
+			}
+			s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+			if err := l.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if files := s.files(t); len(files) != 2 || len(s.locks(t)) != 1 {
+				t.Errorf("files %v and locks %v are left of a running publish", files, s.locks(t))
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // it was killed
+			s.now = time.Now
+			if err := l.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if files := s.files(t); len(files) != 1 || len(s.locks(t)) != 0 {
+				t.Errorf("files %v and locks %v are left of a killed publish", files, s.locks(t))
+			}
+			if retired, err := s.db.Retired(t.Context()); err != nil || len(retired) != 0 {
+				t.Errorf("retired versions %v, %v", retired, err)
+			}
+			if n := total(t, acquire(t, l)); n != 1 {
+				t.Errorf("%d records are listed", n)
+			}
+			publish(t, l, 2)
+		})
+	}
+}
+
+// TestSweep_during sweeps in the same process while a publish runs.
+func TestSweep_during(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+	swept := map[string]bool{}
+	_, err := l.Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
+		Progress: func(p segment.Progress) {
+			if swept[p.Phase] {
+				return
+			}
+			swept[p.Phase] = true
+			if err := l.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	})
+	if err != nil || len(swept) != 3 {
+		t.Fatalf("swept in %v: %v", swept, err)
+	}
+	if n := total(t, acquire(t, l)); n != 3 {
+		t.Errorf("%d records are listed", n)
+	}
+	if len(s.locks(t)) != 0 {
+		t.Errorf("lock files %v are left", s.locks(t))
+	}
+}
+
+// TestSweep_lockOfLiveVersion finds the lock of a publish that was killed right after its version went live.
+func TestSweep_lockOfLiveVersion(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	l := s.open(t)
+	d := publish(t, l, 3)
+	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.locks(t)) != 0 || len(s.files(t)) != 1 || total(t, acquire(t, s.open(t))) != 3 {
+		t.Errorf("locks %v and files %v are left", s.locks(t), s.files(t))
+	}
+}
+
+// TestPublish_noDirectory publishes while the directory of the versions is away, as after its disk was unmounted.
+func TestPublish_noDirectory(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	dir := filepath.Join(t.TempDir(), "versions")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := library.Open(s.db, library.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	publish(t, l, 1)
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Fatalf("%d records are listed", n)
+	}
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Publish(t.Context(), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	if err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("the error does not name the directory: %v", err)
+	}
+	if n := total(t, acquire(t, l)); n != 1 {
+		t.Errorf("%d records are listed", n)
+	}
+	if err := os.Rename(dir+"-away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the bell
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	publish(t, l, 2)
+}
