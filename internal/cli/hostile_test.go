@@ -3,6 +3,7 @@ package cli_test
 import (
 	"archive/zip"
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "absurd length of what describes Parquet", file: "x.parquet",
 			make: containing(table[:len(table)-8] + "\xff\xff\xff\x7fPAR1"), want: "would begin before the file"},
 		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)), want: "is damaged or cut off"},
+		{name: "rows without columns in Parquet", file: "x.parquet", make: containing(emptyParquet(t, table)), want: "rows without any column"},
+		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables, want: "the database has only virtual tables"},
 		{name: "zip bomb", file: "x.xlsx", make: makeZipBomb, want: "as a zip bomb does"},
 		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)), want: "the file is no text"},
 		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"), want: "the file mixes encodings"},
@@ -191,6 +194,15 @@ func makeZipBomb(t *testing.T, path string) {
 	rewrite(t, path, b.String())
 }
 
+// makeVirtualTables makes a database without a single ordinary table.
+func makeVirtualTables(t *testing.T, path string) {
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE VIRTUAL TABLE words USING fts5(word)`)
+	must(t, err)
+}
+
 // parquetOf is a Parquet file of some records.
 func parquetOf(t *testing.T) string {
 	type row struct {
@@ -209,19 +221,38 @@ func parquetOf(t *testing.T) string {
 // absurdParquet is a Parquet file that is said to hold more than there is on earth.
 func absurdParquet(t *testing.T, file string) string {
 	t.Helper()
+	return changedParquet(t, file, func(meta *format.FileMetaData) {
+		meta.NumRows = 1 << 60
+		for i := range meta.RowGroups {
+			g := &meta.RowGroups[i]
+			g.NumRows, g.TotalByteSize = 1<<60, 1<<60
+			for k := range g.Columns {
+				c := &g.Columns[k].MetaData
+				c.NumValues, c.TotalCompressedSize, c.TotalUncompressedSize = 1<<60, 1<<60, 1<<60
+			}
+		}
+	})
+}
+
+// emptyParquet is a Parquet file that is said to hold rows of no columns.
+func emptyParquet(t *testing.T, file string) string {
+	t.Helper()
+	return changedParquet(t, file, func(meta *format.FileMetaData) {
+		meta.NumRows, meta.Schema = 1<<60, meta.Schema[:1]
+		meta.Schema[0].NumChildren.V = 0
+		meta.RowGroups = meta.RowGroups[:1]
+		meta.RowGroups[0].NumRows, meta.RowGroups[0].Columns = 1<<60, nil
+	})
+}
+
+// changedParquet changes what a Parquet file says of itself.
+func changedParquet(t *testing.T, file string, change func(*format.FileMetaData)) string {
+	t.Helper()
 	end := len(file) - 8
 	begin := end - int(binary.LittleEndian.Uint32([]byte(file[end:])))
 	var meta format.FileMetaData
 	must(t, thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &meta))
-	meta.NumRows = 1 << 60
-	for i := range meta.RowGroups {
-		g := &meta.RowGroups[i]
-		g.NumRows, g.TotalByteSize = 1<<60, 1<<60
-		for k := range g.Columns {
-			c := &g.Columns[k].MetaData
-			c.NumValues, c.TotalCompressedSize, c.TotalUncompressedSize = 1<<60, 1<<60, 1<<60
-		}
-	}
+	change(&meta)
 	foot, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	must(t, err)
 	return file[:begin] + string(foot) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(foot)))) + "PAR1"
