@@ -37,7 +37,7 @@ func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
 
 // find implements watch.Options.Find. What is wrong is told once.
 func (f *follower) find() (items []watch.Item, folders []string) {
-	sources, err := ingest.Discover(f.paths)
+	sources, err := ingest.Finder{Data: f.data.dir}.Discover(f.paths)
 	named := make(map[string]ingest.Source, len(sources))
 	for _, s := range sources {
 		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}

@@ -71,6 +71,10 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "holds 0 datasets"},
 		{name: "a pipe", file: "x.csv", make: makePipe, want: "it is not a regular file"},
 		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot read"},
+		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
+			must(t, os.Mkdir(path, 0o700))
+			must(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))
+		}, want: "leads out of the folder"},
 		{name: "a path that leads out", file: "datapackage.json",
 			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`), want: "leads out of the folder"},
 		{name: "a path to all of the machine", file: "datapackage.json",
@@ -115,6 +119,31 @@ func TestPublish_hostile(t *testing.T) {
 		if status, after := s.get(t, listing); status != 200 || after != before {
 			t.Errorf("%s: the listing is now %d %.300s", tt.name, status, after)
 		}
+	}
+}
+
+// TestPublish_dataFolder names the data folder, and has it in a folder that is published and served.
+func TestPublish_dataFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Dir(filepath.Dir(write(t, "shop/prices.csv", "code,price\n007,1.50\n")))
+	e := newEnvironment(t)
+	e["HERBARIUM_DATA"] = filepath.Join(dir, "data")
+	e.must(t, "publish", filepath.Join(dir, "shop"))
+	must(t, os.Symlink("../data/herbarium.db", filepath.Join(dir, "shop", "keys.db")))
+	for _, path := range []string{filepath.Join(dir, "data"), filepath.Join(dir, "data", "herbarium.db"), filepath.Join(dir, "shop", "keys.db")} {
+		for _, args := range [][]string{{"publish", path}, {"publish", path, "--as", "shop/x"}, {"serve", path}} {
+			if code, out, errOut := e.run(t, args...); code != 1 || out != "" || !strings.Contains(errOut, "is in the data folder of the program (--data)") {
+				t.Errorf("%q: exit code %d\n%s%s", args, code, out, errOut)
+			}
+		}
+	}
+	code, out, errOut := e.run(t, "publish", dir)
+	if code != 1 || !strings.Contains(errOut, "data is the data folder of the program (--data), which is never published") ||
+		!strings.Contains(errOut, "keys.db leads out of") && !strings.Contains(errOut, "keys.db is in the data folder") || !strings.Contains(out, "unchanged shop/prices") {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	}
+	if list := e.must(t, "datasets"); strings.Contains(list, "keys") || strings.Contains(list, "data/") {
+		t.Errorf("something else was published:\n%s", list)
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *packageReader) referenced(n node) (node, error) {
 	if err != nil {
 		return n, err
 	}
-	inside, err := parseDescriptor(path)
+	inside, err := parseDescriptor(p.from, path)
 	if err != nil {
 		return n, located(path, err)
 	}

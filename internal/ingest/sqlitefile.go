@@ -43,6 +43,7 @@ type sqliteReader struct {
 	buf    []byte
 	ends   []int
 	cells  [][]byte
+	remove func() error // of a copy that is read; nil: there is none
 }
 
 // sqliteTable is something in a database that can be read.
@@ -282,7 +283,13 @@ func (s *sqliteReader) next() (cells [][]byte, err error) {
 }
 
 // Close gives back the database.
-func (s *sqliteReader) Close() error { return errors.Join(s.rows.Close(), s.db.Close()) }
+func (s *sqliteReader) Close() error {
+	err := errors.Join(s.rows.Close(), s.db.Close())
+	if s.remove != nil {
+		err = errors.Join(err, s.remove())
+	}
+	return err
+}
 
 // sqliteError says what an error of SQLite means for the file.
 func sqliteError(err error) error {
