@@ -111,7 +111,7 @@ func (p *packageReader) header(root node) (err error) {
 		}
 		p.namespace = filepath.Base(abs)
 	}
-	if err := root.misplaced("herbarium, or in a resource resources[n].herbarium"); err != nil {
+	if err := root.misplaced("herbarium"); err != nil {
 		return err
 	}
 	own, err := root.settings(packageSettings())

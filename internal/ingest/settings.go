@@ -19,17 +19,8 @@ func goldenSettings() []string { return []string{"query", "total", "first"} }
 
 // settings reads what Herbarium is told about a resource.
 func (p *packageReader) settings(s *Source, n node) error {
-	for _, m := range []node{n, n.member("schema"), n.member("dialect")} {
-		if err := m.misplaced(n.where + ".herbarium"); err != nil {
-			return err
-		}
-	}
-	for _, f := range n.member("schema").member("fields").items() {
-		for _, m := range []node{f, f.member("herbarium")} {
-			if err := m.misplaced(n.where + ".herbarium"); err != nil {
-				return err
-			}
-		}
+	if err := n.misplaced(n.where + ".herbarium"); err != nil {
+		return err
 	}
 	own, err := n.settings(resourceSettings())
 	if err != nil {

@@ -232,8 +232,21 @@ func TestSQLite_Damaged(t *testing.T) {
 // TestSQLite_Log reads what was committed and stands in the write-ahead log alone, and hashes it.
 func TestSQLite_Log(t *testing.T) {
 	t.Parallel()
-	path := database(t, "x.db", `PRAGMA journal_mode = WAL`, `CREATE TABLE t (a)`)
-	src := ingest.Source{Path: path}
+	for _, name := range []string{"named", "found in a folder"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := database(t, "x.db", `PRAGMA journal_mode = WAL`, `CREATE TABLE t (a)`)
+			src := ingest.Source{Path: path}
+			if name != "named" {
+				src.Root = filepath.Dir(path)
+			}
+			testSQLiteLog(t, src)
+		})
+	}
+}
+
+func testSQLiteLog(t *testing.T, src ingest.Source) {
+	t.Helper()
 	hash := func() string {
 		t.Helper()
 		h, err := ingest.Hash(t.Context(), src, ingest.Options{})
@@ -246,7 +259,7 @@ func TestSQLite_Log(t *testing.T) {
 		return h
 	}
 	before := hash()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", src.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
