@@ -25,6 +25,7 @@ type Data struct {
 	Store   Store
 	Library *library.Library
 	shared  *postgres.Store // Store, if other machines use it too and it may be away for a while
+	dir     string          // the data folder, which is never published
 	blobs   *blobs.Bucket   // nil: published files are in the data folder alone
 }
 
@@ -70,7 +71,7 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder: %w", err)
 	}
-	d := &Data{}
+	d := &Data{dir: c.Data}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())

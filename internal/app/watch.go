@@ -24,8 +24,6 @@ type follower struct {
 	paths   []string
 	log     *slog.Logger
 	unfound map[string]bool // what was wrong when the sources were last looked for
-	items   []watch.Item    // that were found last
-	folders []string
 
 	mu      sync.Mutex
 	sources map[string]ingest.Source // that were found last, by the name of their item
@@ -39,14 +37,7 @@ func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
 
 // find implements watch.Options.Find. What is wrong is told once.
 func (f *follower) find() (items []watch.Item, folders []string) {
-	sources, err := discover(f.paths)
-	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
-		if !f.unfound[bug.Error()] {
-			f.log.Error("panic in the search for sources", "err", bug, "stack", string(bug.Stack))
-		}
-		f.note([]error{bug})
-		return f.items, f.folders // as if nothing had changed
-	}
+	sources, err := ingest.Finder{Data: f.data.dir}.Discover(f.paths)
 	named := make(map[string]ingest.Source, len(sources))
 	for _, s := range sources {
 		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}
@@ -62,14 +53,7 @@ func (f *follower) find() (items []watch.Item, folders []string) {
 		folders = append(folders, foldersBelow(p)...)
 	}
 	slices.Sort(folders)
-	f.items, f.folders = items, slices.Compact(folders)
-	return f.items, f.folders
-}
-
-// discover is ingest.Discover, with a panic as an error: a server goes on with what it has.
-func discover(paths []string) (sources []ingest.Source, err error) {
-	defer herb.Recover(&err)
-	return ingest.Discover(paths)
+	return items, slices.Compact(folders)
 }
 
 // note tells of what could not even be found, and forgets what is no longer so.
@@ -79,6 +63,9 @@ func (f *follower) note(problems []error) {
 		m := err.Error()
 		if now[m] = true; !f.unfound[m] {
 			f.log.Error("cannot be published", "err", m)
+			if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+				f.log.Error("panic while looking for sources", "stack", string(bug.Stack))
+			}
 			f.data.setTrouble(context.Background(), herb.Trouble{Place: m, Message: m}, f.log)
 		}
 	}

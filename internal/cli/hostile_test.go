@@ -3,6 +3,7 @@ package cli_test
 import (
 	"archive/zip"
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "absurd length of what describes Parquet", file: "x.parquet",
 			make: containing(table[:len(table)-8] + "\xff\xff\xff\x7fPAR1"), want: "would begin before the file"},
 		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)), want: "is damaged or cut off"},
+		{name: "rows without columns in Parquet", file: "x.parquet", make: containing(emptyParquet(t, table)), want: "rows without any column"},
+		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables, want: "the database has only virtual tables"},
 		{name: "zip bomb", file: "x.xlsx", make: makeZipBomb, want: "as a zip bomb does"},
 		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)), want: "the file is no text"},
 		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"), want: "the file mixes encodings"},
@@ -68,6 +71,10 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "holds 0 datasets"},
 		{name: "a pipe", file: "x.csv", make: makePipe, want: "it is not a regular file"},
 		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot read"},
+		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
+			must(t, os.Mkdir(path, 0o700))
+			must(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))
+		}, want: "leads out of the folder"},
 		{name: "a path that leads out", file: "datapackage.json",
 			make: containing(`{"name":"n","resources":[{"name":"r","path":"../../etc/passwd"}]}`), want: "leads out of the folder"},
 		{name: "a path to all of the machine", file: "datapackage.json",
@@ -112,6 +119,31 @@ func TestPublish_hostile(t *testing.T) {
 		if status, after := s.get(t, listing); status != 200 || after != before {
 			t.Errorf("%s: the listing is now %d %.300s", tt.name, status, after)
 		}
+	}
+}
+
+// TestPublish_dataFolder names the data folder, and has it in a folder that is published and served.
+func TestPublish_dataFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Dir(filepath.Dir(write(t, "shop/prices.csv", "code,price\n007,1.50\n")))
+	e := newEnvironment(t)
+	e["HERBARIUM_DATA"] = filepath.Join(dir, "data")
+	e.must(t, "publish", filepath.Join(dir, "shop"))
+	must(t, os.Symlink("../data/herbarium.db", filepath.Join(dir, "shop", "keys.db")))
+	for _, path := range []string{filepath.Join(dir, "data"), filepath.Join(dir, "data", "herbarium.db"), filepath.Join(dir, "shop", "keys.db")} {
+		for _, args := range [][]string{{"publish", path}, {"publish", path, "--as", "shop/x"}, {"serve", path}} {
+			if code, out, errOut := e.run(t, args...); code != 1 || out != "" || !strings.Contains(errOut, "is in the data folder of the program (--data)") {
+				t.Errorf("%q: exit code %d\n%s%s", args, code, out, errOut)
+			}
+		}
+	}
+	code, out, errOut := e.run(t, "publish", dir)
+	if code != 1 || !strings.Contains(errOut, "data is the data folder of the program (--data), which is never published") ||
+		!strings.Contains(errOut, "keys.db leads out of") && !strings.Contains(errOut, "keys.db is in the data folder") || !strings.Contains(out, "unchanged shop/prices") {
+		t.Errorf("exit code %d\n%s%s", code, out, errOut)
+	}
+	if list := e.must(t, "datasets"); strings.Contains(list, "keys") || strings.Contains(list, "data/") {
+		t.Errorf("something else was published:\n%s", list)
 	}
 }
 
@@ -191,6 +223,15 @@ func makeZipBomb(t *testing.T, path string) {
 	rewrite(t, path, b.String())
 }
 
+// makeVirtualTables makes a database without a single ordinary table.
+func makeVirtualTables(t *testing.T, path string) {
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE VIRTUAL TABLE words USING fts5(word)`)
+	must(t, err)
+}
+
 // parquetOf is a Parquet file of some records.
 func parquetOf(t *testing.T) string {
 	type row struct {
@@ -209,19 +250,38 @@ func parquetOf(t *testing.T) string {
 // absurdParquet is a Parquet file that is said to hold more than there is on earth.
 func absurdParquet(t *testing.T, file string) string {
 	t.Helper()
+	return changedParquet(t, file, func(meta *format.FileMetaData) {
+		meta.NumRows = 1 << 60
+		for i := range meta.RowGroups {
+			g := &meta.RowGroups[i]
+			g.NumRows, g.TotalByteSize = 1<<60, 1<<60
+			for k := range g.Columns {
+				c := &g.Columns[k].MetaData
+				c.NumValues, c.TotalCompressedSize, c.TotalUncompressedSize = 1<<60, 1<<60, 1<<60
+			}
+		}
+	})
+}
+
+// emptyParquet is a Parquet file that is said to hold rows of no columns.
+func emptyParquet(t *testing.T, file string) string {
+	t.Helper()
+	return changedParquet(t, file, func(meta *format.FileMetaData) {
+		meta.NumRows, meta.Schema = 1<<60, meta.Schema[:1]
+		meta.Schema[0].NumChildren.V = 0
+		meta.RowGroups = meta.RowGroups[:1]
+		meta.RowGroups[0].NumRows, meta.RowGroups[0].Columns = 1<<60, nil
+	})
+}
+
+// changedParquet changes what a Parquet file says of itself.
+func changedParquet(t *testing.T, file string, change func(*format.FileMetaData)) string {
+	t.Helper()
 	end := len(file) - 8
 	begin := end - int(binary.LittleEndian.Uint32([]byte(file[end:])))
 	var meta format.FileMetaData
 	must(t, thrift.Unmarshal(new(thrift.CompactProtocol), []byte(file[begin:end]), &meta))
-	meta.NumRows = 1 << 60
-	for i := range meta.RowGroups {
-		g := &meta.RowGroups[i]
-		g.NumRows, g.TotalByteSize = 1<<60, 1<<60
-		for k := range g.Columns {
-			c := &g.Columns[k].MetaData
-			c.NumValues, c.TotalCompressedSize, c.TotalUncompressedSize = 1<<60, 1<<60, 1<<60
-		}
-	}
+	change(&meta)
 	foot, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	must(t, err)
 	return file[:begin] + string(foot) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(foot)))) + "PAR1"

@@ -56,7 +56,11 @@ refused or failed), version, changes and report.`,
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
 			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
 			app.LimitMemory(app.PublishMemory)
-			sources, remove, err := r.find(cmd.Context(), paths, given)
+			c, _, err := r.config(cmd)
+			if err != nil {
+				return err
+			}
+			sources, remove, err := r.find(cmd.Context(), ingest.Finder{Data: c.Data}, paths, given)
 			defer func() { err = errors.Join(err, remove()) }()
 			skipped, failed := ingest.SplitSkipped(err)
 			r.notes(skipped)
@@ -121,13 +125,13 @@ func (f publishFlags) apply(sources []ingest.Source) error {
 
 // find returns what there is to publish, and how to remove what it had to keep for that. What could not be found does not
 // keep the rest from being published.
-func (r *runner) find(ctx context.Context, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
+func (r *runner) find(ctx context.Context, finder ingest.Finder, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
 	remove = func() error { return nil }
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
 			return nil, remove, usagef("standard input has no name; give it one with --as namespace/dataset")
 		}
-		sources, err = ingest.Discover(paths)
+		sources, err = finder.Discover(paths)
 		return sources, remove, err
 	}
 	ref, err := herb.ParseRef(given.as)
@@ -147,7 +151,7 @@ func (r *runner) find(ctx context.Context, paths []string, given publishFlags) (
 			remove = spooled
 		}
 	} else {
-		s, err = ingest.As(paths[0], ref)
+		s, err = finder.As(paths[0], ref)
 	}
 	if err != nil {
 		return nil, remove, err

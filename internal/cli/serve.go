@@ -51,7 +51,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 					return usagef("--watch needs something to watch; give at least one file or folder")
 				}
 			}
-			sources, err := ingest.Discover(paths)
+			sources, err := ingest.Finder{Data: c.Data}.Discover(paths)
 			skipped, failed := ingest.SplitSkipped(err)
 			for _, reason := range skipped {
 				log.Info("passed over", "reason", reason)

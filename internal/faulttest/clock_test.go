@@ -108,7 +108,7 @@ func TestClock_keys(t *testing.T) {
 		{"back, before its expiry", -2 * time.Hour, true},
 	} {
 		c.now = c.now.Add(tt.jump)
-		_, err := v.Verify(t.Context(), secret)
+		_, err := v.Verify(t.Context(), secret, "192.0.2.1:1234")
 		if valid := err == nil; valid != tt.want {
 			t.Errorf("%s: %v; want valid %v", tt.name, err, tt.want)
 		}

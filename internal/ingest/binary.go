@@ -41,7 +41,7 @@ func openWhole(ctx context.Context, in *input, format Format, f *os.File, found 
 	case FormatXLSX:
 		rows, err = openXLSX(at, in.src, found)
 	default:
-		rows, err = newSQLiteReader(ctx, f.Name(), in.src.Dialect.Table, at.size, at.tell)
+		rows, err = openDatabase(ctx, in, f, at)
 	}
 	if err != nil {
 		return nil, at.cause(err)

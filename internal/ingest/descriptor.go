@@ -39,12 +39,25 @@ func SplitSkipped(err error) (skipped []string, failed []error) {
 // readDescriptor reads a Data Package (https://datapackage.org) and returns a source for each of its resources, with
 // what is wrong with others. Herbarium's own settings stand under a member "herbarium" of the package, of a resource and
 // of a field. Members that are not known are kept, because there everybody may add some.
-func readDescriptor(path string) ([]Source, []error) {
-	root, err := parseDescriptor(path)
+// in is the folder that the user named; it may be none if it is the descriptor itself that was named. Nothing in the
+// descriptor leads out of the folder that it is in.
+func readDescriptor(in confined, path string) ([]Source, []error) {
+	root, err := parseDescriptor(in, path)
 	if err != nil {
 		return nil, []error{err}
 	}
 	p := packageReader{path: path, folder: filepath.Dir(path)}
+	if p.from, err = in.sub(p.folder); err != nil {
+		return nil, []error{err}
+	}
+	defer p.from.Close()
+	p.root = p.folder
+	if in.root != nil && p.folder != in.dir {
+		if p.base, err = in.rel(p.folder); err != nil {
+			return nil, []error{err}
+		}
+		p.root = in.dir
+	}
 	if err := p.header(root); err != nil {
 		return nil, []error{err}
 	}
@@ -76,6 +89,9 @@ func readDescriptor(path string) ([]Source, []error) {
 type packageReader struct {
 	path      string
 	folder    string
+	from      confined // the folder
+	root      string   // Source.Root of its resources
+	base      string   // Source.Base of them
 	namespace string
 	access    string
 	members   *object // those of the package without its resources
@@ -95,6 +111,9 @@ func (p *packageReader) header(root node) (err error) {
 		}
 		p.namespace = filepath.Base(abs)
 	}
+	if err := root.misplaced("herbarium"); err != nil {
+		return err
+	}
 	own, err := root.settings(packageSettings())
 	if err != nil {
 		return err
@@ -106,7 +125,7 @@ func (p *packageReader) header(root node) (err error) {
 
 // resource reads the resource with a position in the package.
 func (p *packageReader) resource(n node, position int) (Source, error) {
-	var s Source
+	s := Source{Root: p.root, Base: p.base}
 	if err := n.isObject(); err != nil {
 		return s, err
 	}
@@ -157,7 +176,7 @@ func looksLikePackage(path string, size int64) bool {
 	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxDescriptor:
 		return false
 	}
-	root, err := parseDescriptor(path)
+	root, err := parseDescriptor(confined{}, path)
 	if err != nil {
 		return false
 	}

@@ -90,7 +90,7 @@ resources:
 					Access: herb.AccessKey, AccessSet: true, Format: ingest.FormatJSON, ByPosition: true,
 				},
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor", "Root", "Base")); diff != "" {
 				t.Errorf("sources (-want +got):\n%s", diff)
 			}
 		})
@@ -115,6 +115,9 @@ func TestDescriptor_Refused(t *testing.T) {
 	field := func(s string) string { return resource(`"schema":{"fields":[` + s + `]}`) }
 	const formats = ingest.KnownFormats
 	path := func(s string) string { return `{"resources":[{"path":` + s + `}]}` }
+	misplaced := func(at string) string {
+		return at + " is in the wrong place, where it has no effect; write it as resources[0].herbarium.access"
+	}
 	tests := []struct{ name, descriptor, want string }{
 		{"not JSON", "{\n\"name\": x}", "line 2: not JSON: invalid character 'x' looking for beginning of value"},
 		{"trailing text", "{}\n{}", "line 2: not JSON: invalid character '{' after top-level value"},
@@ -199,6 +202,15 @@ func TestDescriptor_Refused(t *testing.T) {
 		{"golden with a slip", resource(`"herbarium":{"goldens":[{"query":"","totl":1}]}`),
 			`resources[0].herbarium.goldens[0] has an unknown member "totl"; did you mean "total"? known here: query, total, first`},
 		{"access", resource(`"herbarium":{"access":"private"}`), `resources[0].herbarium.access is "private"; choose open or key`},
+		{"access of the package in the wrong place", `{"access":"key","resources":[{"path":"a.csv"}]}`,
+			`access is in the wrong place, where it has no effect; write it as herbarium.access`},
+		{"access of a resource", resource(`"access":"key"`), misplaced("resources[0].access")},
+		{"access in the schema", resource(`"schema":{"access":"key"}`), misplaced("resources[0].schema.access")},
+		{"access in the settings of the schema", resource(`"schema":{"herbarium":{"access":"key"}}`), misplaced("resources[0].schema.herbarium.access")},
+		{"access of a field", field(`{"name":"a"},{"name":"b","access":"key"}`), misplaced("resources[0].schema.fields[1].access")},
+		{"access in the settings of a field", field(`{"name":"a","herbarium":{"access":"key"}}`), misplaced("resources[0].schema.fields[0].herbarium.access")},
+		{"access in the dialect", resource(`"dialect":{"access":"key"}`), misplaced("resources[0].dialect.access")},
+		{"goldens of a resource", resource(`"goldens":[]`), strings.ReplaceAll(misplaced("resources[0].goldens"), "herbarium.access", "herbarium.goldens")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -28,25 +29,63 @@ import (
 // The error joins all that is wrong (its Unwrap() []error gives one for each). It does not hide what is right: the
 // sources beside it can be published, and SplitSkipped tells what in it is no failure. Of two sources with the same name
 // neither can be published.
-func Discover(paths []string) ([]Source, error) { return new(finder).find(paths) }
+//
+// What is in a folder or a descriptor must not lead out of the folder, neither by its path nor by a link. What the user
+// names may be a link.
+func Discover(paths []string) ([]Source, error) { return Finder{}.Discover(paths) }
+
+// As is Finder.As without a data folder.
+func As(path string, ref herb.Ref) (Source, error) { return Finder{}.As(path, ref) }
+
+// Finder finds sources.
+type Finder struct {
+	// Data is the folder in which the program keeps its own data, which is never published. Empty: there is none.
+	Data string
+}
+
+// Discover is the function Discover for a program with a data folder. That folder is passed over in a folder, and it is
+// an error to name it or anything in it.
+func (o Finder) Discover(paths []string) ([]Source, error) {
+	return (&finder{data: newDataFolder(o.Data)}).find(paths)
+}
 
 func (f *finder) find(paths []string) ([]Source, error) {
+	if f.data == nil {
+		f.data = newDataFolder("")
+	}
 	for _, p := range paths {
 		if p == "" {
 			f.problem(herb.Invalidf("a path is empty; name a file or a folder"))
 			continue
 		}
-		f.path(filepath.Clean(p))
+		p = filepath.Clean(p)
+		if file, _ := splitPart(p); f.data.contains(file) {
+			f.problem(errDataFolder(file))
+			continue
+		}
+		f.recovered(p, func() { f.path(p) })
 	}
+	f.sources = slices.DeleteFunc(f.sources, func(s Source) bool {
+		for _, file := range s.files() { // a link may lead there
+			if f.data.contains(file) {
+				f.problem(errDataFolder(file))
+				return true
+			}
+		}
+		return false
+	})
 	sources := f.distinct()
 	return sources, errors.Join(f.problems...)
 }
 
 // As finds the one dataset in a file, a folder or a descriptor, and gives it a name chosen by the user.
-func As(path string, ref herb.Ref) (Source, error) {
+func (o Finder) As(path string, ref herb.Ref) (Source, error) {
 	path, part := splitPart(filepath.Clean(path))
 	if err := checkReserved(path, ref); err != nil {
 		return Source{}, err
+	}
+	if newDataFolder(o.Data).contains(path) {
+		return Source{}, errDataFolder(path)
 	}
 	if part != "" {
 		src, err := partOf(path, part)
@@ -63,7 +102,7 @@ func As(path string, ref herb.Ref) (Source, error) {
 		}
 		return Source{Ref: ref, Path: path}, nil
 	}
-	sources, err := Discover([]string{path})
+	sources, err := o.Discover([]string{path})
 	_, failed := SplitSkipped(err)
 	switch {
 	case len(failed) > 0:
@@ -80,6 +119,7 @@ func As(path string, ref herb.Ref) (Source, error) {
 type finder struct {
 	sources  []Source
 	problems []error
+	data     *dataFolder
 	visited  map[visit]bool
 	// A descriptor without content is passed over: a shell makes one before it runs the command that is to fill it.
 	passEmpty bool
@@ -89,6 +129,18 @@ type finder struct {
 type visit struct{ real, namespace string }
 
 func (f *finder) problem(err error) { f.problems = append(f.problems, err) }
+
+// recovered calls do and reports a panic as a problem of the path: one file must not hide the others.
+func (f *finder) recovered(path string, do func()) {
+	err := func() (err error) {
+		defer herb.Recover(&err)
+		do()
+		return nil
+	}()
+	if err != nil {
+		f.problem(fmt.Errorf("%s: %w", path, err))
+	}
+}
 
 // path takes up a path that the user named.
 func (f *finder) path(path string) {
@@ -102,21 +154,27 @@ func (f *finder) path(path string) {
 	case err != nil:
 		f.problem(cannotRead(path, err))
 	case info.IsDir():
-		f.folder(path, nil)
+		in, err := confine(path)
+		if err != nil {
+			f.problem(err)
+			return
+		}
+		defer in.Close()
+		f.folder(in, path, nil)
 	case isPackage(path, info):
-		f.descriptor(path)
+		f.descriptor(confined{}, path)
 	default:
 		format, err := publishable(path, info)
 		if err != nil {
 			f.problem(err)
 			return
 		}
-		f.file(path, format)
+		f.file(confined{}, path, format)
 	}
 }
 
-func (f *finder) file(path string, format Format) {
-	if format == FormatSQLite && f.tables(path) {
+func (f *finder) file(in confined, path string, format Format) {
+	if format == FormatSQLite && f.tables(in, path) {
 		return
 	}
 	ref, err := refOfFile(path)
@@ -124,11 +182,11 @@ func (f *finder) file(path string, format Format) {
 		f.problem(err)
 		return
 	}
-	f.sources = append(f.sources, Source{Ref: ref, Path: path})
+	f.sources = append(f.sources, Source{Ref: ref, Path: path, Root: in.dir})
 }
 
-func (f *finder) descriptor(path string) {
-	sources, problems := readDescriptor(path)
+func (f *finder) descriptor(in confined, path string) {
+	sources, problems := readDescriptor(in, path)
 	f.sources = append(f.sources, sources...)
 	for _, err := range problems {
 		if s, ok := err.(*Skipped); ok {
@@ -139,8 +197,9 @@ func (f *finder) descriptor(path string) {
 	}
 }
 
-// folder takes up what is in a folder. above are the real paths of the folders it was reached through.
-func (f *finder) folder(path string, above []string) {
+// folder takes up what is in a folder, which is in one that the user named or is that itself. above are the real paths of
+// the folders it was reached through.
+func (f *finder) folder(in confined, path string, above []string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		f.problem(cannotRead(path, err))
@@ -160,9 +219,9 @@ func (f *finder) folder(path string, above []string) {
 	}
 	f.visited[v] = true
 
-	entries, err := os.ReadDir(path)
+	entries, err := in.readDir(path)
 	if err != nil {
-		f.problem(cannotRead(path, err))
+		f.problem(err)
 		return
 	}
 	if f.passEmpty {
@@ -178,30 +237,33 @@ func (f *finder) folder(path string, above []string) {
 	case 0:
 		above = append(slices.Clip(above), real)
 		for _, e := range entries {
-			f.entry(filepath.Join(path, e.Name()), above)
+			p := filepath.Join(path, e.Name())
+			f.recovered(p, func() { f.entry(in, p, above) })
 		}
 	case 1:
-		f.descriptor(filepath.Join(path, descriptors[0]))
+		f.descriptor(in, filepath.Join(path, descriptors[0]))
 	default:
 		f.problem(herb.Invalidf("%s has more than one descriptor (%s); keep one", path, strings.Join(descriptors, ", ")))
 	}
 }
 
 // entry takes up something found in a folder, and passes over what is not meant to be published.
-func (f *finder) entry(path string, above []string) {
+func (f *finder) entry(in confined, path string, above []string) {
 	if isLeftover(path) {
 		return
 	}
 	format, known := formatOf(path)
-	info, err := os.Stat(path) // of what a link leads to
+	info, err := in.stat(path) // of what a link leads to
 	switch {
-	case err != nil && known:
-		f.problem(cannotRead(path, err))
+	case errors.Is(err, errEscapes), err != nil && known:
+		f.problem(err)
 	case err != nil: // a link to nowhere that would not have been published either
+	case info.IsDir() && f.data.is(info):
+		f.problem(&Skipped{herb.Invalidf("%s is the data folder of the program (--data), which is never published", path)})
 	case info.IsDir():
-		f.folder(path, above)
-	case known && info.Mode().IsRegular() && !isOtherDatabase(path):
-		f.file(path, format)
+		f.folder(in, path, above)
+	case known && info.Mode().IsRegular() && !isOtherDatabase(in, path):
+		f.file(in, path, format)
 	}
 }
 
@@ -229,7 +291,7 @@ func (f *finder) distinct() []Source {
 func same(a, b Source) bool {
 	infoA, errA := os.Stat(a.Path)
 	infoB, errB := os.Stat(b.Path)
-	b.Path = a.Path
+	b.Path, b.Root, b.Base = a.Path, a.Root, a.Base
 	return reflect.DeepEqual(a, b) && errors.Join(errA, errB) == nil && os.SameFile(infoA, infoB)
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -21,6 +22,7 @@ import (
 // ends when the context does.
 type input struct {
 	src      Source
+	from     confined
 	stamp    string // shows without reading that the files are not what they were
 	size     int64  // of all files
 	read     int64
@@ -51,6 +53,14 @@ func (s Source) name(i int) string {
 	return s.files()[i]
 }
 
+// called names a file of the source in an error as messages call it.
+func (s Source) called(i int, err error) error {
+	if e, ok := errors.AsType[*herb.Error](err); ok && s.name(i) != s.files()[i] {
+		return herb.Wrap(e.Code, e.Err, "%s", strings.ReplaceAll(e.Message, s.files()[i], s.name(i)))
+	}
+	return err
+}
+
 func openInput(ctx context.Context, src Source, opts Options) (*input, error) {
 	in := &input{
 		src: src, at: -1, progress: opts.Progress,
@@ -61,18 +71,22 @@ func openInput(ctx context.Context, src Source, opts Options) (*input, error) {
 		in.size = int64(len(src.Inline))
 		return in, nil
 	}
+	var err error
+	if in.from, err = src.confined(); err != nil {
+		return nil, err
+	}
 	var stamps strings.Builder
 	for i, path := range src.files() {
-		info, err := os.Stat(path)
+		info, err := in.from.stat(path)
 		if err == nil && !info.Mode().IsRegular() {
-			err = errNotRegular
+			err = cannotRead(src.name(i), errNotRegular)
 		}
 		if err != nil {
-			return nil, cannotRead(src.name(i), err)
+			return nil, errors.Join(src.called(i, err), in.Close())
 		}
 		in.size += info.Size()
 		fmt.Fprintln(&stamps, info.Size(), info.ModTime().UnixNano())
-		if info, ok := logOf(path); ok {
+		if info, ok := in.logOf(path); ok {
 			in.size += info.Size()
 			fmt.Fprintln(&stamps, "log", info.Size(), info.ModTime().UnixNano())
 		}
@@ -99,14 +113,18 @@ func (in *input) next() (bool, error) {
 		in.file = io.NopCloser(bytes.NewReader(in.src.inline()))
 		return true, nil
 	}
-	f, err := os.Open(in.src.files()[in.at])
+	path := in.src.files()[in.at]
+	f, err := in.from.open(path)
 	if err != nil {
-		return false, cannotRead(in.src.name(in.at), err)
+		return false, in.src.called(in.at, err)
 	}
 	in.file = f
-	if _, ok := logOf(f.Name()); ok {
-		if in.log, err = os.Open(f.Name() + logSuffix); err != nil {
-			return false, cannotRead(in.src.name(in.at), err)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // it was one before
+		return false, cannotRead(in.src.name(in.at), cmp.Or(err, errNotRegular))
+	}
+	if _, ok := in.logOf(path); ok {
+		if in.log, err = in.from.open(path + logSuffix); err != nil {
+			return false, err
 		}
 	}
 	return true, nil
@@ -117,8 +135,8 @@ func (in *input) next() (bool, error) {
 const logSuffix = "-wal"
 
 // logOf returns the write-ahead log of a file, if there is one with something in it.
-func logOf(path string) (fs.FileInfo, bool) {
-	info, err := os.Stat(path + logSuffix)
+func (in *input) logOf(path string) (fs.FileInfo, bool) {
+	info, err := in.from.stat(path + logSuffix)
 	return info, err == nil && info.Mode().IsRegular() && info.Size() > 0
 }
 
@@ -225,7 +243,7 @@ func (in *input) hash() [sha256.Size]byte {
 }
 
 // Close closes what is open.
-func (in *input) Close() error { return in.closeFile() }
+func (in *input) Close() error { return errors.Join(in.closeFile(), in.from.Close()) }
 
 func (in *input) closeFile() error {
 	var errs []error

@@ -13,6 +13,9 @@ func (p *packageReader) layout(s *Source, n node) error {
 	if err != nil {
 		return err
 	}
+	if err := dialect.misplaced(n.where + ".herbarium"); err != nil {
+		return err
+	}
 	d := dialectReader{to: &s.Dialect, places: []node{dialect}}
 	// Some programs put the settings of a format into a member of its own, or those of the header beside the dialect.
 	for _, name := range []string{"csv", "tsv", "json", "jsonl", "ndjson", "excel", "xlsx", "sql", "parquet"} {
@@ -39,7 +42,7 @@ func (p *packageReader) referenced(n node) (node, error) {
 	if err != nil {
 		return n, err
 	}
-	inside, err := parseDescriptor(path)
+	inside, err := parseDescriptor(p.from, path)
 	if err != nil {
 		return n, located(path, err)
 	}

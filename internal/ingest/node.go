@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -90,9 +89,16 @@ type node struct {
 }
 
 // parseDescriptor reads a JSON or YAML file, by its extension.
-func parseDescriptor(path string) (node, error) {
+func parseDescriptor(from confined, path string) (node, error) {
 	var root node
-	f, err := os.Open(path)
+	info, err := from.stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = cannotRead(path, errNotRegular)
+	}
+	if err != nil {
+		return root, err
+	}
+	f, err := from.open(path)
 	if err != nil {
 		return root, err
 	}
@@ -305,6 +311,17 @@ func (n node) texts() ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// misplaced refuses settings of ours that stand beside the member "herbarium" instead of in it: they would have no effect,
+// and a dataset that should be protected would be open. belongs says where they belong.
+func (n node) misplaced(belongs string) error {
+	for _, name := range []string{"access", "goldens"} {
+		if m := n.member(name); m.value != nil {
+			return m.wrong("is in the wrong place, where it has no effect; write it as %s.%s", belongs, name)
+		}
+	}
+	return nil
 }
 
 // settings reads the member that holds Herbarium's own settings.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -60,6 +59,9 @@ func newParquetReader(src io.ReaderAt, size int64) (p *parquetReader, err error)
 	}
 	fields, err := readParquetSchema(about.Schema)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkLeaves(about, fields); err != nil {
 		return nil, err
 	}
 	p = &parquetReader{src: src, size: size, about: about, largest: maxPage, table: flatten(fields, "", nil)}
@@ -126,44 +128,6 @@ func readFooter(src io.ReaderAt, size int64) (*meta.FileMetaData, error) {
 
 func errEncrypted() error {
 	return herb.Invalidf("the Parquet file is encrypted; write it again without encryption")
-}
-
-// checkChunks refuses what the library would read wrongly.
-func checkChunks(about *meta.FileMetaData) error {
-	rows := int64(0)
-	for g, group := range about.RowGroups {
-		if rows += group.NumRows; group.NumRows < 0 || len(group.Columns) != len(about.RowGroups[0].Columns) {
-			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows and %d columns; copy it again",
-				g+1, group.NumRows, len(group.Columns))
-		}
-		for c := range group.Columns {
-			chunk := &group.Columns[c]
-			name := strings.Join(chunk.MetaData.PathInSchema, ".")
-			switch {
-			case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
-				return errEncrypted()
-			case chunk.FilePath != "":
-				return herb.Invalidf("column %q is kept in another file (%s); write a Parquet file that holds all its columns",
-					name, clip(chunk.FilePath))
-			case !readableCodec(chunk.MetaData.Codec):
-				return herb.Invalidf("column %q is compressed in a way that cannot be read (%s); "+
-					"write the file with zstd, snappy, gzip, brotli, lz4_raw or no compression", name, chunk.MetaData.Codec)
-			}
-		}
-	}
-	if rows != about.NumRows && about.NumRows != 0 { // some writers leave it out
-		return herb.Invalidf("the Parquet file is damaged: it should have %d rows, and its row groups have %d; copy it again",
-			about.NumRows, rows)
-	}
-	return nil
-}
-
-func readableCodec(c meta.CompressionCodec) bool {
-	switch c {
-	case meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw:
-		return true
-	}
-	return false
 }
 
 // columns implements rowReader.

@@ -66,13 +66,22 @@ func (f *finder) part(path, part string) {
 
 // tables takes up the tables of a database. It is false if there is only one, which goes by the name of the file, and if
 // the database cannot be read, which is told where it is published.
-func (f *finder) tables(path string) bool {
+func (f *finder) tables(in confined, path string) bool {
+	before, err := in.stat(path)
+	if err != nil {
+		return false
+	}
 	names, err := tablesIn(context.Background(), path)
 	if err != nil || len(names) < 2 {
 		return false
 	}
+	// SQLite opens the file by its name: that must have led to the same file all the time.
+	byName, err := os.Stat(path)
+	if after, inErr := in.stat(path); err != nil || inErr != nil || !os.SameFile(before, after) || !os.SameFile(before, byName) {
+		return false
+	}
 	for _, name := range names {
-		f.named(Source{Path: path, Dialect: Dialect{Table: name}}, name)
+		f.named(Source{Path: path, Root: in.dir, Dialect: Dialect{Table: name}}, name)
 	}
 	return true
 }
@@ -93,11 +102,11 @@ func (f *finder) named(src Source, name string) {
 
 // isOtherDatabase reports whether a file in a folder is called like a database but is none: many programs call theirs
 // .db, too.
-func isOtherDatabase(path string) bool {
+func isOtherDatabase(in confined, path string) bool {
 	if format, _ := formatOf(path); format != FormatSQLite {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := in.open(path)
 	if err != nil {
 		return false // which is told where it is published
 	}

@@ -2,9 +2,7 @@ package ingest
 
 import (
 	"errors"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -94,29 +92,20 @@ func (p *packageReader) file(path node) (string, error) {
 		return "", err
 	}
 	written, _ := path.scalar()
-	info, err := os.Stat(full)
-	if errors.Is(err, fs.ErrNotExist) { // some keep the descriptor one folder above what it describes
+	info, err := p.from.stat(full)
+	if herb.CodeOf(err) == herb.CodeNotFound { // some keep the descriptor one folder above what it describes
 		below := filepath.Join(p.folder, "data", filepath.FromSlash(written))
-		if found, belowErr := os.Stat(below); belowErr == nil {
+		if found, belowErr := p.from.stat(below); belowErr == nil {
 			full, info, err = below, found, nil
 		}
 	}
 	switch {
+	case errors.Is(err, errEscapes):
+		return "", path.wrong("is %q, a link that leads out of the folder of the descriptor; put the file itself there", clip(written))
 	case err != nil:
-		return "", cannotRead(full, err)
+		return "", err
 	case !info.Mode().IsRegular():
 		return "", path.wrong("is %q, which is not a regular file", clip(written))
-	}
-	real, err := filepath.EvalSymlinks(full)
-	if err != nil {
-		return "", cannotRead(full, err)
-	}
-	root, err := filepath.EvalSymlinks(p.folder)
-	if err != nil {
-		return "", cannotRead(p.folder, err)
-	}
-	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
-		return "", path.wrong("is %q, a link that leads out of the folder of the descriptor; put the file itself there", clip(written))
 	}
 	return full, nil
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,11 @@ func (p *packageReader) schema(s *Source, n node) error {
 	}
 	if len(list) > MaxColumns {
 		return schema.member("fields").wrong("lists %d fields; at most %d are possible", len(list), MaxColumns)
+	}
+	for _, m := range append([]node{schema}, list...) {
+		if err := cmp.Or(m.misplaced(n.where+".herbarium"), m.member("herbarium").misplaced(n.where+".herbarium")); err != nil {
+			return err
+		}
 	}
 	return s.readFields(list)
 }

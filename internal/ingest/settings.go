@@ -19,6 +19,9 @@ func goldenSettings() []string { return []string{"query", "total", "first"} }
 
 // settings reads what Herbarium is told about a resource.
 func (p *packageReader) settings(s *Source, n node) error {
+	if err := n.misplaced(n.where + ".herbarium"); err != nil {
+		return err
+	}
 	own, err := n.settings(resourceSettings())
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ const (
 type Source struct {
 	Ref         herb.Ref
 	Path        string
+	Root        string `json:"-"` // folder that Path and Parts must not lead out of; empty: the user named the file itself
+	Base        string `json:"-"` // folder below Root that they must not lead out of either; empty: Root
 	Called      string // what messages call the file at Path; empty: by its path
 	Title       string
 	Description string

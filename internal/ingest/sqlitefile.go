@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,6 @@ import (
 	"modernc.org/sqlite"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // maxSQLiteRow is the number of bytes that a row of a database may have.
@@ -43,6 +43,7 @@ type sqliteReader struct {
 	buf    []byte
 	ends   []int
 	cells  [][]byte
+	remove func() error // of a copy that is read; nil: there is none
 }
 
 // sqliteTable is something in a database that can be read.
@@ -136,6 +137,7 @@ func beside(path, suffix string) bool {
 
 // newSQLiteReader begins to read a table; an empty name stands for the only one.
 func newSQLiteReader(ctx context.Context, path, table string, size int64, tell func(int64)) (s *sqliteReader, err error) {
+	defer recoverAs(&err, "the database", debug.SetPanicOnFault(true))
 	db, conn, err := openSQLite(ctx, path)
 	if err != nil {
 		return nil, err
@@ -225,96 +227,6 @@ func (s *sqliteReader) describe(ctx context.Context, conn *sql.Conn, t sqliteTab
 	return nil, nil
 }
 
-// listTables lists what can be read, in the order of names. Tables that SQLite keeps for itself are left out.
-func listTables(ctx context.Context, conn *sql.Conn) ([]sqliteTable, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT name, type, wr FROM pragma_table_list
-		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var tables []sqliteTable
-	for rows.Next() {
-		var t sqliteTable
-		if err := rows.Scan(&t.name, &t.kind, &t.withoutRowID); err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
-	}
-	return tables, rows.Err()
-}
-
-// published are the tables that are published when none is named; views where there are no tables.
-func published(tables []sqliteTable) []string {
-	var names []string
-	for _, kind := range []string{"table", "view"} {
-		for _, t := range tables {
-			if t.kind == kind {
-				names = append(names, t.name)
-			}
-		}
-		if names != nil {
-			break
-		}
-	}
-	return names
-}
-
-// tablesIn lists the tables of a database that are published when none is named.
-func tablesIn(ctx context.Context, path string) ([]string, error) {
-	db, conn, err := openSQLite(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	tables, err := listTables(ctx, conn)
-	if err := errors.Join(sqliteError(err), conn.Close(), db.Close()); err != nil {
-		return nil, err
-	}
-	return published(tables), nil
-}
-
-func chooseTable(tables []sqliteTable, name string) (sqliteTable, error) {
-	choices := published(tables)
-	switch {
-	case len(tables) == 0:
-		return sqliteTable{}, herb.Invalidf("the database has no tables")
-	case name == "" && len(choices) == 1:
-		name = choices[0]
-	case name == "":
-		return sqliteTable{}, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
-			len(choices), choices[0], listed(choices))
-	}
-	var all []string
-	for _, fold := range []bool{false, true} {
-		for _, t := range tables {
-			if t.name == name || fold && strings.EqualFold(t.name, name) {
-				return t, nil
-			}
-			if !fold {
-				all = append(all, t.name)
-			}
-		}
-	}
-	return sqliteTable{}, herb.Invalidf("there is no table %q%s tables: %s", clip(name), didYouMean(name, all), listed(all))
-}
-
-// didYouMean suggests the nearest of some choices, up to the semicolon behind it.
-func didYouMean(name string, choices []string) string {
-	if c, ok := text.Closest(name, choices); ok {
-		return fmt.Sprintf("; did you mean %q?", c)
-	}
-	return ";"
-}
-
-// listed lists names for a message.
-func listed(names []string) string {
-	const most = 50
-	if more := len(names) - most; more > 0 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
-}
-
 func quoteSQL(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // columns implements rowReader.
@@ -324,7 +236,8 @@ func (s *sqliteReader) columns() []string { return s.names }
 func (s *sqliteReader) position() string { return fmt.Sprintf("table %q, row %d", s.table, s.row) }
 
 // next implements rowReader.
-func (s *sqliteReader) next() ([][]byte, error) {
+func (s *sqliteReader) next() (cells [][]byte, err error) {
+	defer recoverAs(&err, "the database", debug.SetPanicOnFault(true))
 	if !s.rows.Next() {
 		if err := s.rows.Err(); err != nil {
 			return nil, sqliteError(err)
@@ -370,7 +283,13 @@ func (s *sqliteReader) next() ([][]byte, error) {
 }
 
 // Close gives back the database.
-func (s *sqliteReader) Close() error { return errors.Join(s.rows.Close(), s.db.Close()) }
+func (s *sqliteReader) Close() error {
+	err := errors.Join(s.rows.Close(), s.db.Close())
+	if s.remove != nil {
+		err = errors.Join(err, s.remove())
+	}
+	return err
+}
 
 // sqliteError says what an error of SQLite means for the file.
 func sqliteError(err error) error {

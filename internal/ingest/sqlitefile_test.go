@@ -127,6 +127,12 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
+// foreignModule makes a virtual table of a module that is not there.
+func foreignModule(name string) []string {
+	return []string{`PRAGMA writable_schema = ON`, fmt.Sprintf(
+		`INSERT INTO sqlite_schema VALUES ('table', '%[1]s', '%[1]s', 0, 'CREATE VIRTUAL TABLE %[1]s USING unheard_of(x)')`, name)}
+}
+
 func TestSQLite_Refused(t *testing.T) {
 	t.Parallel()
 	two := []string{`CREATE TABLE plants (a)`, `CREATE TABLE beds (a)`}
@@ -139,6 +145,13 @@ func TestSQLite_Refused(t *testing.T) {
 		{"several tables", two, "", "the database has 2 tables; name one, like file.db#beds; tables: beds, plants"},
 		{"unknown table", two, "plant", `there is no table "plant"; did you mean "plants"? tables: beds, plants`},
 		{"no tables", []string{`VACUUM`}, "", "the database has no tables"},
+		{
+			"virtual tables alone", []string{`CREATE VIRTUAL TABLE words USING fts5(a)`, `CREATE VIRTUAL TABLE boxes USING rtree(id, x, y)`}, "",
+			"the database has only virtual tables, which are not published unless named; name one, like file.db#boxes; tables: boxes, words",
+		},
+		{"a virtual table of an unknown module", append(foreignModule("geo"), `CREATE TABLE t (a)`), "geo", "the table cannot be read: SQL logic error: no such module: unheard_of (1)"},
+		{"a view of itself", []string{`PRAGMA writable_schema = ON`, `INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS SELECT * FROM v')`}, "",
+			"the table cannot be read: SQL logic error: view v is circularly defined (1)"},
 		{
 			"not UTF-8", []string{`CREATE TABLE t (a, b)`, `INSERT INTO t VALUES (1, 'x'), (2, CAST(x'FF' AS TEXT))`}, "",
 			`table "t", row 2, column "b": the text is not valid UTF-8; store it as UTF-8, or as a BLOB`,
@@ -161,6 +174,32 @@ func TestSQLite_Refused(t *testing.T) {
 	if _, err := listing(t, ingest.Source{Path: path}); herb.CodeOf(err) != herb.CodeInvalid ||
 		!strings.Contains(err.Error(), "is no SQLite database") {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// TestSQLite_Unusual reads tables that are legal and rare.
+func TestSQLite_Unusual(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		statements []string
+		want       [][]string
+	}{
+		{"no name", []string{`CREATE TABLE "" ("" TEXT, """q" TEXT)`, `INSERT INTO "" VALUES ('x', 'y')`}, [][]string{{"column_1", `"q`}, {"x", "y"}}},
+		{"no rows", []string{`CREATE TABLE t (a)`}, [][]string{{"a"}}},
+		{"without rowid", []string{`CREATE TABLE t (b, a, PRIMARY KEY (a, b)) WITHOUT ROWID`, `INSERT INTO t VALUES (1, 2), (3, 1)`}, [][]string{{"b", "a"}, {"3", "1"}, {"1", "2"}}},
+		{"generated", []string{`CREATE TABLE t (a, b AS (a + 1), c AS (a + 2) STORED)`, `INSERT INTO t VALUES (1)`}, [][]string{{"a", "b", "c"}, {"1", "2", "3"}}},
+		{"all aliases taken", []string{`CREATE TABLE t (rowid, _rowid_, oid)`, `INSERT INTO t VALUES (1, 2, 3)`}, [][]string{{"rowid", "_rowid_", "oid"}, {"1", "2", "3"}}},
+		{"a view alone", []string{`CREATE VIEW v AS SELECT 1 AS a, 1 AS a`}, [][]string{{"a", "a:1"}, {"1", "1"}}},
+		{"a virtual table beside", append(foreignModule("geo"), `CREATE TABLE t (a)`), [][]string{{"a"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := listing(t, ingest.Source{Path: database(t, "x.db", c.statements...)})
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("error %v (-want +got):\n%s", err, diff)
+			}
+		})
 	}
 }
 
@@ -193,8 +232,21 @@ func TestSQLite_Damaged(t *testing.T) {
 // TestSQLite_Log reads what was committed and stands in the write-ahead log alone, and hashes it.
 func TestSQLite_Log(t *testing.T) {
 	t.Parallel()
-	path := database(t, "x.db", `PRAGMA journal_mode = WAL`, `CREATE TABLE t (a)`)
-	src := ingest.Source{Path: path}
+	for _, name := range []string{"named", "found in a folder"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := database(t, "x.db", `PRAGMA journal_mode = WAL`, `CREATE TABLE t (a)`)
+			src := ingest.Source{Path: path}
+			if name != "named" {
+				src.Root = filepath.Dir(path)
+			}
+			testSQLiteLog(t, src)
+		})
+	}
+}
+
+func testSQLiteLog(t *testing.T, src ingest.Source) {
+	t.Helper()
 	hash := func() string {
 		t.Helper()
 		h, err := ingest.Hash(t.Context(), src, ingest.Options{})
@@ -207,7 +259,7 @@ func TestSQLite_Log(t *testing.T) {
 		return h
 	}
 	before := hash()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", src.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -271,7 +271,7 @@ resources:
 		}
 		got[0].Descriptor = nil
 		want := []ingest.Source{{
-			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Parts: []string{dir + "/b.csv"},
+			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, Parts: []string{dir + "/b.csv"},
 			Encoding: "iso-8859-1", Format: ingest.FormatCSV,
 			Dialect: ingest.Dialect{
 				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
