@@ -28,7 +28,7 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
 	testOnly := []string{
-		"listtest", "storetest", "storetest/pgtest", "testseed", "blobs/s3test",
+		"listtest", "storetest", "storetest/pgtest", "programtest", "testseed", "blobs/s3test",
 	}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {
