@@ -1,23 +1,25 @@
-# Herbarium. `make help` lists what can be made.
+# Herbarium. `make help` lists the targets.
 GO    ?= go
 TOOLS := $(GO) tool -modfile=tools/go/go.mod
 
-# One way of compiling for all that does not run under the race detector, so that nothing is compiled twice. Google's client
-# is built without gRPC, a fifth of all packages, which is not used.
 export CGO_ENABLED := 0
-export GOFLAGS := -trimpath -tags=disable_grpc_modules
+export GOFLAGS := -trimpath
 
-# What does several things at once, and is tested under the race detector as well; -short leaves out what only takes long.
-# Segments and SQLite are under it through those who use them, library and plants. `make race` has all of it under the detector,
-# for which all clients of object stores must be compiled anew.
-RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plants ./internal/store/postgres \
-	./internal/telemetry ./internal/watch ./internal/web
+# Packages whose tests run under the race detector, and only under it. They are those with the most concurrency; `make soak`
+# runs all packages under it.
+RACED := ./internal/access ./internal/library ./internal/plants ./internal/telemetry ./internal/watch ./internal/web
 
-# SQLite itself, which is C made into Go, is left out: it is large, and races in it are not looked for here.
+# SQLite is C translated to Go: it is large, and its memory accesses are not what these tests are about.
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
+# Tests that run the program as a process use this one instead of building it again.
+PROGRAM := $(CURDIR)/herbarium
+
+# A loaded machine must not fail a test run.
+TIMEOUT := -timeout 30m
+
 .DEFAULT_GOAL := help
-.PHONY: help build test race check fmt fuzz parts programs postgres s3 gcs azure chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test soak check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,26 +27,28 @@ help: ## list the targets
 build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
-# Parts are mostly waited for, so they are fetched while the code is checked. Vet has been run by then, over all packages below
-# as well, which it would else do once more for each way of compiling them.
-test: ## check everything and run every test, with the parts they need
+# Fetching parts is mostly waiting, so it runs while the code is checked. `check` runs vet; go test need not repeat it.
+test: ## run all checks and every test once
 	@$(MAKE) --no-print-directory parts & parts=$$!; \
-	$(MAKE) --no-print-directory check || { kill $$parts; exit 1; }; wait $$parts
-	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(RACE) -short -shuffle=on $(RACED)
-	HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off -shuffle=on ./...
+	$(MAKE) --no-print-directory check build || { kill $$parts; exit 1; }; wait $$parts
+	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
+	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
+		$(GO) test -vet=off $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
 
-race: parts ## run every test under the race detector
-	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test $(RACE) -shuffle=on ./...
+# Random seeds, ten times as many datasets, tests in random order, the race detector for all packages, the bench harness on real
+# clusters, manifests through kustomize, and screenshots.
+soak: parts build ## run the long tests: random seeds, race detector, bench harness, kustomize, screenshots
+	HERBARIUM_TEST_SOAK=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
+		$(GO) test -timeout 4h -shuffle=on ./...
+	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) $(GO) test -timeout 4h $(RACE) -shuffle=on ./...
 
-check: ## formatting, vet, staticcheck, tidiness, static build
+check: ## formatting, vet, staticcheck, go mod tidy
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
 	$(TOOLS) staticcheck ./...
 	$(GO) mod tidy -diff
-	$(GO) build -o /dev/null ./cmd/herbarium
 
-parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 gcs \
-	azure chromium
+parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -52,36 +56,27 @@ install = if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 	echo "$(1) is needed; install it (on Debian, as root: apt-get install $(1))"; exit 1; fi; \
 	$(INSTALL) $(1) || { apt-get update && $(INSTALL) $(1); }
 
-# What the documents' examples are run with, and what deploy/ is tried with.
+# What the examples in the documentation and the tests of deploy/ need.
 programs:
 	@if ! command -v curl >/dev/null; then $(call install,curl); fi
 	@if ! command -v python3 >/dev/null; then $(call install,python3); fi
 	@if ! command -v systemd-analyze >/dev/null; then $(call install,systemd); fi
 	@if ! command -v haproxy >/dev/null && [ ! -x /usr/sbin/haproxy ]; then $(call install,haproxy); fi
 
-# The tests run a server of their own, so Debian's package is kept from starting one, unless it was set up before.
+# The tests run servers of their own, so Debian's package must not start one, unless it was set up before.
 postgres:
 	@if ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then \
 		mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf; fi; \
 	$(call install,postgresql)
 
-# The modules of these two have the versions of the main one, so that what both have is compiled once.
 s3: tools/s3/versitygw ## build the S3 server that the tests run
 
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
-gcs: tools/gcs/fake-gcs-server ## build the emulator of Google Cloud Storage that the tests run
-
-tools/gcs/fake-gcs-server: tools/gcs/go.mod tools/gcs/go.sum
-	$(GO) build -modfile=tools/gcs/go.mod -ldflags '-s -w' -o $@.new github.com/fsouza/fake-gcs-server
-	mv $@.new $@
-
-azure: tools/azure/node_modules/.package-lock.json ## install the emulator of Azure Blob Storage that the tests run
-
-# The browser that the tests of the pages drive, and a font for it.
+# The browser for the tests of the pages, and fonts for it.
 chromium:
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then exit 0; fi >/dev/null; \
 	$(call install,chromium fonts-dejavu-core fonts-liberation)
@@ -89,7 +84,7 @@ chromium:
 tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
 	npm ci --prefix tools/$* --no-progress
 
-pictures: chromium ## take the pictures of docs/pictures anew
+pictures: chromium ## update the screenshots in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
 
 fmt: ## format the code
@@ -102,11 +97,11 @@ fuzz: ## run each fuzz target for a minute
 		done; \
 	done
 
-bench: ## measure everything with a million records and write bench/RESULTS.md
-	$(GO) run ./bench/cmd/bench -docs docs
+bench: ## measure with a million records and write bench/RESULTS.md
+	$(GO) run ./bench/cmd/bench
 
-bench-10m: ## measure Herbarium alone with ten million records and add that
-	$(GO) run ./bench/cmd/bench -docs docs -alone -n 10000000
+bench-10m: ## measure Herbarium alone with ten million records and write bench/RESULTS-10M.md
+	$(GO) run ./bench/cmd/bench -alone -n 10000000 -out bench/RESULTS-10M.md
 
-bench-cluster: programs postgres s3 ## measure one, two and three nodes and write bench/CLUSTER.md and the tables of docs/
-	HERBARIUM_TEST_REQUIRE=all $(GO) test -run '^TestMeasure$$' -count 1 -timeout 20m -v ./bench/cluster -out .. -docs ../../docs
+bench-cluster: programs postgres s3 ## measure one, two and three nodes and write bench/CLUSTER.md
+	HERBARIUM_TEST_REQUIRE=all $(GO) test -run '^TestMeasure$$' -count 1 -timeout 20m -v ./bench/cluster -out ../CLUSTER.md

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/testseed"
 )
 
 // manifest is what is compared of an object. The tool that prints it has checked its other members.
@@ -75,23 +77,18 @@ type probe struct {
 	PeriodSeconds, FailureThreshold int
 }
 
-// manifests returns what Kubernetes would get, by kind. The tool that reads it needs modules that nothing else does: they
-// are fetched only where HERBARIUM_TEST_REQUIRE asks for it.
+// manifests returns what Kubernetes would get, by kind. Only soak runs build the tool that reads them, with kustomize and the
+// types of Kubernetes: it takes longer than all other tests of this package.
 func manifests(t *testing.T) map[string]manifest {
 	t.Helper()
-	required := os.Getenv("HERBARIUM_TEST_REQUIRE")
-	must := required == "all" || strings.Contains(required, "kubernetes")
+	if !testseed.Soak() {
+		t.Skip("only soak runs read the manifests; run `make soak`")
+	}
 	tool := filepath.Join(t.TempDir(), "kubernetes")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".")
 	build.Dir = "../tools/kubernetes"
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if !must {
-		build.Env = append(build.Env, "GOPROXY=off")
-	}
 	if out, err := build.CombinedOutput(); err != nil {
-		if !must && bytes.Contains(out, []byte("GOPROXY=off")) {
-			t.Skipf("the modules of tools/kubernetes are not here; `go -C tools/kubernetes mod download` fetches them")
-		}
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml")

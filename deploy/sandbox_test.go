@@ -23,6 +23,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"herbarium/internal/programtest"
 )
 
 // sandboxEnv names the file with the rules of a sandbox. It makes this program a launcher: it locks itself in and then
@@ -220,11 +222,10 @@ func TestSystemd_sandbox(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the user has to get there
 		t.Fatal(err)
 	}
-	binary, data := filepath.Join(dir, "herbarium"), filepath.Join(dir, "data")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "../cmd/herbarium")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	data := filepath.Join(dir, "data")
+	binary, err := programtest.Install(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	content, err := json.Marshal(r)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +20,13 @@ import (
 	"herbarium/bench/internal/proc"
 	"herbarium/bench/internal/report"
 	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/programtest"
 	"herbarium/internal/storetest/pgtest"
+	"herbarium/internal/testseed"
 )
 
 var (
-	out     = flag.String("out", "", "`folder` to write CLUSTER.md to; none: a temporary one, and it is a small run")
-	docs    = flag.String("docs", "", "`folder` of the documents whose tables are written anew; none: none are")
+	out     = flag.String("out", "", "`file` to write; empty: a temporary one, and a small run")
 	records = flag.Int("records", 100_000, "`number` of records, unless it is a small run")
 	seconds = flag.Float64("seconds", 2, "`time` for each figure, unless it is a small run")
 )
@@ -62,31 +64,28 @@ type cluster struct {
 }
 
 func TestMeasure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it starts a whole cluster")
+	if *out == "" && !testseed.Soak() {
+		t.Skip("only soak runs start a whole cluster; run `make soak`")
 	}
 	s := settings{
 		records: *records, small: 1000, seconds: *seconds, idle: 10 * time.Second, publishes: 5, fetches: 3, callers: []int{1, 16, 256},
 	}
-	folder := *out
-	if folder == "" {
-		folder = t.TempDir()
+	file := *out
+	if file == "" {
+		file = filepath.Join(t.TempDir(), "CLUSTER.md")
 		s = settings{records: 300, small: 10, seconds: 0.03, idle: 10 * time.Millisecond, publishes: 1, fetches: 1, callers: []int{1, 4}}
 	}
+	machine, err := report.ThisMachine(t.Context())
+	check(t, err)
 	measured := measure(t, s)
-	check(t, report.WriteCluster(folder, measured))
-	if *docs != "" {
-		check(t, report.WriteDocs(folder, *docs))
-	}
+	check(t, measured.report(machine).Write(file))
 	complete(t, s, measured)
 }
 
-func measure(t *testing.T, s settings) *report.Cluster {
-	machine, err := report.ThisMachine(t.Context())
-	check(t, err)
+func measure(t *testing.T, s settings) *figures {
 	c := start(t, s)
-	m := &report.Cluster{Machine: machine, Seconds: s.seconds, Seed: seed, Records: s.records}
-	m.Memory = make([]report.NodeMemory, maxNodes)
+	m := &figures{Records: s.records}
+	m.Memory = make([]nodeMemory, maxNodes)
 	for i, n := range c.nodes {
 		m.Memory[i].Start = memory(t, n).Anon
 	}
@@ -105,7 +104,7 @@ func measure(t *testing.T, s settings) *report.Cluster {
 }
 
 // complete sees that all was measured.
-func complete(t *testing.T, s settings, m *report.Cluster) {
+func complete(t *testing.T, s settings, m *figures) {
 	t.Helper()
 	for _, l := range m.Listings {
 		if l.Answers.Requests == 0 || l.Answers.P50 <= 0 || l.Total == 0 || l.Bytes == 0 {
@@ -140,7 +139,9 @@ func start(t *testing.T, s settings) *cluster {
 	t.Cleanup(func() { check(t, c.db.Stop()) })
 	c.address = c.db.Database(t)
 	c.s3 = s3test.New(t)
-	c.program = build(t, c.scratch)
+	var err error
+	c.program, err = programtest.Install(context.Background(), c.scratch)
+	check(t, err)
 	c.env = append(append(os.Environ(), s3test.Environ()...),
 		"HERBARIUM_DATABASE="+c.address, "HERBARIUM_BLOBS="+c.s3.URL(t, bucket))
 	c.key = strings.TrimSpace(c.run(t, "keys", "create", "--name", "bench", "--scope", "plants:write"))

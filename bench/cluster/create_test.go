@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"herbarium/bench/internal/load"
-	"herbarium/bench/internal/report"
 	"herbarium/internal/storetest/pgtest"
 )
 
@@ -38,7 +37,7 @@ func (p plant) json() []byte {
 }
 
 // measureCreations creates plants through so many nodes and by INSERT, in turns.
-func (c *cluster) measureCreations(t *testing.T, into *report.Cluster, nodes []int, standby *pgtest.Standby) {
+func (c *cluster) measureCreations(t *testing.T, into *figures, nodes []int, standby *pgtest.Standby) {
 	floors := c.floors(t, nodes)
 	for _, callers := range c.callers {
 		t.Logf("creating: %d callers", callers)
@@ -62,7 +61,7 @@ func (c *cluster) measureCreations(t *testing.T, into *report.Cluster, nodes []i
 		}
 		for i, n := range nodes {
 			clients[i].Close()
-			into.Creations = append(into.Creations, report.NodesCreation{
+			into.Creations = append(into.Creations, nodesCreation{
 				Callers: callers, Nodes: n, Conns: int(floors[i].Config().MaxConns), Standby: standby != nil,
 				Plants: created[i].measure(), Database: created[i].perRequest(),
 				Floor: inserted[i].measure(), FloorDatabase: inserted[i].perRequest(),

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"herbarium/bench/internal/load"
-	"herbarium/bench/internal/report"
 	"herbarium/bench/shapes"
 	"herbarium/internal/query"
 )
 
 // listed are the shapes that are measured: no work, a filter with a sort, a search.
 var listed = []string{"first", "category-sort", "two-words"}
+
+// manyConns is the number of connections that keep the nodes busy.
+const manyConns = 16
 
 // sample is what was measured of one way so far.
 type sample struct {
@@ -25,9 +27,9 @@ type sample struct {
 	database time.Duration
 }
 
-func (s *sample) measure() report.Measure {
+func (s *sample) measure() measurement {
 	n := max(1, s.Requests())
-	return report.Measure{
+	return measurement{
 		Requests: s.Requests(), P50: s.Latency.Quantile(0.50), P99: s.Latency.Quantile(0.99), Rate: s.Rate(), CPU: s.cpu / time.Duration(n),
 	}
 }
@@ -50,7 +52,7 @@ func (s settings) slice() time.Duration {
 }
 
 // measureListings asks one, two and three nodes in turns.
-func (c *cluster) measureListings(t *testing.T, into *report.Cluster) {
+func (c *cluster) measureListings(t *testing.T, into *figures) {
 	polls := c.watch(t)
 	for _, shape := range shapes.All() {
 		if !slices.Contains(listed, shape.Name) {
@@ -62,7 +64,7 @@ func (c *cluster) measureListings(t *testing.T, into *report.Cluster) {
 		samples := make([]sample, maxNodes)
 		clients := make([]*load.Client, maxNodes)
 		for i := range clients {
-			clients[i] = open(t, load.Options{Addrs: c.addrs(i + 1), Target: listPath + "?" + raw, Conns: report.ManyConns})
+			clients[i] = open(t, load.Options{Addrs: c.addrs(i + 1), Target: listPath + "?" + raw, Conns: manyConns})
 		}
 		for range turns {
 			for i := range samples {
@@ -79,7 +81,7 @@ func (c *cluster) measureListings(t *testing.T, into *report.Cluster) {
 			clients[i].Close()
 			s := &samples[i]
 			polls.requests += s.Requests()
-			into.Listings = append(into.Listings, report.NodesListing{
+			into.Listings = append(into.Listings, nodesListing{
 				Name: shape.Name, Title: shape.Title, Query: raw, Total: total, Nodes: i + 1,
 				Answers: s.measure(), Bytes: s.Bytes / int64(max(1, s.Requests())), Database: s.perRequest(),
 			})
@@ -89,7 +91,7 @@ func (c *cluster) measureListings(t *testing.T, into *report.Cluster) {
 }
 
 // measureIdle looks what nodes do that nobody asks.
-func (c *cluster) measureIdle(t *testing.T, into *report.Cluster) {
+func (c *cluster) measureIdle(t *testing.T, into *figures) {
 	t.Log("idle")
 	polls := c.watch(t)
 	time.Sleep(c.idle)
@@ -109,8 +111,8 @@ type watched struct {
 	database, nodes time.Duration
 }
 
-func (w *watched) end(t *testing.T) report.Polls {
-	return report.Polls{
+func (w *watched) end(t *testing.T) polls {
+	return polls{
 		Nodes: len(w.c.nodes), Took: time.Since(w.began), Requests: w.requests, Transactions: w.c.transactions(t) - w.transactions,
 		Database: w.c.backendCPU(t) - w.database, NodeCPU: w.c.nodeCPU(t) - w.nodes,
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -118,18 +117,6 @@ func (c *cluster) folder(t testing.TB) string {
 	folder, err := os.MkdirTemp(c.scratch, "node-")
 	check(t, err)
 	return folder
-}
-
-// build makes the program from this source.
-func build(t testing.TB, folder string) (program string) {
-	t.Helper()
-	program = filepath.Join(folder, "herbarium")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "herbarium/cmd/herbarium")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the program: %v\n%s", err, out)
-	}
-	return program
 }
 
 func check(t testing.TB, err error) {

@@ -17,7 +17,6 @@ import (
 
 	"herbarium/bench/gen"
 	"herbarium/bench/internal/proc"
-	"herbarium/bench/internal/report"
 )
 
 const (
@@ -27,10 +26,10 @@ const (
 )
 
 // measureSwitches publishes a small dataset and a large one, several times. The large one is what is then listed.
-func (c *cluster) measureSwitches(t *testing.T, into *report.Cluster) {
+func (c *cluster) measureSwitches(t *testing.T, into *figures) {
 	for _, records := range []int{c.small, c.records} {
 		t.Logf("publishing %d records", records)
-		s := report.Switch{Records: records, Nodes: len(c.nodes)}
+		s := versionSwitch{Records: records, Nodes: len(c.nodes)}
 		c.publish(t, records+c.publishes) // not measured: the first version of all is fetched when it is asked for
 		for i := range c.publishes {
 			// Each version has another number of records, so that a listing tells which one it is of.
@@ -88,7 +87,7 @@ func (c *cluster) newest(t *testing.T) (last object) {
 }
 
 // measureFetches starts nodes that have nothing and asks them for the dataset; and reads the file as any client does.
-func (c *cluster) measureFetches(t *testing.T, into *report.Cluster) {
+func (c *cluster) measureFetches(t *testing.T, into *figures) {
 	for range c.fetches {
 		t.Log("fetching")
 		n := c.startNode(t)
@@ -100,7 +99,7 @@ func (c *cluster) measureFetches(t *testing.T, into *report.Cluster) {
 		after, err := proc.CPU(n.pid)
 		check(t, err)
 		n.kill()
-		into.Fetches = append(into.Fetches, report.Fetch{Bytes: into.Bytes, Took: took, CPU: after - before})
+		into.Fetches = append(into.Fetches, objectFetch{Bytes: into.Bytes, Took: took, CPU: after - before})
 		into.Plain = append(into.Plain, c.read(t, c.newest(t)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/programtest"
 	"herbarium/internal/storetest/pgtest"
 )
 
@@ -35,10 +36,8 @@ func TestMovingGuide(t *testing.T) {
 		"postgres://herbarium@db.example.org/herbarium", "'"+cluster.Database(t)+"'",
 		"s3://herbarium-files", "'file://"+filepath.ToSlash(t.TempDir())+"'")
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if _, err := programtest.Install(t.Context(), bin); err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	run := func(script string) string {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"herbarium/internal/programtest"
 )
 
 // TestPublishingGuide runs the commands of the first part of docs/publishing.md, one after the other in an empty folder,
@@ -18,10 +20,8 @@ func TestPublishingGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if _, err := programtest.Install(t.Context(), bin); err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	env := append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // herbarium is the program, built from this source.
@@ -39,11 +41,8 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	herbarium = filepath.Join(folder, "herbarium")
-	build := exec.Command("go", "build", "-o", herbarium, "herbarium/cmd/herbarium")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("building the program: %w\n%s", err, out)
+	if herbarium, err = programtest.Install(context.Background(), folder); err != nil {
+		return 1, err
 	}
 	return m.Run(), nil
 }

@@ -33,7 +33,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if program, err = programtest.Build(context.Background(), folder); err != nil {
+	if program, err = programtest.Install(context.Background(), folder); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil

@@ -234,8 +234,15 @@ func TestCollect_anyOrder(t *testing.T) {
 func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 	retention := func(o *library.Options) { o.Keep, o.Retention = 2, 2*time.Hour }
 	nodes := []*node{c.node(t, retention), c.node(t, retention), c.node(t, retention)}
+	var mu sync.Mutex
+	faults := rand.New(rand.NewPCG(r.Uint64(), 0)) // the store is used by several goroutines
+	draw := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return faults.IntN(n)
+	}
 	c.bucket.set(func(x call) error {
-		switch time.Sleep(time.Duration(rand.N(3)) * time.Second); rand.N(20) {
+		switch time.Sleep(time.Duration(draw(3)) * time.Second); draw(20) {
 		case 0:
 			return errStore
 		case 1:

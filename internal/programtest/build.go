@@ -1,9 +1,11 @@
-// Package programtest builds and runs the program for tests that need a real server process.
+// Package programtest builds the program and runs it as a server process, for tests.
 package programtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,21 +13,36 @@ import (
 	"strings"
 )
 
-// ProgramEnv names a program that was built before. Build uses it instead of building one.
-const ProgramEnv = "HERBARIUM_TEST_PROGRAM"
+// Variable names the environment variable with the path of a built program. `make test` sets it, so that the program is
+// built once and not by each package.
+const Variable = "HERBARIUM_TEST_PROGRAM"
 
-// Build returns the path of the program, built into a folder unless ProgramEnv names one.
-func Build(ctx context.Context, folder string) (path string, err error) {
-	if path := os.Getenv(ProgramEnv); path != "" {
-		return filepath.Abs(path)
-	}
+// Install puts the program into a folder and returns its path. It copies the program that Variable names, or builds it.
+func Install(ctx context.Context, folder string) (path string, err error) {
 	path = filepath.Join(folder, "herbarium")
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, "herbarium/cmd/herbarium")
+	if built := os.Getenv(Variable); built != "" {
+		return path, copyFile(built, path)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "herbarium/cmd/herbarium")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build the program: %w\n%s", err, out)
 	}
 	return path, nil
+}
+
+func copyFile(from, to string) (err error) {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
 }
 
 // Environ returns the environment without the program's own settings, followed by some of them.

@@ -22,7 +22,7 @@ import (
 
 // Options of a server process.
 type Options struct {
-	Program  string   // as Build returns it
+	Program  string   // as Install returns it
 	Args     []string // behind "serve"
 	Settings []string // environment variables, NAME=value
 	// Shell is run by sh before the program, in the same process, such as "ulimit -n 100".
@@ -200,7 +200,7 @@ func Eventually(ctx context.Context, f func(context.Context) error) error {
 	defer cancel()
 	for {
 		err := f(ctx)
-		if _, stop := err.(permanent); err == nil || stop { //nolint:errorlint // it is not wrapped
+		if _, stop := errors.AsType[permanent](err); err == nil || stop {
 			return err
 		}
 		select {

@@ -85,7 +85,7 @@ func want(t *testing.T, told <-chan string, wants ...string) {
 		select {
 		case s := <-told:
 			got = append(got, s)
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("told of %q; want %q", got, wants)
 		}
 	}

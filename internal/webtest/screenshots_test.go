@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
+
+	"herbarium/internal/testseed"
 )
 
 // picturesFolder holds the pictures of the documentation.
@@ -25,6 +27,9 @@ const maxPicture = 150_000
 // those of the documentation.
 func TestPictures(t *testing.T) {
 	t.Parallel()
+	if !*update && !testseed.Soak() {
+		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
+	}
 	s := newSite(t, nil)
 	const columns = "&_column=id&_column=title&_column=category&_column=date&_column=image&_column=price&_column=tags"
 	views := []struct {

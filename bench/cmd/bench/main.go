@@ -1,4 +1,4 @@
-// Command bench builds everything, measures it in one run, and writes bench/RESULTS.md.
+// Command bench builds the program and what it is compared with, measures them in one run, and writes bench/RESULTS.md.
 package main
 
 import (
@@ -29,14 +29,12 @@ func main() {
 
 // options are the flags.
 type options struct {
-	records   int
-	seed      uint64
-	seconds   float64
-	alone     bool
-	inProcess bool
-	out       string
-	docs      string
-	data      string
+	records int
+	seed    uint64
+	seconds float64
+	alone   bool
+	out     string
+	data    string
 }
 
 func run(ctx context.Context, args []string, log io.Writer) error {
@@ -45,43 +43,36 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	flags.IntVar(&o.records, "n", 1_000_000, "`number` of records; a tenth and a hundredth of it are measured, too")
 	flags.Uint64Var(&o.seed, "seed", 1, "`number` that decides what is in them")
 	flags.Float64Var(&o.seconds, "seconds", 2, "`time` for each server in each shape")
-	flags.BoolVar(&o.alone, "alone", false, "measure Herbarium alone, with n records alone, and add that to the results")
-	flags.BoolVar(&o.inProcess, "inprocess", true, "measure the engine in the process, too")
-	flags.StringVar(&o.out, "out", "bench", "`folder` to write results to")
-	flags.StringVar(&o.docs, "docs", "", "`folder` of the documents whose tables are written anew; none: none are")
-	flags.StringVar(&o.data, "data", "bench/data", "`folder` for files that a later run can use again")
+	flags.BoolVar(&o.alone, "alone", false, "measure Herbarium alone, with n records only")
+	flags.StringVar(&o.out, "out", "bench/RESULTS.md", "`file` to write results to")
+	flags.StringVar(&o.data, "data", "bench/data", "`folder` for files that later runs reuse")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if o.records < 100 || o.seconds < 0 {
 		return errors.New("-n must be at least 100, and -seconds not below 0")
 	}
-	results, err := report.Read(o.out)
-	if err != nil {
-		return fmt.Errorf("reading the results of earlier runs: %w", err)
-	}
-	measured, err := measureAll(ctx, o, log)
+	results, err := measureAll(ctx, o, log)
 	if err != nil {
 		return err
 	}
-	if o.alone {
-		results.Large = measured
-	} else {
-		results.Main = measured
-	}
-	if err := report.Write(o.out, results); err != nil {
+	if err := results.Write(o.out); err != nil {
 		return err
 	}
-	if o.docs != "" {
-		if err := report.WriteDocs(o.out, o.docs); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(log, "wrote", filepath.Join(o.out, "RESULTS.md"))
+	fmt.Fprintln(log, "wrote", o.out)
 	return nil
 }
 
-// bench is a run under way.
+// method is the text of the page.
+const method = `Written by ` + "`make bench`" + `; [README.md](README.md) says how to repeat it. Compare two runs with
+` + "`benchstat old.md new.md`" + `.
+
+The servers run beside each other and beside the load generator, over loopback: all of them share the cores. They are
+measured in turns. *herbarium* is ` + "`herbarium serve`" + ` with its default settings; *sqlite* is bench/peer, the same records in
+SQLite with an index for every field that is filtered or sorted by; *constant* is bench/floor, a handler that writes a body
+as large as the first page. cpu-ns/op is the processor time of the server for one request.`
+
+// bench is the state of a run.
 type bench struct {
 	options
 	log     io.Writer
@@ -90,7 +81,7 @@ type bench struct {
 	peer    string
 }
 
-func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Run, err error) {
+func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Report, err error) {
 	if o.data, err = filepath.Abs(o.data); err != nil {
 		return nil, err
 	}
@@ -110,7 +101,7 @@ func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Run, e
 	if err := b.build(ctx); err != nil {
 		return nil, err
 	}
-	result := &report.Run{Seconds: o.seconds, Seed: o.seed}
+	result := &report.Report{Title: "Results", Text: method}
 	if result.Machine, err = report.ThisMachine(ctx); err != nil {
 		return nil, err
 	}

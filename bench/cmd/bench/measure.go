@@ -88,73 +88,102 @@ func (s servers) agree(ctx context.Context, raw string, byRelevance bool) error 
 	return nil
 }
 
-// measureShapes measures all shapes with one connection, and fully with many, too.
-func (b *bench) measureShapes(ctx context.Context, s servers, fully bool) ([]report.Shape, error) {
+const (
+	// manyConns is the number of connections that keep a server busy.
+	manyConns = 16
+	// maxPeerMedian is the median over one connection up to which the peer is also measured with manyConns.
+	maxPeerMedian = 250 * time.Millisecond
+	// maxRequests is the limit of requests to a server for one measurement.
+	maxRequests = 50_000
+)
+
+// measureShapes measures all shapes with one connection, and fully also with many.
+func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool, into *report.Report) error {
 	requests, err := shapes.Resolve(ctx, func(ctx context.Context, raw string) (int, error) {
 		a, err := fetch(ctx, s.herbarium, raw)
 		return a.total, err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []report.Shape
 	for _, r := range requests {
 		b.say("%s", r.Title)
 		if err := s.agree(ctx, r.Raw, r.Relevance()); err != nil {
-			return nil, err
+			return err
 		}
-		shape := report.Shape{Name: r.Name, Title: r.Title, Query: r.Raw, Total: r.Total}
-		if shape.One, err = b.compare(ctx, s, r.Raw, 1, turns); err != nil {
-			return nil, err
+		name := fmt.Sprintf("Serve/n=%d/shape=%s", n, r.Name)
+		one, err := b.compare(ctx, s, r.Raw, 1, turns)
+		if err != nil {
+			return err
 		}
-		if fully {
-			busy := s
-			if shape.One.Peer != nil && shape.One.Peer.P50 > report.PatienceWithPeer {
-				busy.peer = nil
-			}
-			if shape.Many, err = b.compare(ctx, busy, r.Raw, report.ManyConns, turns); err != nil {
-				return nil, err
-			}
+		addAll(into, name+"/conns=1", one)
+		if !fully {
+			continue
 		}
-		out = append(out, shape)
+		busy := s
+		if len(one) > 1 && one[1].server == s.peer && one[1].result.Latency.Quantile(0.5) > maxPeerMedian {
+			busy.peer = nil
+		}
+		many, err := b.compare(ctx, busy, r.Raw, manyConns, turns)
+		if err != nil {
+			return err
+		}
+		addAll(into, fmt.Sprintf("%s/conns=%d", name, manyConns), many)
 	}
-	return out, nil
+	return nil
 }
 
 // measureDepths measures pages from the first to the last.
-func (b *bench) measureDepths(ctx context.Context, s servers) ([]report.Depth, error) {
+func (b *bench) measureDepths(ctx context.Context, s servers, n int, into *report.Report) error {
 	s.floor = nil
-	var out []report.Depth
 	for _, raw := range []string{"", "sort=price"} {
 		first, err := fetch(ctx, s.herbarium, raw)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, percent := range []shapes.Depth{0, 10, 25, 50, 75, 100} {
 			b.say("depth %d %% %s", percent, raw)
-			d := report.Depth{Query: raw, Percent: int(percent), Page: percent.Page(first.total)}
-			target := shapes.WithPage(raw, d.Page)
+			target := shapes.WithPage(raw, percent.Page(first.total))
 			if err := s.agree(ctx, target, false); err != nil {
-				return nil, err
+				return err
 			}
-			if d.Systems, err = b.compare(ctx, s, target, 1, turns); err != nil {
-				return nil, err
+			samples, err := b.compare(ctx, s, target, 1, turns)
+			if err != nil {
+				return err
 			}
-			out = append(out, d)
+			order := "none"
+			if raw != "" {
+				order = "price"
+			}
+			addAll(into, fmt.Sprintf("Depth/n=%d/sort=%s/percent=%d", n, order, percent), samples)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// measureCeiling takes its time, because it looks for small differences.
-func (b *bench) measureCeiling(ctx context.Context, s servers, bytes int) (*report.Ceiling, error) {
+// measureCeiling compares the first page with a constant. It takes longer than the rest because the difference is small.
+func (b *bench) measureCeiling(ctx context.Context, s servers, n int, into *report.Report) error {
 	b.say("first page against a constant")
 	s.peer = nil
-	m, err := b.compare(ctx, s, "", report.ManyConns, 4*turns)
+	samples, err := b.compare(ctx, s, "", manyConns, 4*turns)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &report.Ceiling{Bytes: bytes, Herbarium: *m.Herbarium, Floor: *m.Floor}, nil
+	addAll(into, fmt.Sprintf("Ceiling/n=%d/conns=%d", n, manyConns), samples)
+	return nil
+}
+
+// addAll adds a measurement of each server.
+func addAll(into *report.Report, name string, samples []*sample) {
+	for _, s := range samples {
+		n := s.result.Requests()
+		if n == 0 {
+			continue
+		}
+		l := &s.result.Latency
+		into.Add(name+"/server="+s.server.name, n,
+			report.Load(l.Quantile(0.50), l.Quantile(0.99), s.result.Rate(), s.cpu/time.Duration(n))...)
+	}
 }
 
 // sample is what was measured of one server so far.
@@ -164,20 +193,21 @@ type sample struct {
 	cpu    time.Duration
 }
 
-// compare asks one server after the other, and that so many times.
-func (b *bench) compare(ctx context.Context, s servers, raw string, conns, times int) (report.Systems, error) {
-	ours, theirs, floor := sample{server: s.herbarium}, sample{server: s.peer}, sample{server: s.floor}
+// compare asks the servers in turns, so many times.
+func (b *bench) compare(ctx context.Context, s servers, raw string, conns, times int) (samples []*sample, err error) {
+	for _, p := range []*process{s.herbarium, s.peer, s.floor} {
+		if p != nil {
+			samples = append(samples, &sample{server: p})
+		}
+	}
 	for range times {
-		for _, one := range []*sample{&ours, &theirs, &floor} {
-			if one.server == nil {
-				continue
-			}
+		for _, one := range samples {
 			if err := one.add(ctx, raw, conns, b.seconds/turns); err != nil {
-				return report.Systems{}, err
+				return nil, err
 			}
 		}
 	}
-	return report.Systems{Herbarium: ours.measure(), Peer: theirs.measure(), Floor: floor.measure()}, nil
+	return samples, nil
 }
 
 // add asks a server for a slice of time.
@@ -188,7 +218,7 @@ func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64
 	}
 	r, err := load.Run(ctx, load.Options{
 		Addrs: []string{s.server.addr}, Target: s.server.target(raw), Conns: conns,
-		Requests: report.MaxRequests / turns, Duration: time.Duration(seconds * float64(time.Second)),
+		Requests: maxRequests / turns, Duration: time.Duration(seconds * float64(time.Second)),
 	})
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", s.server.name, err)
@@ -200,18 +230,4 @@ func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64
 	s.result.Merge(r)
 	s.cpu += after - before
 	return nil
-}
-
-func (s *sample) measure() *report.Measure {
-	n := s.result.Requests()
-	if n == 0 {
-		return nil
-	}
-	return &report.Measure{
-		Requests: n,
-		P50:      s.result.Latency.Quantile(0.50),
-		P99:      s.result.Latency.Quantile(0.99),
-		Rate:     s.result.Rate(),
-		CPU:      s.cpu / time.Duration(n),
-	}
 }

@@ -21,20 +21,16 @@ const (
 	listPath = "/api/v1/" + dataset + "/data"
 )
 
-// measureSize measures with n records and adds that to a run. The largest number of records gets the full programme.
-func (b *bench) measureSize(ctx context.Context, n int, into *report.Run) (err error) {
+// measureSize measures with n records. The largest number of records is measured with more connections and depths too.
+func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (err error) {
 	b.say("%d records: generating", n)
 	csv, err := gen.File(ctx, b.data, b.seed, n)
 	if err != nil {
 		return err
 	}
-	size := report.Size{Records: n}
-	if size.CSVBytes, err = treeSize(csv); err != nil {
-		return err
-	}
 	folder := filepath.Join(b.scratch, strconv.Itoa(n))
 	b.say("%d records: publishing", n)
-	if size.Publish, err = b.publish(ctx, csv, folder); err != nil {
+	if err := b.publish(ctx, csv, folder, n, into); err != nil {
 		return err
 	}
 	herbarium, first, err := startServer(ctx, "herbarium", listPath, b.server, "serve", "--data", folder)
@@ -46,88 +42,74 @@ func (b *bench) measureSize(ctx context.Context, n int, into *report.Run) (err e
 	if err != nil {
 		return err
 	}
-	size.Start = report.Start{FirstAnswer: first, RSS: memory.RSS, Anon: memory.Anon, File: memory.File}
-
+	into.Add(fmt.Sprintf("Start/n=%d", n), 1, report.Nanoseconds(first, "ns/op"), report.Bytes(memory.RSS, "rss-B"),
+		report.Bytes(memory.Anon, "anon-B"))
 	s := servers{herbarium: herbarium}
 	if !b.alone {
-		if s.peer, size.PeerBytes, err = b.startPeer(ctx, csv); err != nil {
+		if s.peer, err = b.startPeer(ctx, csv); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.peer.stop()) }()
 	}
 	if n == b.records {
-		err = b.measureFully(ctx, s, &size, into)
-	} else {
-		size.Shapes, err = b.measureShapes(ctx, s, false)
+		return b.measureFully(ctx, s, n, into)
 	}
-	into.Sizes = append(into.Sizes, size)
-	return err
+	return b.measureShapes(ctx, s, n, false, into)
 }
 
-// measureFully does what is done once in a run: all shapes with many connections and beside the floor, pages of every
-// depth, and the engine in the process.
-func (b *bench) measureFully(ctx context.Context, s servers, size *report.Size, into *report.Run) (err error) {
+// measureFully measures all shapes with many connections and beside the constant handler, and pages of every depth.
+func (b *bench) measureFully(ctx context.Context, s servers, n int, into *report.Report) (err error) {
 	if !b.alone {
-		answer, err := fetch(ctx, s.herbarium, "")
-		if err != nil {
-			return err
+		answer, failure := fetch(ctx, s.herbarium, "")
+		if failure != nil {
+			return failure
 		}
-		s.floor, _, err = startServer(ctx, "floor", "/", b.peer, "-floor", strconv.Itoa(answer.bytes))
-		if err != nil {
+		if s.floor, _, err = startServer(ctx, "constant", "/", b.peer, "-floor", strconv.Itoa(answer.bytes)); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.floor.stop()) }()
-		if into.Ceiling, err = b.measureCeiling(ctx, s, answer.bytes); err != nil {
+		if err := b.measureCeiling(ctx, s, n, into); err != nil {
 			return err
 		}
 	}
-	if size.Shapes, err = b.measureShapes(ctx, s, true); err != nil {
+	if err := b.measureShapes(ctx, s, n, true, into); err != nil {
 		return err
 	}
-	if into.Depths, err = b.measureDepths(ctx, s); err != nil {
-		return err
-	}
-	if b.inProcess {
-		b.say("in the process")
-		size.InProcess, err = b.measureInProcess(ctx, size.Records)
-	}
-	return err
+	return b.measureDepths(ctx, s, n, into)
 }
 
-// publish times a publish from the outside.
-func (b *bench) publish(ctx context.Context, csv, folder string) (report.Publish, error) {
+// publish measures a publish from the outside.
+func (b *bench) publish(ctx context.Context, csv, folder string, n int, into *report.Report) error {
 	var memory proc.Memory
 	watch := func(ctx context.Context, pid int) { memory = proc.Watch(ctx, pid) }
 	start := time.Now()
 	state, err := runProgram(ctx, watch, b.server, "publish", csv, "--as", dataset, "--data", folder)
 	if err != nil {
-		return report.Publish{}, err
+		return err
 	}
-	p := report.Publish{
-		Took: time.Since(start), CPU: state.UserTime() + state.SystemTime(), PeakRSS: memory.Peak, PeakAnon: memory.Anon,
-	}
-	p.Bytes, err = treeSize(filepath.Join(folder, "versions"))
-	return p, err
+	took := time.Since(start)
+	source, err1 := treeSize(csv)
+	segment, err2 := treeSize(filepath.Join(folder, "versions"))
+	into.Add(fmt.Sprintf("Publish/n=%d", n), 1, report.Nanoseconds(took, "ns/op"),
+		report.Nanoseconds(state.UserTime()+state.SystemTime(), "cpu-ns/op"), report.Bytes(memory.Peak, "peak-rss-B"),
+		report.Bytes(memory.Anon, "peak-anon-B"), report.Bytes(source, "csv-B"), report.Bytes(segment, "segment-B"))
+	return errors.Join(err1, err2)
 }
 
-// startPeer makes the peer's database unless an earlier run has, and serves it.
-func (b *bench) startPeer(ctx context.Context, csv string) (*process, int64, error) {
+// startPeer serves the database of the peer, which it builds unless an earlier run has.
+func (b *bench) startPeer(ctx context.Context, csv string) (*process, error) {
 	db := fmt.Sprintf("%s-%s.db", csv, peer.Fingerprint())
 	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
 		b.say("loading the peer")
 		if _, err := runProgram(ctx, func(context.Context, int) {}, b.peer, "-load", csv, "-db", db); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	size, err := treeSize(db)
-	if err != nil {
-		return nil, 0, err
-	}
-	p, _, err := startServer(ctx, "peer", "/", b.peer, "-db", db)
-	return p, size, err
+	p, _, err := startServer(ctx, "sqlite", "/", b.peer, "-db", db)
+	return p, err
 }
 
-// treeSize is the size of a file, or of all files below a folder.
+// treeSize returns the size of a file, or of all files below a folder.
 func treeSize(path string) (total int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

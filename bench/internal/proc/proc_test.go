@@ -26,7 +26,7 @@ func TestCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for start := time.Now(); time.Since(start) < 10*time.Second; {
+	for start := time.Now(); time.Since(start) < 2*time.Minute; {
 		after, err := proc.CPU(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestCPU(t *testing.T) {
 			return
 		}
 	}
-	t.Error("reading /proc for ten seconds used no CPU time")
+	t.Error("reading /proc for two minutes used no CPU time")
 }
 
 func TestFine(t *testing.T) {

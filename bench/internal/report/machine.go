@@ -11,7 +11,18 @@ import (
 	"time"
 )
 
-// ThisMachine describes where we are.
+// Machine describes where and when measurements were made, and of what.
+type Machine struct {
+	CPU    string
+	Cores  int
+	Memory int64
+	System string
+	Go     string
+	Commit string
+	Date   time.Time
+}
+
+// ThisMachine describes this machine and the source.
 func ThisMachine(ctx context.Context) (Machine, error) {
 	cpus, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -1,0 +1,70 @@
+// Package report writes measurements as Markdown pages that benchstat can read.
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Report is a page of measurements.
+type Report struct {
+	Title   string
+	Text    string // how they were made
+	Machine Machine
+	lines   []string
+}
+
+// Value is one figure of a measurement.
+type Value struct {
+	Number float64
+	Unit   string
+}
+
+// Nanoseconds returns a duration as a Value.
+func Nanoseconds(d time.Duration, unit string) Value { return Value{float64(d.Nanoseconds()), unit} }
+
+// Bytes returns a number of bytes as a Value.
+func Bytes(n int64, unit string) Value { return Value{float64(n), unit} }
+
+// Load returns the figures of a server under load.
+func Load(p50, p99 time.Duration, rate float64, cpu time.Duration) []Value {
+	return []Value{
+		Nanoseconds(p50, "p50-ns"), Nanoseconds(p99, "p99-ns"), {rate, "req/s"}, Nanoseconds(cpu, "cpu-ns/op"),
+	}
+}
+
+// Add adds a measurement that was repeated n times. name follows the rules of Go's benchmarks: Name/key=value/key=value.
+func (r *Report) Add(name string, n int, values ...Value) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Benchmark%s\t%d", strings.ReplaceAll(name, " ", "-"), n)
+	for _, v := range values {
+		fmt.Fprintf(&b, "\t%.6g\t%s", v.Number, v.Unit)
+	}
+	r.lines = append(r.lines, b.String())
+}
+
+// Len returns the number of measurements.
+func (r *Report) Len() int { return len(r.lines) }
+
+// Write writes the page to a file.
+func (r *Report) Write(path string) error {
+	var b bytes.Buffer
+	m := r.Machine
+	fmt.Fprintf(&b, "# %s\n\n%s\n\nMeasured on %s, %d cores, %.1f GiB of memory, %s, %s, on %s, at commit %s.\n\n```\n",
+		r.Title, r.Text, m.CPU, m.Cores, float64(m.Memory)/(1<<30), m.System, m.Go, m.Date.Format("2006-01-02 15:04 MST"), m.Commit)
+	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: herbarium/bench\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, m.CPU)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, line := range r.lines {
+		fmt.Fprintln(table, line)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	b.WriteString("```\n")
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
