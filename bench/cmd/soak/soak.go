@@ -25,7 +25,7 @@ import (
 )
 
 // token is a key with every scope.
-const token = "soak-5d0c1be29f7a4638a2c4e1"
+const token = "soak-5d0c1be29f7a4638a2c4e1bb9d02f3a6c5"
 
 // cheapTarget is the cheap listing whose throughput is measured.
 const cheapTarget = "/api/v1/soak/records/data?page=3"
