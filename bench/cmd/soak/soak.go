@@ -99,22 +99,23 @@ type rate struct {
 	failed    int // connections that ended with another answer than 200
 }
 
-// cheap lists cheaply for a time.
-func (s *soak) cheap(ctx context.Context, d time.Duration) rate {
+// list lists cheaply for a time, over connections that are kept. After an answer other than 200 it opens new ones.
+func (s *soak) list(ctx context.Context, d time.Duration) rate {
 	var r rate
 	var latency hist.Histogram
 	begin := time.Now()
 	for end := begin.Add(d); ctx.Err() == nil && time.Now().Before(end); {
 		got, err := load.Run(ctx, load.Options{
 			Addrs: []string{strings.TrimPrefix(s.server.URL, "http://")}, Target: cheapTarget,
-			Conns: s.cheapClients(), Duration: min(time.Second, time.Until(end)),
+			Conns: s.cheap, Duration: time.Until(end),
 		})
 		if err != nil {
 			r.failed++
 			s.counts.add("cheap listings", err.Error())
-			continue
 		}
-		latency.Merge(&got.Latency)
+		if got != nil {
+			latency.Merge(&got.Latency)
+		}
 	}
 	r.perSecond = float64(latency.Count()) / time.Since(begin).Seconds()
 	if latency.Count() > 0 {
@@ -123,13 +124,11 @@ func (s *soak) cheap(ctx context.Context, d time.Duration) rate {
 	return r
 }
 
-func (s *soak) cheapClients() int { return s.options.cheap }
-
 // run measures the peak, the overload, the recovery, and looks for lost writes.
 func (s *soak) run(ctx context.Context) (r result, err error) {
 	warm := max(s.duration/30, 2*time.Second)
-	s.cheap(ctx, warm/2)
-	r.peak = s.cheap(ctx, warm)
+	s.list(ctx, warm/2)
+	r.peak = s.list(ctx, warm)
 	if r.peak.perSecond == 0 {
 		return r, errors.New("no cheap listing succeeded before the overload")
 	}
@@ -143,7 +142,7 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 	s.attack(overload, &wg, idle)
 	var most atomic.Int64
 	wg.Go(func() { s.watchMemory(overload, &most) })
-	r.during = s.cheap(ctx, s.duration)
+	r.during = s.list(ctx, s.duration)
 	stop()
 	wg.Wait()
 	r.memory = most.Load()
@@ -152,7 +151,7 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 		return r, err
 	}
 	r.recovery = time.Since(ended)
-	r.after = s.cheap(ctx, warm)
+	r.after = s.list(ctx, warm)
 	r.acknowledged, r.missing, err = s.lostWrites(ctx)
 	return r, err
 }
@@ -177,7 +176,7 @@ func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, 
 			return err
 		}
 		body, status, err := s.get(ctx, "/readyz")
-		fast := s.cheap(ctx, time.Second)
+		fast := s.list(ctx, time.Second)
 		switch before := idle["go_goroutines"]; {
 		case err != nil || status != http.StatusOK || strings.Contains(body, "degraded"):
 			reason = fmt.Sprintf("/readyz: status %d, %v: %s", status, err, body)
