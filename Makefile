@@ -17,7 +17,7 @@ RACED := ./internal/access ./internal/httpapi ./internal/library ./internal/plan
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race check fmt fuzz parts programs postgres s3 gcs azure chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test race check fmt fuzz parts programs postgres s3 gcs azure chromium bench bench-10m bench-cluster pictures soak
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,3 +110,6 @@ bench-10m: ## measure Herbarium alone with ten million records and add that
 
 bench-cluster: programs postgres s3 ## measure one, two and three nodes and write bench/CLUSTER.md and the tables of docs/
 	HERBARIUM_TEST_REQUIRE=all $(GO) test -run '^TestMeasure$$' -count 1 -timeout 20m -v ./bench/cluster -out .. -docs ../../docs
+
+soak: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
+	$(GO) run ./bench/cmd/soak -soak.duration $(or $(DURATION),10m)
