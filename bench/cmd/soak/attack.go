@@ -27,6 +27,11 @@ const (
 	kindPublishes = "publishes"
 )
 
+// kinds lists the kinds of load.
+func kinds() []string {
+	return []string{kindExpensive, kindLeaving, kindExports, kindSlow, kindHalfOpen, kindWrites, kindPublishes}
+}
+
 // mostClients limits the clients of a kind: they share the machine with the server.
 const mostClients = 128
 
@@ -46,6 +51,9 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		kindHalfOpen: s.halfOpen, kindWrites: s.write, kindPublishes: s.publishAgain,
 	}
 	for kind, n := range s.clients {
+		if s.only != "" && s.only != kind && kind != kindWrites { // writes are needed to look for lost ones
+			continue
+		}
 		for i := range n {
 			wg.Go(func() {
 				for ctx.Err() == nil {

@@ -33,6 +33,7 @@ type options struct {
 	cheap    int           // clients that list cheaply
 	records  int           // of the dataset
 	memory   int64         // bytes
+	only     string        // the kind of load; empty: all
 }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	flag.IntVar(&o.cheap, "soak.clients", 8, "`number` of clients that list cheaply")
 	flag.IntVar(&o.records, "soak.records", 100_000, "`number` of records of the dataset")
 	flag.Int64Var(&o.memory, "soak.memory", 1<<30, "memory limit of the server in `bytes`")
+	flag.StringVar(&o.only, "soak.only", "", "the only `kind` of load, to find out what it costs: "+strings.Join(kinds(), "; "))
 	flag.StringVar(&program, "soak.program", "", "`path` of the program; empty: build it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
