@@ -35,7 +35,7 @@ func kinds() []string {
 // mostClients limits the clients of a kind: they share the machine with the server.
 const mostClients = 128
 
-// rejected is how long a client waits that was rejected, as Retry-After asks it to, but not as long.
+// rejectedPause is how long a client waits that was rejected. Retry-After asks for longer; these clients are impatient.
 const rejectedPause = 200 * time.Millisecond
 
 // attack starts the clients of every kind. They end with the context.
@@ -114,15 +114,13 @@ func (s *soak) readExport(ctx context.Context, wait time.Duration) string {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	buf := make([]byte, 16<<10)
-	n, err := io.ReadAtLeast(conn, buf, len("HTTP/1.1 200"))
-	if err != nil {
+	if _, err := io.ReadAtLeast(conn, buf, len("HTTP/1.1 200")); err != nil {
 		return outcome(ctx, 0, err)
 	}
 	status := string(buf[len("HTTP/1.1 "):len("HTTP/1.1 200")])
 	for err == nil {
 		pause(ctx, wait)
-		n, err = conn.Read(buf)
-		_ = n
+		_, err = conn.Read(buf)
 	}
 	if err != io.EOF && ctx.Err() == nil {
 		return outcome(ctx, 0, err)
