@@ -19,7 +19,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,12 +35,15 @@ test: ## run all checks and every test once
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
 		$(GO) test -vet=off $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
 
-# Random seeds, ten times as many datasets, tests in random order, the race detector for all packages, the bench harness on real
-# clusters, manifests through kustomize, and screenshots.
-soak: parts build ## run the long tests: random seeds, race detector, bench harness, kustomize, screenshots
+# Ten minutes of overload; then random seeds, ten times as many datasets, tests in random order, the race detector for all
+# packages, the bench harness on real clusters, manifests through kustomize, and screenshots.
+soak: overload parts build ## run the long tests: overload, random seeds, race detector, bench harness, kustomize, screenshots
 	HERBARIUM_TEST_SOAK=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
 		$(GO) test -timeout 4h -shuffle=on ./...
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) $(GO) test -timeout 4h $(RACE) -shuffle=on ./...
+
+overload: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
+	$(GO) run ./bench/cmd/soak -soak.duration $(or $(DURATION),10m)
 
 check: ## formatting, vet, staticcheck, go mod tidy
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

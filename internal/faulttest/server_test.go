@@ -46,7 +46,7 @@ func run(m *testing.M) (code int, err error) {
 }
 
 // token is a key with every scope.
-const token = "fault-suite-71ab0c92e5d8f3446b1c"
+const token = "fault-suite-71ab0c92e5d8f3446b1cd5e09a"
 
 // startServer starts a server on a data folder that is killed when the test ends.
 func startServer(t *testing.T, data, shell string) *programtest.Server {

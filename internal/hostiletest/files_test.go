@@ -176,15 +176,21 @@ func TestVirtualTables(t *testing.T) {
 // workbook returns an XLSX file: the content of the workbook part's root, and of its only sheet.
 func workbook(t *testing.T, properties, sheet string) string {
 	t.Helper()
+	const (
+		spreadsheet       = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+		documentRelations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+		packageRelations  = "http://schemas.openxmlformats.org/package/2006/relationships"
+	)
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, part := range [][2]string{
-		{"_rels/.rels", `<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-		{"xl/workbook.xml", `<workbook xmlns:r="r" xmlns:x15="x15">` + properties + `<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-		{"xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="rId1" Type="http://x/worksheet" Target="worksheets/sheet1.xml"/>` +
-			`<Relationship Id="rId9" Type="http://x/styles" Target="styles.xml"/></Relationships>`},
-		{"xl/styles.xml", `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`},
-		{"xl/worksheets/sheet1.xml", `<worksheet><sheetData>` + sheet + `</sheetData></worksheet>`},
+		{"_rels/.rels", `<Relationships xmlns="` + packageRelations + `"><Relationship Id="rId1" Type="` + documentRelations + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"xl/workbook.xml", `<workbook xmlns="` + spreadsheet + `" xmlns:r="` + documentRelations + `"` +
+			` xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main">` + properties + `<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packageRelations + `"><Relationship Id="rId1" Type="` + documentRelations + `/worksheet" Target="worksheets/sheet1.xml"/>` +
+			`<Relationship Id="rId9" Type="` + documentRelations + `/styles" Target="styles.xml"/></Relationships>`},
+		{"xl/styles.xml", `<styleSheet xmlns="` + spreadsheet + `"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>`},
+		{"xl/worksheets/sheet1.xml", `<worksheet xmlns="` + spreadsheet + `"><sheetData>` + sheet + `</sheetData></worksheet>`},
 	} {
 		p, err := w.Create(part[0])
 		if err != nil {

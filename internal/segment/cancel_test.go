@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"runtime"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -163,6 +164,34 @@ func TestCancel(t *testing.T) {
 				t.Errorf("after canceled runs: %v", err)
 			}
 		})
+	}
+}
+
+// TestYield checks that a long query gives way at every check of its context, and a short one not at all.
+func TestYield(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	for _, tt := range []struct {
+		raw   string
+		least int
+		most  int
+	}{
+		{"name[prefix]=v", cancelRecords / 4096, cancelRecords},
+		{"tags[gte]=a", cancelRecords / 4096, cancelRecords},
+		{"page=3", 0, 0},
+	} {
+		q, err := query.Parse(tt.raw, cancelFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		yields := 0
+		ctx := query.WithYield(t.Context(), func(time.Duration) { yields++ })
+		if _, err := r.List(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+		if yields < tt.least || yields > tt.most {
+			t.Errorf("%s: yielded %d times; want %d to %d", tt.raw, yields, tt.least, tt.most)
+		}
 	}
 }
 

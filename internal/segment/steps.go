@@ -1,6 +1,12 @@
 package segment
 
-import "context"
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"herbarium/internal/query"
+)
 
 // stepsPerCheck is how many steps run between two checks of a context. A step takes from a nanosecond to a few
 // microseconds, so that a canceled query stops within milliseconds.
@@ -11,15 +17,33 @@ const stepsPerCheck = 4096
 type steps struct {
 	ctx  context.Context
 	left int // steps until the next check
+
+	yield func(worked time.Duration) // see query.WithYield; nil: none
+	since time.Time                  // the end of the last yield
 }
 
-func newSteps(ctx context.Context) *steps { return &steps{ctx: ctx, left: stepsPerCheck} }
+func newSteps(ctx context.Context) *steps {
+	s := &steps{ctx: ctx, left: stepsPerCheck}
+	if s.yield = query.YieldOf(ctx); s.yield != nil {
+		s.since = time.Now()
+	}
+	return s
+}
 
 // add counts n steps. If the context has ended, it panics with canceled, which guard returns as an error: the loops are
 // nested in callbacks that cannot return one.
+//
+// A query that is this long yields the processor as well, as query.WithYield tells it to, or else so that short queries need
+// not wait for the scheduler's next preemption, which comes every 10 ms.
 func (s *steps) add(n int) {
 	if s.left -= n; s.left <= 0 {
 		s.check()
+		if s.yield == nil {
+			runtime.Gosched()
+			return
+		}
+		s.yield(time.Since(s.since))
+		s.since = time.Now()
 	}
 }
 
