@@ -76,7 +76,6 @@ type API struct {
 	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
-	encoders   chan struct{} // one slot for each stream that is encoded at the moment
 	buffers    *buffers
 	compressor *compressor
 	document   atomic.Pointer[document]
@@ -89,10 +88,10 @@ func New(opts Options) (*API, error) {
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
-	cores := runtime.GOMAXPROCS(0)
 	if opts.Admission == nil {
 		var err error
-		opts.Admission, err = admission.New(admission.Options{Limits: admission.DefaultLimits(cores, defaultMemory)})
+		limits := admission.DefaultLimits(runtime.GOMAXPROCS(0), defaultMemory)
+		opts.Admission, err = admission.New(admission.Options{Limits: limits})
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +106,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{opts: opts, buffers: &buffers{}, compressor: c, encoders: make(chan struct{}, max(1, cores-1))}
+	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
 	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
