@@ -56,7 +56,9 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	DefaultStall          = 30 * time.Second
+	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads 100 kB/s announces no
+	// progress until half of a buffer of several MiB is read.
+	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
 	defaultMemory         = 1 << 30
 )
