@@ -19,7 +19,7 @@ type Lane int
 // The lanes.
 const (
 	Cheap     Lane = iota // listings and pages whose cost does not grow with the dataset
-	Expensive             // queries whose cost grows with the dataset; they are bound by the processors
+	Expensive             // queries whose cost grows with the dataset, and the encoding of exports: bound by the processors
 	Export                // whole results; most of their time they wait for the client
 	Write                 // creations and forms
 	lanes
@@ -130,6 +130,17 @@ func (c *Controller) Acquire(ctx context.Context, l Lane) (release func(), err e
 		return nil, err
 	}
 	return func() { c.leave(l) }, nil
+}
+
+// Wait takes a slot of a lane like Acquire and waits for it until ctx ends. It is for work in small steps, such as the chunks
+// of an export, which was admitted before: requests that wait for slots and such steps take turns.
+func (c *Controller) Wait(ctx context.Context, l Lane) (release func(), err error) {
+	select {
+	case c.lanes[l].slots <- struct{}{}:
+		return func() { c.leave(l) }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (c *Controller) leave(l Lane) { <-c.lanes[l].slots }

@@ -120,6 +120,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if err != nil {
 		return err
 	}
+	opts.Log.Debug("limits", "lanes", c.limits(), "memory", formatSize(c.memory()), "connections", maxConnections(maxDescriptors()))
 	for _, l := range admission.Lanes() {
 		metrics.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}

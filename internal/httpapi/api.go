@@ -57,7 +57,9 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	DefaultStall          = 30 * time.Second
+	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads 100 kB/s announces no
+	// progress until half of a buffer of several MiB is read.
+	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
 	defaultMemory         = 1 << 30
 )
@@ -77,7 +79,6 @@ type API struct {
 	base       string // path under which clients find the service, without a slash at its end
 	routes     []route
 	mux        *http.ServeMux
-	encoders   chan struct{} // one slot for each stream that is encoded at the moment
 	buffers    *buffers
 	compressor *compressor
 	document   atomic.Pointer[document]
@@ -90,10 +91,10 @@ func New(opts Options) (*API, error) {
 	}
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
-	cores := runtime.GOMAXPROCS(0)
 	if opts.Admission == nil {
 		var err error
-		opts.Admission, err = admission.New(admission.Options{Limits: admission.DefaultLimits(cores, defaultMemory)})
+		limits := admission.DefaultLimits(runtime.GOMAXPROCS(0), defaultMemory)
+		opts.Admission, err = admission.New(admission.Options{Limits: limits})
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &API{opts: opts, buffers: &buffers{}, compressor: c, encoders: make(chan struct{}, max(1, cores-1))}
+	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
 	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}

@@ -98,6 +98,8 @@ func parseWeight(params string) int {
 type compressor struct {
 	zstd *zstd.Encoder // its EncodeAll is safe for concurrent use
 	gzip sync.Pool
+	// streams has the encoders of streams, by coding.
+	streams [codings]sync.Pool
 }
 
 // zstdWindow is small, to keep the memory of the encoders small; bodies rarely are larger.
@@ -138,17 +140,49 @@ func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
 	return dst
 }
 
-// stream returns a writer that compresses what it is given, piece by piece. Its memory is small and always the same.
+// streamEncoder compresses piece by piece, with memory of a fixed size.
+type streamEncoder interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// stream returns a writer that compresses what it is given, piece by piece. Close ends the stream and lets its encoder be
+// reused.
 func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
-	switch to {
-	case codingZstd:
-		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
-			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
-	case codingGzip:
-		return gzip.NewWriterLevel(w, gzip.BestSpeed)
-	default:
+	if to == identity {
 		return uncompressed{w}, nil
 	}
+	encoder, ok := c.streams[to].Get().(streamEncoder)
+	if !ok {
+		var err error
+		if encoder, err = newStreamEncoder(to); err != nil {
+			return nil, err
+		}
+	}
+	encoder.Reset(w)
+	return &pooledStream{encoder, &c.streams[to]}, nil
+}
+
+func newStreamEncoder(to coding) (streamEncoder, error) {
+	if to == codingZstd {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
+			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+	}
+	return gzip.NewWriterLevel(nil, gzip.BestSpeed)
+}
+
+// pooledStream gives its encoder back when it is closed.
+type pooledStream struct {
+	streamEncoder
+	pool *sync.Pool
+}
+
+// Close ends the stream.
+func (s *pooledStream) Close() error {
+	err := s.streamEncoder.Close()
+	s.Reset(nil) // it must not keep the response alive
+	s.pool.Put(s.streamEncoder)
+	return err
 }
 
 // uncompressed is the writer of what is not compressed.

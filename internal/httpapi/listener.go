@@ -40,9 +40,8 @@ type listener struct {
 	all *connections
 }
 
-// sendBuffer bounds what the kernel holds for a client that reads slowly. It also bounds how much such a client must read
-// before a blocked write goes on: the kernel waits until a third of the buffer is free. With the default of several MiB, a
-// client that reads 100 kB/s looks stalled for more than half a minute.
+// sendBuffer bounds what the kernel holds for a client that reads slowly, which is several MiB by default. It also bounds how
+// much such a client must read before a blocked write goes on: the kernel waits until a third of the buffer is free.
 const sendBuffer = 256 << 10
 
 // Accept waits for the next connection.

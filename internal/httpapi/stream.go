@@ -5,6 +5,8 @@ import (
 	"hash"
 	"net/http"
 	"time"
+
+	"herbarium/internal/admission"
 )
 
 // streamChunk is how much of a streamed body is written at once. A client has Options.Stall for each chunk.
@@ -13,43 +15,38 @@ const streamChunk = 64 << 10
 // stream is the body of a response that is too large to be held in memory. Its response begins with the first byte. A
 // client may take as long as it likes for the whole body, as long as it keeps reading.
 //
-// Producing a body is bound by the processors, sending it by the client. A stream therefore holds one of a few encoder slots
-// while the body is produced, and none while a chunk is sent.
+// Producing a body is bound by the processors, sending it by the client. A stream therefore holds a slot of the lane
+// admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	ctx      context.Context // of the client, without the deadline of other requests
-	w        *response
-	control  *http.ResponseController
-	stall    time.Duration
-	encoders chan struct{}
-	begin    func()    // sends the header
-	digest   hash.Hash // of the bytes sent; nil: none is wanted
-	encoding bool      // it holds an encoder slot
-	failed   bool      // the client does not read any more
+	ctx     context.Context // of the client, without the deadline of other requests
+	w       *response
+	control *http.ResponseController
+	stall   time.Duration
+	lanes   *admission.Controller
+	begin   func()    // sends the header
+	digest  hash.Hash // of the bytes sent; nil: none is wanted
+	leave   func()    // gives back the slot that the stream holds; nil: it holds none
+	failed  bool      // the client does not read any more
 }
 
 func (a *API) newStream(w *response, begin func()) *stream {
 	return &stream{
 		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
-		encoders: a.encoders, begin: begin,
+		lanes: a.opts.Admission, begin: begin,
 	}
 }
 
-// start waits for an encoder slot.
-func (s *stream) start() error {
-	select {
-	case s.encoders <- struct{}{}:
-		s.encoding = true
-		return nil
-	case <-s.ctx.Done():
-		return s.ctx.Err()
-	}
+// start waits for a slot to produce the next chunk.
+func (s *stream) start() (err error) {
+	s.leave, err = s.lanes.Wait(s.ctx, admission.Expensive)
+	return err
 }
 
-// stop gives the encoder slot back.
+// stop gives the slot back.
 func (s *stream) stop() {
-	if s.encoding {
-		s.encoding = false
-		<-s.encoders
+	if s.leave != nil {
+		s.leave()
+		s.leave = nil
 	}
 }
 
