@@ -63,7 +63,7 @@ func run(ctx context.Context, o options, program string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	if program == "" {
-		if program, err = programtest.Build(ctx, folder); err != nil {
+		if program, err = programtest.Install(ctx, folder); err != nil {
 			return err
 		}
 	}
