@@ -117,6 +117,9 @@ func (r *pageReader) decodeV2(h *meta.DataPageHeaderV2, levels, body []byte) (pa
 	return page, r.decodeBody(page, h.Encoding, body)
 }
 
+// plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
+const plainDictionary meta.Encoding = 2
+
 // decodeBody decodes the values of a page.
 func (r *pageReader) decodeBody(page *parquetPage, encoding meta.Encoding, body []byte) (err error) {
 	n := page.count
@@ -125,7 +128,7 @@ func (r *pageReader) decodeBody(page *parquetPage, encoding meta.Encoding, body 
 			n--
 		}
 	}
-	if encoding == meta.PlainDictionary || encoding == meta.RLEDictionary {
+	if encoding == plainDictionary || encoding == meta.RLEDictionary {
 		if r.dictionary == nil {
 			return errors.New("a page refers to a dictionary that is missing")
 		}
