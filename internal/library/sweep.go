@@ -12,6 +12,9 @@ import (
 	"herbarium/internal/segment"
 )
 
+// copySuffix ends the names of files that blobs writes while a migration or a load copies segments into the folder.
+const copySuffix = ".tmp"
+
 // Sweep removes what interrupted publishes and fetches have left, and files of versions that are in the catalogue no more.
 // Files of the last hour are kept: a publish may be under way.
 func (l *Library) Sweep(ctx context.Context) error {
@@ -26,7 +29,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 	var errs []error
 	for _, f := range files {
 		ext := filepath.Ext(f.Name())
-		if ext != fileSuffix && ext != segment.PartSuffix || slices.Contains(versions, f.Name()[:len(f.Name())-len(ext)]) {
+		if ext != fileSuffix && ext != segment.PartSuffix && ext != copySuffix || slices.Contains(versions, f.Name()[:len(f.Name())-len(ext)]) {
 			continue
 		}
 		info, err := f.Info()

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/migrate"
 	"herbarium/internal/store"
 )
 
@@ -36,37 +36,40 @@ func (f *faults) around(do func() error) error {
 }
 
 type faultyStore struct {
-	moveStore
+	migrate.Store
 	*faults
 }
 
-func (s faultyStore) AddPlants(ctx context.Context, n, count int, plants iter.Seq2[[]herb.NewPlant, error]) error {
-	return s.around(func() error { return s.moveStore.AddPlants(ctx, n, count, plants) })
+func (s faultyStore) CreatePlants(ctx context.Context, creations []store.Creation) (out []store.Outcome, err error) {
+	return out, s.around(func() error {
+		out, err = s.Store.CreatePlants(ctx, creations)
+		return err
+	})
 }
 
-func (s faultyStore) AddRetries(ctx context.Context, r []store.UsedRetry) error {
-	return s.around(func() error { return s.moveStore.AddRetries(ctx, r) })
+func (s faultyStore) AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error {
+	return s.around(func() error { return s.Store.AddIdempotencyKeys(ctx, records) })
 }
 
 func (s faultyStore) AddKeys(ctx context.Context, keys []herb.Key) error {
-	return s.around(func() error { return s.moveStore.AddKeys(ctx, keys) })
+	return s.around(func() error { return s.Store.AddKeys(ctx, keys) })
 }
 
-func (s faultyStore) SetChronicle(ctx context.Context, c store.Chronicle, had []string, at time.Time) error {
-	return s.around(func() error { return s.moveStore.SetChronicle(ctx, c, had, at) })
+func (s faultyStore) ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, at time.Time) error {
+	return s.around(func() error { return s.Store.ReplaceVersions(ctx, d, had, at) })
 }
 
-type faultyFiles struct {
-	moveFiles
+type faultyObjects struct {
+	migrate.Objects
 	*faults
 }
 
-func (s faultyFiles) take(ctx context.Context, name string, want herb.File, from moveFiles, told func(int64)) error {
-	return s.around(func() error { return s.moveFiles.take(ctx, name, want, from, told) })
+func (o faultyObjects) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
+	return o.around(func() error { return o.Objects.Put(ctx, name, path, progress) })
 }
 
-// TestMove_interrupted interrupts a move at each of its writes, and does it again.
-func TestMove_interrupted(t *testing.T) {
+// TestMigrate_interrupted interrupts a move at each of its writes, and does it again.
+func TestMigrate_interrupted(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]func(*testing.T) Place{
 		"cluster": newCluster,
@@ -76,19 +79,19 @@ func TestMove_interrupted(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/after=%t", name, after), func(t *testing.T) {
 				t.Parallel()
 				g := newGarden(t, 40)
-				const writes = 4 + 1 + 1 + 1 + 2 // files, keys, plants, retry keys, datasets
+				const writes = 4 + 1 + 1 + 1 + 2 // files, keys, plants, idempotency keys, datasets
 				for at := 1; at <= writes; at++ {
 					f, to := &faults{at: at, after: after}, target(t)
-					_, err := move(t.Context(), g.Place, to, MoveOptions{}, func(_, to *side) {
-						to.store, to.files = faultyStore{to.store, f}, faultyFiles{to.files, f}
+					_, err := migrateWith(t.Context(), g.Place, to, func(_, to *migrate.Installation) {
+						to.Store, to.Files.Objects = faultyStore{to.Store, f}, faultyObjects{to.Files.Objects, f}
 					})
 					if !errors.Is(err, errFault) {
 						t.Fatalf("write %d: %v", at, err)
 					}
-					if i := inventoryOf(t, to); len(i.catalogue) > 0 && i.plants < g.plants {
+					if c := contentOf(t, to); len(c.datasets) > 0 && c.plants < g.plants {
 						t.Errorf("at write %d datasets are listed and plants are missing", at)
 					}
-					mustMove(t, g.Place, to, MoveOptions{})
+					mustMigrate(t, g.Place, to, MigrateOptions{})
 					if at == writes {
 						wantAlike(t, g.Place, to)
 						g.works(t, to)
@@ -99,17 +102,17 @@ func TestMove_interrupted(t *testing.T) {
 	}
 }
 
-// movedFrom and movedTo are set in the process that TestMove_survivesKill kills.
+// movedFrom and movedTo are set in the process that TestMigrate_survivesKill kills.
 const movedFrom, movedTo = "HERBARIUM_TEST_MOVE_FROM", "HERBARIUM_TEST_MOVE_TO"
 
-// TestMove_once is that process.
-func TestMove_once(t *testing.T) {
+// TestMigrate_once is that process.
+func TestMigrate_once(t *testing.T) {
 	from, ok := os.LookupEnv(movedFrom)
 	if !ok {
-		t.Skip("runs only as a process that TestMove_survivesKill starts")
+		t.Skip("runs only as a process that TestMigrate_survivesKill starts")
 	}
 	began := false
-	mustMove(t, Place{Folder: from}, Place{Folder: os.Getenv(movedTo)}, MoveOptions{Progress: func(Progress) {
+	mustMigrate(t, Place{Folder: from}, Place{Folder: os.Getenv(movedTo)}, MigrateOptions{Progress: func(Progress) {
 		if !began {
 			fmt.Println("began")
 			began = true
@@ -117,12 +120,12 @@ func TestMove_once(t *testing.T) {
 	}})
 }
 
-// TestMove_survivesKill kills a move again and again, each time a little later, and ends it then.
-func TestMove_survivesKill(t *testing.T) {
+// TestMigrate_survivesKill kills a move again and again, each time a little later, and ends it then.
+func TestMigrate_survivesKill(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 2100), Place{Folder: t.TempDir()}
 	for round := range 8 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMove_once$", "-test.v")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrate_once$", "-test.v")
 		cmd.Env = append(os.Environ(), movedFrom+"="+g.Folder, movedTo+"="+to.Folder)
 		out, err := cmd.StdoutPipe()
 		must(t, err)
@@ -135,7 +138,7 @@ func TestMove_survivesKill(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed, or was faster
 	}
-	mustMove(t, g.Place, to, MoveOptions{})
+	mustMigrate(t, g.Place, to, MigrateOptions{})
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
 }
