@@ -78,16 +78,14 @@ func (o MigrateOptions) options() migrate.Options {
 
 // Migrate copies everything from one place to another; see migrate.Load for its guarantees.
 func Migrate(ctx context.Context, from, to Place, o MigrateOptions) (_ migrate.Result, err error) {
-	source, err := openPlace(ctx, from, true)
-	if err != nil {
+	var source, target opened
+	defer func() { err = errors.Join(err, source.close(), target.close()) }()
+	if err := source.openPlace(ctx, from, true); err != nil {
 		return migrate.Result{}, fmt.Errorf("source: %w", err)
 	}
-	defer func() { err = errors.Join(err, source.close()) }()
-	target, err := openPlace(ctx, to, o.Check)
-	if err != nil {
+	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return migrate.Result{}, fmt.Errorf("target: %w", err)
 	}
-	defer func() { err = errors.Join(err, target.close()) }()
 	return migrate.Copy(ctx, source.Installation, target.Installation, o.options())
 }
 
@@ -99,37 +97,33 @@ const (
 
 // Dump writes everything of a place to a folder, which it creates. program is the version of the program.
 func Dump(ctx context.Context, from Place, dir, program string, o MigrateOptions) (_ migrate.Result, err error) {
-	source, err := openPlace(ctx, from, true)
-	if err != nil {
+	var source, dump opened
+	defer func() { err = errors.Join(err, source.close(), dump.close()) }()
+	if err := source.openPlace(ctx, from, true); err != nil {
 		return migrate.Result{}, err
 	}
-	defer func() { err = errors.Join(err, source.close()) }()
-	var files opened
-	defer func() { err = errors.Join(err, files.close()) }()
-	if err := files.openFolder(ctx, filepath.Join(dir, dumpSegments)); err != nil {
+	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
 		return migrate.Result{}, err
 	}
 	header := migrate.Header{Format: migrate.FormatVersion, Created: time.Now().UTC(), Program: program}
-	return migrate.Save(ctx, source.Installation, filepath.Join(dir, dumpFile), files.Files, header, o.options())
+	return migrate.Save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.options())
 }
 
 // Load loads a dump into a place; see migrate.Load for its guarantees.
 func Load(ctx context.Context, dir string, to Place, o MigrateOptions) (_ migrate.Result, err error) {
-	dump, err := migrate.OpenDump(ctx, filepath.Join(dir, dumpFile))
+	source, err := migrate.OpenDump(ctx, filepath.Join(dir, dumpFile))
 	if err != nil {
 		return migrate.Result{}, err
 	}
-	var files opened
-	defer func() { err = errors.Join(err, files.close()) }()
-	if err := files.openFolder(ctx, filepath.Join(dir, dumpSegments)); err != nil {
+	var dump, target opened
+	defer func() { err = errors.Join(err, dump.close(), target.close()) }()
+	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
 		return migrate.Result{}, err
 	}
-	target, err := openPlace(ctx, to, o.Check)
-	if err != nil {
+	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return migrate.Result{}, err
 	}
-	defer func() { err = errors.Join(err, target.close()) }()
-	return migrate.Load(ctx, dump, files.Files, target.Installation, o.options())
+	return migrate.Load(ctx, source, dump.Files, target.Installation, o.options())
 }
 
 // opened is an installation, or only its files, that must be closed.
@@ -147,48 +141,15 @@ func (o *opened) close() error {
 }
 
 // openPlace opens a place. A folder that does not exist is created, unless it must exist.
-func openPlace(ctx context.Context, p Place, exists bool) (o *opened, err error) {
+func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
 	path := filepath.Join(p.Folder, databaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
-		return nil, herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, databaseFile)
+		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, databaseFile)
 	}
-	o = &opened{}
-	if p.Blobs != "" {
-		err = o.openBlobs(ctx, string(p.Blobs))
-	} else {
-		err = o.openFolder(ctx, filepath.Join(p.Folder, versionsDir))
-	}
-	if err == nil {
-		err = o.openStore(ctx, path, p.Database)
-	}
-	if err != nil {
-		return nil, errors.Join(err, o.close())
-	}
-	return o, nil
-}
-
-func (o *opened) openBlobs(ctx context.Context, address string) error {
-	objects, err := blobs.Open(ctx, address, blobs.Options{})
-	if err == nil {
-		o.Files.Objects, o.closers = objects, append(o.closers, objects)
-	}
-	return err
-}
-
-// openFolder opens a folder of segment files and creates it if it does not exist.
-func (o *opened) openFolder(ctx context.Context, dir string) (err error) {
-	if o.Files.Dir, err = filepath.Abs(dir); err != nil {
+	if err := o.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, versionsDir)); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
-		return err
-	}
-	address := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
-	return o.openBlobs(ctx, address.String())
-}
-
-func (o *opened) openStore(ctx context.Context, path string, database Address) error {
-	if database == "" {
+	if p.Database == "" {
 		db, err := sqlite.Open(ctx, path, sqlite.Options{})
 		if err == nil {
 			o.Store, o.closers = db, append(o.closers, db)
@@ -196,10 +157,29 @@ func (o *opened) openStore(ctx context.Context, path string, database Address) e
 		return err
 	}
 	// Batches are larger than those of a server.
-	db, err := postgres.Open(ctx, string(database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
+	db, err := postgres.Open(ctx, string(p.Database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
 	if err != nil {
 		return err
 	}
 	o.Store, o.closers = db, append(o.closers, db)
 	return db.Migrate(ctx)
+}
+
+// openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
+func (o *opened) openFiles(ctx context.Context, address Address, dir string) (err error) {
+	if address == "" {
+		if o.Files.Dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
+			return err
+		}
+		folder := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
+		address = Address(folder.String())
+	}
+	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
+	if err == nil {
+		o.Files.Objects, o.closers = objects, append(o.closers, objects)
+	}
+	return err
 }

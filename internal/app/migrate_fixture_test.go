@@ -232,16 +232,11 @@ func (g *garden) works(t *testing.T, p Place) {
 
 // migrateWith is Migrate with source and target modified by a test.
 func migrateWith(ctx context.Context, from, to Place, modify func(from, to *migrate.Installation)) (_ migrate.Result, err error) {
-	source, err := openPlace(ctx, from, true)
-	if err != nil {
+	var source, target opened
+	defer func() { err = errors.Join(err, source.close(), target.close()) }()
+	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
 		return migrate.Result{}, err
 	}
-	defer func() { err = errors.Join(err, source.close()) }()
-	target, err := openPlace(ctx, to, false)
-	if err != nil {
-		return migrate.Result{}, err
-	}
-	defer func() { err = errors.Join(err, target.close()) }()
 	modify(&source.Installation, &target.Installation)
 	return migrate.Copy(ctx, source.Installation, target.Installation, migrate.Options{})
 }

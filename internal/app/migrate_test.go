@@ -229,9 +229,10 @@ type content struct {
 
 func contentOf(t *testing.T, p Place) (c content) {
 	t.Helper()
-	o, err := openPlace(t.Context(), p, true)
-	must(t, err)
+	var o opened
+	must(t, o.openPlace(t.Context(), p, true))
 	defer func() { must(t, o.close()) }()
+	var err error
 	c.plants, err = o.Store.CountPlants(t.Context())
 	must(t, err)
 	c.keys, err = o.Store.Keys(t.Context())

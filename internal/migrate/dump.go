@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -75,20 +74,87 @@ func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 // Read yields the entries of a dump and fails where it is damaged or incomplete.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		d := &decoder{lines: bufio.NewReader(r), hash: sha256.New()}
-		for {
-			e, err := d.next()
+		lines, d := bufio.NewReader(r), decoder{hash: sha256.New()}
+		for n := 1; n == 1 || len(d.sections) > 0; n++ {
+			line, err := lines.ReadBytes('\n')
 			if err == io.EOF {
-				return
+				err = errors.New("the dump is incomplete")
+			}
+			var e Entry
+			if err == nil {
+				e, err = d.decode(line)
 			}
 			if err != nil {
-				err = herb.Wrap(herb.CodeInvalid, err, "line %d of the dump: %v", d.line, err)
+				yield(nil, herb.Errorf(herb.CodeInvalid, "line %d of the dump: %v", n, err))
+				return
 			}
-			if !yield(e, err) || err != nil {
+			if e != nil && !yield(e, nil) {
 				return
 			}
 		}
 	}
+}
+
+// decoder decodes the lines of a dump.
+type decoder struct {
+	hash     hash.Hash // of the lines so far
+	sections []Section // that are not complete
+	count    int       // of entries in the first of them
+}
+
+// decode returns the entry of a line, nil for a header or the end of a section.
+func (d *decoder) decode(line []byte) (e Entry, err error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(line, &members); err != nil || len(members) != 1 {
+		return nil, errors.New("not a JSON object with one member")
+	}
+	for name, value := range members {
+		switch {
+		case d.sections == nil:
+			err = d.readHeader(name, value)
+		case name == "end":
+			err = d.readEnd(value)
+		case name == d.sections[0].Name:
+			e = d.sections[0].New()
+			d.count++
+			err = json.Unmarshal(value, e)
+		default:
+			err = fmt.Errorf("unexpected entry %q in section %s", name, d.sections[0].Name)
+		}
+	}
+	d.hash.Write(line)
+	return e, err
+}
+
+func (d *decoder) readHeader(name string, value json.RawMessage) error {
+	var h Header
+	if err := json.Unmarshal(value, &h); err != nil || name != "dump" {
+		return errors.New("not a dump of Herbarium")
+	}
+	if h.Format < 1 || h.Format > FormatVersion {
+		return fmt.Errorf("format %d is newer than %d; load the dump with herbarium %s or later", h.Format, FormatVersion, h.Program)
+	}
+	for _, s := range Sections() {
+		if s.Since <= h.Format {
+			d.sections = append(d.sections, s)
+		}
+	}
+	return nil
+}
+
+// readEnd checks the end of a section.
+func (d *decoder) readEnd(value json.RawMessage) error {
+	want := end{d.sections[0].Name, d.count, hex.EncodeToString(d.hash.Sum(nil))}
+	var got end
+	if err := json.Unmarshal(value, &got); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("the dump is damaged: section %s has %d entries and hash %s, but %+v was written", want.Section, want.Count,
+			want.SHA256, got)
+	}
+	d.sections, d.count = d.sections[1:], 0
+	return nil
 }
 
 // Dump is a dump in a file.
@@ -176,84 +242,4 @@ func Save(ctx context.Context, from Installation, path string, files Files, h He
 		return r, err
 	}
 	return r, os.Rename(part, path)
-}
-
-// decoder reads the lines of a dump.
-type decoder struct {
-	lines    *bufio.Reader
-	line     int
-	hash     hash.Hash
-	sections []Section // of the format of the dump that are not complete yet
-	count    int       // of entries of the first of them
-}
-
-// next returns the next entry, io.EOF after the last section.
-func (d *decoder) next() (Entry, error) {
-	for {
-		if d.line > 0 && len(d.sections) == 0 {
-			return nil, io.EOF
-		}
-		line, err := d.lines.ReadBytes('\n')
-		d.line++
-		if err == io.EOF {
-			err = errors.New("the dump is incomplete")
-		}
-		if err != nil {
-			return nil, err
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(line, &members); err != nil || len(members) != 1 {
-			return nil, fmt.Errorf("not a JSON object with one member: %s", bytes.TrimSpace(line[:min(len(line), 80)]))
-		}
-		for name, value := range members {
-			switch {
-			case d.line == 1:
-				err = d.readHeader(name, value)
-			case name == "end":
-				err = d.readEnd(value)
-			case name != d.sections[0].Name:
-				err = fmt.Errorf("unexpected entry %q in section %s", name, d.sections[0].Name)
-			default:
-				e := d.sections[0].New()
-				d.count++
-				d.hash.Write(line)
-				return e, json.Unmarshal(value, e)
-			}
-		}
-		d.hash.Write(line)
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (d *decoder) readHeader(name string, value json.RawMessage) error {
-	var h Header
-	if err := json.Unmarshal(value, &h); err != nil || name != "dump" {
-		return errors.New("not a dump of Herbarium")
-	}
-	if h.Format < 1 || h.Format > FormatVersion {
-		return fmt.Errorf("format %d is newer than %d; load the dump with herbarium %s or later", h.Format, FormatVersion, h.Program)
-	}
-	for _, s := range Sections() {
-		if s.Since <= h.Format {
-			d.sections = append(d.sections, s)
-		}
-	}
-	return nil
-}
-
-// readEnd checks the end of a section.
-func (d *decoder) readEnd(value json.RawMessage) error {
-	want := end{d.sections[0].Name, d.count, hex.EncodeToString(d.hash.Sum(nil))}
-	var got end
-	if err := json.Unmarshal(value, &got); err != nil {
-		return err
-	}
-	if got != want {
-		return fmt.Errorf("the dump is damaged: section %s has %d entries and hash %s, but %+v was written", want.Section, want.Count,
-			want.SHA256, got)
-	}
-	d.sections, d.count = d.sections[1:], 0
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -52,14 +51,12 @@ type Source interface {
 // Snapshot is the state of an installation at one time. Keys, datasets and segments are held in memory; plants, which
 // never change, and idempotency keys are read on demand.
 type Snapshot struct {
-	of       Installation
-	plants   int
-	keys     []*Key
-	datasets []store.DatasetVersions
-	segments []*Segment
+	of                       Installation
+	plants                   int
+	segments, keys, datasets []Entry
 }
 
-// TakeSnapshot reads the state of an installation.
+// TakeSnapshot reads the state of an installation, without segments.
 func TakeSnapshot(ctx context.Context, of Installation) (s *Snapshot, err error) {
 	s = &Snapshot{of: of}
 	if s.plants, err = of.Store.CountPlants(ctx); err != nil {
@@ -69,20 +66,24 @@ func TakeSnapshot(ctx context.Context, of Installation) (s *Snapshot, err error)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(keys, func(a, b herb.Key) int { return strings.Compare(a.ID, b.ID) })
 	for _, k := range keys {
 		s.keys = append(s.keys, &Key{k.ID, k.Name, k.Scopes, k.Hash, k.Created, k.Expires, k.Revoked, k.LastUsed})
 	}
-	s.datasets, err = of.Store.AllVersions(ctx)
+	slices.SortFunc(s.keys, compareOrder)
+	datasets, err := of.Store.AllVersions(ctx)
+	for _, d := range datasets {
+		s.datasets = append(s.datasets, &Dataset{d})
+	}
 	return s, err
 }
 
-// readSegments completes the catalogue with size and hash of segment files that it has none for. With verify, it reads
-// every file and compares it with the catalogue. A file that does not exist is an error if it is required.
+// readSegments adds the segments, and completes the datasets with size and hash of files that have none in the catalogue.
+// With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is required.
 func (s *Snapshot) readSegments(ctx context.Context, verify, required bool) error {
 	for _, d := range s.datasets {
-		for i := range d.Versions {
-			v := &d.Versions[i]
+		versions := d.(*Dataset).Versions
+		for i := range versions {
+			v := &versions[i]
 			name := segmentName(v.Version)
 			if v.File == nil || verify {
 				got, err := s.of.Files.hash(ctx, name)
@@ -102,7 +103,7 @@ func (s *Snapshot) readSegments(ctx context.Context, verify, required bool) erro
 			s.segments = append(s.segments, &Segment{v.Version, *v.File})
 		}
 	}
-	slices.SortFunc(s.segments, func(a, b *Segment) int { return strings.Compare(a.Version, b.Version) })
+	slices.SortFunc(s.segments, compareOrder)
 	return nil
 }
 
@@ -122,73 +123,68 @@ func verifySegment(path string) (err error) {
 // Plants implements Source.
 func (s *Snapshot) Plants() int { return s.plants }
 
+// pageSize is the number of plants or idempotency keys that are read at a time.
+const pageSize = 2_000
+
 // Entries implements Source.
 func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	in.Plants = min(in.Plants, s.plants)
 	return func(yield func(Entry, error) bool) {
-		_ = yieldAll(s.segments, yield) && yieldAll(s.keys, yield) && s.yieldPlants(ctx, in, yield) &&
-			s.yieldIdempotencyKeys(ctx, in, yield) && s.yieldDatasets(yield)
-	}
-}
-
-func yieldAll[E Entry](all []E, yield func(Entry, error) bool) bool {
-	for _, e := range all {
-		if !yield(e, nil) {
-			return false
+		for _, nextPage := range []func() ([]Entry, error){ // until it is empty
+			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in), onePage(s.datasets),
+		} {
+			for {
+				page, err := nextPage()
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				for _, e := range page {
+					if !yield(e, nil) {
+						return
+					}
+				}
+				if len(page) == 0 {
+					break
+				}
+			}
 		}
 	}
-	return true
 }
 
-// pageSize is the number of plants or idempotency keys that are read at a time.
-const pageSize = 2_000
+func onePage(all []Entry) func() ([]Entry, error) {
+	return func() ([]Entry, error) {
+		page := all
+		all = nil
+		return page, nil
+	}
+}
 
-func (s *Snapshot) yieldPlants(ctx context.Context, in Range, yield func(Entry, error) bool) bool {
-	for n := 0; n < in.Plants; {
-		page, err := s.of.Store.PlantsAfter(ctx, n, min(pageSize, in.Plants-n))
-		if err == nil && len(page) == 0 {
+func (s *Snapshot) plantPages(ctx context.Context, in Range) func() ([]Entry, error) {
+	n := 0
+	return func() (page []Entry, err error) {
+		read, err := s.of.Store.PlantsAfter(ctx, n, min(pageSize, in.Plants-n))
+		if err == nil && len(read) == 0 && n < in.Plants {
 			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
 		}
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
-		for _, p := range page {
+		for _, p := range read {
 			n++
-			if !yield(&Plant{Number: n, ID: p.ID, Plant: p.Plant}, nil) {
-				return false
-			}
+			page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
 		}
-	}
-	return true
-}
-
-func (s *Snapshot) yieldIdempotencyKeys(ctx context.Context, in Range, yield func(Entry, error) bool) bool {
-	for after := (store.Retry{}); ; {
-		page, err := s.of.Store.IdempotencyKeysAfter(ctx, in, after, pageSize)
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
-		if len(page) == 0 {
-			return true
-		}
-		for _, r := range page {
-			if !yield(&IdempotencyKey{r.Credential, r.Key, r.Body, r.Plant, r.Created}, nil) {
-				return false
-			}
-			after = r.Retry
-		}
+		return page, err
 	}
 }
 
-func (s *Snapshot) yieldDatasets(yield func(Entry, error) bool) bool {
-	for _, d := range s.datasets {
-		if !yield(&Dataset{d}, nil) {
-			return false
+func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]Entry, error) {
+	var last store.Retry
+	return func() (page []Entry, err error) {
+		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
+		for _, r := range read {
+			last = r.Retry
+			page = append(page, &IdempotencyKey{r.Credential, r.Key, r.Body, r.Plant, r.Created})
 		}
+		return page, err
 	}
-	return true
 }
 
 // Changed returns what has changed in the installation since the snapshot was taken, such as "12 plants".
@@ -200,12 +196,11 @@ func (s *Snapshot) Changed(ctx context.Context) (changed []string, err error) {
 	if n := now.plants - s.plants; n > 0 {
 		changed = append(changed, herb.Count(n)+" plants")
 	}
-	if !slices.EqualFunc(now.keys, s.keys, func(a, b *Key) bool { return encode(a) == encode(b) }) {
+	same := func(a, b Entry) bool { return encode(a) == encode(b) }
+	if !slices.EqualFunc(now.keys, s.keys, same) {
 		changed = append(changed, "keys")
 	}
-	if !slices.EqualFunc(now.datasets, s.datasets, func(a, b store.DatasetVersions) bool {
-		return encode(&Dataset{a}) == encode(&Dataset{b})
-	}) {
+	if !slices.EqualFunc(now.datasets, s.datasets, same) {
 		changed = append(changed, "datasets")
 	}
 	return changed, nil
