@@ -72,7 +72,7 @@ func (o faultyObjects) Put(ctx context.Context, name, path string, progress func
 	return o.around(func() error { return o.Objects.Put(ctx, name, path, progress) })
 }
 
-// TestMigrate_interrupted interrupts a move at each of its writes, and does it again.
+// TestMigrate_interrupted interrupts a migration at each of its writes, and runs it again.
 func TestMigrate_interrupted(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]func(*testing.T) Place{
@@ -106,41 +106,43 @@ func TestMigrate_interrupted(t *testing.T) {
 	}
 }
 
-// movedFrom and movedTo are set in the process that TestMigrate_survivesKill kills.
-const movedFrom, movedTo = "HERBARIUM_TEST_MOVE_FROM", "HERBARIUM_TEST_MOVE_TO"
+// The environment of the process that TestMigrate_survivesKill kills.
+const sourceEnv, targetEnv = "HERBARIUM_TEST_MIGRATE_FROM", "HERBARIUM_TEST_MIGRATE_TO"
 
-// TestMigrate_once is that process.
-func TestMigrate_once(t *testing.T) {
-	from, ok := os.LookupEnv(movedFrom)
+// TestMigrate_process is that process. It prints a line for each progress report.
+func TestMigrate_process(t *testing.T) {
+	from, ok := os.LookupEnv(sourceEnv)
 	if !ok {
 		t.Skip("runs only as a process that TestMigrate_survivesKill starts")
 	}
-	began := false
-	mustMigrate(t, Place{Folder: from}, Place{Folder: os.Getenv(movedTo)}, MigrateOptions{Progress: func(Progress) {
-		if !began {
-			fmt.Println("began")
-			began = true
-		}
+	mustMigrate(t, Place{Folder: from}, Place{Folder: os.Getenv(targetEnv)}, MigrateOptions{Progress: func(Progress) {
+		fmt.Println("progress")
 	}})
 }
 
-// TestMigrate_survivesKill kills a move again and again, each time a little later, and ends it then.
+// TestMigrate_survivesKill kills a migration after its first progress report, the next one after its second and so on, and
+// then completes it.
 func TestMigrate_survivesKill(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 2100), Place{Folder: t.TempDir()}
-	for round := range 8 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrate_once$", "-test.v")
-		cmd.Env = append(os.Environ(), movedFrom+"="+g.Folder, movedTo+"="+to.Folder)
+	for reports := 1; reports <= 12; reports++ {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrate_process$", "-test.v")
+		cmd.Env = append(os.Environ(), sourceEnv+"="+g.Folder, targetEnv+"="+to.Folder)
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		kill := func() { _ = cmd.Process.Kill() } // it may have ended
+		seen := 0
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if lines.Text() == "began" {
-				time.AfterFunc(time.Duration(round)*15*time.Millisecond, kill)
+			if lines.Text() == "progress" {
+				if seen++; seen == reports {
+					_ = cmd.Process.Kill() // it may have ended
+				}
 			}
 		}
-		_ = cmd.Wait() // it was killed, or was faster
+		_ = cmd.Wait() // it was killed, or has ended
+		if seen == 0 {
+			t.Fatal("the process has not reported any progress")
+		}
 	}
 	mustMigrate(t, g.Place, to, MigrateOptions{})
 	wantAlike(t, g.Place, to)

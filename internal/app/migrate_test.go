@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// mustMigrate moves and returns what was moved.
+// mustMigrate migrates a source that does not change meanwhile.
 func mustMigrate(t *testing.T, from, to Place, o MigrateOptions) migrate.Result {
 	t.Helper()
 	m, err := Migrate(t.Context(), from, to, o)
@@ -37,8 +37,7 @@ func wantAlike(t *testing.T, a, b Place) {
 	}
 }
 
-// TestMigrate_thereAndBack moves a folder to a cluster and back to another folder, with so many plants that indexes are built
-// anew and several batches are read.
+// TestMigrate_thereAndBack migrates a folder to a cluster and back to another folder, with several pages of plants.
 func TestMigrate_thereAndBack(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t, 2_100)
@@ -57,12 +56,12 @@ func TestMigrate_thereAndBack(t *testing.T) {
 		Bytes: m.Bytes, Hash: m.Hash,
 	}
 	if diff := cmp.Diff(want, m); diff != "" || m.Bytes == 0 || !strings.HasPrefix(m.Hash, "sha256:") {
-		t.Errorf("moved %+v (-want +got):\n%s", m, diff)
+		t.Errorf("result %+v (-want +got):\n%s", m, diff)
 	}
 	wantAlike(t, g.Place, to)
 	again := mustMigrate(t, g.Place, to, MigrateOptions{})
 	if again.NewPlants+again.NewKeys+again.NewFiles > 0 || again.Hash != m.Hash {
-		t.Errorf("moved again: %+v", again)
+		t.Errorf("migrated again: %+v", again)
 	}
 	if returned := mustMigrate(t, to, back, MigrateOptions{}); returned.Hash != m.Hash {
 		t.Errorf("back: %+v; the hash was %s", returned, m.Hash)
@@ -86,7 +85,7 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	}
 }
 
-// TestMigrate_catchesUp moves a source, changes all that can change in it, and moves it again.
+// TestMigrate_catchesUp migrates a source, changes everything that can change in it, and migrates it again.
 func TestMigrate_catchesUp(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]func(*testing.T) Place{
@@ -114,7 +113,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 			}
 			m := mustMigrate(t, g.Place, to, MigrateOptions{})
 			if m.NewPlants != 70 || m.NewKeys != 1 || m.NewFiles != 2 {
-				t.Errorf("moved %+v", m)
+				t.Errorf("result %+v", m)
 			}
 			mustMigrate(t, g.Place, to, MigrateOptions{Check: true})
 			wantAlike(t, g.Place, to)
@@ -123,7 +122,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 	}
 }
 
-// TestMigrate_removed moves a dataset again that was moved and then removed from the target, whose files are retired.
+// TestMigrate_removed migrates a dataset again that was removed from the target, so that its files are retired.
 func TestMigrate_removed(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), newCluster(t)
@@ -158,14 +157,14 @@ func TestMigrate_sourceGrows(t *testing.T) {
 	})
 	must(t, err)
 	if diff := cmp.Diff([]string{"5 plants"}, m.Changed); diff != "" || m.Plants != 30 {
-		t.Errorf("moved %d plants, changed (-want +got):\n%s", m.Plants, diff)
+		t.Errorf("migrated %d plants, changed (-want +got):\n%s", m.Plants, diff)
 	}
 	mustMigrate(t, g.Place, to, MigrateOptions{})
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
 }
 
-// TestMigrate_refused changes a target in all ways; then nothing is moved and the difference is named.
+// TestMigrate_refused changes a target in various ways: nothing may be written, and the error must name the difference.
 func TestMigrate_refused(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *Data, ref herb.Ref) herb.Dataset {

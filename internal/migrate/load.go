@@ -41,6 +41,9 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 			return err
 		}
 		l.section = section
+		if section == plants {
+			l.reportPlants()
+		}
 	}
 	switch s := s.(type) {
 	case *Segment:
@@ -99,8 +102,12 @@ func (l *loader) createPlants(ctx context.Context) error {
 		}
 	}
 	l.result.NewPlants += len(l.plants)
-	l.options.report(Progress{Phase: PhaseLoad, Done: int64(l.result.NewPlants), Total: int64(l.total)})
+	l.reportPlants()
 	return nil
+}
+
+func (l *loader) reportPlants() {
+	l.options.report(Progress{Phase: PhaseLoad, Done: int64(l.result.NewPlants), Total: int64(l.total)})
 }
 
 // addSegment copies a segment file unless the target has it.
