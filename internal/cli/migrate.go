@@ -9,9 +9,10 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/migrate"
 )
 
-// migrateFlags are the two sides of a move as a command line says them.
+// migrateFlags name source and target.
 type migrateFlags struct {
 	from, to           string
 	fromBlobs, toBlobs string
@@ -22,18 +23,17 @@ func newMigrate(r *runner) *cobra.Command {
 	var given migrateFlags
 	cmd := &cobra.Command{
 		Use:   "migrate --from PLACE --to PLACE",
-		Short: "Move everything from one machine to many, or back",
+		Short: "Copy everything from one machine to a cluster, or back",
 		Long: `Copies all plants, idempotency keys, keys and datasets with all their versions from one place to another. A place is a data
-folder, or the address of a PostgreSQL database with --blobs for the object store beside it. The source is only read, once
-its tables are up to date with this program.
+folder, or the address of a PostgreSQL database with --blobs for its object store. The source is only read, once its tables
+are up to date with this program.
 
-Everything is compared at the end, byte by byte, and the hash of it is printed. A move that was interrupted, however that
-came about, goes on where it was when it is run again. What the target has already is compared first: if it holds anything
-else than the source, the move is refused, nothing of it is changed, and the first difference is named (exit code 3).
---check only compares.
+At the end, everything in the target is compared with the source, and the hash of it is printed. An interrupted migration
+continues when you run the same command again. What the target has already is compared first: if the source does not have
+it, nothing is changed, the first difference is printed and the exit code is 3. --check only compares.
 
-The source may be in use while most of it is copied; run the same command again and it catches up. Before the last run,
-stop the servers on the source, or they go on creating plants that nobody moves. Start those on the target afterwards.`,
+The source may be in use while it is copied. Run the same command again to copy what is new. Before the last run, stop the
+servers on the source: plants that they create later are not copied. Then start those on the target.`,
 		Example: `  herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket
   herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket --check
   herbarium migrate --from postgres://herbarium@db/herbarium --blobs s3://bucket --to ./herbarium-data`,
@@ -41,24 +41,24 @@ stop the servers on the source, or they go on creating plants that nobody moves.
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.migrate(cmd, given) },
 	}
 	cmd.Flags().StringVar(&given.from, "from", "", "`place` to copy from: a data folder or a postgres:// address")
-	cmd.Flags().StringVar(&given.to, "to", "", "`place` to copy to; a folder that is not there is made")
-	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store beside --from, where both are databases")
-	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store beside --to, where both are databases")
+	cmd.Flags().StringVar(&given.to, "to", "", "`place` to copy to; a folder is created if it does not exist")
+	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
+	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "only compare")
 	return cmd
 }
 
-// places reads both sides. The setting --blobs, wherever it was made, belongs to the one that is a database.
+// places parses source and target. The setting --blobs belongs to the one that is a database.
 func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to app.Place, err error) {
 	if f.from == "" || f.to == "" {
-		return from, to, usagef("say what is moved with --from and --to: each is a data folder or a postgres:// address")
+		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// address")
 	}
 	fromBlobs, toBlobs := app.Address(f.fromBlobs), app.Address(f.toBlobs)
 	switch a, b := app.IsDatabase(f.from), app.IsDatabase(f.to); {
 	case a && b && blobsGiven:
-		return from, to, usagef("both sides are databases; say which object store is whose with --from-blobs and --to-blobs")
+		return from, to, usagef("both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
 	case !a && !b && blobsGiven:
-		return from, to, usagef("--blobs belongs to a database, and both sides are folders; leave it out")
+		return from, to, usagef("both places are folders; omit --blobs, which is for databases")
 	case a && !b && fromBlobs == "":
 		fromBlobs = c.Blobs
 	case b && !a && toBlobs == "":
@@ -85,37 +85,53 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	shown := r.newProgress("migrate")
-	began := time.Now()
-	moved, err := app.Move(cmd.Context(), from, to, app.MoveOptions{Check: given.check, Progress: shown.update})
-	shown.end()
-	if err != nil {
-		if herb.CodeOf(err) == herb.CodeRefused {
-			return &refusedError{err}
+	return r.runMigration("migrate", func(o app.MigrateOptions) (migrate.Result, error) {
+		o.Check = given.check
+		return app.Migrate(cmd.Context(), from, to, o)
+	}, func(m migrate.Result, took time.Duration) {
+		if given.check {
+			fmt.Fprintf(r.Out, "source and target are the same: %s\n", contents(m))
+		} else {
+			fmt.Fprintf(r.Out, "moved %s\n", contents(m))
+			r.printNew(m, took)
 		}
-		return err
-	}
-	r.tellMoved(moved, given.check, time.Since(began))
-	return nil
+		fmt.Fprintf(r.Out, "  hash on both sides: %s\n", m.Hash)
+		if len(m.Changed) > 0 {
+			fmt.Fprintf(r.Err, "The source has changed meanwhile (%s). Stop its servers and run this command again.\n",
+				strings.Join(m.Changed, ", "))
+		}
+	})
 }
 
-// tellMoved tells what both sides have now.
-func (r *runner) tellMoved(m app.Moved, check bool, took time.Duration) {
-	all := fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), count(m.Keys, "key"),
+// runMigration runs a migration, a dump or a load with its progress shown, and prints the result.
+func (r *runner) runMigration(
+	name string, run func(app.MigrateOptions) (migrate.Result, error), print func(migrate.Result, time.Duration),
+) error {
+	shown := r.newProgress(name)
+	began := time.Now()
+	m, err := run(app.MigrateOptions{Progress: shown.update})
+	shown.end()
+	if herb.CodeOf(err) == herb.CodeRefused {
+		return &refusedError{err}
+	}
+	if err == nil {
+		print(m, time.Since(began))
+	}
+	return err
+}
+
+// contents describes what was copied or compared.
+func contents(m migrate.Result) string {
+	return fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), count(m.Keys, "key"),
 		count(m.Datasets, "dataset"), count(m.Versions, "version"), byteCount(m.Bytes))
-	if check {
-		fmt.Fprintf(r.Out, "source and target are the same: %s\n", all)
-	} else {
-		fmt.Fprintf(r.Out, "moved %s\n  new: %s plants, %s, %s, in %s\n", all, herb.Count(m.NewPlants), count(m.NewKeys, "key"),
-			count(m.NewFiles, "file"), took.Round(100*time.Millisecond))
-	}
-	fmt.Fprintf(r.Out, "  hash on both sides: %s\n", m.Hash)
-	if len(m.Behind) > 0 {
-		fmt.Fprintf(r.Err, "The source has changed in the meantime (%s). Stop its servers and run this again.\n", strings.Join(m.Behind, ", "))
-	}
 }
 
-// count writes a number of things.
+func (r *runner) printNew(m migrate.Result, took time.Duration) {
+	fmt.Fprintf(r.Out, "  new: %s plants, %s, %s, in %s\n", herb.Count(m.NewPlants), count(m.NewKeys, "key"),
+		count(m.NewFiles, "file"), took.Round(100*time.Millisecond))
+}
+
+// count formats a number with a noun.
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -28,8 +28,46 @@ func TestMigrate(t *testing.T) {
 	e.must(t, "keys", "create", "--name", "alien", "--scope", "data:read", "--data", to)
 	for _, flags := range [][]string{nil, {"--check"}} {
 		code, _, errOut := e.run(t, append([]string{"migrate", "--from", from, "--to", to}, flags...)...)
-		if code != 3 || !strings.Contains(errOut, "(alien), the source has not") {
+		if code != 3 || !strings.Contains(errOut, "(alien) is in the target but not in the source") {
 			t.Errorf("with %v the exit code is %d and it says\n%s", flags, code, errOut)
+		}
+	}
+}
+
+func TestDumpAndLoad(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", garden)
+	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
+	from, dump, to := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "new", "dump"), filepath.Join(t.TempDir(), "data")
+	if out := e.must(t, "dump", dump); !strings.Contains(out, "dumped 0 plants, 1 key, ") {
+		t.Errorf("dump prints\n%s", out)
+	}
+	for _, want := range []string{"new: 0 plants, 1 key, 1 file,", "new: 0 plants, 0 keys, 0 files"} {
+		if out := e.must(t, "load", dump, "--data", to); !strings.Contains(out, "loaded 0 plants, 1 key, ") || !strings.Contains(out, want) {
+			t.Errorf("load prints\n%swithout %q", out, want)
+		}
+	}
+	e.must(t, "migrate", "--check", "--from", from, "--to", to)
+	e.must(t, "keys", "create", "--name", "alien", "--scope", "data:read", "--data", to)
+	code, _, errOut := e.run(t, "load", dump, "--data", to)
+	if code != 3 || !strings.Contains(errOut, "(alien) is in the target but not in the source") {
+		t.Errorf("with another key the exit code is %d; load prints\n%s", code, errOut)
+	}
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no folder to dump to", []string{"dump"}, 2, "give a folder"},
+		{"no folder to load", []string{"load"}, 2, "give the folder of a dump"},
+		{"nothing to dump", []string{"dump", dump, "--data", filepath.Join(dump, "missing")}, 1, "is not a data folder"},
+		{"no dump", []string{"load", from}, 1, "dump.ndjson: no such file or directory"},
+	} {
+		code, _, errOut := e.run(t, tt.args...)
+		if code != tt.code || !strings.Contains(errOut, tt.want) {
+			t.Errorf("%s: the exit code is %d, want %d; it prints\n%swithout %q", tt.name, code, tt.code, errOut, tt.want)
 		}
 	}
 }
@@ -47,13 +85,13 @@ func TestMigrate_wrong(t *testing.T) {
 		{"nothing", nil, 2, "--from and --to"},
 		{"no target", []string{"--from", "a"}, 2, "--from and --to"},
 		{"the same", []string{"--from", "a/../b", "--to", "./b"}, 2, "the same place"},
-		{"no source", []string{"--from", "missing", "--to", "b"}, 1, `"missing" is no data folder`},
-		{"blobs without a database", []string{"--from", "a", "--to", "b", "--blobs", files}, 2, "both sides are folders"},
+		{"no source", []string{"--from", "missing", "--to", "b"}, 1, `"missing" is not a data folder`},
+		{"blobs without a database", []string{"--from", "a", "--to", "b", "--blobs", files}, 2, "both places are folders"},
 		{"blobs of a folder", []string{"--from", "a", "--to", "b", "--from-blobs", files}, 2, "is a data folder"},
-		{"database without blobs", []string{"--from", "a", "--to", database}, 2, "with --blobs"},
+		{"database without blobs", []string{"--from", "a", "--to", database}, 2, "add --blobs"},
 		{"whose blobs", []string{"--from", database + "1", "--to", database, "--blobs", files}, 2, "--from-blobs and --to-blobs"},
 		{"unknown object store", []string{"--from", database, "--to", "b", "--blobs", "ftp://x"}, 2, "ftp"},
-		{"no answer", []string{"--from", database, "--to", "b", "--blobs", files}, 1, "the source: "},
+		{"no answer", []string{"--from", database, "--to", "b", "--blobs", files}, 1, "source: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -77,15 +77,15 @@ func ParseAccess(s string) (Access, error) {
 // Dataset describes one version of a dataset.
 type Dataset struct {
 	Ref
-	Title       string
-	Description string
-	Access      Access
-	Fields      []Field
-	Version     string    // changes whenever an answer may change
-	Records     int       // in this version
-	Published   time.Time // when this version was made
-	Source      string    // hash of what it was made from, settings included
-	Unavailable bool      // it cannot be listed at the moment; this is what was last known of it
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Access      Access    `json:"access"`
+	Fields      []Field   `json:"fields"`
+	Version     string    `json:"version"`               // changes whenever an answer may change
+	Records     int       `json:"records"`               // in this version
+	Published   time.Time `json:"published"`             // when this version was made
+	Source      string    `json:"source"`                // hash of what it was made from, settings included
+	Unavailable bool      `json:"unavailable,omitempty"` // it cannot be listed at the moment; this is what was last known of it
 	Details
 }
 

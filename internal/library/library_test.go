@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,7 +73,7 @@ func (s *shelf) files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".segment") || strings.HasSuffix(e.Name(), ".part") {
+		if slices.Contains([]string{".segment", ".part", ".tmp"}, filepath.Ext(e.Name())) {
 			out = append(out, e.Name())
 		}
 	}
@@ -335,12 +336,12 @@ func TestSweep(t *testing.T) {
 	s := newShelf(t)
 	l := s.open(t)
 	d := publish(t, l, 1)
-	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", "notes.txt"} {
+	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", d.Version + ".segment.0a1b.tmp", "notes.txt"} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 3 {
+	if err := l.Sweep(t.Context()); err != nil || len(s.files(t)) != 4 {
 		t.Errorf("young files: %v; left %v, want all", err, s.files(t))
 	}
 	s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }

@@ -16,6 +16,9 @@ import (
 // leftAfter is the age from which a file without a lock file counts as abandoned.
 const leftAfter = time.Hour
 
+// copySuffix ends the names of files that blobs writes while a migration or a load copies segments into the folder.
+const copySuffix = ".tmp"
+
 // Sweep removes what interrupted publishes and downloads have left, and files of versions that are in the catalogue no more.
 //
 // A publish and a download hold a lock for as long as they run, so that what they write is never removed, and what they leave
@@ -29,7 +32,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 	byStem := map[string][]fs.DirEntry{}
 	var stems []string
 	for _, f := range files {
-		if ext := filepath.Ext(f.Name()); ext != fileSuffix && ext != segment.PartSuffix && ext != lockSuffix {
+		if ext := filepath.Ext(f.Name()); !slices.Contains([]string{fileSuffix, segment.PartSuffix, lockSuffix, copySuffix}, ext) {
 			continue
 		}
 		stem := stemOf(f.Name())

@@ -3,7 +3,6 @@ package storetest
 
 import (
 	"context"
-	"iter"
 	"testing"
 	"time"
 
@@ -47,12 +46,11 @@ type Store interface {
 
 	CountPlants(ctx context.Context) (int, error)
 	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
-	AddPlants(ctx context.Context, n, count int, plants iter.Seq2[[]herb.NewPlant, error]) error
-	RetriesAfter(ctx context.Context, span store.RetrySpan, after store.Retry, limit int) ([]store.UsedRetry, error)
-	AddRetries(ctx context.Context, retries []store.UsedRetry) error
+	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.Retry, limit int) ([]store.IdempotencyRecord, error)
+	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	AddKeys(ctx context.Context, keys []herb.Key) error
-	Chronicles(ctx context.Context) ([]store.Chronicle, error)
-	SetChronicle(ctx context.Context, c store.Chronicle, had []string, at time.Time) error
+	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
+	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
 
 	Ping(ctx context.Context) error
 	Close() error
@@ -107,12 +105,11 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"troubles", testTroubles},
 		{"audit/changes", testAudit},
 		{"audit/bounded", testAuditBounded},
-		{"move/add plants", testAddPlants},
-		{"move/plants refused", testAddPlantsRefused},
-		{"move/retries", testMoveRetries},
-		{"move/keys", testAddKeys},
-		{"move/read the catalogue", testChronicles},
-		{"move/write the catalogue", testSetChronicle},
+		{"dump/plants", testPlantsAfter},
+		{"dump/idempotency keys", testIdempotencyKeys},
+		{"dump/keys", testAddKeys},
+		{"dump/all versions", testAllVersions},
+		{"dump/replace versions", testReplaceVersions},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

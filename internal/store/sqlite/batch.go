@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -15,8 +17,15 @@ type batch struct {
 	st     statements
 	now    time.Time
 	plants int64          // so many there are, counting those of the batch
-	words  int            // of the plants of the batch
+	words  []wordRow      // of the plants of the batch; inserted by finish
 	tags   map[string]int // of the plants of the batch
+}
+
+// wordRow is a row of plant_words.
+type wordRow struct {
+	store.Word
+	seq   int64
+	words int // the number of words of the plant
 }
 
 func (s *Store) newBatch(ctx context.Context, tx *sql.Tx) (*batch, error) {
@@ -53,9 +62,7 @@ func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (stor
 		return store.Outcome{Err: herb.Invalidf("a plant with id %d exists already; choose another id", r.ID)}, nil
 	}
 	for _, w := range r.Words {
-		if _, err := b.exec(ctx, b.st.insertWord, w.Text, seq, w.Field, w.Pos, len(r.Words)); err != nil {
-			return store.Outcome{}, err
-		}
+		b.words = append(b.words, wordRow{w, seq, len(r.Words)})
 	}
 	if c.Retry != nil {
 		if err := b.rememberRetry(ctx, *c.Retry, seq); err != nil {
@@ -63,21 +70,48 @@ func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (stor
 		}
 	}
 	b.plants = seq
-	b.words += len(r.Words)
 	b.tags[r.Tag]++
 	return store.Outcome{Plant: c.Plant.Plant}, nil
 }
 
-// finish brings the totals up to date.
+// finish inserts the words and updates the totals.
 func (b *batch) finish(ctx context.Context) error {
 	if len(b.tags) == 0 {
 		return nil // nothing was created
+	}
+	if err := b.insertWords(ctx); err != nil {
+		return err
 	}
 	for tag, n := range b.tags {
 		if _, err := b.exec(ctx, b.st.countTag, tag, n); err != nil {
 			return err
 		}
 	}
-	_, err := b.exec(ctx, b.st.writeTotals, b.plants, b.words)
+	_, err := b.exec(ctx, b.st.writeTotals, b.plants, len(b.words))
 	return err
+}
+
+// wordsPerInsert is the number of rows that one statement inserts when a batch has that many words.
+const wordsPerInsert = 100
+
+// insertWords inserts the words of the batch in the order of the table's key, so that each page of a large batch is
+// written once, and many rows per statement, because most of the time goes into the call and not into the row.
+func (b *batch) insertWords(ctx context.Context) error {
+	slices.SortStableFunc(b.words, func(x, y wordRow) int { return strings.Compare(x.Text, y.Text) })
+	args := make([]any, 0, 5*min(len(b.words), wordsPerInsert))
+	for rows := b.words; len(rows) > 0; {
+		n, stmt := 1, b.st.insertWord
+		if len(rows) >= wordsPerInsert {
+			n, stmt = wordsPerInsert, b.st.insertWords
+		}
+		args = args[:0]
+		for _, w := range rows[:n] {
+			args = append(args, w.Text, w.seq, w.Field, w.Pos, w.words)
+		}
+		if _, err := b.exec(ctx, stmt, args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
 }

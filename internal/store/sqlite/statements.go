@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 )
 
 // statements are those that run for every batch of plants, prepared once.
@@ -10,12 +11,15 @@ type statements struct {
 	readTotal     *sql.Stmt
 	insertPlant   *sql.Stmt
 	insertWord    *sql.Stmt
+	insertWords   *sql.Stmt // wordsPerInsert rows
 	countTag      *sql.Stmt
 	writeTotals   *sql.Stmt
 	findRetry     *sql.Stmt
 	rememberRetry *sql.Stmt
 	forgetRetries *sql.Stmt
 }
+
+const insertWord = "INSERT INTO plant_words (word, seq, field, pos, words) VALUES (?, ?, ?, ?, ?)"
 
 // prepare prepares the statements; they end with the connections of db.
 func prepare(ctx context.Context, db *sql.DB) (st statements, err error) {
@@ -26,7 +30,8 @@ func prepare(ctx context.Context, db *sql.DB) (st statements, err error) {
 		{&st.readTotal, "SELECT plants FROM totals"},
 		{&st.insertPlant, "INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key) " +
 			"VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"},
-		{&st.insertWord, "INSERT INTO plant_words (word, seq, field, pos, words) VALUES (?, ?, ?, ?, ?)"},
+		{&st.insertWord, insertWord},
+		{&st.insertWords, insertWord + strings.Repeat(", (?, ?, ?, ?, ?)", wordsPerInsert-1)},
 		{&st.countTag, "INSERT INTO plant_tags (tag, plants) VALUES (?, ?) " +
 			"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants"},
 		{&st.writeTotals, "UPDATE totals SET plants = ?, words = words + ?"},

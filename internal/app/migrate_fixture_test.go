@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/migrate"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
@@ -69,7 +70,7 @@ func newGarden(t *testing.T, plants int) *garden {
 			must(t, d.Store.AddKey(t.Context(), k))
 		}
 		must(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
-		must(t, d.Store.(moveStore).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
+		must(t, d.Store.(migrate.Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
 	})
 	return g
 }
@@ -175,7 +176,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 			} else {
 				history, err := d.Library.History(t.Context(), ds.Ref)
 				must(t, err)
-				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, portable(ds.Title), ds.Source, history))
+				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.Source, history))
 			}
 			for _, raw := range queries {
 				r, err := query.Parse(raw, ds.Fields)
@@ -207,7 +208,7 @@ func (g *garden) works(t *testing.T, p Place) {
 		if _, err := v.Verify(t.Context(), g.revoked, "192.0.2.1"); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("the revoked key: %v", err)
 		}
-		before, err := d.Store.(moveStore).CountPlants(t.Context())
+		before, err := d.Store.(migrate.Store).CountPlants(t.Context())
 		must(t, err)
 		outcomes, err := d.Store.CreatePlants(t.Context(), g.retried)
 		must(t, err)
@@ -223,24 +224,19 @@ func (g *garden) works(t *testing.T, p Place) {
 		if herb.CodeOf(outcomes[0].Err) != herb.CodeInvalid {
 			t.Errorf("the same idempotency key with another body: %v", outcomes[0].Err)
 		}
-		if after, err := d.Store.(moveStore).CountPlants(t.Context()); err != nil || after != before {
+		if after, err := d.Store.(migrate.Store).CountPlants(t.Context()); err != nil || after != before {
 			t.Errorf("there were %d plants and are %d (%v)", before, after, err)
 		}
 	})
 }
 
-// move is Move with sides that are put in between by a test.
-func move(ctx context.Context, from, to Place, o MoveOptions, between func(from, to *side)) (_ Moved, err error) {
-	source, err := openSide(ctx, from, true)
-	if err != nil {
-		return Moved{}, err
+// migrateWith is Migrate with source and target modified by a test.
+func migrateWith(ctx context.Context, from, to Place, modify func(from, to *migrate.Installation)) (_ migrate.Result, err error) {
+	var source, target opened
+	defer func() { err = errors.Join(err, source.close(), target.close()) }()
+	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
+		return migrate.Result{}, err
 	}
-	defer func() { err = errors.Join(err, source.close()) }()
-	target, err := openSide(ctx, to, o.Check)
-	if err != nil {
-		return Moved{}, err
-	}
-	defer func() { err = errors.Join(err, target.close()) }()
-	between(&source, &target)
-	return newMover(source, target, o).run(ctx)
+	modify(&source.Installation, &target.Installation)
+	return migrate.Copy(ctx, source.Installation, target.Installation, migrate.Options{})
 }

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/migrate"
+)
+
+func newDump(r *runner) *cobra.Command {
+	return &cobra.Command{
+		Use:   "dump FOLDER",
+		Short: "Back up everything to a folder",
+		Long: `Writes all plants, idempotency keys, keys and datasets with all their versions to a folder, which is created if it does not
+exist. The folder contains dump.ndjson and the segment files. Servers may run meanwhile. Run the command again with the
+same folder to update the dump; files that are already there are not copied again.
+
+Keys are dumped without their secrets. Restore a dump with "herbarium load".`,
+		Example: `  herbarium dump /backup/herbarium
+  herbarium dump /backup/herbarium --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
+		Args: exactly(1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := r.config(cmd)
+			if err != nil {
+				return err
+			}
+			return r.runMigration("dump", func(o app.MigrateOptions) (migrate.Result, error) {
+				return app.Dump(cmd.Context(), app.PlaceOf(c), args[0], Version(), o)
+			}, func(m migrate.Result, _ time.Duration) { fmt.Fprintf(r.Out, "dumped %s\n", contents(m)) })
+		},
+	}
+}
+
+func newLoad(r *runner) *cobra.Command {
+	return &cobra.Command{
+		Use:   "load FOLDER",
+		Short: "Restore everything from a dump",
+		Long: `Loads a folder that "herbarium dump" has written into an empty installation, or into one that has an earlier state of it.
+Everything is compared with the dump at the end. An interrupted load continues when you run the same command again. If the
+target has anything that the dump does not have, nothing is changed, the first difference is printed and the exit code is 3.
+
+Stop the servers on the target before.`,
+		Example: `  herbarium load /backup/herbarium --data ./herbarium-data`,
+		Args:    exactly(1, "the folder of a dump"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := r.config(cmd)
+			if err != nil {
+				return err
+			}
+			return r.runMigration("load", func(o app.MigrateOptions) (migrate.Result, error) {
+				return app.Load(cmd.Context(), args[0], app.PlaceOf(c), o)
+			}, func(m migrate.Result, took time.Duration) {
+				fmt.Fprintf(r.Out, "loaded %s\n", contents(m))
+				r.printNew(m, took)
+			})
+		},
+	}
+}

@@ -1,0 +1,147 @@
+package migrate
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// Entry is one line of a dump.
+type Entry interface {
+	fmt.Stringer                        // names the entry in errors, as in "plant 3"
+	position() (section int, id string) // in the stream, ascending; no two entries have the same
+	normalized() any                    // what must be equal on both sides
+}
+
+// Section describes a section of a dump.
+type Section struct {
+	Name  string
+	Since int          // first format version that has it
+	New   func() Entry // for decoding
+}
+
+// The positions of Sections.
+const (
+	segments = iota
+	keys
+	plants
+	idempotencyKeys
+	datasets
+)
+
+// Sections returns the sections in the order in which they are written and loaded. To add one, raise FormatVersion,
+// declare an Entry, list it here, yield it in Snapshot.Entries and write it in loader.add.
+func Sections() []Section {
+	return []Section{
+		segments:        {"segments", 1, func() Entry { return &Segment{} }},
+		keys:            {"keys", 1, func() Entry { return &Key{} }},
+		plants:          {"plants", 1, func() Entry { return &Plant{} }},
+		idempotencyKeys: {"idempotency_keys", 1, func() Entry { return &IdempotencyKey{} }},
+		datasets:        {"datasets", 1, func() Entry { return &Dataset{} }},
+	}
+}
+
+// Segment identifies the segment file of a version. The file itself is not part of the stream.
+type Segment struct {
+	Version string `json:"version"`
+	herb.File
+}
+
+func (s *Segment) position() (int, string) { return segments, s.Version }
+func (s *Segment) normalized() any         { return s }
+func (s *Segment) String() string          { return "segment " + s.Version }
+func (s *Segment) fileName() string        { return s.Version + ".segment" }
+
+// Key is a key without its secret.
+type Key struct {
+	ID       string       `json:"id"`
+	Name     string       `json:"name"`
+	Scopes   []herb.Scope `json:"scopes"`
+	SHA256   digest       `json:"sha256"` // of the secret
+	Created  time.Time    `json:"created"`
+	Expires  time.Time    `json:"expires,omitzero"`
+	Revoked  time.Time    `json:"revoked,omitzero"`
+	LastUsed time.Time    `json:"last_used,omitzero"`
+}
+
+func (k *Key) position() (int, string) { return keys, k.ID }
+func (k *Key) String() string          { return fmt.Sprintf("key %s (%s)", k.ID, k.Name) }
+
+// normalized omits the last use, which changes during a migration, and the time of the revocation, because a key may have
+// been revoked on both sides.
+func (k *Key) normalized() any {
+	n := *k
+	n.Name, n.LastUsed = portable(n.Name), time.Time{}
+	return struct {
+		Key
+		Revoked bool `json:"revoked"`
+	}{n, !k.Revoked.IsZero()}
+}
+
+// Plant is a plant with its number in creation order, from 1.
+type Plant struct {
+	Number int   `json:"number"`
+	ID     int64 `json:"id"`
+	herb.Plant
+}
+
+func (p *Plant) position() (int, string) { return plants, fmt.Sprintf("%020d", p.Number) }
+func (p *Plant) normalized() any         { return p }
+func (p *Plant) String() string          { return fmt.Sprintf("plant %d", p.Number) }
+
+// IdempotencyKey is an idempotency key and the plant that was created with it.
+type IdempotencyKey struct {
+	Credential string    `json:"credential"`
+	Key        string    `json:"key"`
+	SHA256     digest    `json:"sha256"` // of the request body
+	Plant      int       `json:"plant"`  // number of the plant
+	Created    time.Time `json:"created"`
+}
+
+func (k *IdempotencyKey) position() (int, string) {
+	return idempotencyKeys, k.Credential + "\x00" + k.Key
+}
+func (k *IdempotencyKey) normalized() any { return k }
+func (k *IdempotencyKey) String() string {
+	return fmt.Sprintf("idempotency key %q of credential %q", k.Key, k.Credential)
+}
+
+// Dataset is a dataset with all its versions, oldest first.
+type Dataset struct{ store.DatasetVersions }
+
+func (d *Dataset) position() (int, string) { return datasets, d.Namespace + "\x00" + d.Name }
+func (d *Dataset) String() string          { return "dataset " + d.Ref.String() }
+
+// normalized omits the files, which are compared as segments.
+func (d *Dataset) normalized() any {
+	n := d.DatasetVersions
+	n.Versions = slices.Clone(n.Versions)
+	for i := range n.Versions {
+		v := &n.Versions[i]
+		v.File, v.Title, v.Description = nil, portable(v.Title), portable(v.Description)
+	}
+	return n
+}
+
+// portable returns a text as every database stores it: PostgreSQL cannot store NUL.
+func portable(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
+
+// digest is a SHA-256 hash, in hexadecimal in JSON.
+type digest [32]byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (d digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *digest) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(d)) {
+		return fmt.Errorf("a SHA-256 hash has %d hexadecimal digits, not %d", hex.EncodedLen(len(d)), len(text))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}

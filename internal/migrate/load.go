@@ -1,0 +1,159 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// batchSize is the number of plants or idempotency keys that one transaction adds. The larger it is, the fewer times a
+// page of an index is written.
+const batchSize = 10_000
+
+// loader writes the entries that an installation lacks.
+type loader struct {
+	files   Files // of the source
+	to      Installation
+	had     *Snapshot // of the target
+	retired []store.Retired
+	total   int // plants to create
+	options Options
+	result  *Result
+
+	section         int
+	keys            []herb.Key
+	plants          []store.Creation
+	idempotencyKeys []store.IdempotencyRecord
+}
+
+// add handles an entry of the source. t is the entry of the target, nil if it has none.
+func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
+	if s == nil {
+		return nil // compareEarlier has permitted it
+	}
+	if section, _ := s.position(); section != l.section || len(l.plants) == batchSize || len(l.idempotencyKeys) == batchSize {
+		if err := l.flush(ctx); err != nil {
+			return err
+		}
+		l.section = section
+		if section == plants {
+			l.reportPlants()
+		}
+	}
+	switch s := s.(type) {
+	case *Segment:
+		return l.addSegment(ctx, s)
+	case *Key:
+		return l.addKey(ctx, s, t)
+	case *Plant:
+		if t == nil {
+			l.plants = append(l.plants, store.Creation{Plant: herb.NewPlant{ID: s.ID, Plant: s.Plant}})
+		}
+	case *IdempotencyKey:
+		if t == nil {
+			r := store.Retry{Credential: s.Credential, Key: s.Key, Body: s.SHA256}
+			l.idempotencyKeys = append(l.idempotencyKeys, store.IdempotencyRecord{Retry: r, Plant: s.Plant, Created: s.Created})
+		}
+	case *Dataset:
+		return l.addDataset(ctx, s, t)
+	}
+	return nil
+}
+
+// flush writes what add has collected.
+func (l *loader) flush(ctx context.Context) error {
+	if len(l.keys) > 0 {
+		if err := l.to.Store.AddKeys(ctx, l.keys); err != nil {
+			return err
+		}
+		l.result.NewKeys += len(l.keys)
+	}
+	if len(l.plants) > 0 {
+		if err := l.createPlants(ctx); err != nil {
+			return err
+		}
+	}
+	if len(l.idempotencyKeys) > 0 {
+		if err := l.to.Store.AddIdempotencyKeys(ctx, l.idempotencyKeys); err != nil {
+			return err
+		}
+	}
+	l.keys, l.plants, l.idempotencyKeys = nil, nil, nil
+	return nil
+}
+
+func (l *loader) createPlants(ctx context.Context) error {
+	expected := l.had.plants + l.result.NewPlants
+	if n, err := l.to.Store.CountPlants(ctx); err != nil || n != expected {
+		return errors.Join(err, store.ErrSuperseded)
+	}
+	outcomes, err := l.to.Store.CreatePlants(ctx, l.plants)
+	if err != nil {
+		return err
+	}
+	for i, o := range outcomes {
+		if o.Err != nil {
+			return differs("plant %d cannot be created in the target: %v", expected+i+1, o.Err)
+		}
+	}
+	l.result.NewPlants += len(l.plants)
+	l.reportPlants()
+	return nil
+}
+
+func (l *loader) reportPlants() {
+	l.options.report(Progress{Phase: PhaseLoad, Done: int64(l.result.NewPlants), Total: int64(l.total)})
+}
+
+// addSegment copies a segment file unless the target has it.
+func (l *loader) addSegment(ctx context.Context, s *Segment) error {
+	if slices.ContainsFunc(l.retired, func(r store.Retired) bool { return r.Version == s.Version }) {
+		// Servers must not delete the file from here on.
+		if err := l.to.Store.ForgetRetired(ctx, []string{s.Version}); err != nil {
+			return err
+		}
+	}
+	return ensureSegment(ctx, l.files, l.to.Files, s, l.options, l.result)
+}
+
+// addKey adds a key, or updates the revocation and last use of the one that the target has.
+func (l *loader) addKey(ctx context.Context, k *Key, t Entry) error {
+	had, ok := t.(*Key)
+	if !ok {
+		l.keys = append(l.keys, herb.Key{
+			ID: k.ID, Name: k.Name, Scopes: k.Scopes, Hash: k.SHA256,
+			Created: k.Created, Expires: k.Expires, Revoked: k.Revoked, LastUsed: k.LastUsed,
+		})
+		return nil
+	}
+	if !k.Revoked.IsZero() && had.Revoked.IsZero() {
+		if err := l.to.Store.RevokeKey(ctx, k.ID, k.Revoked); err != nil {
+			return err
+		}
+	}
+	if !k.LastUsed.After(had.LastUsed) {
+		return nil
+	}
+	return l.to.Store.TouchKeys(ctx, map[string]time.Time{k.ID: k.LastUsed})
+}
+
+// addDataset replaces the versions of a dataset unless the target has the same, including their files.
+func (l *loader) addDataset(ctx context.Context, d *Dataset, t Entry) error {
+	had, ok := t.(*Dataset)
+	if !ok {
+		had = &Dataset{}
+	}
+	if reflect.DeepEqual(had, d) {
+		return nil
+	}
+	var retireAt time.Time // no other node needs the files of a folder
+	if l.to.Files.Dir == "" {
+		retireAt = time.Now()
+	}
+	return l.to.Store.ReplaceVersions(ctx, d.DatasetVersions, had.VersionNames(), retireAt)
+}

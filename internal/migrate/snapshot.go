@@ -1,0 +1,207 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// Store is the database of an installation.
+type Store interface {
+	CountPlants(ctx context.Context) (int, error)
+	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
+	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
+	IdempotencyKeysAfter(ctx context.Context, in Range, after store.Retry, limit int) ([]store.IdempotencyRecord, error)
+	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
+	Keys(ctx context.Context) ([]herb.Key, error)
+	AddKeys(ctx context.Context, keys []herb.Key) error
+	RevokeKey(ctx context.Context, id string, at time.Time) error
+	TouchKeys(ctx context.Context, used map[string]time.Time) error
+	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
+	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
+	Retired(ctx context.Context) ([]store.Retired, error)
+	ForgetRetired(ctx context.Context, versions []string) error
+}
+
+// Installation is where one installation keeps its data.
+type Installation struct {
+	Store Store
+	Files Files
+}
+
+// Range restricts a stream to the first plants, and to idempotency keys of these plants that were used since a time.
+type Range = store.IdempotencyRange
+
+func everything() Range { return Range{Plants: math.MaxInt} }
+
+// Source yields entries in the order of their positions. Every call yields the same entries.
+type Source interface {
+	Entries(ctx context.Context, in Range) iter.Seq2[Entry, error]
+	Plants() int
+}
+
+// Snapshot is the state of an installation at one time. Keys, datasets and segments are held in memory; plants, which
+// never change, and idempotency keys are read on demand.
+type Snapshot struct {
+	of                       Installation
+	plants                   int
+	segments, keys, datasets []Entry
+}
+
+// TakeSnapshot reads the state of an installation, without segments.
+func TakeSnapshot(ctx context.Context, of Installation) (s *Snapshot, err error) {
+	s = &Snapshot{of: of}
+	if s.plants, err = of.Store.CountPlants(ctx); err != nil {
+		return nil, err
+	}
+	keys, err := of.Store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		s.keys = append(s.keys, &Key{k.ID, k.Name, k.Scopes, k.Hash, k.Created, k.Expires, k.Revoked, k.LastUsed})
+	}
+	slices.SortFunc(s.keys, compareOrder)
+	datasets, err := of.Store.AllVersions(ctx)
+	for _, d := range datasets {
+		s.datasets = append(s.datasets, &Dataset{d})
+	}
+	return s, err
+}
+
+// readSegments adds the segments, and completes the datasets with size and hash of files that have none in the catalogue.
+// With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is required.
+func (s *Snapshot) readSegments(ctx context.Context, verify, required bool) error {
+	for _, d := range s.datasets {
+		versions := d.(*Dataset).Versions
+		for i := range versions {
+			v := &versions[i]
+			name := segmentName(v.Version)
+			if v.File == nil || verify {
+				got, err := s.of.Files.hash(ctx, name)
+				switch {
+				case herb.CodeOf(err) == herb.CodeNotFound && !required:
+					continue
+				case err == nil && v.File != nil:
+					err = compareFile(got, *v.File, "the file is damaged")
+				case err == nil:
+					err = verifySegment(s.of.Files.path(name))
+				}
+				if err != nil {
+					return segmentError(err, v.Version)
+				}
+				v.File = &got
+			}
+			s.segments = append(s.segments, &Segment{v.Version, *v.File})
+		}
+	}
+	slices.SortFunc(s.segments, compareOrder)
+	return nil
+}
+
+// verifySegment checks a segment file that has no recorded hash. Only files that were never in an object store have none.
+func verifySegment(path string) (err error) {
+	if path == "" {
+		return nil
+	}
+	r, err := segment.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Release()) }()
+	return r.Verify()
+}
+
+// Plants implements Source.
+func (s *Snapshot) Plants() int { return s.plants }
+
+// pageSize is the number of plants or idempotency keys that are read at a time.
+const pageSize = 2_000
+
+// Entries implements Source.
+func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
+	in.Plants = min(in.Plants, s.plants)
+	return func(yield func(Entry, error) bool) {
+		for _, nextPage := range []func() ([]Entry, error){ // until it is empty
+			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in), onePage(s.datasets),
+		} {
+			for {
+				page, err := nextPage()
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				for _, e := range page {
+					if !yield(e, nil) {
+						return
+					}
+				}
+				if len(page) == 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+func onePage(all []Entry) func() ([]Entry, error) {
+	return func() ([]Entry, error) {
+		page := all
+		all = nil
+		return page, nil
+	}
+}
+
+func (s *Snapshot) plantPages(ctx context.Context, in Range) func() ([]Entry, error) {
+	n := 0
+	return func() (page []Entry, err error) {
+		read, err := s.of.Store.PlantsAfter(ctx, n, min(pageSize, in.Plants-n))
+		if err == nil && len(read) == 0 && n < in.Plants {
+			err = fmt.Errorf("plant %d of %d is missing; the database is damaged", n+1, in.Plants)
+		}
+		for _, p := range read {
+			n++
+			page = append(page, &Plant{Number: n, ID: p.ID, Plant: p.Plant})
+		}
+		return page, err
+	}
+}
+
+func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]Entry, error) {
+	var last store.Retry
+	return func() (page []Entry, err error) {
+		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
+		for _, r := range read {
+			last = r.Retry
+			page = append(page, &IdempotencyKey{r.Credential, r.Key, r.Body, r.Plant, r.Created})
+		}
+		return page, err
+	}
+}
+
+// Changed returns what has changed in the installation since the snapshot was taken, such as "12 plants".
+func (s *Snapshot) Changed(ctx context.Context) (changed []string, err error) {
+	now, err := TakeSnapshot(ctx, s.of)
+	if err != nil {
+		return nil, err
+	}
+	if n := now.plants - s.plants; n > 0 {
+		changed = append(changed, herb.Count(n)+" plants")
+	}
+	same := func(a, b Entry) bool { return encode(a) == encode(b) }
+	if !slices.EqualFunc(now.keys, s.keys, same) {
+		changed = append(changed, "keys")
+	}
+	if !slices.EqualFunc(now.datasets, s.datasets, same) {
+		changed = append(changed, "datasets")
+	}
+	return changed, nil
+}

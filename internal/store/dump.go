@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// The methods in this file read and write what a dump contains beyond keys and the catalogue. Columns that are derived from
+// a plant are not part of it: CreatePlants derives them again.
+
+// CountPlants returns the number of plants.
+func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, "counting plants", func(ctx context.Context, tx Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT plants FROM totals").Scan(&n)
+	})
+	return n, err
+}
+
+// PlantsAfter returns up to limit plants that follow the first n in creation order.
+func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.NewPlant, err error) {
+	err = s.read(ctx, "reading plants", func(ctx context.Context, tx Tx) error {
+		plants = make([]herb.NewPlant, 0, limit)
+		rows, err := tx.QueryContext(ctx, "SELECT seq, id, name, tag, tag_given FROM plants WHERE seq > ? ORDER BY seq LIMIT ?", n, limit)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var seq int
+			var p herb.NewPlant
+			var tag string
+			var given bool
+			if err := rows.Scan(&seq, &p.ID, &p.Name, &tag, &given); err != nil {
+				return err
+			}
+			if given {
+				p.Tag = &tag
+			}
+			plants = append(plants, p)
+			if want := n + len(plants); seq != want {
+				return fmt.Errorf("plant %d is missing, the next is %d; the database is damaged", want, seq)
+			}
+			return nil
+		})
+	})
+	return plants, err
+}
+
+// IdempotencyRecord is an idempotency key and the plant that was created with it.
+type IdempotencyRecord struct {
+	Retry
+	Plant   int // the number of the plant in creation order, from 1
+	Created time.Time
+}
+
+// IdempotencyRange selects idempotency keys. A range is stable once its plants exist, because a key is stored together
+// with its plant.
+type IdempotencyRange struct {
+	Plants int       // keys of the first Plants plants
+	Since  time.Time // keys used at this time or later
+}
+
+// IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in the order of credential
+// and key. The zero Retry precedes all keys.
+func (s Tables) IdempotencyKeysAfter(
+	ctx context.Context, in IdempotencyRange, after Retry, limit int,
+) (records []IdempotencyRecord, err error) {
+	err = s.read(ctx, "reading idempotency keys", func(ctx context.Context, tx Tx) error {
+		records = nil
+		rows, err := tx.QueryContext(ctx, "SELECT credential, key, body, seq, created FROM retries "+
+			"WHERE (credential, key) > (?, ?) AND seq <= ? AND created >= ? ORDER BY credential, key LIMIT ?",
+			after.Credential, after.Key, in.Plants, in.Since.UnixMicro(), limit)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var r IdempotencyRecord
+			var body []byte
+			var created int64
+			if err := rows.Scan(&r.Credential, &r.Key, &body, &r.Plant, &created); err != nil {
+				return err
+			}
+			if copy(r.Body[:], body) != len(r.Body) {
+				return fmt.Errorf("the body hash of idempotency key %q has %d bytes instead of %d", r.Key, len(body), len(r.Body))
+			}
+			r.Created = time.UnixMicro(created).UTC()
+			records = append(records, r)
+			return nil
+		})
+	})
+	return records, err
+}
+
+// idempotencyKeysPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
+const idempotencyKeysPerInsert = 500
+
+// AddIdempotencyKeys stores idempotency keys of existing plants in one transaction. A key that exists is left unchanged.
+func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRecord) error {
+	return s.write(ctx, "adding idempotency keys", func(ctx context.Context, tx Tx) error {
+		for chunk := range slices.Chunk(records, idempotencyKeysPerInsert) {
+			args := make([]any, 0, 5*len(chunk))
+			for _, r := range chunk {
+				args = append(args, r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro())
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO retries (credential, key, body, seq, created) VALUES (?, ?, ?, ?, ?)"+
+				strings.Repeat(", (?, ?, ?, ?, ?)", len(chunk)-1)+" ON CONFLICT (credential, key) DO NOTHING", args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,216 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// numbered returns plants number first to last. Every tenth has no tag, every hundredth an empty one.
+func numbered(first, last int) (plants []herb.NewPlant) {
+	for n := first; n <= last; n++ {
+		p := herb.NewPlant{ID: int64(-7 * n), Plant: herb.Plant{Name: fmt.Sprintf("Ñame %d of 植物園's", n%1000)}}
+		switch {
+		case n%100 == 0:
+			p.Tag = new("")
+		case n%10 != 0:
+			p.Tag = new(fmt.Sprintf("Tag %d", n%10))
+		}
+		plants = append(plants, p)
+	}
+	return plants
+}
+
+// wantPlants checks that plants come back as they were given.
+func wantPlants(t *testing.T, s Store, want []herb.NewPlant) {
+	t.Helper()
+	n, err := s.CountPlants(t.Context())
+	noError(t, err)
+	if n != len(want) {
+		t.Errorf("there are %d plants; want %d", n, len(want))
+	}
+	var got []herb.NewPlant
+	for {
+		some, err := s.PlantsAfter(t.Context(), len(got), 999)
+		noError(t, err)
+		if len(some) == 0 {
+			break
+		}
+		got = append(got, some...)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("plants (-want +got):\n%s", diff)
+	}
+}
+
+// wantTotal checks how much a query finds.
+func wantTotal(t *testing.T, s Store, raw string, want int) {
+	t.Helper()
+	if _, total := list(t, s, raw); total != want {
+		t.Errorf("listing %q: total is %d; want %d", raw, total, want)
+	}
+}
+
+// createNumbered creates plants number first to last in one transaction.
+func createNumbered(t *testing.T, s Store, first, last int) {
+	t.Helper()
+	var creations []store.Creation
+	for _, p := range numbered(first, last) {
+		creations = append(creations, store.Creation{Plant: p})
+	}
+	outcomes, err := s.CreatePlants(t.Context(), creations)
+	noError(t, err)
+	for _, o := range outcomes {
+		noError(t, o.Err)
+	}
+}
+
+// testPlantsAfter creates plants in small and large transactions, reads them back in creation order and lists them.
+func testPlantsAfter(t *testing.T, db Database) {
+	s := open(t, db)
+	wantPlants(t, s, nil)
+	const last = 2010
+	createNumbered(t, s, 1, 3)
+	createNumbered(t, s, 4, 2003)
+	createNumbered(t, s, 2004, last)
+	wantPlants(t, s, numbered(1, last))
+	mustCreate(t, s, creation(1, "Ñame new", "Tag 1"))
+	wantTotal(t, s, "", last+1)
+	wantTotal(t, s, "tag=", 201)
+	wantTotal(t, s, "tag=Tag+1", 202)
+	wantTotal(t, s, "search=name+tag", 1810)
+	wantTotal(t, s, "search=%E6%A4%8D%E7%89%A9%E5%9C%92", last)
+	wantTotal(t, s, "name=%C3%91ame+17+of+%E6%A4%8D%E7%89%A9%E5%9C%92%27s", 2)
+	if got, _ := list(t, s, "sort=name&order=desc&per_page=1"); !strings.Contains(got[0], "Ñame new") {
+		t.Errorf("the last plant by name is %s", got)
+	}
+}
+
+// testIdempotencyKeys adds idempotency keys to existing plants and reads them back in small pages.
+func testIdempotencyKeys(t *testing.T, db Database) {
+	s := open(t, db)
+	createNumbered(t, s, 1, 10)
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	used := func(n int, credential, key string, age time.Duration) store.IdempotencyRecord {
+		return store.IdempotencyRecord{
+			Retry: store.Retry{Credential: credential, Key: key, Body: sha256.Sum256([]byte(key))}, Plant: n, Created: now.Add(-age),
+		}
+	}
+	all := []store.IdempotencyRecord{
+		used(3, "Ann", "b", time.Hour), used(1, "ann", "B", 2*time.Hour), used(2, "ann", "a", 0),
+		used(5, "ann", "~", time.Hour), used(4, "bob", "a", 30*time.Hour),
+	}
+	noError(t, s.AddIdempotencyKeys(t.Context(), all[1:]))
+	noError(t, s.AddIdempotencyKeys(t.Context(), all)) // existing keys are skipped
+	noError(t, s.AddIdempotencyKeys(t.Context(), nil))
+	other := all[0]
+	other.Plant = 9
+	noError(t, s.AddIdempotencyKeys(t.Context(), []store.IdempotencyRecord{other})) // and left unchanged
+	for _, tt := range []struct {
+		name string
+		in   store.IdempotencyRange
+		want []store.IdempotencyRecord
+	}{
+		{"all", store.IdempotencyRange{Plants: 10, Since: now.Add(-48 * time.Hour)}, all},
+		{"of the first plants", store.IdempotencyRange{Plants: 3, Since: now.Add(-48 * time.Hour)}, all[:3]},
+		{"of the last hours", store.IdempotencyRange{Plants: 10, Since: now.Add(-2 * time.Hour)}, all[:4]},
+		{"none", store.IdempotencyRange{}, nil},
+	} {
+		var got []store.IdempotencyRecord
+		var after store.Retry
+		for {
+			some, err := s.IdempotencyKeysAfter(t.Context(), tt.in, after, 2)
+			noError(t, err)
+			if len(some) == 0 {
+				break
+			}
+			got, after = append(got, some...), some[len(some)-1].Retry
+		}
+		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	wantReplay(t, s, retried(creation(99, "New"), "ann", "B", "B"), numbered(1, 1)[0].Plant)
+	many := make([]store.IdempotencyRecord, 1200)
+	for i := range many {
+		many[i] = used(i%10+1, "many", fmt.Sprint(i), 0)
+	}
+	noError(t, s.AddIdempotencyKeys(t.Context(), many))
+	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.Retry{Credential: "many"}, 2000)
+	noError(t, err)
+	if len(got) != len(many) {
+		t.Errorf("got %d of %d idempotency keys", len(got), len(many))
+	}
+}
+
+// wantAllVersions checks the whole catalogue.
+func wantAllVersions(t *testing.T, s Store, want ...store.DatasetVersions) {
+	t.Helper()
+	got, err := s.AllVersions(t.Context())
+	noError(t, err)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("versions (-want +got):\n%s", diff)
+	}
+}
+
+// datasetVersions returns a dataset with numbered versions, one of them live.
+func datasetVersions(ref herb.Ref, live int, numbers ...int) store.DatasetVersions {
+	c := store.DatasetVersions{Ref: ref, Live: versionName(ref, live)}
+	for _, n := range numbers {
+		c.Versions = append(c.Versions, dataset(ref, n))
+	}
+	return c
+}
+
+func testAllVersions(t *testing.T, db Database) {
+	s := open(t, db)
+	wantAllVersions(t, s)
+	add(t, s, seeds, 1, 1)
+	add(t, s, catalog, 1, 3)
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v3"))
+	wantAllVersions(t, s, datasetVersions(catalog, 2, 1, 2, 3), datasetVersions(seeds, 1, 1))
+}
+
+// testReplaceVersions writes new datasets and replaces the versions of existing ones.
+func testReplaceVersions(t *testing.T, db Database) {
+	s, other := open(t, db), open(t, db)
+	first := datasetVersions(catalog, 1, 2, 1, 3) // not in the order of their names
+	changes(t, other, func() { noError(t, s.ReplaceVersions(t.Context(), first, nil, day)) })
+	wantAllVersions(t, other, first)
+	wantHistory(t, other, catalog, 1, 3, 1, 2)
+	next := datasetVersions(catalog, 4, 1, 3, 4)
+	for _, had := range [][]string{nil, {"catalog-v1", "catalog-v2", "catalog-v3"}, {"catalog-v2", "catalog-v1"}} {
+		if err := s.ReplaceVersions(t.Context(), next, had, day); !errors.Is(err, store.ErrSuperseded) {
+			t.Errorf("over %v: %v; want %v", had, err, store.ErrSuperseded)
+		}
+	}
+	wantAllVersions(t, other, first)
+	wantRetired(t, s)
+	changes(t, other, func() { noError(t, s.ReplaceVersions(t.Context(), next, first.VersionNames(), day)) })
+	wantAllVersions(t, other, next)
+	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
+	wantCode(t, s.ReplaceVersions(t.Context(), first, next.VersionNames(), day), herb.CodeUnavailable)
+	wantAllVersions(t, other, next)
+	noError(t, s.ReplaceVersions(t.Context(), datasetVersions(catalog, 4, 4), next.VersionNames(), time.Time{}))
+	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
+	add(t, s, catalog, 5, 5)
+	wantHistory(t, other, catalog, 5, 5, 4)
+}
+
+// testAddKeys adds several keys at once, or none of them.
+func testAddKeys(t *testing.T, db Database) {
+	s := open(t, db)
+	noError(t, s.AddKeys(t.Context(), nil))
+	noError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))
+	wantCode(t, s.AddKeys(t.Context(), []herb.Key{key("c", 3), key("b", 2)}), herb.CodeInvalid)
+	wantKeys(t, s, key("a", 1), key("b", 2))
+}
