@@ -65,7 +65,7 @@ func (b *tab) agree() listing {
 	if diff := cmp.Diff(ids, b.column("id")); diff != "" {
 		b.Errorf("%s and the page differ (-API +page):\n%s", address, diff)
 	}
-	if want := fmt.Sprintf("%d record", l.Meta.Total); !strings.HasPrefix(b.text(".found"), want) {
+	if want := fmt.Sprintf("%d row", l.Meta.Total); !strings.HasPrefix(b.text(".found"), want) {
 		b.Errorf("the page says %q, the API %d", b.text(".found"), l.Meta.Total)
 	}
 	return l
@@ -172,9 +172,9 @@ func TestRange(t *testing.T) {
 			b.Fatalf("the histogram has %d bars", bars)
 		}
 		bar := eval[string](b, `[...document.querySelectorAll('details[data-facet="price"] .histogram a')]
-			.find((a) => !/ 0 records/.test(a.title)).title`)
+			.find((a) => !/ 0 rows/.test(a.title)).title`)
 		b.follow(fmt.Sprintf("%s.histogram a[title=%q]", price, bar))
-		if l := b.agree(); !strings.HasSuffix(strings.TrimSuffix(bar, "s"), fmt.Sprintf(": %d record", l.Meta.Total)) {
+		if l := b.agree(); !strings.HasSuffix(strings.TrimSuffix(bar, "s"), fmt.Sprintf(": %d row", l.Meta.Total)) {
 			b.Errorf("the bar %q leads to %d records", bar, l.Meta.Total)
 		}
 		b.visit(catalog)
@@ -255,8 +255,8 @@ func TestColumns(t *testing.T) {
 		if !script {
 			b.follow("form[data-columns] button")
 		}
-		want := []string{"Record#", "id", "title", "category", "status", "date", "price", "tags"}
-		if got := b.texts(".results thead th"); !cmp.Equal(got, want) && !cmp.Equal(got[1:], want[1:]) {
+		want := []string{"Row#", "id", "title", "category", "status", "date", "price", "tags"}
+		if got := b.texts(".results thead th"); !cmp.Equal(got, want) {
 			b.Errorf("the columns are %q", got)
 		}
 		if script && b.count("details.menu[open]") != 1 {

@@ -68,7 +68,7 @@ func TestKeyboard(t *testing.T) {
 	if !eval[bool](b, "document.querySelector('#help:modal')?.contains(document.activeElement) ?? false") {
 		t.Error("? does not open the help")
 	}
-	if help := b.text("#help"); !strings.Contains(help, "walk through the records") || !strings.Contains(help, "next page") {
+	if help := b.text("#help"); !strings.Contains(help, "next row") || !strings.Contains(help, "next page") {
 		t.Errorf("the help says %q", help)
 	}
 	b.press("/") // behind the help nothing happens
@@ -173,7 +173,7 @@ func TestTabs(t *testing.T) {
 	// The first link leads past everything that is on all pages.
 	b.visit(catalog)
 	b.press(kb.Tab)
-	if got := b.text(":focus"); got != "Skip to the content" {
+	if got := b.text(":focus"); got != "Skip to content" {
 		t.Errorf("first is %q", got)
 	}
 	b.press(kb.Enter)

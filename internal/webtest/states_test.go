@@ -17,7 +17,7 @@ func TestCatalogue(t *testing.T) {
 		b.visit("/")
 		b.settled()
 		got := b.text(".cards")
-		if !strings.Contains(got, "Garden catalogue garden/catalog open") || !strings.Contains(got, "Staff locked/staff key") {
+		if !strings.Contains(got, "Garden catalogue garden/catalog public") || !strings.Contains(got, "Staff locked/staff key") {
 			b.Errorf("the catalogue is %q", got)
 		}
 		keys := "garden"
@@ -31,7 +31,7 @@ func TestCatalogue(t *testing.T) {
 		b.settled()
 		b.agree()
 		b.visit("/?search=nothingofthekind")
-		if got := b.text(".empty-state"); !strings.Contains(got, "No dataset fits") {
+		if got := b.text(".empty-state"); !strings.Contains(got, "No matching datasets") {
 			b.Errorf("without a match: %q", got)
 		}
 	})
@@ -42,7 +42,7 @@ func TestEmptyStates(t *testing.T) {
 		b.visit(catalog + "?search=nosuchword&category=herb")
 		b.settled()
 		got, chips := b.text(".results .empty-state"), b.count(".results .empty-state .chip")
-		if !strings.Contains(got, "No record fits all of this") || chips != 2 {
+		if !strings.Contains(got, "No matching rows") || chips != 2 {
 			b.Errorf("no matches: %q, %d chips", got, chips)
 		}
 		b.follow(b.pick(".results .empty-state .chip", "nosuchword"))
@@ -51,10 +51,10 @@ func TestEmptyStates(t *testing.T) {
 		}
 		b.visit(catalog + "?page=999")
 		b.settled()
-		b.follow(b.pick(".results .empty-state a", "Go there"))
+		b.follow(b.pick(".results .empty-state a", "last page"))
 		b.agree()
 		b.visit(none)
-		if got := b.text(".results .empty-state"); !strings.Contains(got, "No records yet") {
+		if got := b.text(".results .empty-state"); !strings.Contains(got, "No rows") {
 			b.Errorf("an empty dataset: %q", got)
 		}
 	})
@@ -71,7 +71,7 @@ func TestErrorStates(t *testing.T) {
 		if got := b.text("[role=alert]"); !strings.Contains(got, `did you mean "price"?`) {
 			t.Errorf("the page says %q", got)
 		}
-		b.follow(b.pick("[role=alert] a", "Show all records"))
+		b.follow(b.pick("[role=alert] a", "Show all rows"))
 		b.agree()
 		if script { // what is typed wrongly is told where it is typed
 			eval[bool](b, `document.querySelector('details[data-facet="price"]').open = true`)

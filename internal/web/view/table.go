@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -30,21 +29,23 @@ type Header struct {
 
 // Row is a row of the table.
 type Row struct {
-	Number int // in the whole result, from 1
+	Number string // in the whole result, from 1
 	Href   string
 	Open   bool
 	Cells  []Cell
 }
 
-// Cell is a cell of the table. At most one of Image, Tags, Href and Datetime is set; otherwise it shows Text.
+// Cell is a cell of the table. At most one of Empty, Number, Href, Date, Image and Tags is set; a cell without any is text.
 type Cell struct {
-	Class    string
-	Text     string
-	Image    string
-	Tags     []Tag
-	More     int    // tags that are not shown
-	Href     string // external address
-	Datetime string
+	Text         string
+	Empty        bool
+	Number       bool
+	Href         string // of an external link
+	Date         string // for machines
+	Image        string
+	Tags         []Tag
+	More         int  // tags that are not shown
+	Long, Medium bool // length of a text
 }
 
 // Tag is an element of a list value. Its link filters by the element.
@@ -73,7 +74,7 @@ func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, t
 	recordLink := s.prefix(s.Listing, ParamRecord)
 	cells := make([]Cell, len(rows)*len(columns))
 	for i, values := range rows {
-		row := Row{Number: t.From + i, Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
+		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k, c := range columns {
 			row.Cells[k] = newCell(c.Kind, values[c.Index], tagLinks[k])
@@ -116,37 +117,32 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 
 func newCell(kind Kind, value, tagLink string) Cell {
 	if value == "" {
-		return Cell{Class: "empty"}
+		return Cell{Empty: true}
 	}
 	switch kind {
 	case KindNumber:
-		return Cell{Class: "num", Text: Clip(Number(value), maxCell)}
+		return Cell{Number: true, Text: Clip(Number(value), maxCell)}
 	case KindCode:
-		return Cell{Class: "num", Text: Clip(value, maxCell)}
+		return Cell{Number: true, Text: Clip(value, maxCell)}
 	case KindDate:
-		return Cell{Class: "date", Text: Date(value), Datetime: value}
+		return Cell{Date: value, Text: Date(value)}
 	case KindList:
 		return newTags(value, tagLink)
 	case KindImage:
 		if isImage(value) {
-			return Cell{Class: "image", Image: value}
+			return Cell{Image: value}
 		}
 	}
-	switch {
-	case IsWebAddress(value):
+	if IsWebAddress(value) {
 		_, text, _ := strings.Cut(value, "://")
-		return Cell{Class: "link", Href: value, Text: Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
-	case len(value) > 60:
-		return Cell{Class: "long", Text: Clip(value, maxCell)}
-	case len(value) > 20:
-		return Cell{Class: "mid", Text: value}
+		return Cell{Href: value, Text: Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
 	}
-	return Cell{Text: value}
+	return Cell{Text: Clip(value, maxCell), Long: len(value) > 60, Medium: len(value) > 20}
 }
 
 // newTags returns the cell of a list value. An empty link is that of a column that cannot be filtered.
 func newTags(value, link string) Cell {
-	c := Cell{Class: "tags"}
+	var c Cell
 	for tag := range strings.SplitSeq(value, ",") {
 		switch {
 		case tag == "":
@@ -161,28 +157,22 @@ func newTags(value, link string) Cell {
 	return c
 }
 
-// DecodeRows reads the values of records from their JSON, an object of strings in the order of the fields.
+// DecodeRows returns the values of records, JSON objects of strings, in the order of the fields.
 func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
 	rows := make([][]string, len(records))
+	values := make(map[string]string, len(fields))
 	for i, record := range records {
-		d := json.NewDecoder(bytes.NewReader(record))
-		if _, err := d.Token(); err != nil { // the opening brace
+		clear(values)
+		if err := json.Unmarshal(record, &values); err != nil {
 			return nil, fmt.Errorf("decode record: %w", err)
 		}
 		rows[i] = make([]string, len(fields))
-		for k := range fields {
-			if _, err := d.Token(); err != nil { // the name
-				return nil, fmt.Errorf("decode record: %w", err)
-			}
-			value, err := d.Token()
-			if err != nil {
-				return nil, fmt.Errorf("decode record: %w", err)
-			}
-			text, ok := value.(string)
+		for k, f := range fields {
+			value, ok := values[f.Name]
 			if !ok {
-				return nil, fmt.Errorf("decode record: field %q is %v, not a string", fields[k].Name, value)
+				return nil, fmt.Errorf("decode record: no field %q", f.Name)
 			}
-			rows[i][k] = text
+			rows[i][k] = value
 		}
 	}
 	return rows, nil

@@ -1,10 +1,9 @@
 package view
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
@@ -82,11 +81,11 @@ func FuzzDecodeRows(f *testing.F) {
 		fields := []herb.Field{{Name: a}, {Name: b}}
 		_, _ = DecodeRows([][]byte{raw}, fields)
 		record := herb.Record{a, b}.AppendJSON(nil, fields)
-		if !json.Valid(record) {
+		if !utf8.ValidString(a) || !utf8.ValidString(b) {
 			return
 		}
 		rows, err := DecodeRows([][]byte{record, record}, fields)
-		if err != nil || len(rows) != 2 || !slices.Equal(rows[1], []string{strings.ToValidUTF8(a, "\uFFFD"), strings.ToValidUTF8(b, "\uFFFD")}) {
+		if err != nil || len(rows) != 2 || !slices.Equal(rows[1], []string{a, b}) {
 			t.Errorf("%s decodes to %q, %v", record, rows, err)
 		}
 	})
