@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestDocs tries an operation in the viewer of the whole interface.
+// TestDocs tries an operation in the API viewer.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestLargeDocs shows a document that is too large for the viewer: what belongs to no dataset, and to the one that is chosen.
+// TestLargeDocs checks that the viewer shows the operations of one selected dataset if the document is large.
 func TestLargeDocs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, func(next http.Handler) http.Handler {
@@ -48,7 +48,7 @@ func TestLargeDocs(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(multiplied(t, next, 20)) // a browser that is gone needs no answer
+			_, _ = w.Write(multiplied(t, next, 20)) // fails only if the browser is gone
 		})
 	}), tabOptions{})
 	b.visit("/docs")
@@ -67,10 +67,10 @@ func TestLargeDocs(t *testing.T) {
 		t.Errorf("the choice is shown as %q", got)
 	}
 	b.click("#operations-Data-list_copy7_catalog .opblock-summary-control")
-	b.until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are there
+	b.until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are included
 }
 
-// multiplied returns the OpenAPI document of a handler with copies of one of its datasets.
+// multiplied returns the OpenAPI document of a handler with copies of one dataset.
 func multiplied(t *testing.T, from http.Handler, copies int) []byte {
 	w := httptest.NewRecorder()
 	from.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
@@ -79,7 +79,7 @@ func multiplied(t *testing.T, from http.Handler, copies int) []byte {
 	paths := d["paths"].(map[string]any)
 	schemas := d["components"].(map[string]any)["schemas"].(map[string]any)
 	renamed := func(v any, name string) (out any) {
-		text, _ := json.Marshal(v) // it was decoded from JSON
+		text, _ := json.Marshal(v) // decoded from JSON, so this cannot fail
 		decode(t, strings.ReplaceAll(string(text), "garden_catalog", name+"_catalog"), &out)
 		return out
 	}

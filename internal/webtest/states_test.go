@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// quote writes a string of JavaScript.
+// quote returns a JavaScript string literal.
 func quote(s string) string { return strconv.Quote(s) }
 
 func TestCatalogue(t *testing.T) {
@@ -73,7 +73,7 @@ func TestErrorStates(t *testing.T) {
 		}
 		b.follow(b.pick("[role=alert] a", "Show all rows"))
 		b.agree()
-		if script { // what is typed wrongly is told where it is typed
+		if script { // an invalid value stays in its input
 			eval[bool](b, `document.querySelector('details[data-facet="price"]').open = true`)
 			b.next(func() { b.fill(`[name="price[gte]"]`, "cheap") })
 			b.until("document.querySelector('[role=alert]')")
@@ -99,7 +99,7 @@ func TestKey(t *testing.T) {
 		if status := b.visit(staff + "?room=7"); status != 401 || strings.Contains(b.text("body"), "Secretive") {
 			t.Fatalf("without a key: %d %s", status, b.text("main"))
 		}
-		b.until("document.activeElement.id === 'key'") // it can be typed at once
+		b.until("document.activeElement.id === 'key'") // focused on load
 		enter := func(key string) {
 			t.Helper()
 			eval[string](b, "document.body.dataset.was = 'before'")
@@ -138,7 +138,7 @@ func TestKey(t *testing.T) {
 		if got := b.text(".results tbody"); !strings.Contains(got, "Secretive Bo") {
 			t.Errorf("all records are %q", got)
 		}
-		if script { // the JSON beside the call comes with the cookie
+		if script { // the JSON of the call is loaded with the cookie
 			b.click(".languages details[data-json] summary")
 			b.until("document.querySelector('.languages details[data-json] code').textContent.includes('Secretive Ana')")
 		}
@@ -147,8 +147,8 @@ func TestKey(t *testing.T) {
 		if got := b.text("body"); strings.Contains(got, "Secretive") {
 			t.Error("after the key is forgotten the records are still there")
 		}
-		if asked := b.asked(b.staffKey); len(asked) > 0 {
-			t.Errorf("the key is in an address: %q", asked)
+		if urls := b.requested(b.staffKey); len(urls) > 0 {
+			t.Errorf("the key is in an address: %q", urls)
 		}
 	}
 }
@@ -176,12 +176,12 @@ func TestHostile(t *testing.T) {
 		b.settled()
 		shown := strings.Join(b.texts(".results tbody td"), "\n")
 		for _, v := range hostileValues() {
-			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without
+			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without the scheme
 			if len(v) < 200 && !strings.Contains(shown, v) {
 				b.Errorf("the table lacks %q", v)
 			}
 		}
-		b.follow(".results tbody tr:nth-child(1) th a") // a record in full, value by value
+		b.follow(".results tbody tr:nth-child(1) th a") // the record panel
 		for i, v := range hostileValues() {
 			raw := eval[[]string](b, `[...document.querySelectorAll("#record dd .raw")].map((e) => e.textContent)`)
 			if len(raw) != 5 || raw[1] != v {

@@ -153,7 +153,8 @@ doc.addEventListener("input", (event) => {
   const form = target.form;
   if (event.isComposing || !form || target.type === "checkbox") return;
   if (form.dataset.live !== undefined) {
-    debounce(target.type === "search" ? 90 : 350, () => visit(addressOf(form, true), { typing: true }));
+    // By then, a response to an earlier request may have replaced the form.
+    debounce(target.type === "search" ? 90 : 350, () => visit(addressOf($("form[data-live]"), true), { typing: true }));
   }
 });
 doc.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
