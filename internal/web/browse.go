@@ -57,23 +57,15 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 	if err := p.authorize(r, &snap.Dataset); err != nil {
 		return p.requestKey(w, r, &snap.Dataset, r.URL.RawQuery, err)
 	}
-	setCaching(w, &snap.Dataset)
-	shown, page := s, browsePage{}
-	req, err := query.ParseOrdered(s.Listing.Encode(), snap.Fields, snap.Order)
-	if parseErr != nil {
-		err = parseErr
-	}
-	status := http.StatusOK
-	switch {
-	case herb.CodeOf(err) == herb.CodeInvalid:
-		status, page.Invalid = http.StatusBadRequest, &invalidQuery{Message: herb.MessageOf(err)}
-		shown.Listing, page.Invalid.Params = s.ValidListing()
-		if req, err = query.ParseOrdered(shown.Listing.Encode(), snap.Fields, snap.Order); err != nil {
-			return err
-		}
-	case err != nil:
+	req, shown, invalid, err := resolve(s, parseErr, snap.Order)
+	if err != nil {
 		return err
-	case p.notModified(w, r, &snap.Dataset):
+	}
+	setCaching(w, &snap.Dataset)
+	page, status := browsePage{Invalid: invalid}, http.StatusOK
+	if invalid != nil {
+		status = http.StatusBadRequest
+	} else if p.notModified(w, r, &snap.Dataset) {
 		return nil
 	}
 	if err := p.buildControls(r, &page, &s, &shown, snap); err != nil {
@@ -89,6 +81,20 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.render(w, "browser", status, l, &page)
+}
+
+// resolve parses the listing of a page. If it is invalid, shown is the state without the invalid parameters.
+func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request, shown view.State, invalid *invalidQuery, err error) {
+	if req, err = s.Request(order); err == nil {
+		err = parseErr
+	}
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		return req, s, nil, err
+	}
+	shown, invalid = s, &invalidQuery{Message: herb.MessageOf(err)}
+	shown.Listing, invalid.Params = s.ValidListing()
+	req, err = shown.Request(order)
+	return req, shown, invalid, err
 }
 
 // notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages of datasets that

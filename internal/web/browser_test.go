@@ -98,7 +98,7 @@ func TestBrowser_sorting(t *testing.T) {
 				return attr(th, "aria-sort"), attr(one(t, th, tag("a", "")), "href")
 			}
 		}
-		t.Fatal("there is no such column")
+		t.Fatal("the column is missing")
 		return "", ""
 	}
 	query := "category=fern&page=2&per_page=5"

@@ -69,14 +69,14 @@ func TestFacets_histogram(t *testing.T) {
 			t.Errorf("a bar leads to %s", href)
 		}
 		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+href); found != n {
-			t.Errorf("%q leads to %d records", attr(b, "aria-label"), found)
+			t.Errorf("%q leads to %d rows", attr(b, "aria-label"), found)
 		}
 	}
 	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern"); total != want {
-		t.Errorf("the bars have %d records, want %d", total, want)
+		t.Errorf("the bars have %d rows, want %d", total, want)
 	}
 	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern&price%5Bgte%5D=30000"); chosen != want {
-		t.Errorf("the marked bars have %d records, want %d", chosen, want)
+		t.Errorf("the active bars have %d rows, want %d", chosen, want)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestFacets_inPage(t *testing.T) {
 	}
 	doc := s.page(t, catalog+"?_facet=category&_facet=price", 200)
 	if len(all(doc, tag("ul", "values"))) == 0 || len(all(doc, tag("div", "histogram"))) != 1 {
-		t.Error("the page lacks the counts that were asked for")
+		t.Error("the page lacks the requested counts")
 	}
 	opened := all(doc, func(n *html.Node) bool { return n.Data == "details" && attr(n, "data-facet") == "category" })
 	if len(opened) != 1 {
-		t.Fatal("there is no such filter")
+		t.Fatal("the filter is missing")
 	}
 }
 
@@ -119,7 +119,7 @@ func TestFilters(t *testing.T) {
 	// Without a publish report, values are counted on request.
 	wide := one(t, s.page(t, "/datasets/wide/many?_facet=f3", 200), func(n *html.Node) bool { return attr(n, "data-facet") == "f3" })
 	if attr(wide, "data-mode") != "values" || len(all(wide, tag("ul", "values"))) != 1 || len(all(wide, tag("input", ""))) != 1 {
-		t.Errorf("the filter of a field of unknown values is %s", words(wide))
+		t.Errorf("the filter without a publish report is %s", words(wide))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestFilterForm(t *testing.T) {
 	}
 }
 
-func TestFacets_refusals(t *testing.T) {
+func TestFacets_errors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, status := range map[string]int{

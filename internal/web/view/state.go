@@ -83,6 +83,11 @@ func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	return ok && !op.AcceptsEmpty()
 }
 
+// Request parses the listing.
+func (s *State) Request(order herb.Order) (*query.Request, error) {
+	return query.ParseOrdered(s.Listing.Encode(), s.fields, order)
+}
+
 // ValidListing returns the parameters of the listing without invalid ones, and the names of those.
 func (s *State) ValidListing() (valid query.Params, invalid []string) {
 	for _, p := range s.Listing {

@@ -107,7 +107,7 @@ func TestDCAT(t *testing.T) {
 	}
 }
 
-// TestWeight holds that a page of a dataset, with all that it refers to, is light on the line.
+// TestWeight bounds the compressed size of a page with its assets and counts.
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -160,11 +160,11 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	if a := s.get(t, "/docs/nothing.js"); a.status != 404 {
-		t.Errorf("a file that is not there gives %d", a.status)
+		t.Errorf("a missing file gives %d", a.status)
 	}
 }
 
-// TestSnippets holds that what is offered to copy is a program, asks for the page's records, and holds no key.
+// TestSnippets checks that the offered programs are valid, request the listing of the page, and contain no key.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -190,7 +190,7 @@ func TestSnippets(t *testing.T) {
 			t.Errorf("the Go program: %v", err)
 		}
 		if rest := strings.TrimSuffix(code["curl"], "'"); strings.Count(rest, "'") != 1 {
-			t.Errorf("the shell would read the address otherwise: %s", code["curl"])
+			t.Errorf("the URL is not quoted for the shell: %s", code["curl"])
 		}
 	}
 }
