@@ -8,12 +8,18 @@ import (
 	"strings"
 )
 
-// New returns the entity tag of a representation that is determined by parts. The tag is weak, because the same content
-// is sent with different content encodings.
-func New(parts ...string) string {
+// New returns the entity tag of a representation that is determined by the version of the program and by parts. The tag is
+// weak, because the same content is sent with different content encodings.
+func New(version string, parts ...string) string {
 	const tagBytes = 15 // 120 bits, which base64 encodes without padding
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:tagBytes]) + `"`
+	b := append(make([]byte, 0, 256), version...)
+	for _, p := range parts {
+		b = append(b, 0)
+		b = append(b, p...)
+	}
+	sum := sha256.Sum256(b)
+	b = base64.RawURLEncoding.AppendEncode(append(b[:0], `W/"`...), sum[:tagBytes])
+	return string(append(b, '"'))
 }
 
 // Match reports whether the If-None-Match header of a request names a tag, by weak comparison. The rest of a header value

@@ -9,7 +9,7 @@ import (
 
 // entityTag returns the tag of a representation that is determined by parts and the version of the program.
 func (a *API) entityTag(parts ...string) string {
-	return etag.New(append([]string{a.opts.Version}, parts...)...)
+	return etag.New(a.opts.Version, parts...)
 }
 
 // notModified answers that the client has what it asks for; false if it has not.

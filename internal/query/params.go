@@ -39,6 +39,7 @@ func ParseParams(raw string) (Params, error) {
 // Encode returns the parameters as a query string.
 func (ps Params) Encode() string {
 	var b strings.Builder
+	b.Grow(64) // enough for most
 	for _, p := range ps {
 		writeParam(&b, p.Name, p.Value)
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,5 +134,6 @@ func WithPage(raw string, page int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ps.Without(ParamPage, ParamAPIKey).With(Param{ParamPage, strconv.Itoa(page)}).Encode(), nil
+	ps = slices.DeleteFunc(ps, func(p Param) bool { return p.Name == ParamPage || p.Name == ParamAPIKey })
+	return append(ps, Param{ParamPage, strconv.Itoa(page)}).Encode(), nil
 }
