@@ -1,58 +1,26 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
-	"strings"
 
+	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 )
 
-// entityTag makes the tag of a representation from what decides its content. It is weak: the same content may come in
-// several encodings.
+// entityTag returns the tag of a representation that is determined by parts and the version of the program.
 func (a *API) entityTag(parts ...string) string {
-	sum := sha256.Sum256([]byte(a.opts.Version + "\x00" + strings.Join(parts, "\x00")))
-	const tagBytes = 15 // 120 bits, which base64 writes without padding
-	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:tagBytes]) + `"`
+	return etag.New(a.opts.Version, parts...)
 }
 
 // notModified answers that the client has what it asks for; false if it has not.
 func (w *response) notModified(r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
-	if !matchesTag(r.Header["If-None-Match"], tag) {
+	if !etag.Match(r.Header, tag) {
 		return false
 	}
 	w.varyByEncoding()
 	w.WriteHeader(http.StatusNotModified)
 	return true
-}
-
-// matchesTag reports whether an If-None-Match header names a tag, by weak comparison. From where it cannot be read it
-// names none.
-func matchesTag(headers []string, tag string) bool {
-	tag = strings.TrimPrefix(tag, "W/")
-	for _, s := range headers {
-		if strings.Trim(s, " \t") == "*" {
-			return true
-		}
-		for {
-			s = strings.TrimLeft(s, " \t,")
-			opaque, ok := strings.CutPrefix(strings.TrimPrefix(s, "W/"), `"`)
-			if !ok {
-				break
-			}
-			value, rest, ok := strings.Cut(opaque, `"`)
-			if !ok {
-				break
-			}
-			if value == tag[1:len(tag)-1] {
-				return true
-			}
-			s = rest
-		}
-	}
-	return false
 }
 
 // Who may keep a copy of an answer. All must ask whether it is still right.

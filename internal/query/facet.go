@@ -82,7 +82,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	if len(raw) > MaxQueryBytes {
 		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
 	}
-	ps, err := parsePairs(raw)
+	ps, err := ParseParams(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -94,19 +94,19 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	var seen []string
 	for _, p := range ps {
 		switch {
-		case p.name == ParamAPIKey:
-		case p.name == ParamField:
-			err = f.addField(p.value)
-		case slices.Contains(FacetParams(), p.name):
-			if slices.Contains(seen, p.name) {
-				return nil, herb.Invalidf("%q is given more than once; give it once", p.name)
+		case p.Name == ParamAPIKey:
+		case p.Name == ParamField:
+			err = f.addField(p.Value)
+		case slices.Contains(FacetParams(), p.Name):
+			if slices.Contains(seen, p.Name) {
+				return nil, herb.Invalidf("%q is given more than once; give it once", p.Name)
 			}
-			seen = append(seen, p.name)
+			seen = append(seen, p.Name)
 			err = f.setReserved(p)
-		case slices.Contains(Reserved(), p.name):
-			if p.value != "" {
+		case IsReserved(p.Name):
+			if p.Value != "" {
 				err = herb.Invalidf("%q is given, but facets count all records that meet the filters and the search, "+
-					"in no order and without pages; leave %q out", p.name, p.name)
+					"in no order and without pages; leave %q out", p.Name, p.Name)
 			}
 		default:
 			err = filters.add(p)
@@ -155,22 +155,22 @@ func (f *FacetRequest) addField(name string) error {
 	return nil
 }
 
-func (f *FacetRequest) setReserved(p pair) (err error) {
-	if p.value == "" {
+func (f *FacetRequest) setReserved(p Param) (err error) {
+	if p.Value == "" {
 		return nil
 	}
-	switch p.name {
+	switch p.Name {
 	case ParamTop:
-		if f.Top, err = parseUpTo(p.value, 1, MaxTop); err != nil {
-			return herb.Invalidf("top is %q; it must be a whole number from 0 (no values) to %d", clip(p.value), MaxTop)
+		if f.Top, err = parseUpTo(p.Value, 1, MaxTop); err != nil {
+			return herb.Invalidf("top is %q; it must be a whole number from 0 (no values) to %d", clip(p.Value), MaxTop)
 		}
 	case ParamBuckets:
-		if f.Buckets, err = parseUpTo(p.value, MinBuckets, MaxBuckets); err != nil {
+		if f.Buckets, err = parseUpTo(p.Value, MinBuckets, MaxBuckets); err != nil {
 			return herb.Invalidf("buckets is %q; it must be 0 (no histogram) or a whole number from %d to %d",
-				clip(p.value), MinBuckets, MaxBuckets)
+				clip(p.Value), MinBuckets, MaxBuckets)
 		}
 	case ParamSearch:
-		f.Request.Search, err = parseSearch(p.value)
+		f.Request.Search, err = parseSearch(p.Value)
 	}
 	return err
 }

@@ -23,16 +23,19 @@ const (
 	OpPrefix Op = "prefix"
 )
 
-// What users may write beyond those.
+// Operators of the query string only; Parse rewrites them to OpEq and OpNe.
 const (
-	opIn    Op = "in"
-	opEmpty Op = "empty"
+	OpIn    Op = "in"
+	OpEmpty Op = "empty"
 )
 
 // Ops lists the operators that users may write.
 func Ops() []Op {
-	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, opIn, OpPrefix, opEmpty}
+	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpEmpty}
 }
+
+// AcceptsEmpty reports whether an operator may be given an empty value.
+func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
 
 // Condition is what a field's value must meet. See the package comment for how values combine.
 type Condition struct {
@@ -58,27 +61,27 @@ type filterParser struct {
 	empty    []int // fields that were given [empty]
 }
 
-func (fp *filterParser) add(p pair) error {
-	field, op, err := fp.resolve(p.name)
+func (fp *filterParser) add(p Param) error {
+	field, op, err := fp.resolve(p.Name)
 	if err != nil {
 		return err
 	}
-	values := []string{p.value}
+	values := []string{p.Value}
 	switch op {
-	case opIn:
-		op, values = OpEq, strings.Split(p.value, ",")
-	case opEmpty:
+	case OpIn:
+		op, values = OpEq, strings.Split(p.Value, ",")
+	case OpEmpty:
 		if slices.Contains(fp.empty, field) {
-			return herb.Invalidf("%q is given more than once; give it once", p.name)
+			return herb.Invalidf("%q is given more than once; give it once", p.Name)
 		}
 		fp.empty = append(fp.empty, field)
-		switch p.value {
+		switch p.Value {
 		case "true":
 			op = OpEq
 		case "false":
 			op = OpNe
 		default:
-			return herb.Invalidf("%s is %q; it must be true or false", p.name, clip(p.value))
+			return herb.Invalidf("%s is %q; it must be true or false", p.Name, clip(p.Value))
 		}
 		values[0] = ""
 	}
@@ -100,40 +103,27 @@ func (fp *filterParser) add(p pair) error {
 	return nil
 }
 
-// resolve finds the field and the operator that a parameter names. A name with a known operator is read that way first,
-// so that the canonical form, which always has one, is never ambiguous.
+// resolve finds the field and the operator that a parameter names.
 func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
-	name, written := param, OpEq
-	if base, ok := strings.CutSuffix(param, "]"); ok {
-		if i := strings.LastIndexByte(base, '['); i >= 0 {
-			name, written = base[:i], Op(base[i+1:])
+	if field, op, ok := resolveFilter(param, fp.fields); ok {
+		if !fp.fields[field].Filterable {
+			return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", fp.fields[field].Name,
+				list(names(fp.fields, isFilterable)))
 		}
+		return field, op, nil
 	}
-	known := slices.Contains(Ops(), written)
-	if known {
-		field = herb.FieldIndex(fp.fields, name)
-	}
-	if !known || field < 0 {
-		if i := herb.FieldIndex(fp.fields, param); i >= 0 {
-			name, written, known, field = param, OpEq, true, i
-		}
-	}
-	switch {
-	case !known && herb.FieldIndex(fp.fields, name) >= 0:
+	name, written := splitOperator(param)
+	if known := slices.Contains(Ops(), written); !known && herb.FieldIndex(fp.fields, name) >= 0 {
 		choices := make([]string, len(Ops()))
 		for i, o := range Ops() {
 			choices[i] = string(o)
 		}
 		return 0, "", herb.Invalidf("unknown operator %q in %q%s operators: %s", clip(string(written)), clip(param),
 			didYouMean(string(written), choices), strings.Join(choices, ", "))
-	case !known || field < 0:
-		choices := names(fp.fields, isFilterable)
-		return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-			didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
-	case !fp.fields[field].Filterable:
-		return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", name, list(names(fp.fields, isFilterable)))
 	}
-	return field, written, nil
+	choices := names(fp.fields, isFilterable)
+	return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
+		didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 }
 
 // operand checks a value against the type of the field.

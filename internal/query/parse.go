@@ -1,7 +1,6 @@
 package query
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,17 +15,12 @@ const (
 	orderDesc = "desc"
 )
 
-// Reserved lists the parameters that every listing has.
-func Reserved() []string {
-	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey}
-}
-
 // Parse reads a request from the raw query of a URL. Every error is herb.CodeInvalid and says what would be right.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
 	if len(raw) > MaxQueryBytes {
 		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
 	}
-	ps, err := parsePairs(raw)
+	ps, err := ParseParams(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -34,20 +28,20 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	filters := filterParser{fields: fields, reserved: Reserved}
 	var seen []string
 	for _, p := range ps {
-		if !slices.Contains(Reserved(), p.name) {
+		if !IsReserved(p.Name) {
 			if err := filters.add(p); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if p.name == ParamAPIKey {
+		if p.Name == ParamAPIKey {
 			continue
 		}
-		if slices.Contains(seen, p.name) {
-			return nil, herb.Invalidf("%q is given more than once; give it once", p.name)
+		if slices.Contains(seen, p.Name) {
+			return nil, herb.Invalidf("%q is given more than once; give it once", p.Name)
 		}
-		seen = append(seen, p.name)
-		if p.value == "" {
+		seen = append(seen, p.Name)
+		if p.Value == "" {
 			continue
 		}
 		if err := r.setReserved(p); err != nil {
@@ -64,21 +58,21 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	return r, nil
 }
 
-func (r *Request) setReserved(p pair) (err error) {
-	switch p.name {
+func (r *Request) setReserved(p Param) (err error) {
+	switch p.Name {
 	case ParamPage:
-		r.Page, err = parsePage(p.value)
+		r.Page, err = parsePage(p.Value)
 	case ParamPerPage:
-		r.PerPage, err = parsePerPage(p.value)
+		r.PerPage, err = parsePerPage(p.Value)
 	case ParamSort:
-		r.Sort, err = parseSort(p.value, r.fields)
+		r.Sort, err = parseSort(p.Value, r.fields)
 	case ParamOrder:
-		r.Desc = p.value == orderDesc
-		if !r.Desc && p.value != orderAsc {
-			err = herb.Invalidf("order is %q; it must be asc or desc", clip(p.value))
+		r.Desc = p.Value == orderDesc
+		if !r.Desc && p.Value != orderAsc {
+			err = herb.Invalidf("order is %q; it must be asc or desc", clip(p.Value))
 		}
 	case ParamSearch:
-		r.Search, err = parseSearch(p.value)
+		r.Search, err = parseSearch(p.Value)
 	}
 	return err
 }
@@ -119,30 +113,6 @@ func parseSort(name string, fields []herb.Field) (int, error) {
 		return 0, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
 	}
 	return i, nil
-}
-
-// pair is one parameter as it was given.
-type pair struct{ name, value string }
-
-// parsePairs splits a raw query, keeping the order.
-func parsePairs(raw string) ([]pair, error) {
-	var ps []pair
-	for piece := range strings.SplitSeq(raw, "&") {
-		if piece == "" {
-			continue
-		}
-		n, v, _ := strings.Cut(piece, "=")
-		name, err := url.QueryUnescape(n)
-		value, err2 := url.QueryUnescape(v)
-		if err != nil || err2 != nil {
-			return nil, herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
-		}
-		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return nil, herb.Invalidf("malformed query string: it is not UTF-8")
-		}
-		ps = append(ps, pair{name, value})
-	}
-	return ps, nil
 }
 
 // names returns the names of the fields that meet a condition, in alphabetical order.

@@ -76,7 +76,7 @@ func (r *Request) String() string {
 // writeQuestion writes what decides which records meet the request: its conditions and its search.
 func (r *Request) writeQuestion(b *strings.Builder) {
 	for _, c := range r.Conditions {
-		name := r.fields[c.Field].Name + "[" + string(c.Op) + "]"
+		name := FilterParam(r.fields[c.Field].Name, c.Op)
 		for _, v := range c.Values {
 			writeParam(b, name, v.Text)
 		}
@@ -130,18 +130,10 @@ func WithPage(raw string, page int) (string, error) {
 	if raw == "" {
 		return ParamPage + "=" + strconv.Itoa(page), nil
 	}
-	ps, err := parsePairs(raw)
+	ps, err := ParseParams(raw)
 	if err != nil {
 		return "", err
 	}
-	ps = slices.DeleteFunc(ps, func(p pair) bool { return p.name == ParamPage || p.name == ParamAPIKey })
-	ps = append(ps, pair{ParamPage, strconv.Itoa(page)})
-	var b strings.Builder
-	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte('&')
-		}
-		b.WriteString(url.QueryEscape(p.name) + "=" + url.QueryEscape(p.value))
-	}
-	return b.String(), nil
+	ps = slices.DeleteFunc(ps, func(p Param) bool { return p.Name == ParamPage || p.Name == ParamAPIKey })
+	return append(ps, Param{ParamPage, strconv.Itoa(page)}).Encode(), nil
 }

@@ -17,13 +17,13 @@ type Stream struct {
 // RefusePages returns an error if a raw query asks for a page: what answers with the whole result has none. As in a
 // listing, an empty value counts as absent.
 func RefusePages(raw string) error {
-	ps, err := parsePairs(raw)
+	ps, err := ParseParams(raw)
 	if err != nil {
 		return err
 	}
 	for _, p := range ps {
-		if (p.name == ParamPage || p.name == ParamPerPage) && p.value != "" {
-			return herb.Invalidf("%q is given, but an export has no pages: it is the whole result; leave %q out", p.name, p.name)
+		if (p.Name == ParamPage || p.Name == ParamPerPage) && p.Value != "" {
+			return herb.Invalidf("%q is given, but an export has no pages: it is the whole result; leave %q out", p.Name, p.Name)
 		}
 	}
 	return nil

@@ -12,17 +12,19 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view"
 )
 
 //go:embed assets templates
 var files embed.FS
 
-// assets are the files that pages refer to. Their names carry a hash of their content, so that a browser may keep them for
-// ever and never has an old one with a new page.
+// assets are the files that pages refer to. Their names contain a hash of their content, so that browsers cache them without
+// revalidation and never combine a new page with an old file.
 type assets struct {
-	base  string
-	names map[string]string // "app.js" to "app-0123456789.js"
-	files map[string]asset  // by that name
+	base        string
+	names       map[string]string // "app.js" to "app-0123456789.js"
+	files       map[string]asset  // by hashed name
+	fingerprint string            // of all assets and templates
 }
 
 type asset struct {
@@ -35,13 +37,18 @@ func newAssets(base string) (*assets, error) {
 	types := map[string]string{
 		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 	}
-	err := fs.WalkDir(files, "assets", func(file string, d fs.DirEntry, err error) error {
+	all := sha256.New()
+	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := files.ReadFile(file)
 		if err != nil {
 			return err
+		}
+		all.Write(content)
+		if path.Dir(file) != "assets" {
+			return nil
 		}
 		sum := sha256.Sum256(content)
 		name, ext := path.Base(file), path.Ext(file)
@@ -50,41 +57,40 @@ func newAssets(base string) (*assets, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the assets: %w", err)
+		return nil, fmt.Errorf("read assets: %w", err)
 	}
+	a.fingerprint = hex.EncodeToString(all.Sum(nil))
 	return a, nil
 }
 
-// path returns the address of an asset.
+// path returns the URL path of an asset.
 func (a *assets) path(name string) (string, error) {
 	hashed, ok := a.names[name]
 	if !ok {
-		return "", fmt.Errorf("there is no asset %q", name)
+		return "", fmt.Errorf("no such asset %q", name)
 	}
 	return a.base + "/assets/" + hashed, nil
 }
 
-const forEver = "public, max-age=31536000, immutable"
-
-// asset answers with a file that pages refer to.
+// asset serves a file that pages refer to.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	f, ok := p.assets.files[r.PathValue("file")]
 	if !ok {
-		return herb.Errorf(herb.CodeNotFound, "there is no such file; reload the page that refers to it")
+		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
 	}
 	w.Header().Set("Content-Type", f.contentType)
-	w.Header().Set("Cache-Control", forEver)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	_, err := w.Write(f.content)
 	return err
 }
 
-// parseTemplates reads the templates: the layout, the parts, and of each page a set of its own.
+// parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "count": herb.Count, "day": day, "moment": moment, "plural": plural, "machineTime": machineTime,
+		"asset": a.path, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
 	}
-	shared, err := template.New("shared").Funcs(funcs).ParseFS(files, "templates/shared/*.html")
+	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +100,7 @@ func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	}
 	out := map[string]*template.Template{}
 	for _, file := range pages {
-		t, err := shared.Clone()
+		t, err := partials.Clone()
 		if err == nil {
 			t, err = t.ParseFS(files, file)
 		}

@@ -15,7 +15,7 @@ import (
 
 const catalog = "/datasets/garden/catalog"
 
-// listing asks the API.
+// listing requests a listing from the API.
 func (s *site) listing(t testing.TB, path string) (records []map[string]string, total int) {
 	t.Helper()
 	a := s.get(t, path)
@@ -29,7 +29,7 @@ func (s *site) listing(t testing.TB, path string) (records []map[string]string, 
 	return l.Data, l.Meta.Total
 }
 
-// TestBrowser holds that a page shows the records that the API lists for the same query, and the call that lists them.
+// TestBrowser checks that a page shows the rows that the API lists for the same query, and the API call that lists them.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -57,7 +57,7 @@ func TestBrowser(t *testing.T) {
 				t.Errorf("records (-API +page):\n%s", diff)
 			}
 			found := words(one(t, one(t, doc, tag("div", "toolbar")), tag("p", "found")))
-			if !strings.HasPrefix(found, fmt.Sprintf("%d record", total)) {
+			if !strings.HasPrefix(found, fmt.Sprintf("%d row", total)) {
 				t.Errorf("the page says %q, the API %d", found, total)
 			}
 		})
@@ -98,7 +98,7 @@ func TestBrowser_sorting(t *testing.T) {
 				return attr(th, "aria-sort"), attr(one(t, th, tag("a", "")), "href")
 			}
 		}
-		t.Fatal("there is no such column")
+		t.Fatal("the column is missing")
 		return "", ""
 	}
 	query := "category=fern&page=2&per_page=5"
@@ -139,8 +139,8 @@ func TestBrowser_chips(t *testing.T) {
 	}
 }
 
-// TestBrowser_tidy holds that addresses as forms make them, and addresses with a key, lead to the address that says the same.
-func TestBrowser_tidy(t *testing.T) {
+// TestBrowser_canonical checks that URLs with parameters without effect, and URLs with a key, redirect to the canonical URL.
+func TestBrowser_canonical(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for query, want := range map[string]string{
@@ -167,27 +167,66 @@ func TestBrowser_states(t *testing.T) {
 		status int
 		want   string
 	}{
-		{catalog + "?category=zzz&tags=wet", 200, "No record fits all of this"},
-		{catalog + "?search=zzz", 200, "whole words"},
-		{catalog + "?page=99", 200, "There is no page 99"},
-		{"/datasets/empty/none", 200, "No records yet"},
-		{catalog + "?sort=prize", 400, `unknown sort field "prize"; did you mean "price"?`},
+		{catalog + "?category=zzz&tags=wet", 200, "No matching rows"},
+		{catalog + "?search=zzz", 200, "ros*"},
+		{catalog + "?page=99", 200, "no page 99"},
+		{"/datasets/empty/none", 200, "No rows"},
+		{catalog + "?sort=prize", 400, `did you mean "price"?`},
 		{catalog + "?colour=red", 400, `unknown parameter "colour"`},
 		{catalog + "?price%5Bgte%5D=cheap", 400, "is not a number"},
 		{catalog + "?search=" + strings.Repeat("a+", 40), 400, "at most 32"},
-		{catalog + "?a=%zz", 400, "malformed query string"},
-		{"/datasets/garden/nothing", 404, "there is no dataset"},
-		{"/datasets/..%2f/x", 404, "there is no such dataset"},
+		{catalog + "?a=%zz", 400, "malformed"},
+		{"/datasets/garden/nothing", 404, "garden/nothing"},
+		{"/datasets/..%2f/x", 404, "no such dataset"},
 	} {
 		doc := s.page(t, tt.path, tt.status)
 		if got := words(one(t, doc, tag("main", ""))); !strings.Contains(got, tt.want) {
 			t.Errorf("%s does not say %q: %s", tt.path, tt.want, got)
 		}
 	}
-	// What stands in the way can be taken away.
+	// Each filter can be removed.
 	empty := one(t, s.page(t, catalog+"?category=zzz&tags=wet", 200), tag("div", "empty-state"))
 	if n := len(all(empty, tag("a", "chip"))); n != 2 {
 		t.Errorf("%d filters can be removed, want 2", n)
+	}
+}
+
+// TestBrowser_invalid checks that an invalid parameter is named, and that the table shows the rows without it.
+func TestBrowser_invalid(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct {
+		query, param string
+		rows         int
+	}{
+		{"sort=prize&id=58", "sort", 1},
+		{"colour=red&id=58&id=59", "colour", 2},
+		{"price%5Bgte%5D=cheap&per_page=7", "price[gte]", 7},
+		{"page=0&per_page=10", "page", 10},
+		{"search=" + strings.Repeat("a+", 40), "search", 25},
+		{"sort=id&sort=id", "", 25},
+		{"a=%zz", "", 25},
+	} {
+		doc := s.page(t, catalog+"?"+tt.query, 400)
+		alert := one(t, doc, func(n *html.Node) bool { return attr(n, "role") == "alert" })
+		if codes := all(alert, tag("code", "")); tt.param != "" && (len(codes) != 1 || words(codes[0]) != tt.param) {
+			t.Errorf("%s: the page names %q", tt.query, words(alert))
+		}
+		if n := len(all(one(t, doc, tag("tbody", "")), tag("tr", ""))); n != tt.rows {
+			t.Errorf("%s: the table has %d rows, want %d", tt.query, n, tt.rows)
+		}
+		for _, a := range all(one(t, doc, tag("thead", "")), tag("a", "")) {
+			if status := s.get(t, catalog+attr(a, "href")).status; status != 200 {
+				t.Errorf("%s: the link %s gives %d", tt.query, attr(a, "href"), status)
+			}
+		}
+	}
+	doc := s.page(t, catalog+"?price%5Bgte%5D=cheap", 400)
+	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" {
+		t.Errorf("the input contains %q", attr(in, "value"))
+	}
+	if chips := all(doc, tag("a", "wrong")); len(chips) != 1 || attr(chips[0], "href") != catalog {
+		t.Errorf("the invalid filter cannot be removed: %v", chips)
 	}
 }
 
@@ -202,17 +241,17 @@ func TestBrowser_pages(t *testing.T) {
 	}
 	const q = "?per_page=5&sort=id"
 	want := []string{
-		"Before " + q + "&page=5", "Page 1 " + q, "Page 4 " + q + "&page=4", "Page 5 " + q + "&page=5", "Page 6 " + q + "&page=6page",
+		"Previous " + q + "&page=5", "Page 1 " + q, "Page 4 " + q + "&page=4", "Page 5 " + q + "&page=5", "Page 6 " + q + "&page=6page",
 		"Page 7 " + q + "&page=7", "Page 8 " + q + "&page=8", "Page 12 " + q + "&page=12", "Next " + q + "&page=7",
-		"Show 10 records on a page ?sort=id&per_page=10", "Show 25 records on a page ?sort=id",
-		"Show 50 records on a page ?sort=id&per_page=50", "Show 100 records on a page ?sort=id&per_page=100",
+		"10 rows per page ?sort=id&per_page=10", "25 rows per page ?sort=id",
+		"50 rows per page ?sort=id&per_page=50", "100 rows per page ?sort=id&per_page=100",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
 }
 
-// TestRecord holds that a record shows every value byte for byte, whatever is in it.
+// TestRecord checks that the record panel shows every value byte for byte.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -282,12 +321,12 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestBrowser_newVersion holds that nothing is shown of a version that is not live any more.
+// TestBrowser_newVersion checks that a page shows the live version only.
 func TestBrowser_newVersion(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for range 2 {
-		if got := words(s.page(t, catalog, 200)); !strings.Contains(got, "60 records") {
+		if got := words(s.page(t, catalog, 200)); !strings.Contains(got, "60 rows") {
 			t.Fatal("the first version is not shown")
 		}
 	}
@@ -304,7 +343,7 @@ func TestBrowser_newVersion(t *testing.T) {
 		s.library.datasets[i].Version = "v2"
 	}
 	got := words(s.page(t, catalog, 200))
-	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 records") || strings.Contains(got, "60 records") {
+	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 rows") || strings.Contains(got, "60 rows") {
 		t.Errorf("the page still shows the old version: %.500s", got)
 	}
 }
@@ -320,8 +359,8 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// FuzzAddress holds that no address makes a page fail, or lets anything through that a page must not have.
-func FuzzAddress(f *testing.F) {
+// FuzzURL checks that no URL causes an internal error or unsafe HTML.
+func FuzzURL(f *testing.F) {
 	for _, raw := range []string{
 		"category=fern&sort=price", "_record=3&_facet=price&_column=title", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
 		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0",

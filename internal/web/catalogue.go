@@ -13,15 +13,16 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
+	"herbarium/internal/web/view"
 )
 
-// catalogue is the front page.
+// catalogue is the front page: the list of datasets.
 type catalogue struct {
 	Base     string
 	Search   string
-	Total    int // datasets there are
-	Found    int // and that meet the search
-	Records  int // of all datasets
+	Total    int // datasets
+	Found    int // datasets that match the search
+	Rows     int // of all datasets
 	Datasets []entry
 	Prev     string
 	Next     string
@@ -32,26 +33,26 @@ type catalogue struct {
 // entry is a dataset in the catalogue.
 type entry struct {
 	herb.Ref
-	Name        string
+	Title       string
 	Description string
 	Path        string
-	Records     int
-	Fields      int
-	FieldNames  string
+	Rows        int
+	Columns     int
+	ColumnNames string
 	Published   time.Time
-	Locked      bool
-	Living      bool
+	Locked      bool // requires a key
+	Mutable     bool // rows are added one by one
 	Unavailable bool
 	Rejected    time.Time // when its newest source was rejected; zero: it was not, or that is not public
 }
 
 const datasetsPerPage = 48
 
-// catalogue answers with the datasets.
+// catalogue serves the list of datasets.
 func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	datasets, err := p.opts.Library.Datasets(r.Context())
 	if err != nil {
-		return fmt.Errorf("finding the datasets: %w", err)
+		return fmt.Errorf("list datasets: %w", err)
 	}
 	rejected, err := p.sourceErrors(r.Context())
 	if err != nil {
@@ -59,8 +60,9 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	values := r.URL.Query()
 	c := catalogue{Base: p.base, Search: values.Get(query.ParamSearch), Total: len(datasets)}
-	for _, d := range datasets {
-		c.Records += d.Records
+	for i := range datasets {
+		d := &datasets[i]
+		c.Rows += d.Records
 		e := p.entry(d)
 		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
 			e.Rejected = rejected[d.Ref].Since
@@ -70,10 +72,10 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	c.Found = len(c.Datasets)
-	if err := c.cut(p.base, values.Get(query.ParamPage)); err != nil {
+	if err := c.paginate(p.base, values.Get(query.ParamPage)); err != nil {
 		return err
 	}
-	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", plural(c.Total, "open dataset", "datasets")))
+	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	if l.JSONLD, err = p.catalogueJSONLD(r, datasets); err != nil {
 		return err
@@ -81,22 +83,22 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
 }
 
-// cut keeps the datasets of one page.
-func (c *catalogue) cut(base, page string) error {
+// paginate reduces the datasets to those of one page.
+func (c *catalogue) paginate(base, page string) error {
 	c.Page, c.Pages = 1, (c.Found+datasetsPerPage-1)/datasetsPerPage
 	if page != "" {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 {
-			return herb.Invalidf("page is %q; it must be a whole number from 1", clip(page, 60))
+			return herb.Invalidf("page is %q; it must be a whole number from 1", view.Clip(page, 60))
 		}
 		c.Page = n
 	}
 	href := func(n int) string {
-		ps := params{{query.ParamPage, strconv.Itoa(n)}}
+		var ps query.Params
 		if c.Search != "" {
-			ps = params{{query.ParamSearch, c.Search}}.with(ps...)
+			ps = query.Params{{Name: query.ParamSearch, Value: c.Search}}
 		}
-		return join(base+pathCatalogue, ps.encode())
+		return view.Join(base+pathCatalogue, ps.With(query.Param{Name: query.ParamPage, Value: strconv.Itoa(n)}).Encode())
 	}
 	if c.Page > 1 && c.Pages > 0 {
 		c.Prev = href(min(c.Page-1, c.Pages))
@@ -109,25 +111,25 @@ func (c *catalogue) cut(base, page string) error {
 	return nil
 }
 
-func (p *Pages) entry(d herb.Dataset) entry {
+func (p *Pages) entry(d *herb.Dataset) entry {
 	const shown = 8
 	names := make([]string, 0, shown)
 	for _, f := range d.Fields[:min(len(d.Fields), shown)] {
-		names = append(names, headingOf(f))
+		names = append(names, view.Heading(f))
 	}
 	list := strings.Join(names, ", ")
 	if len(d.Fields) > shown {
 		list += " …"
 	}
 	return entry{
-		Ref: d.Ref, Name: nameOf(d), Description: clip(d.Description, 240), Path: p.datasetPath(d.Ref), Records: d.Records,
-		Fields: len(d.Fields), FieldNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
-		Living: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
+		Ref: d.Ref, Title: view.Title(d), Description: view.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
+		Columns: len(d.Fields), ColumnNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
+		Mutable: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
 	}
 }
 
-// matches reports whether a dataset has all words of a search, or words that begin with them, in what it says of itself.
-func matches(d herb.Dataset, search string) bool {
+// matches reports whether every word of a search is a prefix of a word in the metadata of a dataset.
+func matches(d *herb.Dataset, search string) bool {
 	wanted := text.AppendWords(nil, search)
 	if len(wanted) == 0 {
 		return strings.TrimSpace(search) == ""
@@ -139,7 +141,7 @@ func matches(d herb.Dataset, search string) bool {
 	for _, f := range d.Fields {
 		has = text.AppendWords(text.AppendWords(has, f.Name), f.Title)
 	}
-	for _, k := range readDescriptor(d).Keywords {
+	for _, k := range view.ReadDescriptor(d).Keywords {
 		has = text.AppendWords(has, k)
 	}
 	for _, w := range wanted {

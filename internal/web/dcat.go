@@ -6,18 +6,20 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view"
 )
 
-// dcat answers with the catalogue as DCAT 3, for portals that harvest it.
+// dcat serves the catalogue as DCAT 3, for portals that harvest it.
 func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	datasets, err := p.opts.Library.Datasets(r.Context())
 	if err != nil {
-		return fmt.Errorf("finding the datasets: %w", err)
+		return fmt.Errorf("list datasets: %w", err)
 	}
 	origin := p.origin(r)
 	service := origin + "/#api"
 	entries, served := make([]node, len(datasets)), make([]node, len(datasets))
-	for i, d := range datasets {
+	for i := range datasets {
+		d := &datasets[i]
 		entries[i] = dcatDataset(origin, service, d)
 		served[i] = node{"@id": origin + pathDatasets + d.Ref.String() + "#dataset"}
 	}
@@ -47,9 +49,9 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func dcatDataset(origin, service string, d herb.Dataset) node {
+func dcatDataset(origin, service string, d *herb.Dataset) node {
 	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
-	about := readDescriptor(d)
+	about := view.ReadDescriptor(d)
 	rights := "PUBLIC"
 	if d.Access == herb.AccessKey {
 		rights = "RESTRICTED"
@@ -60,23 +62,23 @@ func dcatDataset(origin, service string, d herb.Dataset) node {
 			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title, "dcat:accessURL": node{"@id": address},
 			"dcat:mediaType": mediaType(media), "dcat:accessService": node{"@id": service},
 		}
-		if l := licenseOf(about); l != nil && l.Href != "" {
+		if l := about.License(); l != nil && l.Href != "" {
 			n["dct:license"] = node{"@id": l.Href}
 		}
 		return n
 	}
 	n := node{
-		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": plainText(nameOf(d)),
-		"dct:description": plainText(describe(d)), "dcat:landingPage": node{"@id": page},
+		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": view.PlainText(view.Title(d)),
+		"dct:description": view.PlainText(view.Describe(d)), "dcat:landingPage": node{"@id": page},
 		"dct:accessRights": node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
 		"dcat:distribution": []node{
-			distribution("json", "JSON, page by page", data, "application/json"),
-			distribution("csv", "CSV, all records", page+"/data.csv", "text/csv"),
+			distribution("json", "JSON, in pages", data, "application/json"),
+			distribution("csv", "CSV, all rows", page+"/data.csv", "text/csv"),
 		},
 	}
 	n.put("dcat:version", d.Version)
 	if !d.Published.IsZero() {
-		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": stamp(d.Published)}
+		n["dct:modified"] = node{"@type": "xsd:dateTime", "@value": view.Timestamp(d.Published)}
 	}
 	if len(about.Keywords) > 0 {
 		n["dcat:keyword"] = about.Keywords

@@ -1,20 +1,19 @@
-// Package web makes the pages for people: the catalogue, the data browser of each dataset with its documentation and its
-// versions, and what machines read of the same (schema.org, DCAT).
+// Package web serves the HTML pages: the catalogue, the data browser of each dataset with its API reference and its
+// versions, and the metadata that machines read from them (schema.org, DCAT).
 //
-// # One rendering
+// # Rendering
 //
-// Pages are rendered here, with html/template, and need no script. The one script that there is asks for the same pages and
-// puts their main part in the place of the old one, so that there is nothing that two programs would have to render alike.
+// Pages are rendered on the server with html/template and work without a script. The script of the pages requests the same
+// URLs and replaces the main part of the page, so that nothing is rendered in two places.
 //
-// # The address is the state
+// # Every view is a URL
 //
-// The query of a data browser's address is that of the listing it shows, parameter by parameter, so that the API call behind
-// a page is always at hand. What the page alone knows (chosen columns, the opened record, opened filters) has names that
-// begin with an underscore; a field of such a name is filtered as name[eq].
+// The query string of a data browser is that of the listing it shows, parameter by parameter. Parameters that only the page
+// uses (columns, the open record, open filters) begin with an underscore; a field with such a name is filtered as name[eq].
 //
-// # What a dataset may do to a page
+// # Untrusted datasets
 //
-// Nothing. Values are escaped, isolated from the text around them, and never become addresses of another kind than http and
-// https. The content policy allows our own script and style files alone; images of other hosts are allowed where a dataset
-// has a field of images, over https, and are fetched lazily and without a referrer.
+// Values are escaped, isolated from the direction of the surrounding text, and become links only if they are http or https
+// URLs. The content security policy allows only our own script and style files. Images of other hosts are allowed on pages
+// of datasets with an image column, over https; they are loaded lazily and without a referrer.
 package web

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// facet returns the counts of a filter as the fragment has them.
+// facet returns the counts of a filter from the fragment.
 func (s *site) facet(t *testing.T, query, name string) *html.Node {
 	t.Helper()
 	doc := s.page(t, catalog+"/facets?"+query, 200)
@@ -32,13 +32,13 @@ func TestFacets_values(t *testing.T) {
 		{"_facet=category", "category", []string{
 			"fern19  ?category=fern", "moss19  ?category=moss", "tree19  ?category=tree", "empty3  ?category=",
 		}},
-		{ // its own filter is not counted, so that what is not chosen can be compared
+		{ // the counts of a field ignore its own filter
 			"category=fern&sort=price&page=2&_facet=category", "category", []string{
 				"fern19 true ?sort=price", "moss19  ?category=fern&sort=price&category=moss", "tree19  ?category=fern&sort=price&category=tree",
 				"empty3  ?category=fern&sort=price&category=",
 			},
 		},
-		{ // of the ferns none is wet, and what is chosen stays to be taken away
+		{ // no fern is wet; the selected value is listed so that it can be removed
 			"category=fern&tags=wet&_facet=tags", "tags", []string{"shade19  ?category=fern&tags=wet&tags=shade", "wet true ?category=fern"},
 		},
 	}
@@ -57,7 +57,7 @@ func TestFacets_histogram(t *testing.T) {
 	total, chosen := 0, 0
 	for _, b := range bars {
 		var n int
-		if _, err := fmt.Sscanf(attr(b, "aria-label")[strings.LastIndex(attr(b, "aria-label"), ":")+2:], "%d record", &n); err != nil {
+		if _, err := fmt.Sscanf(attr(b, "aria-label")[strings.LastIndex(attr(b, "aria-label"), ":")+2:], "%d row", &n); err != nil {
 			t.Fatal(err)
 		}
 		total += n
@@ -69,18 +69,18 @@ func TestFacets_histogram(t *testing.T) {
 			t.Errorf("a bar leads to %s", href)
 		}
 		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+href); found != n {
-			t.Errorf("%q leads to %d records", attr(b, "aria-label"), found)
+			t.Errorf("%q leads to %d rows", attr(b, "aria-label"), found)
 		}
 	}
 	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern"); total != want {
-		t.Errorf("the bars have %d records, want %d", total, want)
+		t.Errorf("the bars have %d rows, want %d", total, want)
 	}
 	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern&price%5Bgte%5D=30000"); chosen != want {
-		t.Errorf("the marked bars have %d records, want %d", chosen, want)
+		t.Errorf("the active bars have %d rows, want %d", chosen, want)
 	}
 }
 
-// TestFacets_inPage holds that counts can be had without a script, and that a page has none that nobody asked for.
+// TestFacets_inPage checks that a page contains only the requested counts.
 func TestFacets_inPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -89,15 +89,15 @@ func TestFacets_inPage(t *testing.T) {
 	}
 	doc := s.page(t, catalog+"?_facet=category&_facet=price", 200)
 	if len(all(doc, tag("ul", "values"))) == 0 || len(all(doc, tag("div", "histogram"))) != 1 {
-		t.Error("the page lacks the counts that were asked for")
+		t.Error("the page lacks the requested counts")
 	}
 	opened := all(doc, func(n *html.Node) bool { return n.Data == "details" && attr(n, "data-facet") == "category" })
 	if len(opened) != 1 {
-		t.Fatal("there is no such filter")
+		t.Fatal("the filter is missing")
 	}
 }
 
-// TestFilters holds that each field is filtered as its type and its values ask for.
+// TestFilters checks the filter of each type of field.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -116,14 +116,14 @@ func TestFilters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("filters (-want +got):\n%s", diff)
 	}
-	// Of a dataset that nothing is known of, values are counted when somebody asks.
+	// Without a publish report, values are counted on request.
 	wide := one(t, s.page(t, "/datasets/wide/many?_facet=f3", 200), func(n *html.Node) bool { return attr(n, "data-facet") == "f3" })
 	if attr(wide, "data-mode") != "values" || len(all(wide, tag("ul", "values"))) != 1 || len(all(wide, tag("input", ""))) != 1 {
-		t.Errorf("the filter of a field of unknown values is %s", words(wide))
+		t.Errorf("the filter without a publish report is %s", words(wide))
 	}
 }
 
-// TestFilterForm holds that what is entered into the form of the filters makes the address that asks for it.
+// TestFilterForm checks that the form submits the state of the page.
 func TestFilterForm(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -146,7 +146,7 @@ func TestFilterForm(t *testing.T) {
 	}
 }
 
-func TestFacets_refusals(t *testing.T) {
+func TestFacets_errors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, status := range map[string]int{

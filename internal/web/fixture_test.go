@@ -22,7 +22,7 @@ import (
 	"herbarium/internal/web"
 )
 
-// The secrets of the fixture.
+// The keys of the fixture.
 const (
 	staffKey = "herb_staff00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	otherKey = "herb_other00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -33,7 +33,7 @@ type fakeKeys struct{}
 func (fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
 	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}}[secret]
 	if !ok {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "there is no such key")
+		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
 	}
 	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil
 }
@@ -49,7 +49,7 @@ type fakeLibrary struct {
 	sets     map[herb.Ref]library.Source
 	datasets []herb.Dataset
 	editions map[herb.Ref][]library.Edition
-	err      error // instead of an answer
+	err      error // returned by every method, if set
 }
 
 func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
@@ -70,14 +70,14 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot
 			return library.Snapshot{Dataset: d, Source: l.sets[ref]}, nil
 		}
 	}
-	return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
+	return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 }
 
 func (l *fakeLibrary) Editions(_ context.Context, ref herb.Ref) ([]library.Edition, error) {
 	return l.editions[ref], nil
 }
 
-// field makes a field that can be used in every way.
+// field returns a field that supports searching, filtering and sorting.
 func field(name string, t herb.Type) herb.Field {
 	return herb.Field{Name: name, Type: t, Searchable: t == herb.TypeText || t == herb.TypeList, Filterable: true, Sortable: true}
 }
@@ -125,7 +125,7 @@ func staff() (herb.Dataset, []herb.Record) {
 	return d, []herb.Record{{"Secretive Ana", "7"}, {"Secretive Bo", "8"}}
 }
 
-// hostile is what a dataset may try on a page.
+// hostile returns values that attack a page.
 func hostile() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `javascript:alert(1)`, ` javascript:alert(1)`,
@@ -167,7 +167,7 @@ func wide() (herb.Dataset, []herb.Record) {
 	return d, []herb.Record{record}
 }
 
-// site is a server with pages over fakes.
+// site is a server with pages over a fake library.
 type site struct {
 	http.Handler
 	library *fakeLibrary
@@ -209,7 +209,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	return &site{Handler: api, library: lib, base: strings.TrimRight(u.Path, "/")}
 }
 
-// reply is what a browser gets.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
@@ -228,7 +228,7 @@ func (s *site) do(t testing.TB, r *http.Request) reply {
 	return reply{res.StatusCode, res.Header, string(b)}
 }
 
-// get asks as a browser does. More are names and values of headers.
+// get sends a request as a browser does. more are names and values of headers.
 func (s *site) get(t testing.TB, path string, more ...string) reply {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://herbarium.test"+path, nil)
@@ -239,7 +239,7 @@ func (s *site) get(t testing.TB, path string, more ...string) reply {
 	return s.do(t, r)
 }
 
-// page asks for a page and parses it.
+// page requests a page and parses it.
 func (s *site) page(t testing.TB, path string, status int) *html.Node {
 	t.Helper()
 	a := s.get(t, path)
@@ -258,7 +258,7 @@ func parse(t testing.TB, body string) *html.Node {
 	return n
 }
 
-// all returns the elements below n that meet a condition, in order.
+// all returns the descendant elements of n that meet a condition, in document order.
 func all(n *html.Node, meets func(*html.Node) bool) (found []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && meets(d) {
@@ -268,14 +268,14 @@ func all(n *html.Node, meets func(*html.Node) bool) (found []*html.Node) {
 	return found
 }
 
-// tag is the condition that an element has a name and, if given, a class.
+// tag is the condition that an element has a tag name and, if given, a class.
 func tag(name, class string) func(*html.Node) bool {
 	return func(n *html.Node) bool {
 		return n.Data == name && (class == "" || slices.Contains(strings.Fields(attr(n, "class")), class))
 	}
 }
 
-// one returns the only such element.
+// one returns the only descendant element that meets a condition.
 func one(t testing.TB, n *html.Node, meets func(*html.Node) bool) *html.Node {
 	t.Helper()
 	found := all(n, meets)
@@ -305,5 +305,5 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// words returns the text of an element with single blanks.
+// words returns the text of an element with white space collapsed.
 func words(n *html.Node) string { return strings.Join(strings.Fields(textOf(n)), " ") }

@@ -4,35 +4,35 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view"
 )
 
 // node is a node of JSON-LD.
 type node map[string]any
 
-// put sets a member, unless there is nothing to say.
+// put sets a member unless the value is empty.
 func (n node) put(name, value string) {
 	if value != "" {
 		n[name] = value
 	}
 }
 
-// jsonLD describes a dataset in the words of schema.org, for search engines.
-func (p *Pages) jsonLD(r *http.Request, d herb.Dataset) (template.JS, error) {
-	n := p.schemaDataset(p.origin(r), d)
+// jsonLD returns the schema.org description of a dataset, for search engines.
+func (p *Pages) jsonLD(r *http.Request, d *herb.Dataset) (template.JS, error) {
+	n := schemaDataset(p.origin(r), d)
 	n["@context"] = "https://schema.org"
 	return encodeLD(n)
 }
 
-func (p *Pages) schemaDataset(origin string, d herb.Dataset) node {
-	const mostFields = 100
+func schemaDataset(origin string, d *herb.Dataset) node {
+	const maxFields = 100
 	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
-	about := readDescriptor(d)
+	about := view.ReadDescriptor(d)
 	n := node{
-		"@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": plainText(nameOf(d)),
-		"description": clip(plainText(describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
+		"@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": view.PlainText(view.Title(d)),
+		"description": view.Clip(view.PlainText(view.Describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
 		"includedInDataCatalog": node{"@type": "DataCatalog", "name": siteName, "url": origin + pathCatalogue},
 		"distribution": []node{
 			{"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": data},
@@ -40,19 +40,19 @@ func (p *Pages) schemaDataset(origin string, d herb.Dataset) node {
 		},
 	}
 	n.put("version", d.Version)
-	n.put("dateModified", stamp(d.Published))
+	n.put("dateModified", view.Timestamp(d.Published))
 	if len(about.Keywords) > 0 {
 		n["keywords"] = about.Keywords
 	}
-	if l := licenseOf(about); l != nil {
+	if l := about.License(); l != nil {
 		n["license"] = l.Name
 		n.put("license", l.Href)
 	}
-	if webAddress(about.Homepage) {
+	if view.IsWebAddress(about.Homepage) {
 		n["sameAs"] = about.Homepage
 	}
-	fields := make([]node, 0, min(len(d.Fields), mostFields))
-	for _, f := range d.Fields[:min(len(d.Fields), mostFields)] {
+	fields := make([]node, 0, min(len(d.Fields), maxFields))
+	for _, f := range d.Fields[:min(len(d.Fields), maxFields)] {
 		v := node{"@type": "PropertyValue", "name": f.Name}
 		v.put("description", f.Description)
 		fields = append(fields, v)
@@ -61,15 +61,16 @@ func (p *Pages) schemaDataset(origin string, d herb.Dataset) node {
 	return n
 }
 
-// catalogueJSONLD describes the catalogue in the words of schema.org.
+// catalogueJSONLD returns the schema.org description of the catalogue.
 func (p *Pages) catalogueJSONLD(r *http.Request, datasets []herb.Dataset) (template.JS, error) {
-	const most = 100
+	const maxDatasets = 100
 	origin := p.origin(r)
-	refs := make([]node, 0, min(len(datasets), most))
-	for _, d := range datasets[:min(len(datasets), most)] {
+	refs := make([]node, 0, min(len(datasets), maxDatasets))
+	for i := range datasets[:min(len(datasets), maxDatasets)] {
+		d := &datasets[i]
 		refs = append(refs, node{
 			"@type": "Dataset", "@id": origin + pathDatasets + d.Ref.String(), "url": origin + pathDatasets + d.Ref.String(),
-			"name": plainText(nameOf(d)), "description": clip(plainText(describe(d)), 300),
+			"name": view.PlainText(view.Title(d)), "description": view.Clip(view.PlainText(view.Describe(d)), 300),
 		})
 	}
 	return encodeLD(node{
@@ -78,15 +79,8 @@ func (p *Pages) catalogueJSONLD(r *http.Request, datasets []herb.Dataset) (templ
 	})
 }
 
-// encodeLD writes a node so that it may stand in a page: < and > are escaped by encoding/json.
+// encodeLD encodes a node for use in a page; encoding/json escapes < and >.
 func encodeLD(n node) (template.JS, error) {
 	b, err := json.Marshal(n)
 	return template.JS(b), err
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }

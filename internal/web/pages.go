@@ -9,27 +9,27 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/web/view"
 )
 
-// Library is where the datasets are.
+// Library provides the datasets.
 type Library interface {
-	// Acquire returns a dataset as it is now, herb.CodeNotFound if there is none.
+	// Acquire returns the live version of a dataset, or herb.CodeNotFound.
 	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
-	// Datasets describes what there is now, ordered by ref.
+	// Datasets describes all datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	// Editions lists the versions of a dataset, the newest first.
+	// Editions lists the versions of a dataset, newest first.
 	Editions(ctx context.Context, ref herb.Ref) ([]library.Edition, error)
 }
 
-// Keys finds out who a secret belongs to.
+// Keys verifies keys.
 type Keys interface {
-	// Verify fails with herb.CodeUnauthenticated, in words that do not repeat the secret, if it is of no use.
-	// client is the network address that sent it; one that sends too many gets herb.CodeRateLimited.
-	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
+	// Verify fails with herb.CodeUnauthenticated if the key is not valid. The message does not contain the key. client is the
+	// network address that sent it; one that sends too many invalid keys gets herb.CodeRateLimited.
+	Verify(ctx context.Context, key, client string) (herb.Principal, error)
 }
 
 // Options of the pages. Library and Keys are required.
@@ -37,37 +37,36 @@ type Options struct {
 	Library  Library
 	Keys     Keys
 	Troubles func(ctx context.Context) ([]herb.Trouble, error) // errors of sources that could not be published; nil: none are known
-	// PublicURL is where people reach the pages, such as https://example.org/data; empty: as the request says.
+	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
 	Version   string // of the program
 }
 
-// Pages answers for people. It is safe for use by any number of goroutines.
+// Pages serves the HTML pages. It is safe for concurrent use.
 type Pages struct {
 	opts      Options
-	public    *url.URL // nil: unknown
-	base      string   // path of the public address, without a slash at its end
+	public    *url.URL // nil: not configured
+	base      string   // path of the public URL, without a trailing slash
 	assets    *assets
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
-	shells    shells
-	scratch   sync.Pool // of *[]byte, in which the parts of a page that differ are written
+	snippets  *view.SnippetTemplates
 }
 
-// New returns the pages over a library.
+// New returns the pages of a library.
 func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.Keys == nil {
 		return nil, errors.New("web: Library and Keys are required")
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection(), shells: shells{kept: map[shellName]*shell{}}}
+	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
 	if opts.PublicURL != "" {
 		u, err := url.Parse(opts.PublicURL)
 		if err != nil || u.Host == "" {
-			return nil, fmt.Errorf("web: the public address %q is not one", opts.PublicURL)
+			return nil, fmt.Errorf("web: invalid public URL %q; use a URL such as https://example.org/data", opts.PublicURL)
 		}
 		p.public, p.base = u, strings.TrimRight(u.EscapedPath(), "/")
 		if err := p.csrf.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			return nil, fmt.Errorf("web: the public address: %w", err)
+			return nil, fmt.Errorf("web: public URL: %w", err)
 		}
 	}
 	var err error
@@ -77,10 +76,13 @@ func New(opts Options) (*Pages, error) {
 	if p.templates, err = parseTemplates(p.assets); err != nil {
 		return nil, err
 	}
+	if p.snippets, err = view.ParseSnippets(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
-// The paths of pages that others link to.
+// The paths that pages link to.
 const (
 	pathCatalogue = "/"
 	pathDocs      = "/docs"
@@ -90,29 +92,29 @@ const (
 	pathAPI       = "/api/v1/"
 )
 
-// Handlers returns what answers each page, by its pattern of http.ServeMux with the method.
+// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
 func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
 	const dataset = "/datasets/{namespace}/{dataset}"
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
 		"GET " + dataset:                              p.browse,
-		"GET " + dataset + "/facets":                  p.facetFragment,
+		"GET " + dataset + "/facets":                  p.facets,
 		"GET " + dataset + "/api":                     p.reference,
 		"GET " + dataset + "/versions":                p.versions,
-		"POST " + dataset + "/key":                    p.keepKey,
-		"POST " + dataset + "/key/forget":             p.forgetKey,
+		"POST " + dataset + "/key":                    p.saveKey,
+		"POST " + dataset + "/key/forget":             p.deleteKey,
 		"GET /assets/{file}":                          p.asset,
 		"GET " + pathDocs:                             p.docs,
 		"GET " + pathDocs + "/{file}":                 p.docsAsset,
 		"GET " + pathDCAT:                             p.dcat,
-		"GET /datasets/{namespace}/{$}":               p.toCatalogue,
-		"GET /datasets/{namespace}":                   p.toCatalogue,
-		"GET " + strings.TrimRight(pathDatasets, "/"): p.toCatalogue,
+		"GET /datasets/{namespace}/{$}":               p.redirectToCatalogue,
+		"GET /datasets/{namespace}":                   p.redirectToCatalogue,
+		"GET " + strings.TrimRight(pathDatasets, "/"): p.redirectToCatalogue,
 	}
 }
 
-// toCatalogue leads from where no page is, but someone who shortens an address may look for one, to the datasets.
-func (p *Pages) toCatalogue(w http.ResponseWriter, r *http.Request) error {
+// redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
+func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
 		to += "?search=" + url.QueryEscape(ns)
@@ -127,7 +129,7 @@ func redirect(w http.ResponseWriter, to string) error {
 	return nil
 }
 
-// origin returns the address that absolute links begin with, without a slash at its end.
+// origin returns the prefix of absolute links, without a trailing slash.
 func (p *Pages) origin(r *http.Request) string {
 	if p.public != nil {
 		return p.public.Scheme + "://" + p.public.Host + p.base
@@ -142,15 +144,15 @@ func (p *Pages) origin(r *http.Request) string {
 	return scheme + "://" + host
 }
 
-// layout is what every page has in common.
+// layout contains what every page has in common.
 type layout struct {
 	Base        string
-	Title       string // of the window
+	Title       string
 	Description string
-	Canonical   string // empty: this page should not be found by its address
+	Canonical   string // URL; empty: not indexed by search engines
 	SiteName    string
-	Theme       string // "light", "dark" or empty: as the system has it
-	Current     string // "catalogue", "docs" or empty
+	Theme       string // "light", "dark" or empty: that of the system
+	Current     string // navigation entry: "catalogue", "docs" or empty
 	JSONLD      template.JS
 	Images      bool // the page shows images of other hosts
 	Version     string
@@ -160,12 +162,12 @@ const siteName = "Herbarium"
 
 func (p *Pages) layout(r *http.Request, title, description string) layout {
 	return layout{
-		Base: p.base, Title: plainText(title), Description: clip(plainText(description), 300), SiteName: siteName, Theme: themeOf(r),
+		Base: p.base, Title: view.PlainText(title), Description: view.Clip(view.PlainText(description), 300), SiteName: siteName, Theme: themeOf(r),
 		Version: p.opts.Version,
 	}
 }
 
-// themeOf returns the theme that someone chose; empty: none.
+// themeOf returns the selected theme; empty: none.
 func themeOf(r *http.Request) string {
 	if c, err := r.Cookie(themeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
@@ -173,30 +175,30 @@ func themeOf(r *http.Request) string {
 	return ""
 }
 
-// themeCookie is written by the script when someone chooses a theme.
+// themeCookie is set by the script when the user selects a theme.
 const themeCookie = "herbarium_theme"
 
-// render writes a page. It sets all headers but those that say who may keep a copy.
+// render writes a page with all headers except those for caching.
 func (p *Pages) render(w http.ResponseWriter, name string, status int, l layout, data any) error {
 	t, ok := p.templates[name]
 	if !ok {
-		return fmt.Errorf("web: there is no template %q", name)
+		return fmt.Errorf("web: no such template %q", name)
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "layout", struct {
 		Layout layout
 		Page   any
 	}{l, data}); err != nil {
-		return fmt.Errorf("rendering %s: %w", name, err)
+		return fmt.Errorf("render %s: %w", name, err)
 	}
-	p.secure(w.Header(), l.Images)
+	p.setHeaders(w.Header(), l.Images)
 	w.WriteHeader(status)
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// secure sets what a browser may do with a page: run our script, use our style, send forms to us, be framed by nobody.
-func (p *Pages) secure(h http.Header, images bool) {
+// setHeaders sets the headers that restrict what a browser may do with a page.
+func (p *Pages) setHeaders(h http.Header, images bool) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	policy := contentPolicy
 	if images {
@@ -204,7 +206,7 @@ func (p *Pages) secure(h http.Header, images bool) {
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "same-origin") // with no referrer at all, forms would come from the origin "null"
+	h.Set("Referrer-Policy", "same-origin") // without a referrer, browsers submit forms with the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
@@ -219,27 +221,17 @@ const (
 	policyStart = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
 		"base-uri 'none'; frame-ancestors 'none'; img-src 'self'"
 	contentPolicy = policyStart
-	// Images of datasets are on hosts of their publishers, over https alone: an image over http would be seen by all on the
-	// way, and is blocked as mixed content where the page itself comes over https.
+	// Images of datasets are loaded from other hosts, over https only: browsers block http images as mixed content.
 	contentPolicyImages = policyStart + " https:"
 )
 
-// Failure writes an error as a page.
+// Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
-	heading := map[int]string{
-		http.StatusBadRequest:         "That did not work",
-		http.StatusForbidden:          "Not with this key",
-		http.StatusNotFound:           "Nothing grows here",
-		http.StatusMethodNotAllowed:   "That cannot be done here",
-		http.StatusServiceUnavailable: "Too much at once",
-	}[status]
-	if heading == "" {
-		heading = "Something went wrong"
-	}
+	heading := http.StatusText(status)
 	return p.render(w, "failure", status, p.layout(r, heading, message), struct {
 		Status           int
 		Heading, Message string
-		Again            bool
+		Retry            bool
 		Base             string
 	}{status, heading, message, status == http.StatusServiceUnavailable || status >= http.StatusInternalServerError, p.base})
 }

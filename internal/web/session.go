@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view"
 )
 
-// keyCookie holds the key that opens a dataset. It is a cookie of the dataset's own path, so that a browser can keep the keys
-// of several datasets and sends each nowhere else, and it lasts as long as the browser is open.
+// keyCookie holds the key of a dataset. Its path is that of the dataset, so that a browser can hold the keys of several
+// datasets and sends each only there. It is a session cookie.
 const keyCookie = "herbarium_key"
 
-// Key returns the key that a browser keeps for the dataset of a page; empty: none.
+// Key returns the key that the browser sends for the dataset of a page; empty: none.
 func (p *Pages) Key(r *http.Request) string {
 	c, err := r.Cookie(keyCookie)
 	if err != nil {
@@ -22,8 +23,8 @@ func (p *Pages) Key(r *http.Request) string {
 	return c.Value
 }
 
-// admit finds out whether the key that a browser keeps opens a dataset. An empty key is an error without a message.
-func (p *Pages) admit(r *http.Request, d herb.Dataset) error {
+// authorize checks that the key of the browser may read a dataset. The error for a missing key has no message.
+func (p *Pages) authorize(r *http.Request, d *herb.Dataset) error {
 	if d.Access != herb.AccessKey {
 		return nil
 	}
@@ -40,13 +41,13 @@ func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 		return err
 	}
 	if !who.May(ref.ReadScopes()...) {
-		return herb.Errorf(herb.CodeForbidden, "this key is valid, but not for this dataset")
+		return herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
 	}
 	return nil
 }
 
-// askKey shows the form for the key of a dataset. Errors that are not about the key are returned.
-func (p *Pages) askKey(w http.ResponseWriter, r *http.Request, d herb.Dataset, back string, refused error) error {
+// requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
+func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Dataset, back string, refused error) error {
 	status := http.StatusUnauthorized
 	switch herb.CodeOf(refused) {
 	case herb.CodeUnauthenticated:
@@ -61,23 +62,21 @@ func (p *Pages) askKey(w http.ResponseWriter, r *http.Request, d herb.Dataset, b
 	h := w.Header()
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
 	h.Set("Cache-Control", "no-store")
-	head := p.datasetHead(d, "data")
-	return p.render(w, "key", status, p.layout(r, "Key needed: "+nameOf(d), d.Description), struct {
-		Head    datasetHead
-		Message string
-		Back    string
-	}{head, herb.MessageOf(refused), back})
+	return p.render(w, "key", status, p.layout(r, "Key required: "+view.Title(d), d.Description), struct {
+		Head          view.Head
+		Message, Back string
+	}{view.NewHead(d, p.base, p.datasetPath(d.Ref), "data"), herb.MessageOf(refused), back})
 }
 
-// keepKey takes the key from the form and has the browser keep it.
-func (p *Pages) keepKey(w http.ResponseWriter, r *http.Request) error {
-	const most = 32 << 10 // room for a key and for the query of the page to go back to
+// saveKey verifies the key that was entered into the form and stores it in a cookie.
+func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request) error {
+	const maxForm = 32 << 10 // a key and the query string of the page to return to
 	if err := p.csrf.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "this form was sent from another site; open the dataset here and enter the key again")
+		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the dataset here and enter the key again")
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, most)
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return herb.Wrap(herb.CodeInvalid, err, "the form cannot be read; open the dataset and enter the key again")
+		return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the dataset and enter the key again")
 	}
 	snap, err := p.acquire(r)
 	if err != nil {
@@ -86,27 +85,27 @@ func (p *Pages) keepKey(w http.ResponseWriter, r *http.Request) error {
 	defer snap.Release()
 	key, back := strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back")
 	if key == "" {
-		return p.askKey(w, r, snap.Dataset, back, herb.Errorf(herb.CodeUnauthenticated, "the field is empty; enter the key"))
+		return p.requestKey(w, r, &snap.Dataset, back, herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key"))
 	}
 	if err := p.verify(r, snap.Ref, key); err != nil {
-		return p.askKey(w, r, snap.Dataset, back, err)
+		return p.requestKey(w, r, &snap.Dataset, back, err)
 	}
 	http.SetCookie(w, p.cookie(snap.Ref, key))
-	return p.backTo(w, snap.Ref, back)
+	return p.redirectBack(w, snap.Ref, back)
 }
 
-// forgetKey has the browser forget the key of a dataset.
-func (p *Pages) forgetKey(w http.ResponseWriter, r *http.Request) error {
+// deleteKey deletes the cookie with the key of a dataset.
+func (p *Pages) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	if err := p.csrf.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "this form was sent from another site")
+		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site")
 	}
-	gone := p.cookie(refOf(r), "")
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
-	return p.backTo(w, refOf(r), "")
+	c := p.cookie(refOf(r), "")
+	c.MaxAge = -1
+	http.SetCookie(w, c)
+	return p.redirectBack(w, refOf(r), "")
 }
 
-// cookie makes the cookie of a dataset's key.
+// cookie returns the cookie for the key of a dataset.
 func (p *Pages) cookie(ref herb.Ref, key string) *http.Cookie {
 	return &http.Cookie{
 		Name: keyCookie, Value: key, Path: p.datasetPath(ref), HttpOnly: true, SameSite: http.SameSiteStrictMode,
@@ -114,9 +113,9 @@ func (p *Pages) cookie(ref herb.Ref, key string) *http.Cookie {
 	}
 }
 
-// backTo leads back to the page of a dataset that asked for the key. Only the query of it comes from the form, so that it
-// cannot lead anywhere else.
-func (p *Pages) backTo(w http.ResponseWriter, ref herb.Ref, back string) error {
+// redirectBack redirects to the page of a dataset that required the key. Only its query string comes from the form, so that
+// the form cannot redirect elsewhere.
+func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		return redirect(w, p.base+pathCatalogue)
 	}
@@ -124,5 +123,5 @@ func (p *Pages) backTo(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if err != nil {
 		values = nil
 	}
-	return redirect(w, join(p.datasetPath(ref), values.Encode()))
+	return redirect(w, view.Join(p.datasetPath(ref), values.Encode()))
 }

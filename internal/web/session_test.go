@@ -12,7 +12,7 @@ import (
 
 const locked = "/datasets/locked/staff"
 
-// post sends a form as a browser does. More are names and values of headers.
+// post submits a form as a browser does. more are names and values of headers.
 func (s *site) post(t *testing.T, path string, form url.Values, more ...string) reply {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://herbarium.test"+path, strings.NewReader(form.Encode()))
@@ -25,7 +25,7 @@ func (s *site) post(t *testing.T, path string, form url.Values, more ...string) 
 	return s.do(t, r)
 }
 
-// TestKey walks the way of someone with a key: asked, let in, and shown everything.
+// TestKey enters a key, uses it and deletes it.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -69,7 +69,7 @@ func TestKey(t *testing.T) {
 	}
 	a = s.post(t, locked+"/key/forget", nil)
 	if a.status != 303 || !strings.Contains(a.header.Get("Set-Cookie"), "herbarium_key=; Path="+locked+"; Max-Age=0") {
-		t.Errorf("forgetting: %d %v", a.status, a.header)
+		t.Errorf("deleting the key: %d %v", a.status, a.header)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestKey_refused(t *testing.T) {
 		}
 	}
 	if a := s.post(t, locked+"/key/forget", nil, "Sec-Fetch-Site", "cross-site"); a.status != 403 {
-		t.Errorf("another site makes the browser forget: %d", a.status)
+		t.Errorf("another site can delete the key: %d", a.status)
 	}
 	if a := s.post(t, locked+"/key", url.Values{"key": {strings.Repeat("x", 40_000)}}); a.status != 400 {
 		t.Errorf("a giant form gives %d", a.status)

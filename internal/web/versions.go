@@ -8,13 +8,14 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/web/view"
 )
 
-// history is the page of a dataset's versions.
+// history lists the versions of a dataset.
 type history struct {
-	Head     datasetHead
+	Head     view.Head
 	Versions []version
-	Secret   bool // reports quote values, and there is no key
+	Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
 	Rejected rejection
 }
 
@@ -24,38 +25,31 @@ type rejection struct {
 	Message string    // why; empty: not shown to this visitor
 }
 
-// version is one of them.
+// version is a version of a dataset with its changes.
 type version struct {
-	Name      string
-	Published time.Time
-	Records   int
-	Fields    int
-	Live      bool
-	First     bool
-	Changes   []library.Change
-	Report    *herb.Report
-	More      int // columns of the report that are too many to be shown
+	library.Edition
+	MoreColumns int // of the report, not shown
 }
 
 // rejection returns what a visitor may know of the newest source of a dataset. A message quotes values of the source. The
 // access that the source asks for may be unknown, so that only a visitor with a key for a protected dataset reads it; the
 // pages of open datasets are public and say only that the source was rejected.
-func (p *Pages) rejection(ctx context.Context, d datasetHead) (rejection, error) {
-	if d.Locked && !d.Unlocked {
+func (p *Pages) rejection(ctx context.Context, head view.Head) (rejection, error) {
+	if head.Locked && !head.Unlocked {
 		return rejection{}, nil
 	}
 	all, err := p.sourceErrors(ctx)
 	if err != nil {
-		return rejection{}, fmt.Errorf("reading source errors: %w", err)
+		return rejection{}, fmt.Errorf("read source errors: %w", err)
 	}
-	e := all[d.Ref]
-	if !d.Unlocked {
+	e := all[head.Ref]
+	if !head.Unlocked {
 		e.Message = ""
 	}
 	return rejection{e.Since, e.Message}, nil
 }
 
-// versions answers with the versions of a dataset.
+// versions serves the versions of a dataset.
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 	snap, err := p.acquire(r)
 	if err != nil {
@@ -66,29 +60,27 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	h := history{Head: p.datasetHead(snap.Dataset, "versions"), Secret: p.admit(r, snap.Dataset) != nil}
-	h.Head.Unlocked = h.Head.Locked && !h.Secret
+	d := &snap.Dataset
+	h := history{Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "versions"), Hidden: p.authorize(r, d) != nil}
+	h.Head.Unlocked = h.Head.Locked && !h.Hidden
 	if h.Rejected, err = p.rejection(r.Context(), h.Head); err != nil {
 		return err
 	}
 	for _, e := range editions {
-		v := version{
-			Name: e.Version, Published: e.Published, Records: e.Records, Fields: len(e.Fields), Live: e.Live, First: e.First,
-			Changes: e.Changes, Report: e.Report,
-		}
-		if h.Secret || !h.Head.Locked && e.Access == herb.AccessKey { // an open dataset may have been protected before
+		v := version{Edition: e}
+		if h.Hidden || !h.Head.Locked && e.Access == herb.AccessKey { // an open dataset may have been protected before
 			v.Report = nil
 		}
-		if v.Report != nil && len(v.Report.Columns) > maxFieldDocs {
+		if v.Report != nil && len(v.Report.Columns) > maxColumnDocs {
 			short := *v.Report
-			v.More = len(short.Columns) - maxFieldDocs
-			short.Columns = short.Columns[:maxFieldDocs]
+			v.MoreColumns = len(short.Columns) - maxColumnDocs
+			short.Columns = short.Columns[:maxColumnDocs]
 			v.Report = &short
 		}
 		h.Versions = append(h.Versions, v)
 	}
-	l := p.layout(r, nameOf(snap.Dataset)+": versions", describe(snap.Dataset))
+	l := p.layout(r, view.Title(d)+": versions", view.Describe(d))
 	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String() + "/versions"
-	setCaching(w, snap.Dataset)
+	setCaching(w, d)
 	return p.render(w, "versions", http.StatusOK, l, &h)
 }

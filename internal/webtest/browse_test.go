@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// eachWay runs a test with scripts and without: everything must work both ways.
+// eachWay runs a test with and without scripts.
 func eachWay(t *testing.T, test func(b *tab, script bool)) {
 	t.Helper()
 	t.Parallel()
@@ -26,7 +26,7 @@ func eachWay(t *testing.T, test func(b *tab, script bool)) {
 	}
 }
 
-// listing is an answer of the API.
+// listing is a response of the API.
 type listing struct {
 	Data []map[string]string
 	Meta struct {
@@ -53,7 +53,7 @@ func get(t *testing.T, address string) (l listing) {
 	return l
 }
 
-// agree compares the page with the answer of the API call that it shows, and returns that.
+// agree compares the page with the response to the API call that it shows, and returns the response.
 func (b *tab) agree() listing {
 	b.Helper()
 	address := strings.TrimPrefix(b.text(".call .code.one code"), "GET ")
@@ -65,13 +65,13 @@ func (b *tab) agree() listing {
 	if diff := cmp.Diff(ids, b.column("id")); diff != "" {
 		b.Errorf("%s and the page differ (-API +page):\n%s", address, diff)
 	}
-	if want := fmt.Sprintf("%d record", l.Meta.Total); !strings.HasPrefix(b.text(".found"), want) {
+	if want := fmt.Sprintf("%d row", l.Meta.Total); !strings.HasPrefix(b.text(".found"), want) {
 		b.Errorf("the page says %q, the API %d", b.text(".found"), l.Meta.Total)
 	}
 	return l
 }
 
-// wantQuery checks the address.
+// wantQuery checks the query string of the URL.
 func (b *tab) wantQuery(want string) {
 	b.Helper()
 	if got := b.query().Encode(); got != want {
@@ -138,7 +138,7 @@ func TestFilter(t *testing.T) {
 			b.Errorf("filtered by herb: %v", b.query())
 		}
 		herbs := b.text(".found strong")
-		// The counts of the field leave its own filter out; what is chosen can be chosen in addition or given up.
+		// The counts of a field ignore its own filter.
 		if current := b.texts(values("category") + ".values a[aria-current]"); len(current) != 1 || current[0] != "herb"+herbs {
 			b.Errorf("chosen are %q of %s", current, herbs)
 		}
@@ -172,9 +172,9 @@ func TestRange(t *testing.T) {
 			b.Fatalf("the histogram has %d bars", bars)
 		}
 		bar := eval[string](b, `[...document.querySelectorAll('details[data-facet="price"] .histogram a')]
-			.find((a) => !/ 0 records/.test(a.title)).title`)
+			.find((a) => !/ 0 rows/.test(a.title)).title`)
 		b.follow(fmt.Sprintf("%s.histogram a[title=%q]", price, bar))
-		if l := b.agree(); !strings.HasSuffix(strings.TrimSuffix(bar, "s"), fmt.Sprintf(": %d record", l.Meta.Total)) {
+		if l := b.agree(); !strings.HasSuffix(strings.TrimSuffix(bar, "s"), fmt.Sprintf(": %d row", l.Meta.Total)) {
 			b.Errorf("the bar %q leads to %d records", bar, l.Meta.Total)
 		}
 		b.visit(catalog)
@@ -255,8 +255,8 @@ func TestColumns(t *testing.T) {
 		if !script {
 			b.follow("form[data-columns] button")
 		}
-		want := []string{"Record#", "id", "title", "category", "status", "date", "price", "tags"}
-		if got := b.texts(".results thead th"); !cmp.Equal(got, want) && !cmp.Equal(got[1:], want[1:]) {
+		want := []string{"Row#", "id", "title", "category", "status", "date", "price", "tags"}
+		if got := b.texts(".results thead th"); !cmp.Equal(got, want) {
 			b.Errorf("the columns are %q", got)
 		}
 		if script && b.count("details.menu[open]") != 1 {
@@ -312,7 +312,7 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// TestLink opens the address of a view anew, elsewhere: it must be the same view, with scripts and without.
+// TestLink opens the URL of a view in another browser profile, with and without scripts, and expects the same view.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -341,7 +341,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestHistory goes back and forward through views: each must come back as it was.
+// TestHistory goes back and forward through the history and expects each view unchanged.
 func TestHistory(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
 		b.visit(catalog)
@@ -353,7 +353,7 @@ func TestHistory(t *testing.T) {
 		step := func(act func()) { b.Helper(); b.next(act); keep() }
 		keep()
 		if script {
-			// However long it takes to type a word, going back must lead to before it.
+			// Typing a word creates one history entry.
 			b.next(func() { b.fill("#search", "r") })
 			b.until(`location.search === "?search=r*"`)
 			b.next(func() { b.press("ose") })
@@ -371,10 +371,10 @@ func TestHistory(t *testing.T) {
 			b.Helper()
 			b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("history.go(%d)", by)))
 			b.until(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", addresses[at+by]))
-			eval[bool](b, "delete document.getElementById('swap').dataset.was") // a page that the browser kept has the mark
+			eval[bool](b, "delete document.getElementById('swap').dataset.was") // the browser may restore the page with the mark
 			b.settled()
 			at += by
-			// Browsers may keep what was typed into the search box, with scripts without the star for the rest of the word.
+			// Browsers may restore the text of the search box, with scripts without the star.
 			plain := func(s string) []string { return strings.Fields(s[:strings.LastIndex(s, "\nsearch ")]) }
 			if diff := cmp.Diff(plain(views[at]), plain(b.view())); diff != "" {
 				b.Errorf("view %d is not as it was (-then +now):\n%s", at, diff)
@@ -389,7 +389,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// decode reads JSON.
+// decode unmarshals JSON.
 func decode(t *testing.T, from string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(from), into); err != nil {

@@ -1,5 +1,5 @@
-// Package webtest_test holds the pages against what a real browser makes of them: Chromium, headless, driven over its own
-// protocol. One browser serves all tests; each has a profile of its own in it.
+// Package webtest_test tests the pages in a real browser: headless Chromium, driven over the DevTools protocol. All tests
+// share one browser process; each has its own profile.
 package webtest_test
 
 import (
@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// chromium is the browser of all tests.
+// chromium is the browser that all tests share.
 var chromium browserProcess
 
-// browserProcess is a browser that starts when it is first needed and ends with the tests.
+// browserProcess is a browser that is started on first use and stopped after the tests.
 type browserProcess struct {
 	start  sync.Once
 	ctx    context.Context
@@ -37,10 +37,10 @@ type browserProcess struct {
 	err    error
 }
 
-// errMissing says that there is no browser to run.
+// errMissing reports that no browser is installed.
 var errMissing = errors.New("there is no Chromium; `make parts` or `apt-get install chromium` installs it")
 
-// in returns the context of the running browser. Without one the test is skipped, or fails if that is asked for.
+// in returns the context of the running browser. Without a browser it skips the test, or fails it if a browser is required.
 func (b *browserProcess) in(t testing.TB) context.Context {
 	t.Helper()
 	b.start.Do(func() { b.err = b.run() })
@@ -53,7 +53,7 @@ func (b *browserProcess) in(t testing.TB) context.Context {
 	return b.ctx
 }
 
-// skipUnlessRequired skips a test for which a part is missing, or fails it where HERBARIUM_TEST_REQUIRE asks for the part.
+// skipUnlessRequired skips a test because of a missing program, or fails it if HERBARIUM_TEST_REQUIRE names the program.
 func skipUnlessRequired(t testing.TB, part, missing string) {
 	t.Helper()
 	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
@@ -71,9 +71,9 @@ func (b *browserProcess) run() error {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(names[at]), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 900),
-		// A process in store for the next page costs more than it saves: each tab would have several.
+		// Spare renderer processes cost more than they save: each tab would have several.
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // nothing leaves this machine
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // no request leaves this machine
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)

@@ -16,19 +16,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// events is what has happened in a tab.
+// events records what happened in a tab.
 type events struct {
-	site string // where requests may go
+	site string // URL to which requests are allowed
 
 	listeners sync.WaitGroup
 	mu        sync.Mutex
-	troubles  []string // errors on the console, exceptions, dialogues, violations of the content policy, stray requests
-	requests  []string // addresses, in order
+	problems  []string // console errors, exceptions, dialogs, content security policy violations, requests to other hosts
+	requests  []string // URLs, in order
 	started   map[network.RequestID]string
-	ended     map[network.RequestID]int64 // with the number of bytes that came
+	ended     map[network.RequestID]int64 // bytes received
 }
 
-// listen collects what happens in a tab until ctx ends.
+// listen records the events of a tab until ctx ends.
 func listen(ctx context.Context, site string) *events {
 	e := &events{site: site, started: map[network.RequestID]string{}, ended: map[network.RequestID]int64{}}
 	e.listeners.Go(func() {
@@ -37,20 +37,20 @@ func listen(ctx context.Context, site string) *events {
 				return
 			}
 			if m.IsException() || slices.Contains([]chromedp.ConsoleType{"error", "warning", "assert"}, m.Type) {
-				e.trouble("%s %s %s", m.Source, m, m.URL)
+				e.problem("%s %s %s", m.Source, m, m.URL)
 			}
 		}
 	})
 	on(ctx, e, audits.IssueAdded, func(i audits.EventIssueAdded) {
 		if policy := i.Issue.Details.ContentSecurityPolicyIssueDetails; policy != nil {
-			e.trouble("content policy: %s %s", policy.ViolatedDirective, policy.BlockedURL)
+			e.problem("content policy: %s %s", policy.ViolatedDirective, policy.BlockedURL)
 		}
 		if mixed := i.Issue.Details.MixedContentIssueDetails; mixed != nil {
-			e.trouble("mixed content: %s", mixed.InsecureURL)
+			e.problem("mixed content: %s", mixed.InsecureURL)
 		}
 	})
 	on(ctx, e, page.JavascriptDialogOpening, func(d page.EventJavascriptDialogOpening) {
-		e.trouble("a dialogue opened: %s", d.Message)
+		e.problem("dialog opened: %s", d.Message)
 		_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{}) // the test fails anyway
 	})
 	on(ctx, e, network.RequestWillBeSent, e.begin)
@@ -58,14 +58,14 @@ func listen(ctx context.Context, site string) *events {
 	on(ctx, e, network.LoadingFailed, func(f network.EventLoadingFailed) {
 		e.end(f.RequestID, 0)
 		if !f.Canceled {
-			e.trouble("a request failed: %s", f.ErrorText)
+			e.problem("a request failed: %s", f.ErrorText)
 		}
 	})
 	on(ctx, e, fetch.RequestPaused, func(p fetch.EventRequestPaused) { answerOutside(ctx, p) })
 	return e
 }
 
-// on has a function called for every event of a kind.
+// on calls a function for every event of a kind.
 func on[E any](ctx context.Context, e *events, kind cdp.Event[E], do func(E)) {
 	all := chromedp.Events(ctx, kind)
 	e.listeners.Go(func() {
@@ -78,10 +78,10 @@ func on[E any](ctx context.Context, e *events, kind cdp.Event[E], do func(E)) {
 	})
 }
 
-func (e *events) trouble(format string, args ...any) {
+func (e *events) problem(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.troubles = append(e.troubles, fmt.Sprintf(format, args...))
+	e.problems = append(e.problems, fmt.Sprintf(format, args...))
 }
 
 func (e *events) begin(r network.EventRequestWillBeSent) {
@@ -91,7 +91,7 @@ func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.mu.Unlock()
 	known := func(prefix string) bool { return strings.HasPrefix(r.Request.URL, prefix) }
 	if !slices.ContainsFunc([]string{e.site + "/", pictureHost, "data:"}, known) {
-		e.trouble("a request left for %s", r.Request.URL)
+		e.problem("a request left for %s", r.Request.URL)
 	}
 }
 
@@ -101,7 +101,7 @@ func (e *events) end(id network.RequestID, bytes int64) {
 	e.ended[id] = bytes
 }
 
-// idle reports whether no request is under way.
+// idle reports whether no request is in progress.
 func (e *events) idle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,7 +113,7 @@ func (e *events) idle() bool {
 	return true
 }
 
-// transferred returns the number of bytes that came from the site, with the headers.
+// transferred returns the number of bytes received from the site, including headers.
 func (e *events) transferred() (total int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +125,8 @@ func (e *events) transferred() (total int64) {
 	return total
 }
 
-// asked returns the addresses that were asked for and contain something.
-func (e *events) asked(part string) (found []string) {
+// requested returns the requested URLs that contain a text.
+func (e *events) requested(part string) (found []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, address := range e.requests {
@@ -137,14 +137,14 @@ func (e *events) asked(part string) (found []string) {
 	return found
 }
 
-// report fails the test with all that went wrong but for the statuses that it meant to get.
+// report fails the test with all problems except the HTTP statuses that it expects.
 func (e *events) report(t *testing.T, fails []int) {
 	t.Helper()
 	e.listeners.Wait()
-	for _, trouble := range e.troubles {
-		meant := func(status int) bool { return strings.Contains(trouble, fmt.Sprintf("with a status of %d ", status)) }
+	for _, problem := range e.problems {
+		meant := func(status int) bool { return strings.Contains(problem, fmt.Sprintf("with a status of %d ", status)) }
 		if !slices.ContainsFunc(fails, meant) {
-			t.Errorf("the browser reports: %s", trouble)
+			t.Errorf("the browser reports: %s", problem)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hostileValues are what a dataset may try on a page. Whatever runs calls alert, which the tests take for an exception.
+// hostileValues are values that attack a page. Each script among them calls alert, which fails the test.
 func hostileValues() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `javascript:alert(1)`, ` javascript:alert(1)`,
@@ -23,7 +23,7 @@ const hostileField = `"><script>alert(1)</script>`
 func evilCSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{hostileField, "image", "tags", "_column", "\u202Efield"}) // a Builder does not fail
+	_ = w.Write([]string{hostileField, "image", "tags", "_column", "\u202Efield"}) // strings.Builder never fails
 	for _, v := range hostileValues() {
 		_ = w.Write([]string{v, v, v + ",b", v, v})
 	}
@@ -32,7 +32,7 @@ func evilCSV() string {
 }
 
 func evilPackage() string {
-	b, _ := json.Marshal(map[string]any{ // plain values can be written
+	b, _ := json.Marshal(map[string]any{ // plain values cannot fail
 		"name": "evil",
 		"resources": []any{map[string]any{
 			"name": "nasty", "path": "nasty.csv", "title": "</title><script>alert(1)</script>\u202Ex",

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestKeyboard does with keys alone what there is to do.
+// TestKeyboard uses the pages with the keyboard only.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -22,7 +22,7 @@ func TestKeyboard(t *testing.T) {
 	b.press("/")
 	focused("/", "#search")
 	b.next(func() { b.press("fern/?") })
-	b.until("document.getElementById('search').value === 'fern/?'") // in the box they are letters
+	b.until("document.getElementById('search').value === 'fern/?'") // shortcuts are text in the search box
 	b.settled()
 	b.press(kb.Escape)
 	focused("escape from the search", "body")
@@ -68,10 +68,10 @@ func TestKeyboard(t *testing.T) {
 	if !eval[bool](b, "document.querySelector('#help:modal')?.contains(document.activeElement) ?? false") {
 		t.Error("? does not open the help")
 	}
-	if help := b.text("#help"); !strings.Contains(help, "walk through the records") || !strings.Contains(help, "next page") {
+	if help := b.text("#help"); !strings.Contains(help, "next row") || !strings.Contains(help, "next page") {
 		t.Errorf("the help says %q", help)
 	}
-	b.press("/") // behind the help nothing happens
+	b.press("/") // shortcuts are inactive while the help is open
 	focused("/ in the help", "#help *")
 	b.press(kb.Escape)
 	b.until("!document.getElementById('help').open")
@@ -79,8 +79,8 @@ func TestKeyboard(t *testing.T) {
 	b.until("document.getElementById('help').open")
 }
 
-// TestRecordByKeyboard opens a record, walks through it and closes it: where it fills the screen, the tab key stays within it;
-// beside the page it covers nothing that can be reached.
+// TestRecordByKeyboard opens the record panel, tabs through it and closes it. If it fills the screen, focus stays within it;
+// beside the table, it covers no focusable element.
 func TestRecordByKeyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -102,7 +102,7 @@ func TestRecordByKeyboard(t *testing.T) {
 		}
 		var seen []string
 		outside := 0
-		for range 40 { // more than the record has, so that it leads out of it
+		for range 40 { // more than the panel has
 			b.press(kb.Tab)
 			at := eval[struct {
 				Name            string
@@ -132,14 +132,14 @@ func TestRecordByKeyboard(t *testing.T) {
 	}
 }
 
-// TestTabs walks through everything that can be reached with the tab key: in the order of the page, always visible.
+// TestTabs tabs through all focusable elements and checks that they come in document order, visible and with a focus mark.
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.visit(catalog + "?category=herb&per_page=10&_record=2")
 	b.settled()
 	eval[bool](b, `(() => {
-		document.querySelector(".skip").focus(); // it is on the record
+		document.querySelector(".skip").focus(); // initially on the record
 		scrollTo(0, 0);
 		window.walk = { last: null, seen: 0, wrong: [] };
 		window.look = () => {
@@ -170,10 +170,10 @@ func TestTabs(t *testing.T) {
 		t.Errorf("%d elements were reached, there are %d; the last was %s", seen, reachable,
 			eval[string](b, "walk.last.outerHTML.slice(0, 200)"))
 	}
-	// The first link leads past everything that is on all pages.
+	// The first link skips the header.
 	b.visit(catalog)
 	b.press(kb.Tab)
-	if got := b.text(":focus"); got != "Skip to the content" {
+	if got := b.text(":focus"); got != "Skip to content" {
 		t.Errorf("first is %q", got)
 	}
 	b.press(kb.Enter)

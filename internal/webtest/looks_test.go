@@ -8,10 +8,10 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// lightness returns how light the ground of the page is, from 0 to 255.
+// lightness returns the lightness of the page background, from 0 to 255.
 func (b *tab) lightness() int { b.Helper(); return b.lightnessOf("html") }
 
-// lightnessOf returns how light the ground of the first element is that a selector finds.
+// lightnessOf returns the lightness of the background of the first element that matches a selector.
 func (b *tab) lightnessOf(selector string) int {
 	b.Helper()
 	return eval[int](b, `(() => { const c = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -46,13 +46,13 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-// TestPhone looks at every view on a narrow screen: only tables scroll sideways, and what is touched is large enough.
+// TestPhone checks every view on a narrow screen: only tables scroll horizontally, and touch targets are large enough.
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
 	for _, path := range []string{
 		"/", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
-		catalog + "/api?_try=1", catalog + "/versions",
+		catalog + "/api", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
 		b.visit(path)
@@ -73,18 +73,18 @@ func TestPhone(t *testing.T) {
 	}
 	b.visit(catalog)
 	b.settled()
-	before := len(b.asked(catalog))
+	before := len(b.requested(catalog))
 	b.click(".toolbar a.narrow")
 	b.until("location.hash === '#filters' && Math.abs(document.getElementById('filters').getBoundingClientRect().top) < 300")
 	b.settled()
-	if n := len(b.asked(catalog)) - before; n != 0 {
+	if n := len(b.requested(catalog)) - before; n != 0 {
 		t.Errorf("going to the filters of a page asks for it again (%d requests)", n)
 	}
 	b.follow(b.pick(`details[data-facet="category"] .values a`, "tree"))
 	b.agree()
 }
 
-// TestProxy reaches the pages below a path that only --public-url tells of.
+// TestProxy uses the pages behind a proxy with a path prefix, which the server knows from --public-url only.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})
@@ -123,7 +123,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestBudget adds up what a first visit transfers.
+// TestBudget bounds the bytes that a first visit transfers.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -140,6 +140,6 @@ func TestBudget(t *testing.T) {
 		if got > most || got < 5000 {
 			t.Errorf("%s transfers %d bytes, at most %d", path, got, most)
 		}
-		t.Logf("%s: %d bytes in %d requests", path, got, len(b.asked(s.url)))
+		t.Logf("%s: %d bytes in %d requests", path, got, len(b.requested(s.url)))
 	}
 }

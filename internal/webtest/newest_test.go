@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// held keeps some answers back until it is told to let them go.
+// held delays the responses to some requests until they are released.
 type held struct {
 	http.Handler
 	holds   func(*http.Request) bool
-	arrived chan struct{} // a request that is held has come; closed
-	release chan struct{} // closed to let it go
+	arrived chan struct{} // closed when a delayed request arrives
+	release chan struct{} // close it to release the response
 }
 
 func (h *held) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -23,8 +23,8 @@ func (h *held) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Handler.ServeHTTP(w, r)
 }
 
-// TestNewestWins holds the answer to an earlier question back until a later one is shown: it must not be shown over it.
-// Browsers give up the earlier request; with giving up disabled the answer does come, and is dropped.
+// TestNewestWins delays the response to a request until a later one is shown: the earlier response must not replace it.
+// The script aborts the earlier request; with abort disabled, the response arrives and is dropped.
 func TestNewestWins(t *testing.T) {
 	t.Parallel()
 	const counting = `window.texts = 0; { const text = Response.prototype.text;
@@ -51,7 +51,7 @@ func TestNewestWins(t *testing.T) {
 			facets := b.text("#filters")
 			close(h.release)
 			if strings.Contains(tt.name, "answered") {
-				b.until("window.texts > " + strconv.Itoa(texts)) // the older answer has come, and was dealt with
+				b.until("window.texts > " + strconv.Itoa(texts)) // the earlier response was processed
 			} else {
 				b.wait("the older request is over", b.idle)
 			}
@@ -61,4 +61,25 @@ func TestNewestWins(t *testing.T) {
 			b.agree()
 		})
 	}
+}
+
+// TestTypingDuringReplacement checks that text typed just before the page is replaced is not lost: the timer that submits it
+// must use the form of the new page.
+func TestTypingDuringReplacement(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(catalog)
+	b.settled()
+	b.next(func() {
+		eval[bool](b, `(() => {
+			const input = document.querySelector("[name='price[gte]']"), old = document.getElementById("swap");
+			input.value = "10";
+			input.dispatchEvent(new Event("input", { bubbles: true }));
+			old.replaceWith(old.cloneNode(true)); // as a response to an earlier request does
+			return true;
+		})()`)
+	})
+	b.until("new URLSearchParams(location.search).get('price[gte]') === '10'")
+	b.settled()
+	b.agree()
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pictureHost is where the images of the garden are. No such host exists, so the tests answer for it.
+// pictureHost is the host of the images of the garden. It does not exist; the tests respond for it.
 const pictureHost = "https://garden.example/"
 
-// answerOutside answers a request for an image of the garden with a drawing, and refuses all others.
+// answerOutside responds to requests for an image of the garden with a drawing, and blocks all others.
 func answerOutside(ctx context.Context, e fetch.EventRequestPaused) {
 	if !strings.HasPrefix(e.Request.URL, pictureHost) {
 		_, _ = chromedp.Call(ctx, fetch.FailRequest,
 			fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonBlockedByClient})
 		return
 	}
-	_, _ = chromedp.Call(ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{ // a tab that is gone needs no answer
+	_, _ = chromedp.Call(ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{ // fails only if the tab is gone
 		RequestID: e.RequestID, ResponseCode: 200, Body: []byte(drawing(e.Request.URL)),
 		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "image/svg+xml"}},
 	})
@@ -30,7 +30,7 @@ func answerOutside(ctx context.Context, e fetch.EventRequestPaused) {
 // drawing returns a leaf whose shape and colour depend on a name.
 func drawing(name string) string {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // it never fails
+	_, _ = h.Write([]byte(name)) // never fails
 	n := h.Sum32()
 	grounds := []string{"#dfe8d6", "#e9e2cf", "#d9e4e1", "#ece0d8", "#e4e6d0"}
 	leaves := []string{"#3f7d55", "#5f8f4e", "#2f6b5a", "#8a9a3f", "#a4683c", "#6d7f46"}

@@ -17,14 +17,13 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// picturesFolder holds the pictures of the documentation.
+// picturesFolder contains the pictures of the documentation.
 var picturesFolder = filepath.Join("..", "..", "docs", "pictures")
 
-// maxPicture is how large a picture of the documentation may be.
+// maxPicture is the maximum size of a picture of the documentation in bytes.
 const maxPicture = 150_000
 
-// TestPictures takes pictures of the main views. They are kept with the artefacts of the test; with -update they become
-// those of the documentation.
+// TestPictures takes screenshots of the main views as test artifacts; with -update it replaces those of the documentation.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	if !*update && !testseed.Soak() {
@@ -35,8 +34,8 @@ func TestPictures(t *testing.T) {
 	views := []struct {
 		name, path string
 		opts       tabOptions
-		documented bool   // the picture is one of the documentation
-		from       string // selector of what is at the top; empty: the page
+		documented bool   // used in the documentation
+		from       string // selector of the element at the top; empty: the page
 	}{
 		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns,
 			tabOptions{height: 1000, scale: 1.5}, true, ""},
@@ -53,7 +52,7 @@ func TestPictures(t *testing.T) {
 		{"nothing", catalog + "?search=nosuchword&category=herb", tabOptions{phone: true}, false, ""},
 		{"docs", "/docs", tabOptions{dark: true}, false, ""},
 	}
-	for half := range 2 { // a tab for each, so that they run at once
+	for half := range 2 { // one tab each, so that they run in parallel
 		t.Run(fmt.Sprint("half ", half), func(t *testing.T) {
 			t.Parallel()
 			b := open(t, s, tabOptions{fails: []int{401}})
@@ -89,7 +88,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// compress writes a picture with the 256 colours that occur most in it, which is all of them but for shades of shades.
+// compress reduces a picture to its 256 most frequent colours.
 func compress(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	from, err := png.Decode(bytes.NewReader(picture))

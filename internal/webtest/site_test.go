@@ -34,18 +34,18 @@ const (
 // shared is the data folder of all tests.
 var shared library
 
-// library is a data folder with published datasets, read as a server reads it.
+// library is a data folder with published datasets.
 type library struct {
 	start    sync.Once
 	folder   string
 	data     *app.Data
 	verifier *access.Verifier
-	staffKey string // opens locked/staff
-	otherKey string // opens nothing that is locked
+	staffKey string // may read locked/staff
+	otherKey string // may not read locked/staff
 	err      error
 }
 
-// in returns the library, published.
+// in returns the library after publishing its datasets once.
 func (l *library) in(t testing.TB) *library {
 	t.Helper()
 	l.start.Do(func() { l.err = l.publish(context.Background()) })
@@ -57,7 +57,7 @@ func (l *library) in(t testing.TB) *library {
 
 func (l *library) stop() {
 	if l.data != nil {
-		_ = l.data.Close() // nothing in it is needed any more
+		_ = l.data.Close() // the folder is removed anyway
 	}
 	if l.folder != "" {
 		_ = os.RemoveAll(l.folder)
@@ -100,7 +100,7 @@ func (l *library) publish(ctx context.Context) (err error) {
 	return l.data.Library.Refresh(ctx)
 }
 
-// publishFiles writes files of one folder and publishes what is in it.
+// publishFiles writes files to one folder and publishes it.
 func (l *library) publishFiles(ctx context.Context, files map[string]string) error {
 	folder := ""
 	for name, content := range files {
@@ -122,7 +122,7 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 	return nil
 }
 
-// handler returns what answers requests, put together as the program does it.
+// handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
 	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, PublicURL: publicURL, Version: "1.0"})
@@ -139,13 +139,13 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	return api
 }
 
-// site is a server of the test's own, over the shared library.
+// site is a server for one test, over the shared library.
 type site struct {
 	*library
-	url string // of the server, with the path of a proxy
+	url string // of the server, with the path prefix of a proxy
 }
 
-// newSite starts a server. Around, if any, stands between it and the browser.
+// newSite starts a server. around wraps its handler; nil: no wrapper.
 func newSite(t testing.TB, around func(http.Handler) http.Handler) *site {
 	t.Helper()
 	l := shared.in(t)
@@ -158,7 +158,7 @@ func newSite(t testing.TB, around func(http.Handler) http.Handler) *site {
 	return &site{library: l, url: server.URL}
 }
 
-// newProxiedSite starts a server behind a proxy that gives it a path of its own and tells it of that with --public-url alone.
+// newProxiedSite starts a server behind a proxy with a path prefix, which the server knows from --public-url only.
 func newProxiedSite(t testing.TB, base string) *site {
 	t.Helper()
 	l := shared.in(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSnippets copies the call of a page in each language and runs it: it must yield what the page shows.
+// TestSnippets copies the API call of a page in each language, runs it, and compares its output with the page.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

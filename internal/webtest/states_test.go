@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// quote writes a string of JavaScript.
+// quote returns a JavaScript string literal.
 func quote(s string) string { return strconv.Quote(s) }
 
 func TestCatalogue(t *testing.T) {
@@ -17,7 +17,7 @@ func TestCatalogue(t *testing.T) {
 		b.visit("/")
 		b.settled()
 		got := b.text(".cards")
-		if !strings.Contains(got, "Garden catalogue garden/catalog open") || !strings.Contains(got, "Staff locked/staff key") {
+		if !strings.Contains(got, "Garden catalogue garden/catalog public") || !strings.Contains(got, "Staff locked/staff key") {
 			b.Errorf("the catalogue is %q", got)
 		}
 		keys := "garden"
@@ -31,7 +31,7 @@ func TestCatalogue(t *testing.T) {
 		b.settled()
 		b.agree()
 		b.visit("/?search=nothingofthekind")
-		if got := b.text(".empty-state"); !strings.Contains(got, "No dataset fits") {
+		if got := b.text(".empty-state"); !strings.Contains(got, "No matching datasets") {
 			b.Errorf("without a match: %q", got)
 		}
 	})
@@ -42,7 +42,7 @@ func TestEmptyStates(t *testing.T) {
 		b.visit(catalog + "?search=nosuchword&category=herb")
 		b.settled()
 		got, chips := b.text(".results .empty-state"), b.count(".results .empty-state .chip")
-		if !strings.Contains(got, "No record fits all of this") || chips != 2 {
+		if !strings.Contains(got, "No matching rows") || chips != 2 {
 			b.Errorf("no matches: %q, %d chips", got, chips)
 		}
 		b.follow(b.pick(".results .empty-state .chip", "nosuchword"))
@@ -51,10 +51,10 @@ func TestEmptyStates(t *testing.T) {
 		}
 		b.visit(catalog + "?page=999")
 		b.settled()
-		b.follow(b.pick(".results .empty-state a", "Go there"))
+		b.follow(b.pick(".results .empty-state a", "last page"))
 		b.agree()
 		b.visit(none)
-		if got := b.text(".results .empty-state"); !strings.Contains(got, "No records yet") {
+		if got := b.text(".results .empty-state"); !strings.Contains(got, "No rows") {
 			b.Errorf("an empty dataset: %q", got)
 		}
 	})
@@ -71,9 +71,9 @@ func TestErrorStates(t *testing.T) {
 		if got := b.text("[role=alert]"); !strings.Contains(got, `did you mean "price"?`) {
 			t.Errorf("the page says %q", got)
 		}
-		b.follow(b.pick("[role=alert] a", "Show all records"))
+		b.follow(b.pick("[role=alert] a", "Show all rows"))
 		b.agree()
-		if script { // what is typed wrongly is told where it is typed
+		if script { // an invalid value stays in its input
 			eval[bool](b, `document.querySelector('details[data-facet="price"]').open = true`)
 			b.next(func() { b.fill(`[name="price[gte]"]`, "cheap") })
 			b.until("document.querySelector('[role=alert]')")
@@ -99,7 +99,7 @@ func TestKey(t *testing.T) {
 		if status := b.visit(staff + "?room=7"); status != 401 || strings.Contains(b.text("body"), "Secretive") {
 			t.Fatalf("without a key: %d %s", status, b.text("main"))
 		}
-		b.until("document.activeElement.id === 'key'") // it can be typed at once
+		b.until("document.activeElement.id === 'key'") // focused on load
 		enter := func(key string) {
 			t.Helper()
 			eval[string](b, "document.body.dataset.was = 'before'")
@@ -138,7 +138,7 @@ func TestKey(t *testing.T) {
 		if got := b.text(".results tbody"); !strings.Contains(got, "Secretive Bo") {
 			t.Errorf("all records are %q", got)
 		}
-		if script { // the JSON beside the call comes with the cookie
+		if script { // the JSON of the call is loaded with the cookie
 			b.click(".languages details[data-json] summary")
 			b.until("document.querySelector('.languages details[data-json] code').textContent.includes('Secretive Ana')")
 		}
@@ -147,8 +147,8 @@ func TestKey(t *testing.T) {
 		if got := b.text("body"); strings.Contains(got, "Secretive") {
 			t.Error("after the key is forgotten the records are still there")
 		}
-		if asked := b.asked(b.staffKey); len(asked) > 0 {
-			t.Errorf("the key is in an address: %q", asked)
+		if urls := b.requested(b.staffKey); len(urls) > 0 {
+			t.Errorf("the key is in an address: %q", urls)
 		}
 	}
 }
@@ -176,12 +176,12 @@ func TestHostile(t *testing.T) {
 		b.settled()
 		shown := strings.Join(b.texts(".results tbody td"), "\n")
 		for _, v := range hostileValues() {
-			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without
+			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without the scheme
 			if len(v) < 200 && !strings.Contains(shown, v) {
 				b.Errorf("the table lacks %q", v)
 			}
 		}
-		b.follow(".results tbody tr:nth-child(1) th a") // a record in full, value by value
+		b.follow(".results tbody tr:nth-child(1) th a") // the record panel
 		for i, v := range hostileValues() {
 			raw := eval[[]string](b, `[...document.querySelectorAll("#record dd .raw")].map((e) => e.textContent)`)
 			if len(raw) != 5 || raw[1] != v {

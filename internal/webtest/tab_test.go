@@ -20,22 +20,22 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is how long a test waits for what should happen at once. Machines may be busy.
+// patience is the timeout of every wait, long enough for a busy machine.
 const patience = time.Minute
 
-// tabOptions of a tab. The zero value is a large light screen with scripts.
+// tabOptions configures a tab. The zero value is a large screen with the light theme and scripts.
 type tabOptions struct {
 	noScript bool
 	dark     bool
 	phone    bool    // 360 by 740
-	width    int64   // 0: as wide as it is
-	height   int64   // 0: as high as it is
-	scale    float64 // 0: one pixel to a pixel
-	before   string  // script that runs in each page before any other
-	fails    []int   // statuses other than 200 that the test means to get
+	width    int64   // 0: default
+	height   int64   // 0: default
+	scale    float64 // device pixels per CSS pixel; 0: 1
+	before   string  // script that runs in each page before all others
+	fails    []int   // expected HTTP statuses other than 200
 }
 
-// tab is a page of a browser, in a profile of its own. What goes wrong in it fails the test when that ends.
+// tab is a browser tab with its own profile. Problems in it fail the test when it ends.
 type tab struct {
 	*testing.T
 	*site
@@ -68,7 +68,7 @@ func open(t *testing.T, s *site, opts tabOptions) *tab {
 	return b
 }
 
-// dark sets which colours the system asks for.
+// dark sets the preferred color scheme of the system.
 func (b *tab) dark(on bool) {
 	b.Helper()
 	scheme := "light"
@@ -80,7 +80,7 @@ func (b *tab) dark(on bool) {
 	}})
 }
 
-// screen sets the size of the screen, and whether it is touched.
+// screen sets the size of the screen and touch emulation.
 func (b *tab) screen(opts tabOptions) {
 	b.Helper()
 	width, height := int64(1280), int64(900)
@@ -93,7 +93,7 @@ func (b *tab) screen(opts tabOptions) {
 	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: opts.phone})
 }
 
-// call sends the browser a command about the tab.
+// call sends a DevTools command for the tab.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.Helper()
 	r, err := chromedp.Call(b.ctx, command, params)
@@ -103,7 +103,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	return r
 }
 
-// do does things in the tab.
+// do runs actions in the tab.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -113,7 +113,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// visit opens an address of the site and returns the status of the answer.
+// visit opens a path of the site and returns the HTTP status.
 func (b *tab) visit(path string) int64 {
 	b.Helper()
 	return b.visitAddress(b.url + path)
@@ -130,7 +130,7 @@ func (b *tab) visitAddress(address string) int64 {
 	return response.Status
 }
 
-// eval returns what an expression of JavaScript yields in the page.
+// eval evaluates a JavaScript expression in the page.
 func eval[V any](b *tab, js string) V {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -142,8 +142,8 @@ func eval[V any](b *tab, js string) V {
 	return v
 }
 
-// until waits for an expression of JavaScript to be true. Where scripts run, the page looks itself whenever something in it has
-// changed, and says so; asking it again and again would cost more than the pages do.
+// until waits until a JavaScript expression is true. With scripts, the page observes its own mutations, which is cheaper than
+// polling.
 func (b *tab) until(js string) {
 	b.Helper()
 	watch := fmt.Sprintf(`new Promise((resolve) => {
@@ -159,16 +159,16 @@ func (b *tab) until(js string) {
 	}
 	b.wait(js, func() bool {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](watch, chromedp.EvalAwaitPromise))
-		return err == nil && ok // between two pages there is nothing to ask
+		return err == nil && ok // fails during navigation
 	})
 }
 
-// wait waits for a condition, and says what it was if it does not come true.
+// wait waits for a condition and fails the test with its description after the timeout.
 func (b *tab) wait(what string, met func() bool) {
 	b.Helper()
 	for deadline := time.Now().Add(patience); !met(); {
 		if time.Now().After(deadline) || b.ctx.Err() != nil {
-			where, _ := chromedp.Run(b.ctx, chromedp.Location()) // the message is of use without it
+			where, _ := chromedp.Run(b.ctx, chromedp.Location()) // the message is useful without it
 			b.Fatalf("this never came true at %s: %s", where, what)
 		}
 		select {
@@ -178,14 +178,14 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is there, with the counts of its opened filters if scripts run, and nothing is under way.
+// settled waits until the page is complete, with scripts including the counts of its open filters.
 func (b *tab) settled() {
 	b.Helper()
 	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], " +
 		".js #swap[data-facets]:not([data-facets=\"\"]) details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
 }
 
-// next does something that leads to a new view, and waits until that is there.
+// next runs an action that leads to a new view, and waits for that view.
 func (b *tab) next(act func()) {
 	b.Helper()
 	eval[bool](b, `document.getElementById("swap") ? (document.getElementById("swap").dataset.was = "") === "" : true`)
@@ -193,7 +193,7 @@ func (b *tab) next(act func()) {
 	b.settled()
 }
 
-// click clicks with the mouse into the middle of the first element that a selector finds, once nothing lies over it.
+// click clicks the center of the first element that matches a selector, once no other element covers it.
 func (b *tab) click(selector string) {
 	b.Helper()
 	place := fmt.Sprintf(`(() => {
@@ -208,16 +208,16 @@ func (b *tab) click(selector string) {
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// follow clicks and waits for the new view.
+// follow clicks an element and waits for the new view.
 func (b *tab) follow(selector string) { b.Helper(); b.next(func() { b.click(selector) }) }
 
-// press presses keys, one after the other.
+// press types keys.
 func (b *tab) press(keys string) {
 	b.Helper()
 	for _, r := range keys {
 		events := kb.Encode(r)
 		down := *events[0]
-		if len(events) == 3 { // the character comes with the key, so that a page that handles the key can keep it away
+		if len(events) == 3 { // send the character with the key, so that the page can prevent it
 			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
 		}
 		call(b, input.DispatchKeyEvent, down)
@@ -225,26 +225,26 @@ func (b *tab) press(keys string) {
 	}
 }
 
-// text returns the visible text of the first element that a selector finds; empty if there is none.
+// text returns the visible text of the first element that matches a selector; empty if there is none.
 func (b *tab) text(selector string) string {
 	b.Helper()
 	return eval[string](b, fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").replace(/\s+/g, " ").trim()`, selector))
 }
 
-// texts returns the texts of all elements that a selector finds.
+// texts returns the texts of all elements that match a selector.
 func (b *tab) texts(selector string) []string {
 	b.Helper()
 	return eval[[]string](b, fmt.Sprintf(
 		`[...document.querySelectorAll(%q)].map((e) => e.textContent.replace(/\s+/g, " ").trim())`, selector))
 }
 
-// count returns how many elements a selector finds.
+// count returns the number of elements that match a selector.
 func (b *tab) count(selector string) int {
 	b.Helper()
 	return eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// column returns the values that the table shows for a field, by its heading.
+// column returns the values of a column of the table, by its heading.
 func (b *tab) column(heading string) []string {
 	b.Helper()
 	return eval[[]string](b, fmt.Sprintf(`(() => {
@@ -253,7 +253,7 @@ func (b *tab) column(heading string) []string {
 	})()`, heading))
 }
 
-// query returns the query of the address.
+// query returns the query parameters of the URL.
 func (b *tab) query() url.Values {
 	b.Helper()
 	q, err := url.ParseQuery(strings.TrimPrefix(eval[string](b, "location.search"), "?"))
@@ -263,7 +263,7 @@ func (b *tab) query() url.Values {
 	return q
 }
 
-// view returns what a person sees of a listing, to compare one with another.
+// view returns the visible text of a listing, for comparison.
 func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
@@ -274,7 +274,7 @@ func (b *tab) view() string {
 	}, "\n")
 }
 
-// allowClipboard lets pages of the tab write to the clipboard without a question.
+// allowClipboard grants the tab access to the clipboard.
 func (b *tab) allowClipboard() {
 	b.Helper()
 	for _, name := range []string{"clipboard-write", "clipboard-read"} {
@@ -288,7 +288,7 @@ func (b *tab) allowClipboard() {
 	}
 }
 
-// pick marks the first element that a selector finds with a text, and returns the selector of the mark.
+// pick marks the first element that matches a selector and contains a text, and returns a selector for the mark.
 func (b *tab) pick(selector, text string) string {
 	b.Helper()
 	if !eval[bool](b, fmt.Sprintf(`(() => {
@@ -302,7 +302,7 @@ func (b *tab) pick(selector, text string) string {
 	return "[data-pick]"
 }
 
-// fill puts a text into an input, in place of what is in it, by the keyboard.
+// fill replaces the text of an input with the keyboard.
 func (b *tab) fill(selector, text string) {
 	b.Helper()
 	eval[bool](b, fmt.Sprintf(`(document.querySelector(%q).focus(), document.activeElement.select?.(), true)`, selector))

@@ -1,5 +1,5 @@
-// Makes pages that work without it quicker: it asks for the same pages and puts their main part in the place of the old
-// one. The address stays the state, so going back, reloading and sharing work as they always do.
+// Progressive enhancement: links and forms within #swap are fetched, and the #swap element of the response replaces the
+// current one. All state is in the URL, so history, reload and sharing work as without this script.
 
 const doc = document;
 const swap = () => doc.getElementById("swap");
@@ -9,17 +9,17 @@ const $$ = (selector, from = doc) => [...from.querySelectorAll(selector)];
 doc.documentElement.classList.add("js");
 for (const e of $$(".js[hidden]")) e.hidden = false;
 
-// ---- One page after another. Only the newest question may answer: older ones are given up, and one that answers all the
-// same is dropped.
+// ---- Navigation. Only the response to the latest request is shown: earlier requests are aborted, and their responses are
+// dropped.
 
-let asked = 0;
+let latest = 0; // number of the latest request
 let running = null;
-let typing = false; // the last change of the address came from typing
+let typing = false; // the last navigation was caused by typing
 const bare = () => location.href.split("#")[0];
-let shown = bare(); // the address of what is on the screen
+let shown = bare(); // URL of the page on the screen
 
 async function visit(url, how = {}) {
-  const mine = ++asked;
+  const mine = ++latest;
   running?.abort();
   running = new AbortController();
   swap()?.setAttribute("aria-busy", "true");
@@ -28,10 +28,10 @@ async function visit(url, how = {}) {
     response = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
     text = await response.text();
   } catch (error) {
-    if (error.name !== "AbortError" && mine === asked) location.assign(url);
+    if (error.name !== "AbortError" && mine === latest) location.assign(url);
     return;
   }
-  if (mine !== asked) return;
+  if (mine !== latest) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("swap");
   if (!next || !swap()) {
@@ -50,11 +50,11 @@ async function visit(url, how = {}) {
   if (how.scroll) $(how.scroll)?.scrollIntoView({ block: "start" });
   const announce = $("[data-announce]");
   if (announce) doc.getElementById("status").textContent = announce.textContent.trim();
-  settle();
+  enhance();
 }
 
-// replace puts a new main part in the place of the old one, and keeps what a person has in hand: the focus and what is
-// being typed, what is opened, how far the table is scrolled, and counts until newer ones are there.
+// replace swaps in the new #swap element and keeps the state of the user interface: focus, text being typed, open
+// details, scroll position of the table, and counts until new ones arrive.
 function replace(next) {
   const old = swap();
   next = doc.adoptNode(next);
@@ -96,7 +96,7 @@ function nameOf(details) {
   return details.dataset.facet ? "facet " + details.dataset.facet : $("summary", details)?.textContent;
 }
 
-// find returns the element of a new page that stands for one of the old page.
+// find returns the element of the new page that corresponds to an element of the old one.
 function find(next, e) {
   if (e.id) return next.querySelector("#" + CSS.escape(e.id));
   const same = $$(e.tagName, next);
@@ -106,7 +106,7 @@ function find(next, e) {
 }
 
 addEventListener("popstate", () => {
-  if (!swap() || (bare() === shown && !swap().hasAttribute("aria-busy"))) return; // another place on the same page
+  if (!swap() || (bare() === shown && !swap().hasAttribute("aria-busy"))) return; // a fragment of the same page
   visit(location.href, { history: "none" });
 });
 
@@ -124,29 +124,28 @@ doc.addEventListener("click", (event) => {
 
 // ---- Forms.
 
-// addressOf writes the address that a form makes, without what is empty or as it is anyway.
+// addressOf returns the URL that a form submits, without empty values.
 function addressOf(form, live) {
   const url = new URL(form.action);
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
-    if (value === "" && name !== "_value") continue;
-    query.append(name, name === "search" && live && form.id === "browse" ? beginning(value) : value);
+    if (value === "") continue;
+    query.append(name, name === "search" && live && form.id === "browse" ? asPrefix(value) : value);
   }
   url.search = query;
   return url.href;
 }
 
-// beginning has the last word of a search match what it begins, because it may not be complete yet. A space behind it says
-// that it is.
-function beginning(search) {
+// asPrefix turns the last word of a search into a prefix, because it may be incomplete. A trailing space completes it.
+function asPrefix(search) {
   const quotes = search.split('"').length - 1;
   return quotes % 2 === 0 && /[\p{L}\p{N}\p{M}]$/u.test(search) ? search + "*" : search;
 }
 
-let waiting;
-function later(delay, what) {
-  clearTimeout(waiting);
-  waiting = setTimeout(what, delay);
+let timer;
+function debounce(delay, action) {
+  clearTimeout(timer);
+  timer = setTimeout(action, delay);
 }
 
 doc.addEventListener("input", (event) => {
@@ -154,7 +153,8 @@ doc.addEventListener("input", (event) => {
   const form = target.form;
   if (event.isComposing || !form || target.type === "checkbox") return;
   if (form.dataset.live !== undefined) {
-    later(target.type === "search" ? 90 : 350, () => visit(addressOf(form, true), { typing: true }));
+    // By then, a response to an earlier request may have replaced the form.
+    debounce(target.type === "search" ? 90 : 350, () => visit(addressOf($("form[data-live]"), true), { typing: true }));
   }
 });
 doc.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
@@ -170,17 +170,17 @@ doc.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "get" || !(swap()?.contains(form) || form.dataset.swap !== undefined)) return;
   event.preventDefault();
-  clearTimeout(waiting);
-  visit(addressOf(form, form.dataset.live !== undefined), { scroll: form.matches(".try") ? null : undefined });
+  clearTimeout(timer);
+  visit(addressOf(form, form.dataset.live !== undefined));
 });
 
-// ---- Counts of the filters, asked for once the page is there, and once for each filter of it.
+// ---- Facet counts, requested after the page is shown, once per filter.
 
-async function count(names) {
+async function loadCounts(names) {
   const root = swap();
   if (!root?.dataset.facets || !names.length) return;
   const places = $$("details[data-facet]", root).filter((d) => names.includes(d.dataset.facet));
-  for (const p of places) p.dataset.asked = "";
+  for (const p of places) p.dataset.requested = "";
   const query = new URLSearchParams(location.search);
   query.delete("_facet");
   query.delete("_record");
@@ -191,10 +191,10 @@ async function count(names) {
     if (!response.ok) throw new Error(response.statusText);
     text = await response.text();
   } catch {
-    for (const p of places) delete p.dataset.asked;
+    for (const p of places) delete p.dataset.requested;
     return;
   }
-  if (root !== swap()) return; // they are about a page that is gone
+  if (root !== swap()) return; // the page has been replaced
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const part of $$("[data-facet]", page)) {
     const data = $(".facet-data", places.find((d) => d.dataset.facet === part.dataset.facet));
@@ -206,9 +206,9 @@ async function count(names) {
   }
 }
 
-// wanted names the opened filters whose counts are neither there nor on their way.
-function wanted() {
-  return $$("details[data-facet][open]:not([data-mode=prefix]):not([data-asked])", swap() ?? doc)
+// missingCounts returns the open filters whose counts are neither loaded nor requested.
+function missingCounts() {
+  return $$("details[data-facet][open]:not([data-mode=prefix]):not([data-requested])", swap() ?? doc)
     .filter((d) => $(".facet-data", d).dataset.loaded === undefined)
     .map((d) => d.dataset.facet);
 }
@@ -216,11 +216,11 @@ function wanted() {
 doc.addEventListener("toggle", (event) => {
   const d = event.target;
   if (!d.open) return;
-  if (d.dataset.facet) count(wanted());
+  if (d.dataset.facet) loadCounts(missingCounts());
   if (d.dataset.json) showJSON(d);
 }, true);
 
-// ---- What is shown on demand.
+// ---- JSON, copy buttons, help and theme.
 
 async function showJSON(details) {
   const place = $("code", details);
@@ -262,16 +262,16 @@ doc.addEventListener("click", (event) => {
   for (const menu of $$("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 
-// An image that does not come leaves its place, not a broken picture.
-function gone(image) {
+// An image that cannot be loaded is replaced by a placeholder.
+function replaceImage(image) {
   const place = doc.createElement("span");
   place.className = "gone";
   place.title = "This image is not available";
   image.replaceWith(place);
 }
-doc.addEventListener("error", (event) => event.target.tagName === "IMG" && gone(event.target), true);
+doc.addEventListener("error", (event) => event.target.tagName === "IMG" && replaceImage(event.target), true);
 
-// ---- The keyboard.
+// ---- Keyboard shortcuts.
 
 doc.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -292,16 +292,16 @@ doc.addEventListener("keydown", (event) => {
   const go = {
     "/": () => search && (search.focus(), search.select()),
     "?": () => help.showModal(),
-    ArrowDown: () => !active.matches("pre, .scroll") && walk(1),
-    ArrowUp: () => !active.matches("pre, .scroll") && walk(-1),
-    ArrowLeft: () => !active.matches("pre, .scroll") && turn("prev"),
-    ArrowRight: () => !active.matches("pre, .scroll") && turn("next"),
+    ArrowDown: () => !active.matches("pre, .scroll") && focusRow(1),
+    ArrowUp: () => !active.matches("pre, .scroll") && focusRow(-1),
+    ArrowLeft: () => !active.matches("pre, .scroll") && turnPage("prev"),
+    ArrowRight: () => !active.matches("pre, .scroll") && turnPage("next"),
   }[event.key];
   if (go?.()) event.preventDefault();
   else if (event.key === "/" || event.key === "?") event.preventDefault();
 });
 
-function walk(step) {
+function focusRow(step) {
   const links = $$(".results tbody th a");
   if (!links.length || $("#record")) return false;
   const at = links.findIndex((a) => a.closest("tr").contains(doc.activeElement));
@@ -309,17 +309,17 @@ function walk(step) {
   return true;
 }
 
-function turn(way) {
-  const link = $("#record") ? $(`[data-record=${way}]`) : $(`.pager a[rel=${way}]`);
+function turnPage(rel) {
+  const link = $("#record") ? $(`[data-record=${rel}]`) : $(`.pager a[rel=${rel}]`);
   link?.click();
   return Boolean(link);
 }
 
-// settle does what a new page needs.
-function settle() {
-  count(wanted());
+// enhance initializes a new page.
+function enhance() {
+  loadCounts(missingCounts());
   for (const d of $$("details[data-json][open]")) showJSON(d);
-  for (const i of $$("main img")) if (i.complete && !i.naturalWidth && i.currentSrc) gone(i);
+  for (const i of $$("main img")) if (i.complete && !i.naturalWidth && i.currentSrc) replaceImage(i);
 }
 
-settle();
+enhance();

@@ -1,20 +1,20 @@
-// Starts the viewer of the OpenAPI document, and gives names to its controls that have none.
+// Starts the viewer of the OpenAPI document, and adds missing labels to its controls.
 //
-// The viewer works through all it is given before it shows any of it, seconds for each million characters. So of a large
-// document it is given what belongs to no dataset, and to the one that is chosen. The document itself always has all.
+// The viewer processes the whole document before it shows anything, seconds per million characters. Of a large document it
+// gets the operations of one selected dataset and those that belong to no dataset.
 const place = document.getElementById("swagger");
-const most = 300_000; // characters that are shown without a choice
-const mostFields = 100; // of a dataset with more, the first ones are shown
+const maxDocument = 300_000; // characters that are shown without a selection
+const maxFields = 100; // of a dataset that are shown
 
 new MutationObserver(() => {
-  for (const select of place.querySelectorAll("select:not([aria-label])")) select.ariaLabel = select.id || "choice";
+  for (const select of place.querySelectorAll("select:not([aria-label])")) select.ariaLabel = select.id || "select";
 }).observe(place, { childList: true, subtree: true });
 
-// datasetOf returns the dataset that a path is of, if it is of one.
+// datasetOf returns the dataset of a path, if any.
 const datasetOf = (path) => path.match(/^\/api\/v1\/([^/{]+\/[^/{]+)\/(?:data|facets)$/)?.[1];
 
-// only returns the document without the datasets but one, and without the schemas that are theirs.
-function only(whole, dataset) {
+// withDataset returns the document with the operations and schemas of one dataset only.
+function withDataset(whole, dataset) {
   const { schemas, ...components } = whole.components;
   const paths = Object.fromEntries(Object.entries(whole.paths).filter(([p]) => [undefined, dataset].includes(datasetOf(p))));
   const used = {};
@@ -29,20 +29,20 @@ function only(whole, dataset) {
   return { ...whole, paths, components: { ...components, schemas: used } };
 }
 
-// shortened leaves out what comes behind the first fields, wherever they are listed.
+// shortened truncates lists of fields.
 function shortened(part) {
-  if (Array.isArray(part)) return (part.every((e) => typeof e === "string") ? part.slice(0, mostFields) : part).map(shortened);
+  if (Array.isArray(part)) return (part.every((e) => typeof e === "string") ? part.slice(0, maxFields) : part).map(shortened);
   if (part === null || typeof part !== "object") return part;
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [
-    name, shortened(name === "properties" ? Object.fromEntries(Object.entries(value).slice(0, mostFields)) : value),
+    name, shortened(name === "properties" ? Object.fromEntries(Object.entries(value).slice(0, maxFields)) : value),
   ]));
 }
 
-// offer lets people choose the dataset that is shown.
-function offer(whole, chosen, note) {
+// showSelection shows the form that selects a dataset.
+function showSelection(whole, selected, note) {
   const form = document.getElementById("pick");
   const names = [...new Set(Object.keys(whole.paths).map(datasetOf).filter(Boolean))];
-  form.elements.dataset.append(...names.map((name) => new Option(name, name, false, name === chosen)));
+  form.elements.dataset.append(...names.map((name) => new Option(name, name, false, name === selected)));
   form.querySelector("p").textContent = note;
   form.hidden = false;
 }
@@ -50,19 +50,19 @@ function offer(whole, chosen, note) {
 async function start() {
   const text = await (await fetch(place.dataset.document, { headers: { Accept: "application/json" } })).text();
   const whole = JSON.parse(text);
-  const chosen = new URLSearchParams(location.search).get("dataset");
+  const selected = new URLSearchParams(location.search).get("dataset");
   let spec = whole;
-  if (text.length > most || chosen) {
-    spec = only(whole, chosen);
-    const wide = JSON.stringify(spec).length > most;
+  if (text.length > maxDocument || selected) {
+    spec = withDataset(whole, selected);
+    const wide = JSON.stringify(spec).length > maxDocument;
     if (wide) spec = shortened(spec);
-    offer(whole, chosen, wide ? `Of its fields the first ${mostFields} are shown here; the document has them all.` :
-      "The operations of one dataset are shown at a time; the document has them all.");
+    showSelection(whole, selected, wide ? `The first ${maxFields} fields are shown; the OpenAPI document contains all.` :
+      "The operations of one dataset are shown; the OpenAPI document contains all.");
   }
   window.SwaggerUIBundle({
     spec,
     domNode: place,
-    deepLinking: false, // its links would stand within buttons
+    deepLinking: false, // would nest links in buttons
     docExpansion: "list",
     defaultModelsExpandDepth: 0,
     syntaxHighlight: { activated: false },
@@ -74,6 +74,6 @@ async function start() {
 start().catch(() => {
   const note = document.createElement("p");
   note.className = "notice";
-  note.textContent = "The document could not be read. Reload the page to try again.";
+  note.textContent = "Cannot load the OpenAPI document. Reload the page to try again.";
   place.replaceChildren(note);
 });

@@ -1,0 +1,107 @@
+package query
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// Param is one parameter of a query string, decoded.
+type Param struct{ Name, Value string }
+
+// Params are the parameters of a query string in the order in which they were given.
+type Params []Param
+
+// ParseParams splits a raw query string. Every error is herb.CodeInvalid.
+func ParseParams(raw string) (Params, error) {
+	var ps Params
+	for piece := range strings.SplitSeq(raw, "&") {
+		if piece == "" {
+			continue
+		}
+		n, v, _ := strings.Cut(piece, "=")
+		name, err := url.QueryUnescape(n)
+		value, err2 := url.QueryUnescape(v)
+		if err != nil || err2 != nil {
+			return nil, herb.Invalidf("malformed query string: a %% must be followed by two hexadecimal digits; write %%25 for a percent sign")
+		}
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return nil, herb.Invalidf("malformed query string: it is not UTF-8")
+		}
+		ps = append(ps, Param{name, value})
+	}
+	return ps, nil
+}
+
+// Encode returns the parameters as a query string.
+func (ps Params) Encode() string {
+	var b strings.Builder
+	b.Grow(64) // enough for most
+	for _, p := range ps {
+		writeParam(&b, p.Name, p.Value)
+	}
+	return b.String()
+}
+
+// Get returns the first value of a parameter; empty if there is none.
+func (ps Params) Get(name string) string {
+	for _, p := range ps {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// Without returns a copy of the parameters without those of the given names.
+func (ps Params) Without(names ...string) Params {
+	return slices.DeleteFunc(slices.Clone(ps), func(p Param) bool { return slices.Contains(names, p.Name) })
+}
+
+// With returns the parameters followed by others. It does not change the backing array of ps.
+func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)], more...) }
+
+// Reserved lists the parameters that every listing has.
+func Reserved() []string {
+	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey}
+}
+
+// IsReserved reports whether a parameter is one that every listing has.
+func IsReserved(name string) bool { return slices.Contains(Reserved(), name) }
+
+// FilterParam returns the parameter that filters a field with an operator.
+func FilterParam(field string, op Op) string { return field + "[" + string(op) + "]" }
+
+// ResolveFilter returns the position of the field and the operator that a parameter of a listing filters by. ok is false
+// if the parameter is not a filter of a dataset with these fields.
+func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
+	if IsReserved(param) {
+		return -1, "", false
+	}
+	return resolveFilter(param, fields)
+}
+
+// resolveFilter reads a name with a known operator that way first, so that the canonical form, which always has one, is
+// never ambiguous.
+func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
+	if name, op := splitOperator(param); slices.Contains(Ops(), op) {
+		if i := herb.FieldIndex(fields, name); i >= 0 {
+			return i, op, true
+		}
+	}
+	i := herb.FieldIndex(fields, param)
+	return i, OpEq, i >= 0
+}
+
+// splitOperator splits field[op]; a parameter without an operator has OpEq.
+func splitOperator(param string) (field string, op Op) {
+	if base, ok := strings.CutSuffix(param, "]"); ok {
+		if i := strings.LastIndexByte(base, '['); i >= 0 {
+			return base[:i], Op(base[i+1:])
+		}
+	}
+	return param, OpEq
+}

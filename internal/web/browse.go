@@ -1,0 +1,175 @@
+package web
+
+import (
+	"net/http"
+
+	"herbarium/internal/etag"
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view"
+)
+
+// browsePage is the data browser of a dataset.
+type browsePage struct {
+	Head    view.Head
+	Invalid *invalidQuery // nil: the query is valid
+
+	Search       string
+	Hidden       query.Params // parameters that the search form carries along
+	Chips        []view.Chip
+	Clear        string // link without any chip
+	Filters      []view.Filter
+	MoreFilters  int
+	FacetsPath   string // where the script requests counts; empty: nowhere
+	Columns      view.ColumnChoices
+	ColumnHidden query.Params
+
+	Meta     query.Meta
+	Order    string // in words
+	Table    *view.Table
+	Pager    *view.Pager
+	LastPage string // link, for pages past the end
+	Record   *view.Record
+
+	CSV, JSON string // same-origin addresses, to which the browser sends its key
+	URL       string // of the API call
+	Snippets  []view.Snippet
+}
+
+// invalidQuery says why a query was rejected. The page shows the rows without the invalid parameters.
+type invalidQuery struct {
+	Message string
+	Params  []string
+}
+
+// browse serves the data browser.
+func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
+	snap, err := p.acquire(r)
+	if err != nil {
+		return err
+	}
+	defer snap.Release()
+	s, canonical, parseErr := view.ParseState(p.datasetPath(snap.Ref), r.URL.RawQuery, snap.Fields)
+	if !canonical {
+		return redirect(w, s.URL())
+	}
+	if err := p.authorize(r, &snap.Dataset); err != nil {
+		return p.requestKey(w, r, &snap.Dataset, r.URL.RawQuery, err)
+	}
+	req, shown, invalid, err := resolve(s, parseErr, snap.Order)
+	if err != nil {
+		return err
+	}
+	setCaching(w, &snap.Dataset)
+	page, status := browsePage{Invalid: invalid}, http.StatusOK
+	if invalid != nil {
+		status = http.StatusBadRequest
+	} else if p.notModified(w, r, &snap.Dataset) {
+		return nil
+	}
+	if err := p.buildControls(r, &page, &s, &shown, snap); err != nil {
+		return err
+	}
+	if err := page.list(r, &shown, snap, req); err != nil {
+		return err
+	}
+	l := p.layout(r, view.Title(&snap.Dataset), view.Describe(&snap.Dataset))
+	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String()
+	l.Images = view.HasImages(&snap.Dataset)
+	if l.JSONLD, err = p.jsonLD(r, &snap.Dataset); err != nil {
+		return err
+	}
+	return p.render(w, "browser", status, l, &page)
+}
+
+// resolve parses the listing of a page. If it is invalid, shown is the state without the invalid parameters.
+func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request, shown view.State, invalid *invalidQuery, err error) {
+	if req, err = s.Request(order); err == nil {
+		err = parseErr
+	}
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		return req, s, nil, err
+	}
+	shown, invalid = s, &invalidQuery{Message: herb.MessageOf(err)}
+	shown.Listing, invalid.Params = s.ValidListing()
+	req, err = shown.Request(order)
+	return req, shown, invalid, err
+}
+
+// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages of datasets that
+// require a key have no tag.
+func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Dataset) bool {
+	if d.Access == herb.AccessKey {
+		return false
+	}
+	tag := etag.New(p.opts.Version, p.assets.fingerprint, d.Version, p.origin(r), themeOf(r), r.URL.RawQuery)
+	w.Header().Set("Etag", tag)
+	if !etag.Match(r.Header, tag) {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+// buildControls sets everything but the rows. Chips and inputs show the state as requested, so that invalid parameters can
+// be corrected; links lead to the state as shown.
+func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, snap library.Snapshot) (err error) {
+	page.Head = view.NewHead(&snap.Dataset, p.base, s.Path, "data")
+	page.Head.Unlocked = page.Head.Locked
+	page.Search = s.Listing.Get(query.ParamSearch)
+	page.Filters, page.MoreFilters = view.NewFilters(s, &snap.Dataset)
+	var invalid []string
+	if page.Invalid == nil {
+		page.FacetsPath = s.Path + "/facets"
+		if err := countFilters(r.Context(), s, snap, page.Filters, s.Facets); err != nil {
+			return err
+		}
+	} else {
+		invalid = page.Invalid.Params
+	}
+	page.Chips, page.Clear = view.NewChips(s, invalid)
+	page.Hidden = view.Hidden(shown, page.Filters)
+	page.ColumnHidden = view.WithoutColumns(shown)
+	page.CSV = view.Join(s.Path+"/data.csv", shown.AnyPage().Without(query.ParamPerPage).Encode())
+	page.JSON = view.Join(s.Path+"/data", shown.Listing.Encode())
+	page.URL = view.Join(p.listingURL(r, snap.Ref), shown.Listing.Encode())
+	page.Snippets, err = p.snippets.Snippets(page.URL, page.Head.Locked)
+	return err
+}
+
+// list sets the rows.
+func (page *browsePage) list(r *http.Request, s *view.State, snap library.Snapshot, req *query.Request) error {
+	found, err := snap.List(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	page.Meta = req.Meta(found.Total)
+	page.Order = orderInWords(req, snap.Fields)
+	page.LastPage = s.PageHref(page.Meta.TotalPages)
+	var columns []view.Column
+	columns, page.Columns = s.ShownColumns(&snap.Dataset)
+	if len(found.Records) == 0 {
+		return nil
+	}
+	rows, err := view.DecodeRows(found.Records, snap.Fields)
+	if err != nil {
+		return err
+	}
+	page.Table = view.NewTable(s, columns, req, rows, found.Total)
+	page.Pager = view.NewPager(s, page.Meta)
+	page.Record = view.NewRecord(s, &snap.Dataset, req, rows, found.Records)
+	return nil
+}
+
+func orderInWords(req *query.Request, fields []herb.Field) string {
+	switch {
+	case req.Sort != query.NoSort && req.Desc:
+		return "sorted by " + view.Heading(fields[req.Sort]) + ", descending"
+	case req.Sort != query.NoSort:
+		return "sorted by " + view.Heading(fields[req.Sort])
+	case req.ByRelevance():
+		return "best matches first"
+	}
+	return "original order"
+}

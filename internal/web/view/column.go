@@ -1,0 +1,132 @@
+package view
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// Kind determines how the values of a column are shown.
+type Kind int
+
+// The kinds of columns.
+const (
+	KindText Kind = iota
+	KindNumber
+	KindCode // a number that identifies something, such as an ID or a year
+	KindDate
+	KindList
+	KindImage
+)
+
+// Column is a column of the table.
+type Column struct {
+	herb.Field
+	Index   int // of the field
+	Kind    Kind
+	Heading string
+}
+
+// Heading returns the title of a field, or its name.
+func Heading(f herb.Field) string {
+	if PlainText(f.Title) != "" {
+		return f.Title
+	}
+	return f.Name
+}
+
+// NewColumn returns the column of the field at a position.
+func NewColumn(d *herb.Dataset, i int) Column {
+	return Column{Field: d.Fields[i], Index: i, Kind: KindOf(d, i), Heading: Heading(d.Fields[i])}
+}
+
+// HasImages reports whether a dataset has a column of images.
+func HasImages(d *herb.Dataset) bool {
+	for i := range d.Fields {
+		if KindOf(d, i) == KindImage {
+			return true
+		}
+	}
+	return false
+}
+
+// KindOf returns the kind of a field. A field contains images if its name says so, or if the publish report shows that its
+// values are addresses of images.
+func KindOf(d *herb.Dataset, i int) Kind {
+	f := d.Fields[i]
+	switch f.Type {
+	case herb.TypeNumber:
+		if isCode(f.Name) {
+			return KindCode
+		}
+		return KindNumber
+	case herb.TypeDate:
+		return KindDate
+	case herb.TypeList:
+		return KindList
+	}
+	if hasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
+		return KindImage
+	}
+	if c := columnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
+		return KindImage
+	}
+	return KindText
+}
+
+// columnReport returns the publish report of a field; nil if there is none.
+func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
+		return nil
+	}
+	return &d.Report.Columns[i]
+}
+
+// isCode reports whether the name of a number field indicates that its values identify something.
+func isCode(name string) bool {
+	return hasWord(name, "id", "no", "nr", "code", "year", "zip", "key", "number")
+}
+
+// hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of the words.
+func hasWord(name string, words ...string) bool {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		isUpper := r >= 'A' && r <= 'Z'
+		if isUpper && lower {
+			b.WriteByte(' ')
+		}
+		lower = r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+		if !isUpper && !lower {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(b.String())), func(w string) bool { return slices.Contains(words, w) })
+}
+
+// IsWebAddress reports whether a value may become the target of a link: an http or https URL without user information,
+// which is used to deceive.
+func IsWebAddress(s string) bool {
+	const maxAddress = 2000
+	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") || len(s) > maxAddress || strings.ContainsAny(s, " \"<>\\^`{|}") {
+		return false
+	}
+	u, err := url.Parse(s) // rejects control characters
+	return err == nil && u.Host != "" && u.User == nil
+}
+
+// isImage reports whether a value of an image column is shown as an image.
+func isImage(s string) bool { return strings.HasPrefix(s, "https://") && IsWebAddress(s) }
+
+// isImageFile reports whether a value is the address of an image file.
+func isImageFile(s string) bool {
+	if !IsWebAddress(s) {
+		return false
+	}
+	u, err := url.Parse(s)
+	return err == nil && slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
+}

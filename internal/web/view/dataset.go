@@ -1,0 +1,97 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Head is the top of all pages of a dataset.
+type Head struct {
+	Base        string // path of the public URL
+	Ref         herb.Ref
+	Path        string // of the data browser
+	Title       string
+	Description string
+	Rows        int
+	Columns     int
+	Published   time.Time
+	Locked      bool   // the dataset requires a key
+	Unlocked    bool   // the browser has a valid key
+	Mutable     bool   // rows are added one by one
+	Tab         string // "data", "api" or "versions"
+	License     *License
+}
+
+// License is the license of a dataset.
+type License struct{ Name, Href string }
+
+// NewHead returns the head of a page of a dataset. path is that of its data browser.
+func NewHead(d *herb.Dataset, base, path, tab string) Head {
+	return Head{
+		Base: base, Ref: d.Ref, Path: path, Title: Title(d), Description: d.Description, Rows: d.Records, Columns: len(d.Fields),
+		Published: d.Published, Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef, Tab: tab,
+		License: ReadDescriptor(d).License(),
+	}
+}
+
+// Title returns the title of a dataset, or its name.
+func Title(d *herb.Dataset) string {
+	if PlainText(d.Title) != "" {
+		return d.Title
+	}
+	return d.Ref.String()
+}
+
+// Describe returns a description of a dataset for search engines and previews.
+func Describe(d *herb.Dataset) string {
+	if PlainText(d.Description) != "" {
+		return d.Description
+	}
+	return Plural(d.Records, "row", "rows") + " with " + Plural(len(d.Fields), "column", "columns") +
+		": browse, search and filter them, or read them through the API."
+}
+
+// Descriptor contains the members of a Data Package descriptor that pages show.
+type Descriptor struct {
+	Keywords []string
+	Homepage string
+	licenses []struct{ Name, Title, Path string }
+}
+
+// ReadDescriptor reads the descriptor of a dataset. Members of the resource override those of the package; malformed ones
+// are ignored. The descriptor of a dataset that requires a key is not read, because it may quote values.
+func ReadDescriptor(d *herb.Dataset) Descriptor {
+	var out Descriptor
+	var parts struct{ Package, Resource map[string]json.RawMessage }
+	if d.Access == herb.AccessKey || json.Unmarshal(d.Descriptor, &parts) != nil {
+		return out
+	}
+	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
+		// One by one, so that a malformed member does not hide the others.
+		_ = json.Unmarshal(members["keywords"], &out.Keywords)
+		_ = json.Unmarshal(members["homepage"], &out.Homepage)
+		_ = json.Unmarshal(members["licenses"], &out.licenses)
+	}
+	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
+	return out
+}
+
+// License returns the first license; nil if there is none.
+func (d Descriptor) License() *License {
+	for _, l := range d.licenses {
+		name := cmp.Or(l.Title, l.Name, l.Path)
+		if name == "" {
+			continue
+		}
+		if !IsWebAddress(l.Path) {
+			l.Path = ""
+		}
+		return &License{Name: name, Href: l.Path}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package view
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"herbarium/internal/herb"
+)
+
+// Day formats the date of a time.
+func Day(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2 January 2006")
+}
+
+// Moment formats a time to the minute.
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2 January 2006, 15:04 UTC")
+}
+
+// Timestamp formats a time for machines; the zero time is empty.
+func Timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Plural formats a number with its noun.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return herb.Count(n) + " " + many
+}
+
+// PlainText returns text for places without markup, such as a window title: on one line, without control characters and
+// without characters that change the direction of the surrounding text.
+func PlainText(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, s)), " ")
+}
+
+// Clip shortens text to at most limit characters.
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n > limit {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+	}
+	return s
+}
+
+// Number groups the digits of a decimal number. Numbers of up to four digits, such as years, are not grouped.
+func Number(s string) string {
+	sign, digits := "", s
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		sign, digits = s[:1], s[1:]
+	}
+	whole, _, _ := strings.Cut(digits, ".")
+	if len(whole) < 5 || strings.Trim(whole, "0123456789") != "" {
+		return s
+	}
+	grouped := whole
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		grouped = grouped[:i] + "," + grouped[i:]
+	}
+	return sign + grouped + digits[len(whole):]
+}
+
+// Date formats a date of a dataset. Anything else is returned unchanged.
+func Date(s string) string {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return s
+	}
+	return t.Format("2 Jan 2006")
+}

@@ -1,0 +1,101 @@
+package view
+
+import (
+	"slices"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+func testFields() []herb.Field {
+	return []herb.Field{
+		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "page", Type: herb.TypeText, Filterable: true},
+		{Name: "_column", Type: herb.TypeText, Filterable: true}, {Name: "x[gte]", Type: herb.TypeText, Filterable: true},
+	}
+}
+
+func TestParseState(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, raw string
+		url       string
+		canonical bool
+	}{
+		{"empty", "", "/p", true},
+		{"listing", "price%5Bgte%5D=5&sort=price", "/p?price%5Bgte%5D=5&sort=price", true},
+		{"empty comparison", "price%5Bgte%5D=&sort=price", "/p?sort=price", false},
+		{"empty values", "price=&price%5Bin%5D=&price%5Bne%5D=", "/p?price=&price%5Bin%5D=&price%5Bne%5D=", true},
+		{"field that looks like a comparison", "x%5Bgte%5D=", "/p?x%5Bgte%5D=", true},
+		{"unknown parameter", "colour=", "/p?colour=", true},
+		{"field with a reserved name", "page%5Beq%5D=1", "/p?page%5Beq%5D=1", true},
+		{"first page", "page=1", "/p", false},
+		{"key", "api_key=k&price=1", "/p?price=1", false},
+		{"order without sort", "order=desc", "/p", false},
+		{"record", "_record=3&_facet=price", "/p?_facet=price&_record=3", true},
+		{"record out of range", "_record=101", "/p", false},
+		{"unknown column", "_column=nope&_column=price&_column=price", "/p?_column=price", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, canonical, err := ParseState("/p", tt.raw, testFields())
+			if err != nil || canonical != tt.canonical || s.URL() != tt.url {
+				t.Errorf("got %s, canonical %t, %v; want %s, %t", s.URL(), canonical, err, tt.url, tt.canonical)
+			}
+		})
+	}
+	if _, _, err := ParseState("/p", "a=%zz", nil); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("a malformed query string gives %v", err)
+	}
+}
+
+func TestState_toggle(t *testing.T) {
+	t.Parallel()
+	s, _, err := ParseState("/p", "page%5Beq%5D=a&price%5Beq%5D=1&page=3", testFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		field  int
+		value  string
+		want   string
+		active bool
+	}{
+		{0, "1", "page%5Beq%5D=a", true},
+		{0, "2", "page%5Beq%5D=a&price%5Beq%5D=1&price=2", false},
+		{1, "a", "price%5Beq%5D=1", true},
+		{1, "b", "page%5Beq%5D=a&price%5Beq%5D=1&page%5Beq%5D=b", false},
+		{2, "c", "page%5Beq%5D=a&price%5Beq%5D=1&_column%5Beq%5D=c", false},
+	} {
+		ps, active := s.toggle(tt.field, tt.value)
+		if ps.Encode() != tt.want || active != tt.active {
+			t.Errorf("field %d, value %q: %s, %t; want %s, %t", tt.field, tt.value, ps.Encode(), active, tt.want, tt.active)
+		}
+	}
+	if got := s.WithoutFilter(1).Encode(); got != "price%5Beq%5D=1" {
+		t.Errorf("without the filter of a field: %s", got)
+	}
+}
+
+func TestState_validListing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		raw, valid string
+		invalid    []string
+	}{
+		{"price=1&colour=red&sort=nope", "price=1", []string{"colour", "sort"}},
+		{"sort=price&sort=price", "", nil}, // valid one by one
+	} {
+		s, _, err := ParseState("/p", tt.raw, testFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid, invalid := s.ValidListing()
+		if valid.Encode() != tt.valid || !slices.Equal(invalid, tt.invalid) {
+			t.Errorf("%s: %s, %q; want %s, %q", tt.raw, valid.Encode(), invalid, tt.valid, tt.invalid)
+		}
+		if _, err := query.Parse(valid.Encode(), testFields()); err != nil {
+			t.Errorf("%s: %v", tt.raw, err)
+		}
+	}
+}

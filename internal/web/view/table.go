@@ -1,0 +1,179 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Table is one page of rows.
+type Table struct {
+	From, To, Total int
+	Headers         []Header
+	Rows            []Row
+}
+
+// Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
+type Header struct {
+	Heading string
+	Class   string
+	Sort    string // value of aria-sort; empty: not sorted by this column
+	Href    string // empty: not sortable
+	Hint    string // what the link does
+}
+
+// Row is a row of the table.
+type Row struct {
+	Number string // in the whole result, from 1
+	Href   string
+	Open   bool
+	Cells  []Cell
+}
+
+// Cell is a cell of the table. At most one of Empty, Number, Href, Date, Image and Tags is set; a cell without any is text.
+type Cell struct {
+	Text         string
+	Empty        bool
+	Number       bool
+	Href         string // of an external link
+	Date         string // for machines
+	Image        string
+	Tags         []Tag
+	More         int  // tags that are not shown
+	Long, Medium bool // length of a text
+}
+
+// Tag is an element of a list value. Its link filters by the element.
+type Tag struct{ Text, Href string }
+
+// The limits of a cell in characters; the record panel shows the whole value.
+const (
+	maxCell     = 180
+	maxLinkText = 48
+	maxTagText  = 40
+	maxTags     = 6
+)
+
+// NewTable builds the table of a page of rows.
+func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, total int) *Table {
+	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total}
+	for _, c := range columns {
+		t.Headers = append(t.Headers, newHeader(s, c, req))
+	}
+	tagLinks := make([]string, len(columns)) // up to the value
+	for i, c := range columns {
+		if c.Kind == KindList && c.Filterable {
+			tagLinks[i] = s.prefix(s.AnyPage(), s.eqParam(c.Index))
+		}
+	}
+	recordLink := s.prefix(s.Listing, ParamRecord)
+	cells := make([]Cell, len(rows)*len(columns))
+	for i, values := range rows {
+		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
+		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
+		for k, c := range columns {
+			row.Cells[k] = newCell(c.Kind, values[c.Index], tagLinks[k])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func newHeader(s *State, c Column, req *query.Request) Header {
+	h := Header{Heading: c.Heading}
+	switch c.Kind {
+	case KindNumber, KindCode:
+		h.Class = "num"
+	case KindDate:
+		h.Class = "date"
+	}
+	sorted := req.Sort == c.Index
+	switch {
+	case sorted && req.Desc:
+		h.Sort = "descending"
+	case sorted:
+		h.Sort = "ascending"
+	}
+	if !c.Sortable {
+		return h
+	}
+	unsorted := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
+	ascending := s.prefix(unsorted, query.ParamSort) + url.QueryEscape(c.Name)
+	switch {
+	case !sorted, req.Desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
+		h.Href, h.Hint = ascending, "Sort ascending"
+	case req.Desc:
+		h.Href, h.Hint = s.Href(unsorted), "Original order"
+	default:
+		h.Href, h.Hint = ascending+"&order=desc", "Sort descending"
+	}
+	return h
+}
+
+func newCell(kind Kind, value, tagLink string) Cell {
+	if value == "" {
+		return Cell{Empty: true}
+	}
+	switch kind {
+	case KindNumber:
+		return Cell{Number: true, Text: Clip(Number(value), maxCell)}
+	case KindCode:
+		return Cell{Number: true, Text: Clip(value, maxCell)}
+	case KindDate:
+		return Cell{Date: value, Text: Date(value)}
+	case KindList:
+		return newTags(value, tagLink)
+	case KindImage:
+		if isImage(value) {
+			return Cell{Image: value}
+		}
+	}
+	if IsWebAddress(value) {
+		_, text, _ := strings.Cut(value, "://")
+		return Cell{Href: value, Text: Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
+	}
+	return Cell{Text: Clip(value, maxCell), Long: len(value) > 60, Medium: len(value) > 20}
+}
+
+// newTags returns the cell of a list value. An empty link is that of a column that cannot be filtered.
+func newTags(value, link string) Cell {
+	var c Cell
+	for tag := range strings.SplitSeq(value, ",") {
+		switch {
+		case tag == "":
+		case len(c.Tags) == maxTags:
+			c.More++
+		case link == "":
+			c.Tags = append(c.Tags, Tag{Text: Clip(tag, maxTagText)})
+		default:
+			c.Tags = append(c.Tags, Tag{Text: Clip(tag, maxTagText), Href: link + url.QueryEscape(tag)})
+		}
+	}
+	return c
+}
+
+// DecodeRows returns the values of records, JSON objects of strings, in the order of the fields.
+func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
+	rows := make([][]string, len(records))
+	values := make(map[string]string, len(fields))
+	for i, record := range records {
+		clear(values)
+		if err := json.Unmarshal(record, &values); err != nil {
+			return nil, fmt.Errorf("decode record: %w", err)
+		}
+		rows[i] = make([]string, len(fields))
+		for k, f := range fields {
+			value, ok := values[f.Name]
+			if !ok {
+				return nil, fmt.Errorf("decode record: no field %q", f.Name)
+			}
+			rows[i][k] = value
+		}
+	}
+	return rows, nil
+}
