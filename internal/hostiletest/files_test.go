@@ -109,6 +109,32 @@ func TestProtectedDatasetStaysProtected(t *testing.T) {
 	n.expect(http.StatusOK, "/api/v1/vault/people/data", "X-API-Key", token)
 }
 
+// TestRemovedDescriptor removes the descriptor that protects a dataset from a watched folder.
+func TestRemovedDescriptor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, "a\n1\n", dir, "garden", "open.csv")
+	write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
+	descriptor := write(t, protected, dir, "vault", "datapackage.json")
+	n := start(t, config{args: []string{"--watch", dir}})
+	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
+	if err := os.Remove(descriptor); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "id,name\n1,alice\n2,bob\n", dir, "vault", "people.csv")
+	// A change that is published later than that of the protected file shows that the server has seen both.
+	write(t, "a\n1\n2\n", dir, "garden", "open.csv")
+	eventually(t, "a change of another file is published", func(context.Context) error {
+		r, err := n.request(http.MethodGet, "/api/v1/garden/open/data", "")
+		if err == nil && !strings.Contains(r.body, `"total":2`) {
+			err = fmt.Errorf("status %d: %s", r.status, r.body)
+		}
+		return err
+	})
+	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
+	start(t, config{data: n.data, args: []string{dir}}).expect(http.StatusUnauthorized, "/api/v1/vault/people/data")
+}
+
 // TestProtectedValuesStayPrivate has publishes of a protected dataset fail, and looks for its values on public pages.
 func TestProtectedValuesStayPrivate(t *testing.T) {
 	t.Parallel()
