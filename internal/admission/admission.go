@@ -93,6 +93,7 @@ type Options struct {
 // Controller admits requests to lanes. It is safe for concurrent use.
 type Controller struct {
 	lanes    [lanes]lane
+	arrivals atomic.Int64 // of cheap requests and writes, see Pace
 	rejected func(Lane, Reason)
 }
 
@@ -146,6 +147,9 @@ func (c *Controller) Wait(ctx context.Context, l Lane) (release func(), err erro
 func (c *Controller) leave(l Lane) { <-c.lanes[l].slots }
 
 func (c *Controller) enter(ctx context.Context, l Lane) error {
+	if l == Cheap || l == Write {
+		c.arrivals.Add(1)
+	}
 	ln := &c.lanes[l]
 	select {
 	case ln.slots <- struct{}{}:

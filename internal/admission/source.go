@@ -28,7 +28,7 @@ type limited struct {
 }
 
 func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	leave, err := enterFor(ctx, r.IsExpensive(s.size))
+	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.size))
 	if err != nil {
 		return query.Page{}, err
 	}
@@ -37,7 +37,7 @@ func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error
 }
 
 func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
-	leave, err := enterFor(ctx, r.IsExpensive(s.size))
+	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.size))
 	if err != nil {
 		return query.Facets{}, err
 	}
@@ -54,19 +54,20 @@ func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, e
 			return query.Stream{}, err
 		}
 		defer release()
+		ctx = query.WithYield(ctx, s.c.Pace())
 	}
 	return s.source.Stream(ctx, r)
 }
 
-// enterFor takes a slot for a query. An expensive query gives its slot back when it is done; a cheap one keeps it for the
-// rest of the request.
-func enterFor(ctx context.Context, expensive bool) (leave func(), err error) {
+// enter takes a slot for a query and returns the context to run it with. An expensive query is paced and gives its slot back
+// when it is done; a cheap one keeps it for the rest of the request.
+func (s *limited) enter(ctx context.Context, expensive bool) (_ context.Context, leave func(), err error) {
 	t := ticketFrom(ctx)
 	if t == nil {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	if !expensive {
-		return func() {}, t.Enter(ctx, Cheap)
+		return ctx, func() {}, t.Enter(ctx, Cheap)
 	}
-	return t.Release, t.Enter(ctx, Expensive)
+	return query.WithYield(ctx, s.c.Pace()), t.Release, t.Enter(ctx, Expensive)
 }

@@ -26,19 +26,22 @@ type stream struct {
 	begin   func()    // sends the header
 	digest  hash.Hash // of the bytes sent; nil: none is wanted
 	leave   func()    // gives back the slot that the stream holds; nil: it holds none
+	began   time.Time // when the stream took its slot
+	pause   func(worked time.Duration)
 	failed  bool      // the client does not read any more
 }
 
 func (a *API) newStream(w *response, begin func()) *stream {
 	return &stream{
 		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
-		lanes: a.opts.Admission, begin: begin,
+		lanes: a.opts.Admission, begin: begin, pause: a.opts.Admission.Pace(),
 	}
 }
 
 // start waits for a slot to produce the next chunk.
 func (s *stream) start() (err error) {
 	s.leave, err = s.lanes.Wait(s.ctx, admission.Expensive)
+	s.began = time.Now()
 	return err
 }
 
@@ -47,6 +50,7 @@ func (s *stream) stop() {
 	if s.leave != nil {
 		s.leave()
 		s.leave = nil
+		s.pause(time.Since(s.began))
 	}
 }
 

@@ -20,9 +20,8 @@ const (
 
 // What a query may ask for on a dataset of any size.
 const (
-	cheapWords       = 4      // of a search
-	cheapFacetFields = 8      // without a filter
-	cheapOffset      = 10_000 // of a page by relevance, or of a mutable dataset
+	cheapWords  = 4      // of a search
+	cheapOffset = 10_000 // of a page by relevance, or of a mutable dataset
 )
 
 // large reports whether queries whose work grows with the dataset are expensive.
@@ -46,13 +45,9 @@ func (r *Request) IsExpensive(s Size) bool {
 	}
 }
 
-// IsExpensive reports whether counting the values takes work that grows with the size of the dataset.
-func (f *FacetRequest) IsExpensive(s Size) bool {
-	if !s.large() {
-		return false
-	}
-	return s.Mutable || f.Request.isFiltered() || len(f.Fields) > cheapFacetFields
-}
+// IsExpensive reports whether counting the values takes work that grows with the size of the dataset. Without a filter it
+// grows with the number of distinct values, which may be that of the records.
+func (f *FacetRequest) IsExpensive(s Size) bool { return s.large() }
 
 func (r *Request) isFiltered() bool { return len(r.Conditions) > 0 || r.Search != nil }
 

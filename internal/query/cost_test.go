@@ -58,7 +58,7 @@ func TestFacetRequestIsExpensive(t *testing.T) {
 		name, query string
 		expensive   []string
 	}{
-		{"one field", "field=title", []string{mutable}},
+		{"one field", "field=title", []string{published, mutable}},
 		{"filtered", "field=title&price=3", []string{published, mutable}},
 		{"search", "field=title&search=rose", []string{published, mutable}},
 		{"many fields", "field=title&field=price&field=tags&field=a&field=b&field=c&field=d&field=e&field=f", []string{published, mutable}},

@@ -38,13 +38,16 @@ const mostClients = 128
 // rejectedPause is how long a client waits that was rejected. Retry-After asks for longer; these clients are impatient.
 const rejectedPause = 200 * time.Millisecond
 
+// writePause is how long a writer waits between two writes. They are there to be looked for in the end, not to be a load.
+const writePause = 50 * time.Millisecond
+
 // attack starts the clients of every kind. They end with the context.
 func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[string]float64) {
 	times := func(lane string) int { return min(s.overload*slots(metrics, lane), mostClients) }
 	s.clients = map[string]int{
 		kindExpensive: times("expensive"), kindLeaving: times("expensive"),
 		kindExports: min(s.overload, times("export")), kindSlow: times("export"),
-		kindHalfOpen: 4 * mostClients, kindWrites: min(times("write"), 16), kindPublishes: 1,
+		kindHalfOpen: 4 * mostClients, kindWrites: s.overload, kindPublishes: 1,
 	}
 	act := map[string]func(context.Context, int){
 		kindExpensive: s.expensive, kindLeaving: s.leaving, kindExports: s.export, kindSlow: s.slowExport,
@@ -168,7 +171,7 @@ func (s *soak) write(ctx context.Context, _ int) {
 		s.mu.Unlock()
 	}
 	s.answered(ctx, kindWrites, resp.StatusCode, err)
-	pause(ctx, 10*time.Millisecond)
+	pause(ctx, writePause)
 }
 
 // publishAgain publishes a dataset again.

@@ -1,0 +1,62 @@
+package admission
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPaceWait(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		arrivals int64
+		worked   time.Duration
+		want     time.Duration
+	}{
+		{"no other requests", 0, 10 * time.Millisecond, 0},
+		{"one", 1, 10 * time.Millisecond, time.Millisecond},
+		{"a share of the work", 1000, 2 * time.Millisecond, 8 * time.Millisecond},
+		{"never long", 1000, time.Second, maxPaceWait},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := paceWait(tt.arrivals, tt.worked); got != tt.want {
+				t.Errorf("paceWait(%d, %s) = %s, want %s", tt.arrivals, tt.worked, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestPace checks that expensive work waits for cheap requests and writes that arrive, and for nothing else.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for lane, waits := range map[Lane]bool{Cheap: true, Write: true, Expensive: false, Export: false} {
+		t.Run(lane.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, err := New(Options{Limits: DefaultLimits(2, 1<<30)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				pause := c.Pace()
+				for range 10 {
+					release, err := c.Acquire(t.Context(), lane)
+					if err != nil {
+						t.Fatal(err)
+					}
+					release()
+				}
+				begin := time.Now()
+				pause(pacedPiece)
+				if waited := time.Since(begin) > 0; waited != waits {
+					t.Errorf("waited %s", time.Since(begin))
+				}
+				begin = time.Now()
+				if pause(pacedPiece); time.Since(begin) > 0 {
+					t.Errorf("waited %s although nothing arrived", time.Since(begin))
+				}
+			})
+		})
+	}
+}
