@@ -28,7 +28,7 @@ type stream struct {
 	leave   func()    // gives back the slot that the stream holds; nil: it holds none
 	began   time.Time // when the stream took its slot
 	pause   func(worked time.Duration)
-	failed  bool      // the client does not read any more
+	failed  bool // the client does not read any more
 }
 
 func (a *API) newStream(w *response, begin func()) *stream {
