@@ -9,10 +9,11 @@ import (
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	if etag.New("a", "b") != etag.New("a", "b") {
-		t.Error("the same parts have different tags")
+	tag := etag.New("a", "b")
+	if again := etag.New("a", "b"); again != tag {
+		t.Errorf("the same parts have the tags %s and %s", tag, again)
 	}
-	if etag.New("a", "b") == etag.New("ab") || etag.New("a", "b") == etag.New("a", "c") {
+	if tag == etag.New("ab") || tag == etag.New("a", "c") {
 		t.Error("different parts have the same tag")
 	}
 }

@@ -89,20 +89,6 @@ func (n *node) dial(send string) (net.Conn, error) {
 	return conn, err
 }
 
-// send is dial for a connection on which everything the server sends, until it closes it, is read.
-func (n *node) send(request string) string {
-	n.t.Helper()
-	conn, err := n.dial(request)
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	answer, err := io.ReadAll(conn)
-	if err != nil {
-		n.t.Errorf("%.60q: %v after %.200q", request, err, answer)
-	}
-	return string(answer)
-}
-
 // metric returns the value of a metric, which must exist.
 func (n *node) metric(name string) float64 {
 	n.t.Helper()

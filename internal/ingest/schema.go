@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +44,7 @@ func (p *packageReader) schema(s *Source, n node) error {
 		return schema.member("fields").wrong("lists %d fields; at most %d are possible", len(list), MaxColumns)
 	}
 	for _, m := range append([]node{schema}, list...) {
-		if err := cmp.Or(m.misplaced(n.where+".herbarium"), m.member("herbarium").misplaced(n.where+".herbarium")); err != nil {
+		if err := errors.Join(m.misplaced(n.where+".herbarium"), m.member("herbarium").misplaced(n.where+".herbarium")); err != nil {
 			return err
 		}
 	}

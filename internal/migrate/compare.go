@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -31,7 +32,7 @@ func merge(source, target iter.Seq2[Entry, error], visit func(s, t Entry) error)
 	s, sourceErr, _ := nextSource()
 	t, targetErr, _ := nextTarget()
 	for {
-		if err := cmp.Or(sourceErr, targetErr); err != nil {
+		if err := errors.Join(sourceErr, targetErr); err != nil {
 			return err
 		}
 		if s == nil && t == nil {

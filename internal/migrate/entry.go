@@ -55,7 +55,6 @@ type Segment struct {
 func (s *Segment) position() (int, string) { return segments, s.Version }
 func (s *Segment) normalized() any         { return s }
 func (s *Segment) String() string          { return "segment " + s.Version }
-func (s *Segment) fileName() string        { return s.Version + ".segment" }
 
 // Key is a key without its secret.
 type Key struct {
