@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -153,8 +154,11 @@ func (rt *route) describe() object {
 	return append(o, member{"responses", withFaults(rt.doc.responses)})
 }
 
-// withFaults adds what may happen to any request.
+// withFaults adds the responses that any request may get, and the one that any request with a key may get.
 func withFaults(responses object) object {
+	if slices.ContainsFunc(responses, func(m member) bool { return m.name == "401" }) {
+		responses = responses.with(member{"429", ref("responses", "TooManyFailures")})
+	}
 	return responses.with(
 		member{"500", ref("responses", "InternalError")},
 		member{"503", ref("responses", "Unavailable")},

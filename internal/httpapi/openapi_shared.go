@@ -16,6 +16,7 @@ func sharedResponses() object {
 		{"Unauthorized", failure("A key is missing, or the one given is mistyped, unknown, expired or revoked.", "WWW-Authenticate")},
 		{"Forbidden", failure("The key is valid but lacks the scope.", "WWW-Authenticate")},
 		{"NotFound", failure("There is no such dataset.")},
+		{"TooManyFailures", failure("Too many invalid keys from this address.", "Retry-After")},
 		{"InternalError", failure("A fault of the service.")},
 		{"Unavailable", failure("Overload, or a part that is away for now.", "Retry-After")},
 	}

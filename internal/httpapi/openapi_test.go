@@ -138,7 +138,7 @@ func TestDocumentOfADataset(t *testing.T) {
 			t.Errorf("sort takes %v", p.Schema.Enum)
 		}
 	}
-	for _, status := range []string{"200", "304", "400", "401", "403", "404", "500", "503"} {
+	for _, status := range []string{"200", "304", "400", "401", "403", "404", "429", "500", "503"} {
 		if _, ok := open.Responses[status]; !ok {
 			t.Errorf("a listing has no response %s", status)
 		}
