@@ -58,7 +58,7 @@ func TestMigrationGuide(t *testing.T) {
 		fmt.Fprint(&printed, run(places.Replace(m[1])))
 	}
 	const all = "0 plants, 1 key, 1 dataset with 1 version ("
-	for _, want := range []string{"moved " + all, "source and target are the same: " + all} {
+	for _, want := range []string{"migrated " + all, "source and target are equal: " + all} {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("the commands print\n%s\nwithout %q", printed.String(), want)
 		}
