@@ -13,17 +13,17 @@ import (
 	"herbarium/internal/storetest/pgtest"
 )
 
-// TestMovingGuide runs the commands of docs/operations.md about moving, one after the other, on a data folder with something
-// in it. The database and the object store are those of the test.
-func TestMovingGuide(t *testing.T) {
+// TestMigrationGuide runs the commands of docs/operations.md about migrating, one after the other, on a data folder with
+// content. The database and the object store are those of the test.
+func TestMigrationGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(guide), "## Moving to many machines and back\n")
+	_, section, found := strings.Cut(string(guide), "## Migrate to several nodes and back\n")
 	if !found {
-		t.Fatal("there is no section about moving")
+		t.Fatal("docs/operations.md has no section about migrating")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var cluster pgtest.Cluster
@@ -58,7 +58,7 @@ func TestMovingGuide(t *testing.T) {
 		fmt.Fprint(&printed, run(places.Replace(m[1])))
 	}
 	const all = "0 plants, 1 key, 1 dataset with 1 version ("
-	for _, want := range []string{"moved " + all, "source and target are the same: " + all} {
+	for _, want := range []string{"migrated " + all, "source and target are equal: " + all} {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("the commands print\n%s\nwithout %q", printed.String(), want)
 		}

@@ -36,9 +36,9 @@ func newAudit(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show who changed keys and datasets",
-		Long: `Prints the audit log, the newest entry last: keys created and revoked; datasets published, rolled back and removed; by whom,
-from where and with what result. A publish that was rejected or has failed is in it with the kind of error. The log holds no
-secrets and no values of datasets. Entries are kept for a year, and at most 100,000 of them.
+		Long: `Print the audit log, newest entry last: keys created and revoked; datasets published, rolled back and removed; by whom,
+from where and with what result. Rejected and failed publishes are included, with the kind of error. The log contains no
+keys and no dataset values. Entries are kept for a year, at most 100,000 of them.
 
 Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remove. Results: ok, rejected, failed.`,
 		Example: `  herbarium audit
@@ -48,7 +48,7 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := herb.AuditQuery{Limit: limit}
 			if limit < 0 {
-				return usagef("--limit is %d; give a number of entries, or 0 for all", limit)
+				return usagef("invalid --limit %d; use a number of entries, or 0 for all", limit)
 			}
 			if since != "" {
 				var err error
@@ -68,8 +68,8 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	}
 	cmd.Flags().StringVar(&since, "since", "", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31")
 	cmd.Flags().StringVar(&dataset, "dataset", "", "only entries of this `namespace/dataset`")
-	cmd.Flags().IntVar(&limit, "limit", 100, "print at most so many of the newest entries; 0 prints all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one entry a line")
+	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one entry per line")
 	_ = cmd.RegisterFlagCompletionFunc("since", cobra.FixedCompletions([]string{"1h", "1d", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("dataset", func(cmd *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
@@ -88,9 +88,9 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	return cmd
 }
 
-// parseSince reads a point of time in the past.
+// parseSince parses a time, a date, or a period before now (see parsePeriod).
 func parseSince(s string, now time.Time) (time.Time, error) {
-	wrong := usagef("--since is %q; write a number with a unit, such as 7d, 4w, 12h or 30m, a date, such as 2026-01-31, "+
+	wrong := usagef("invalid --since %q; use a number with a unit, such as 7d, 4w, 12h or 30m, a date, such as 2026-01-31, "+
 		"or a time, such as 2026-01-31T09:00:00Z", s)
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, s); err == nil {

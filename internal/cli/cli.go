@@ -1,4 +1,4 @@
-// Package cli is the command line: one file a command.
+// Package cli implements the command line, one file per command.
 package cli
 
 import (
@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// The exit codes.
+// Exit codes.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -26,15 +26,15 @@ const (
 	exitRefused = 3
 )
 
-// Terminal is where a command reads and writes.
+// Terminal holds the streams and the environment of a command.
 type Terminal struct {
-	In  io.Reader // what is published as "-"; nil: nothing
-	Out io.Writer // results: what a script would want to read
-	Err io.Writer // everything else
+	In  io.Reader // standard input, published as "-"; nil is empty
+	Out io.Writer // results, for scripts
+	Err io.Writer // errors, notes and progress
 	Env func(string) (string, bool)
 }
 
-// Run executes a command line and returns the exit code.
+// Run executes a command line and returns its exit code.
 func Run(ctx context.Context, args []string, t Terminal) int {
 	root := newRoot(t)
 	root.SetArgs(args)
@@ -55,23 +55,23 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	return exitFailure
 }
 
-// refusedError says that something was not done because it would do harm.
+// refusedError marks an operation that was rejected, such as a breaking change; the exit code is exitRefused.
 type refusedError struct{ error }
 
-// Unwrap returns what it was.
+// Unwrap returns the cause.
 func (e *refusedError) Unwrap() error { return e.error }
 
-// usageError says that the words of a command line are wrong.
+// usageError marks an invalid command line; the exit code is exitUsage.
 type usageError struct{ error }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// runner is what the commands share.
+// runner holds the state that all commands share.
 type runner struct {
 	Terminal
 	configFile string
@@ -81,9 +81,9 @@ func newRoot(t Terminal) *cobra.Command {
 	r := &runner{Terminal: t}
 	root := &cobra.Command{
 		Use:   "herbarium",
-		Short: "Turn datasets into listing APIs, with a plant store beside them",
-		Long: `Herbarium turns a dataset into a listing API with pagination, sorting, full-text search, filters and exact
-totals, and keeps a plant store beside it. Everything it keeps is in one folder.`,
+		Short: "Serve dataset files as listing APIs, with a plant store",
+		Long: `Herbarium turns a dataset file into a listing API with pagination, sorting, full-text search, filters and exact
+totals. It also includes a small plant store. All data is stored in one folder, which --data sets.`,
 		Example: `  herbarium serve examples/garden
   herbarium publish prices.csv --as shop/prices
   TOKEN=$(herbarium keys create --name ci --scope plants:write)`,
@@ -104,7 +104,7 @@ totals, and keeps a plant store beside it. Everything it keeps is in one folder.
 	return root
 }
 
-// addSettings adds the flags of some settings. Their values are read by config.
+// addSettings adds the flags of the given settings. Their values are read by config.
 func addSettings(flags *pflag.FlagSet, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range app.Settings() {
@@ -116,7 +116,7 @@ func addSettings(flags *pflag.FlagSet, keys ...string) {
 	}
 }
 
-// config returns the configuration that holds for a command.
+// config loads the configuration of a command.
 func (r *runner) config(cmd *cobra.Command) (app.Config, app.Origins, error) {
 	given := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
@@ -127,7 +127,8 @@ func (r *runner) config(cmd *cobra.Command) (app.Config, app.Origins, error) {
 	return c, origins, nil
 }
 
-// log returns the log of a command that is not a server: it speaks up only when something is wrong.
+// log returns the logger of a command that is not a server. It logs warnings and errors only, unless the configured level is
+// debug.
 func (r *runner) log(c app.Config) (*slog.Logger, error) {
 	level := max(c.LogLevel, slog.LevelWarn)
 	if c.LogLevel < slog.LevelInfo {
@@ -136,7 +137,7 @@ func (r *runner) log(c app.Config) (*slog.Logger, error) {
 	return telemetry.NewLog(r.Err, telemetry.LogOptions{Level: level, Format: c.LogFormat})
 }
 
-// withData runs f with the data folder opened.
+// withData opens the data folder and calls f with it.
 func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
 	c, _, err := r.config(cmd)
 	if err != nil {
@@ -154,7 +155,7 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
 }
 
-// noCommand refuses the arguments of a command that only has commands below it.
+// noCommand rejects arguments of a command that only has subcommands.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -169,22 +170,22 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if name, ok := text.Closest(args[0], names); ok {
 		guess = fmt.Sprintf(" did you mean %q?", name)
 	}
-	return usagef("unknown command %q;%s commands: %s", args[0], guess, strings.Join(names, ", "))
+	return usagef("unknown command %q;%s valid commands: %s", args[0], guess, strings.Join(names, ", "))
 }
 
-// noArgs is cobra.NoArgs with words of our own.
+// noArgs is cobra.NoArgs with a usageError.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%q is not expected here", args[0])
+		return usagef("unexpected argument %q", args[0])
 	}
 	return nil
 }
 
-// exactly is cobra.ExactArgs with words of our own.
+// exactly is cobra.ExactArgs with a usageError that names the expected arguments.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("give %s", what)
+			return usagef("expected %s", what)
 		}
 		return nil
 	}

@@ -193,7 +193,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown scope", "keys create --name x --scope plants:read", "plants:write"},
 		{"unknown lifetime", "keys create --name x --scope data:read --expires soon", "90d"},
 		{"no lifetime", "keys create --name x --scope data:read --expires 0d", "90d"},
-		{"revoke what", "keys revoke", "the id or the name"},
+		{"revoke what", "keys revoke", "the ID or the name"},
 		{"not a dataset", "datasets show catalog", "namespace/dataset"},
 		{"wrong address", "serve --addr 8080", "host:port"},
 		{"public address without a scheme", "serve --public-url example.org/data", "https://example.org/data"},

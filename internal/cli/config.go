@@ -9,9 +9,9 @@ import (
 func newConfig(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Print the configuration in effect and where each value comes from",
-		Long: `Prints every setting as a configuration file would have it, with the origin of its value: a flag, the environment, the
-file or the default, in this order of precedence. Secrets are not shown.`,
+		Short: "Print the configuration in effect and the origin of each value",
+		Long: `Print every setting in the format of a configuration file, with the origin of its value: a flag, the environment, the file
+or the default, in this order of precedence. Secrets are not shown.`,
 		Example: `  herbarium config
   HERBARIUM_ADDR=:9000 herbarium config > herbarium.yaml`,
 		Args: noArgs,

@@ -17,7 +17,7 @@ func newDatasets(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "datasets",
-		Short: "List and manage what is published",
+		Short: "List and manage datasets",
 		Example: `  herbarium datasets
   herbarium datasets show garden/catalog
   herbarium datasets rollback garden/catalog`,
@@ -26,7 +26,7 @@ func newDatasets(r *runner) *cobra.Command {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one dataset a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one dataset per line")
 	cmd.AddCommand(newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
 	return cmd
 }
@@ -48,7 +48,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION")
 	for _, ds := range datasets {
-		published := "living"
+		published := "mutable"
 		if !ds.Published.IsZero() {
 			published = ds.Published.Format("2006-01-02 15:04")
 		}
@@ -73,7 +73,7 @@ func (r *runner) listTroubles(ctx context.Context, d *app.Data) error {
 	return err
 }
 
-// describedDataset is a dataset as --json prints it.
+// describedDataset is the output of a dataset with --json.
 func describedDataset(d herb.Dataset) any {
 	return struct {
 		herb.Ref
@@ -87,9 +87,9 @@ func describedDataset(d herb.Dataset) any {
 	}{d.Ref, d.Title, d.Description, d.Access, d.Records, d.Version, d.Published, d.Fields}
 }
 
-// datasetCommand makes a command that takes one dataset.
+// datasetCommand returns a command with one argument, a dataset.
 func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
-	cmd.Args = exactly(1, "one dataset as namespace/dataset; 'herbarium datasets' lists them")
+	cmd.Args = exactly(1, "one namespace/dataset; 'herbarium datasets' lists them")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
@@ -104,7 +104,7 @@ func newDatasetsShow(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:     "show NAMESPACE/DATASET",
-		Short:   "Show a dataset with its fields",
+		Short:   "Show a dataset and its fields",
 		Example: "  herbarium datasets show garden/catalog",
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		ds, err := d.Library.Describe(ctx, ref)
@@ -141,7 +141,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "report NAMESPACE/DATASET",
-		Short: "Show what was understood when a version was published",
+		Short: "Show the import report of a version",
 		Example: `  herbarium datasets report garden/catalog
   herbarium datasets report garden/catalog --version 20260314T092653Z-k7q2mzx4ab --json`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
@@ -150,7 +150,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 			return err
 		}
 		if ds.Report == nil {
-			return herb.Errorf(herb.CodeNotFound, "there is no report on version %s of %s; publish it anew to get one", ds.Version, ref)
+			return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", ds.Version, ref)
 		}
 		if asJSON {
 			return json.NewEncoder(r.Out).Encode(ds.Report)
@@ -162,7 +162,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		writeNotes(r.Out, ds.Report, true)
 		return nil
 	})
-	cmd.Flags().StringVar(&version, "version", "", "the `version` to show (default: the live one)")
+	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -170,7 +170,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 func newDatasetsHistory(r *runner) *cobra.Command {
 	return datasetCommand(r, &cobra.Command{
 		Use:     "history NAMESPACE/DATASET",
-		Short:   "List the versions that are kept of a dataset, the newest first",
+		Short:   "List the stored versions of a dataset, newest first",
 		Example: "  herbarium datasets history garden/catalog",
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		versions, err := d.Library.History(ctx, ref)
@@ -195,7 +195,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	var allowBreaking bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
-		Short: "Bring an earlier version of a dataset back",
+		Short: "Restore an earlier version of a dataset",
 		Example: `  herbarium datasets rollback garden/catalog
   herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
@@ -214,15 +214,15 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
 		return nil
 	})
-	cmd.Flags().StringVar(&to, "to", "", "the `version` to bring back (default: the one before the live one)")
-	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that needs a key becomes open")
+	cmd.Flags().StringVar(&to, "to", "", "`version` to restore (default: the one before the live one)")
+	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
 	return cmd
 }
 
 func newDatasetsRemove(r *runner) *cobra.Command {
 	return datasetCommand(r, &cobra.Command{
 		Use:     "remove NAMESPACE/DATASET",
-		Short:   "Take a dataset down, with all its versions",
+		Short:   "Remove a dataset with all its versions",
 		Example: "  herbarium datasets remove garden/catalog",
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		if err := d.Library.Remove(ctx, ref); err != nil {

@@ -18,20 +18,20 @@ func newDescribe(r *runner) *cobra.Command {
 	var as, format string
 	cmd := &cobra.Command{
 		Use:   "describe PATH",
-		Short: "Write a descriptor of files, to edit and publish",
-		Long: `Reads a file, or the files in a folder, and prints a Data Package descriptor of what is there: each field with its type,
-what it can be used for, and a sample. Nothing is published. Keep it as datapackage.json, or with --yaml as
-datapackage.yaml, in the folder of the files. As it is, publishing it gives the same listings as publishing the files;
-edit it to rename and hide fields, to describe them, and to choose an order, the rows to include, and who may list them.
+		Short: "Generate a Data Package descriptor from files",
+		Long: `Read a file, or the files in a folder, and print a Data Package descriptor: each field with its type, its flags and a
+sample. Nothing is published. Save the descriptor as datapackage.json, or with --yaml as datapackage.yaml, in the folder of
+the files. Unedited, it publishes the same listings as the files themselves. Edit it to rename, hide and describe fields, and
+to set the default order, the rows to include, and the access.
 
-PATH is what 'herbarium publish' takes. With - standard input is described, as namespace/dataset if --as names it.`,
+PATH is the same as for 'herbarium publish'. Use "-" to describe standard input, and --as to name it.`,
 		Example: `  herbarium describe --yaml examples/garden/catalog.csv
   zcat prices.csv.gz | head -1000 | herbarium describe - --as shop/prices
   herbarium describe prices > prices/datapackage.json && herbarium publish prices`,
 		Args: exactly(1, "one file or folder to describe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != stdinPath && as+format != "" {
-				return usagef("--as and --format are about standard input, which is -")
+				return usagef("--as and --format apply to standard input only; use - as the path")
 			}
 			app.LimitMemory(app.PublishMemory)
 			shown := r.newProgress(args[0])
@@ -60,7 +60,7 @@ PATH is what 'herbarium publish' takes. With - standard input is described, as n
 		},
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
-	cmd.Flags().StringVar(&as, "as", "", "what standard input is to be published as: `namespace/dataset`")
+	cmd.Flags().StringVar(&as, "as", "", "`namespace/dataset` of standard input")
 	addFormat(cmd, &format)
 	return cmd
 }
@@ -84,7 +84,7 @@ func (r *runner) describeInput(ctx context.Context, as, format string, opts inge
 	return ingest.DescribeSpooled(ctx, src, opts)
 }
 
-// notes tells what a publisher should know.
+// notes prints notes to standard error.
 func (r *runner) notes(notes []string) {
 	for _, n := range notes {
 		fmt.Fprintf(r.Err, "  note: %s\n", n)

@@ -26,7 +26,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("the descriptor: got %s", out)
 	}
 	for _, args := range [][]string{{"describe"}, {"describe", dir, dir}} {
-		if code, _, errOut := e.run(t, args...); code != 2 || !strings.Contains(errOut, "give one file or folder to describe") {
+		if code, _, errOut := e.run(t, args...); code != 2 || !strings.Contains(errOut, "expected one file or folder to describe") {
 			t.Errorf("%v: exit code %d: %s", args, code, errOut)
 		}
 	}

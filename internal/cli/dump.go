@@ -14,11 +14,11 @@ func newDump(r *runner) *cobra.Command {
 	return &cobra.Command{
 		Use:   "dump FOLDER",
 		Short: "Back up everything to a folder",
-		Long: `Writes all plants, idempotency keys, keys and datasets with all their versions to a folder, which is created if it does not
-exist. The folder contains dump.ndjson and the segment files. Servers may run meanwhile. Run the command again with the
-same folder to update the dump; files that are already there are not copied again.
+		Long: `Write all plants, idempotency keys, keys and datasets with all their versions to a folder, which is created if it does not
+exist. The folder contains dump.ndjson and the segment files. Servers can keep running. Run the command again with the same
+folder to update the dump; files that are already there are not copied again.
 
-Keys are dumped without their secrets. Restore a dump with "herbarium load".`,
+The dump contains hashes of the keys, not the keys themselves. Restore a dump with 'herbarium load'.`,
 		Example: `  herbarium dump /backup/herbarium
   herbarium dump /backup/herbarium --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args: exactly(1, "a folder"),
@@ -38,11 +38,11 @@ func newLoad(r *runner) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load FOLDER",
 		Short: "Restore everything from a dump",
-		Long: `Loads a folder that "herbarium dump" has written into an empty installation, or into one that has an earlier state of it.
-Everything is compared with the dump at the end. An interrupted load continues when you run the same command again. If the
-target has anything that the dump does not have, nothing is changed, the first difference is printed and the exit code is 3.
+		Long: `Load a folder written by 'herbarium dump' into an empty installation, or into one with an earlier state of it. At the end,
+everything is compared with the dump. If a load is interrupted, run the same command again to continue. If the target
+contains anything that the dump does not, nothing is changed, the first difference is printed and the exit code is 3.
 
-Stop the servers on the target before.`,
+Stop the servers on the target first.`,
 		Example: `  herbarium load /backup/herbarium --data ./herbarium-data`,
 		Args:    exactly(1, "the folder of a dump"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,12 +21,12 @@ func newExport(r *runner) *cobra.Command {
 	var chosen export.Format
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
-		Short: "Write all records of a dataset, or of a query, as CSV or NDJSON",
-		Long: `Writes the whole result of a query: every record that it finds, in its order. A query is written as in the address of
-a listing, without page and per_page. Values come out byte for byte as they were published. The data folder is read
-directly; a server may be running or not, and what is published meanwhile does not mix into the result.
+		Short: "Export all records of a dataset, or of a query, as CSV or NDJSON",
+		Long: `Write the whole result of a query, in its order. A query has the syntax of a listing URL, without page and per_page.
+Values are written byte for byte as published. The command reads the data folder directly, whether a server is running or
+not. All records come from one version, even if another one is published meanwhile.
 
-With --output the file appears under its name when it is complete, and not at all if something fails.`,
+With --output, the file is created only when it is complete, and not at all if the export fails.`,
 		Example: `  herbarium export garden/catalog > catalog.csv
   herbarium export garden/catalog --query 'category=tree&sort=price' -o trees.csv
   herbarium export garden/catalog --format ndjson | jq .title`,
@@ -42,15 +42,15 @@ With --output the file appears under its name when it is complete, and not at al
 		}
 		return nil
 	}
-	cmd.Flags().StringVar(&format, "format", "", "csv or ndjson (default: by the name of the file, else csv)")
-	cmd.Flags().StringVar(&asked, "query", "", "which records, and in which order: `parameters` as in the address of a listing")
+	cmd.Flags().StringVar(&format, "format", "", "`format`: csv or ndjson (default: by the extension of the output file, else csv)")
+	cmd.Flags().StringVar(&asked, "query", "", "filters, search and order: query `parameters` as in a listing URL")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	formats := cobra.FixedCompletions([]string{"csv", "ndjson"}, cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("format", formats)
 	return cmd
 }
 
-// exportFormat returns the format that was asked for, or else the one that a file is named after.
+// exportFormat returns the requested format, or else the one of the file's extension.
 func exportFormat(format, file string) (export.Format, error) {
 	if format != "" {
 		return export.ParseFormat(format)
@@ -59,7 +59,7 @@ func exportFormat(format, file string) (export.Format, error) {
 	case ".ndjson", ".jsonl":
 		return export.NDJSON, nil
 	case ".json", ".xlsx", ".parquet", ".db", ".sqlite", ".gz", ".zst":
-		return "", herb.Invalidf("%s would not be what its name says; an export is CSV (.csv) or NDJSON (.ndjson), or what --format says", file)
+		return "", herb.Invalidf("%s: unsupported export format; use .csv or .ndjson, or set --format", file)
 	default:
 		return export.CSV, nil
 	}
@@ -84,7 +84,7 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 	if err != nil {
 		return err
 	}
-	if !telemetry.IsTerminal(w) { // there the records themselves are the progress
+	if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
 		shown := r.newProgress(ref.String())
 		defer shown.end()
 		stream = shown.records("exporting", stream)

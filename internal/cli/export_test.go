@@ -229,11 +229,11 @@ func TestExport_refusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no dataset", nil, 2, "give one dataset"},
+		{"no dataset", nil, 2, "expected one namespace/dataset"},
 		{"no name of a dataset", []string{"Catalog"}, 2, "namespace/dataset"},
 		{"unknown dataset", []string{"garden/catalogue"}, 1, `did you mean "garden/catalog"?`},
 		{"unknown format", []string{"garden/catalog", "--format", "xml"}, 2, "choose csv or ndjson"},
-		{"a name of another format", []string{"garden/catalog", "-o", filepath.Join(dir, "x.xlsx")}, 2, "x.xlsx would not be what its name says"},
+		{"a name of another format", []string{"garden/catalog", "-o", filepath.Join(dir, "x.xlsx")}, 2, "x.xlsx: unsupported export format"},
 		{"page", []string{"garden/catalog", "--query", "page=2"}, 2, `"page" is given, but an export has no pages`},
 		{"unknown field", []string{"garden/catalog", "--query", "categori=tree"}, 2, `did you mean "category"?`},
 		{"folder", []string{"garden/catalog", "-o", dir}, 2, "is a folder"},

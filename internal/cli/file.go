@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a file that appears under its name when it is complete. A file of that name is replaced, and kept if
-// writing fails. What is there and is not a file, such as a pipe or a terminal, is written to as it is.
+// writeFile writes a temporary file and renames it to path when it is complete. An existing file is replaced, or kept if
+// writing fails. A path that is not a regular file, such as a pipe or a terminal, is written directly.
 func writeFile(path string, write func(io.Writer) error) (err error) {
-	info, err := os.Stat(path) // through links
+	info, err := os.Stat(path) // follows links
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
 	case info.IsDir():
-		return usagef("%s is a folder; name a file in it", path)
+		return usagef("%s is a folder; expected a file", path)
 	case !info.Mode().IsRegular():
 		return writeTo(path, os.O_WRONLY, write)
 	default:
@@ -40,11 +40,11 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// writeTo opens what is at a path and has it written and synced.
+// writeTo opens path and calls write. A created file is synced.
 func writeTo(path string, flags int, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(path, flags, 0o666)
 	if err != nil {
-		return fmt.Errorf("opening the output: %w", err)
+		return fmt.Errorf("open output: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := write(f); err != nil {

@@ -21,8 +21,8 @@ func newKeys(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke keys",
-		Long: `A key is sent as bearer token with POST /plants, and as API key with datasets that need one. It works as soon as it is
-created and stops within a second of being revoked, also on servers that are running. Its secret is shown once.`,
+		Long: `Clients send a key as bearer token with POST /plants, and as API key with datasets that require one. Running servers accept
+a new key at once and reject a revoked key within a second. A key is shown only once, when it is created.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -35,15 +35,15 @@ func newKeysCreate(r *runner) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "create --name NAME --scope SCOPE…",
-		Short: "Create a key and print its secret, this once",
-		Long: `Creates a key. Only the secret goes to standard output, so that it can be caught in a variable; the rest goes to standard
-error.
+		Short: "Create a key and print it",
+		Long: `Create a key. Only the key is printed to standard output, so that you can assign it to a variable. It cannot be shown again.
+Other output goes to standard error.
 
 Scopes:
   plants:write                       create plants
-  data:read                          list every dataset that needs a key
-  data:read:<namespace>/<dataset>    list one of them
-  data:read:<namespace>/*            list those of a namespace`,
+  data:read                          list every dataset that requires a key
+  data:read:<namespace>/<dataset>    list this dataset
+  data:read:<namespace>/*            list the datasets of this namespace`,
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
 		Args: noArgs,
@@ -51,9 +51,9 @@ Scopes:
 			return r.createKey(cmd, name, scopes, expires)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what the key is for, to know it again by")
-	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what the key permits; may be repeated")
-	cmd.Flags().StringVar(&expires, "expires", "", "`time` after which the key stops working, such as 90d or 12h, or a date (default: never)")
+	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
+	cmd.Flags().StringVar(&expires, "expires", "", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)")
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(
 		[]string{string(herb.ScopePlantsWrite), string(herb.ScopeDataRead)}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -61,10 +61,10 @@ Scopes:
 
 func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string) error {
 	if strings.TrimSpace(name) == "" {
-		return usagef("give the key a name with --name")
+		return usagef("--name is required")
 	}
 	if len(scopes) == 0 {
-		return usagef("say what the key permits with --scope: plants:write, data:read, data:read:<namespace>/<dataset> or data:read:<namespace>/*")
+		return usagef("--scope is required; valid scopes: plants:write, data:read, data:read:<namespace>/<dataset> or data:read:<namespace>/*")
 	}
 	var parsed []herb.Scope
 	for _, s := range scopes {
@@ -89,16 +89,16 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		if err := d.Store.AddKey(ctx, key); err != nil {
 			return err
 		}
-		fmt.Fprintf(r.Err, "Created key %s (%s) with %s, which %s.\nThe secret is shown this once; keep it safe.\n",
+		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
 			key.ID, key.Name, joinScopes(key.Scopes), expiry(key))
 		_, err := fmt.Fprintln(r.Out, secret)
 		return err
 	})
 }
 
-// parseExpiry reads when a key ends: after a time, in which days and weeks may be used too, or at the start of a day.
+// parseExpiry parses the expiry of a key: a period from now (see parsePeriod) or a future date.
 func parseExpiry(s string, now time.Time) (time.Time, error) {
-	wrong := usagef("--expires is %q; write a number with a unit, such as 90d, 8w, 12h or 30m, or a date to come, such as 2030-01-31", s)
+	wrong := usagef("invalid --expires %q; use a number with a unit, such as 90d, 8w, 12h or 30m, or a future date, such as 2030-01-31", s)
 	if day, err := time.Parse(time.DateOnly, s); err == nil {
 		if !day.After(now) {
 			return time.Time{}, wrong
@@ -112,7 +112,7 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 	return now.Add(d), nil
 }
 
-// parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of a hundred years at most.
+// parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of at most a hundred years.
 func parsePeriod(s string) (_ time.Duration, ok bool) {
 	if s == "" {
 		return 0, false
@@ -147,7 +147,7 @@ func newKeysList(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the keys there are",
+		Short: "List the keys",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
@@ -162,13 +162,13 @@ func newKeysList(r *runner) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one key a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one key per line")
 	return cmd
 }
 
 func (r *runner) keysAsTable(keys []herb.Key) error {
 	if len(keys) == 0 {
-		fmt.Fprintln(r.Err, "There are no keys. Create one with: herbarium keys create --name NAME --scope SCOPE")
+		fmt.Fprintln(r.Err, "No keys. Create one with: herbarium keys create --name NAME --scope SCOPE")
 		return nil
 	}
 	day := func(t time.Time, none string) string {
@@ -209,11 +209,11 @@ func (r *runner) keysAsJSON(keys []herb.Key) error {
 func newKeysRevoke(r *runner) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke KEY",
-		Short: "Revoke a key, for good",
-		Long:  "Revokes the key with that id, or with that name where only one key in use has it, or the one whose secret this is.",
+		Short: "Revoke a key permanently",
+		Long:  "Revoke a key. KEY is its ID, its name if no other key in use has the same name, or the key itself. A key cannot be reinstated.",
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
-		Args: exactly(1, "the id or the name of one key; 'herbarium keys list' shows them"),
+		Args: exactly(1, "the ID or the name of one key; 'herbarium keys list' shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				key, err := findKey(ctx, d, args[0])
@@ -223,14 +223,14 @@ func newKeysRevoke(r *runner) *cobra.Command {
 				if err := d.Store.RevokeKey(ctx, key.ID, time.Now()); err != nil {
 					return err
 				}
-				fmt.Fprintf(r.Err, "Revoked key %s (%s). Servers refuse it within a second.\n", key.ID, key.Name)
+				fmt.Fprintf(r.Err, "Revoked key %s (%s). Servers reject it within a second.\n", key.ID, key.Name)
 				return nil
 			})
 		},
 	}
 }
 
-// findKey finds the key that is meant by an id, a name or a secret.
+// findKey returns the key with the given ID, name or secret.
 func findKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
 	if id, ok := access.ID(word); ok {
 		word = id
@@ -252,11 +252,11 @@ func findKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
 	case 1:
 		return named[0], nil
 	case 0:
-		return herb.Key{}, herb.Errorf(herb.CodeNotFound, "there is no key %q; 'herbarium keys list' shows those there are", word)
+		return herb.Key{}, herb.Errorf(herb.CodeNotFound, "no such key %q; 'herbarium keys list' shows all keys", word)
 	}
 	ids := make([]string, len(named))
 	for i, k := range named {
 		ids[i] = k.ID
 	}
-	return herb.Key{}, herb.Invalidf("%d keys are called %q; give one of the ids %s", len(named), word, strings.Join(ids, ", "))
+	return herb.Key{}, herb.Invalidf("%d keys are named %q; use one of the IDs %s", len(named), word, strings.Join(ids, ", "))
 }

@@ -24,34 +24,34 @@ func newMigrate(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate --from PLACE --to PLACE",
 		Short: "Copy everything from one machine to a cluster, or back",
-		Long: `Copies all plants, idempotency keys, keys and datasets with all their versions from one place to another. A place is a data
-folder, or the address of a PostgreSQL database with --blobs for its object store. The source is only read, once its tables
-are up to date with this program.
+		Long: `Copy all plants, idempotency keys, keys and datasets with all their versions from one place to another. A place is a data
+folder, or the URL of a PostgreSQL database with --blobs for its object store. The source is only read, except that its
+schema is updated first if necessary.
 
-At the end, everything in the target is compared with the source, and the hash of it is printed. An interrupted migration
-continues when you run the same command again. What the target has already is compared first: if the source does not have
-it, nothing is changed, the first difference is printed and the exit code is 3. --check only compares.
+At the end, everything in the target is compared with the source, and the hash is printed. If a migration is interrupted,
+run the same command again to continue. Existing data in the target is compared first: if the source does not have it,
+nothing is changed, the first difference is printed and the exit code is 3. Use --check to compare only.
 
-The source may be in use while it is copied. Run the same command again to copy what is new. Before the last run, stop the
-servers on the source: plants that they create later are not copied. Then start those on the target.`,
+The source can be in use during the migration. Run the same command again to copy what is new. Before the last run, stop the
+servers on the source, because plants that they create later are not copied. Then start the servers on the target.`,
 		Example: `  herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket
   herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket --check
   herbarium migrate --from postgres://herbarium@db/herbarium --blobs s3://bucket --to ./herbarium-data`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.migrate(cmd, given) },
 	}
-	cmd.Flags().StringVar(&given.from, "from", "", "`place` to copy from: a data folder or a postgres:// address")
+	cmd.Flags().StringVar(&given.from, "from", "", "`place` to copy from: a data folder or a postgres:// URL")
 	cmd.Flags().StringVar(&given.to, "to", "", "`place` to copy to; a folder is created if it does not exist")
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
-	cmd.Flags().BoolVar(&given.check, "check", false, "only compare")
+	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
 	return cmd
 }
 
 // places parses source and target. The setting --blobs belongs to the one that is a database.
 func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to app.Place, err error) {
 	if f.from == "" || f.to == "" {
-		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// address")
+		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// URL")
 	}
 	fromBlobs, toBlobs := app.Address(f.fromBlobs), app.Address(f.toBlobs)
 	switch a, b := app.IsDatabase(f.from), app.IsDatabase(f.to); {
@@ -90,14 +90,14 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 		return app.Migrate(cmd.Context(), from, to, o)
 	}, func(m migrate.Result, took time.Duration) {
 		if given.check {
-			fmt.Fprintf(r.Out, "source and target are the same: %s\n", contents(m))
+			fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
 		} else {
-			fmt.Fprintf(r.Out, "moved %s\n", contents(m))
+			fmt.Fprintf(r.Out, "migrated %s\n", contents(m))
 			r.printNew(m, took)
 		}
-		fmt.Fprintf(r.Out, "  hash on both sides: %s\n", m.Hash)
+		fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
 		if len(m.Changed) > 0 {
-			fmt.Fprintf(r.Err, "The source has changed meanwhile (%s). Stop its servers and run this command again.\n",
+			fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
 				strings.Join(m.Changed, ", "))
 		}
 	})
@@ -120,7 +120,7 @@ func (r *runner) runMigration(
 	return err
 }
 
-// contents describes what was copied or compared.
+// contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
 	return fmt.Sprintf("%s plants, %s, %s with %s (%s)", herb.Count(m.Plants), count(m.Keys, "key"),
 		count(m.Datasets, "dataset"), count(m.Versions, "version"), byteCount(m.Bytes))

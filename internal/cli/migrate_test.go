@@ -14,7 +14,7 @@ func TestMigrate(t *testing.T) {
 	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
 	from, to := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "new", "data")
 	out := e.must(t, "migrate", "--from", from, "--to", to)
-	for _, want := range []string{"moved 0 plants, 1 key, ", "new: 0 plants, 1 key, ", "hash on both sides: sha256:"} {
+	for _, want := range []string{"migrated 0 plants, 1 key, ", "new: 0 plants, 1 key, ", "hash of source and target: sha256:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it says\n%swithout %q", out, want)
 		}
@@ -22,7 +22,7 @@ func TestMigrate(t *testing.T) {
 	if out := e.must(t, "migrate", "--from", from, "--to", to); !strings.Contains(out, "new: 0 plants, 0 keys, 0 files") {
 		t.Errorf("the second time it says\n%s", out)
 	}
-	if out := e.must(t, "migrate", "--from", from, "--to", to, "--check"); !strings.Contains(out, "source and target are the same: 0 plants, 1 key,") {
+	if out := e.must(t, "migrate", "--from", from, "--to", to, "--check"); !strings.Contains(out, "source and target are equal: 0 plants, 1 key,") {
 		t.Errorf("comparing says\n%s", out)
 	}
 	e.must(t, "keys", "create", "--name", "alien", "--scope", "data:read", "--data", to)
@@ -60,8 +60,8 @@ func TestDumpAndLoad(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no folder to dump to", []string{"dump"}, 2, "give a folder"},
-		{"no folder to load", []string{"load"}, 2, "give the folder of a dump"},
+		{"no folder to dump to", []string{"dump"}, 2, "expected a folder"},
+		{"no folder to load", []string{"load"}, 2, "expected the folder of a dump"},
 		{"nothing to dump", []string{"dump", dump, "--data", filepath.Join(dump, "missing")}, 1, "is not a data folder"},
 		{"no dump", []string{"load", from}, 1, "dump.ndjson: no such file or directory"},
 	} {

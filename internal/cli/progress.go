@@ -12,15 +12,15 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// When progress is shown.
+// Intervals of progress output.
 const (
-	progressAfter = time.Second            // work that takes less shows none
-	progressEvery = 100 * time.Millisecond // on a terminal, where one line is written over
-	progressLines = 5 * time.Second        // elsewhere, line by line
+	progressAfter = time.Second            // shorter operations show none
+	progressEvery = 100 * time.Millisecond // on a terminal, where the line is overwritten
+	progressLines = 5 * time.Second        // elsewhere, as separate lines
 )
 
-// progress shows how far a long piece of work is: on a terminal in one line that changes, elsewhere in plain lines now
-// and then.
+// progress shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
+// lines.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -29,15 +29,15 @@ type progress struct {
 	began    time.Time
 	shown    time.Time
 	phase    string
-	open     bool // there is a line on the terminal
+	open     bool // a line is on the terminal
 }
 
-// newProgress begins to show the progress of something on standard error. It must be ended.
+// newProgress returns a progress display on standard error. The caller must call end.
 func (r *runner) newProgress(what string) *progress {
 	return &progress{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
 }
 
-// update takes up how far the work is, and shows it if it is time.
+// update records the progress and shows it if the interval has passed.
 func (p *progress) update(a app.Progress) {
 	now := p.now()
 	every := progressLines
@@ -57,14 +57,14 @@ func (p *progress) update(a app.Progress) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s", line)
 }
 
-// bytes shows the progress of reading files.
+// bytes returns a callback that shows the progress of reading files.
 func (p *progress) bytes(phase string) func(read, size int64) {
 	return func(read, size int64) {
 		p.update(app.Progress{Phase: phase, Done: read, Total: size, Bytes: true, Elapsed: p.now().Sub(p.began)})
 	}
 }
 
-// records passes records on and shows how many there were.
+// records returns s with progress shown as its records are read.
 func (p *progress) records(phase string, s query.Stream) query.Stream {
 	all := s.Records
 	s.Records = func(yield func([]byte, error) bool) {
@@ -81,7 +81,7 @@ func (p *progress) records(phase string, s query.Stream) query.Stream {
 	return s
 }
 
-// end takes the line off the terminal: what came of the work is said by others.
+// end clears the line on the terminal.
 func (p *progress) end() {
 	if p.open {
 		fmt.Fprint(p.out, "\r\x1b[K")
@@ -89,7 +89,7 @@ func (p *progress) end() {
 	}
 }
 
-// progressLine tells in a line how far something is.
+// progressLine formats progress as one line.
 func progressLine(a app.Progress) string {
 	parts := []string{a.Phase}
 	if a.Steps > 1 {
@@ -116,7 +116,7 @@ func progressLine(a app.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// byteCount writes a number of bytes for people.
+// byteCount formats a number of bytes with a unit.
 func byteCount(n int64) string {
 	const unit = 1000
 	if n < unit {

@@ -24,23 +24,24 @@ func newPublish(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish PATH…",
 		Short: "Publish files as datasets",
-		Long: `Publishes files as datasets. A file X/Y.csv becomes dataset x/y unless --as says otherwise. A path is
+		Long: `Publish files as datasets. A file X/Y.csv becomes dataset x/y unless --as sets another name. PATH is
 
-  - a file of CSV or of other delimited text in any encoding, of JSON (an array of objects, one in a wrapper, or an object
-    a line), Parquet, XLSX or SQLite, each also compressed with gzip or zstd;
-  - a sheet of a workbook, FILE.xlsx#SHEET, or a table of a database, FILE.db#TABLE;
-  - a Data Package descriptor, such as one that 'herbarium describe' wrote;
-  - a folder: its descriptor, or the files in it and in its subfolders;
-  - - for standard input.
+  - a file in CSV or other delimited text, in any common encoding, JSON (an array of objects, an object that contains one,
+    or one object per line), Parquet, XLSX or SQLite; each may be compressed with gzip or zstd
+  - a sheet of a workbook, FILE.xlsx#SHEET, or a table of a database, FILE.db#TABLE
+  - a Data Package descriptor, such as one written by 'herbarium describe'
+  - a folder: its descriptor, or the files in it and in its subfolders
+  - "-" for standard input
 
-Running servers list the new version as soon as the command has ended; until then, and if it fails, they list the old
-one. A file that has not changed is not published again.
+Running servers list the new version as soon as the command has finished. Until then, and if it fails, they list the
+previous one. Files that have not changed are not published again.
 
-A new version is compared with the live one. If a field is gone, renamed, of another type or has lost a flag, or if more
-than half of the records are gone, it is refused, and so it is if its primary key is not unique or one of its goldens
-fails. A dataset that needs a key becomes open only if the descriptor or --access states it. --check tells all that without publishing. The exit code is 3 if a dataset was refused.
+A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
+or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
+an expectation fails. A dataset that requires a key becomes open only if the descriptor or --access states it. Use --check
+to see the result without publishing. The exit code is 3 if a dataset was rejected.
 
-With --json, standard output has one JSON object a line, one for each dataset: its status (published, unchanged, checked,
+With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 refused or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
   herbarium publish --check --report catalog.csv
@@ -49,24 +50,24 @@ refused or failed), version, changes and report.`,
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("give at least one file or folder to publish")
+				return usagef("expected at least one file or folder to publish")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, paths []string) (err error) {
-			// Records of megabytes leave much garbage behind; collecting it early keeps a publish of any file small.
+			// Large records produce much garbage; a memory limit bounds the heap for files of any size.
 			app.LimitMemory(app.PublishMemory)
 			c, _, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
-			sources, remove, err := r.find(cmd.Context(), ingest.Finder{Data: c.Data}, paths, given)
+			sources, remove, err := r.discover(cmd.Context(), ingest.Finder{Data: c.Data}, paths, given)
 			defer func() { err = errors.Join(err, remove()) }()
 			skipped, failed := ingest.SplitSkipped(err)
 			r.notes(skipped)
 			err = errors.Join(failed...)
 			if len(sources) == 0 {
-				return cmp.Or(err, usagef("there is nothing to publish in %s", strings.Join(paths, ", ")))
+				return cmp.Or(err, usagef("no files to publish in %s", strings.Join(paths, ", ")))
 			}
 			if err := given.apply(sources); err != nil {
 				return err
@@ -77,28 +78,28 @@ refused or failed), version, changes and report.`,
 		},
 	}
 	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&given.access, "access", "", "who may list it: open or key (default: as the descriptor says, else open)")
+	cmd.Flags().StringVar(&given.access, "access", "", "who can list the records: open or key (default: as in the descriptor, else open)")
 	addFormat(cmd, &given.format)
-	cmd.Flags().BoolVar(&opts.Check, "check", false, "do everything but publish, and print the report and the changes")
-	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish even what breaks those who use the dataset")
-	cmd.Flags().BoolVar(&opts.report, "report", false, "print the report in full")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON, one dataset a line, and nothing else")
+	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
+	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
+	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print only JSON, one dataset per line")
 	_ = cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"open", "key"}, cobra.ShellCompDirectiveNoFileComp))
 	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }
 
-// addFormat adds the flag that names the format of files.
+// addFormat adds the flag --format, the format of the files.
 func addFormat(cmd *cobra.Command, to *string) {
 	names := ingest.FormatNames()
-	cmd.Flags().StringVar(to, "format", "", "how the files are written: "+strings.Join(names, ", ")+" (default: by extension and content)")
+	cmd.Flags().StringVar(to, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// publishFlags are what a command line says of the files.
+// publishFlags are the flags that override settings of the files.
 type publishFlags struct{ as, access, format string }
 
-// apply puts what the command line says of files into their sources.
+// apply sets the access and the format of the sources.
 func (f publishFlags) apply(sources []ingest.Source) error {
 	for i := range sources {
 		s := &sources[i]
@@ -111,7 +112,7 @@ func (f publishFlags) apply(sources []ingest.Source) error {
 		}
 		if f.format != "" {
 			if s.Descriptor != nil {
-				return usagef("--format is about files; the descriptor of %s says itself how its file is written", s.Ref)
+				return usagef("--format cannot be combined with a descriptor; set the format in the descriptor of %s", s.Ref)
 			}
 			format, err := ingest.ParseFormat(f.format)
 			if err != nil {
@@ -123,13 +124,13 @@ func (f publishFlags) apply(sources []ingest.Source) error {
 	return nil
 }
 
-// find returns what there is to publish, and how to remove what it had to keep for that. What could not be found does not
-// keep the rest from being published.
-func (r *runner) find(ctx context.Context, finder ingest.Finder, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
+// discover returns the sources at the paths, and a function that removes temporary files of theirs. Sources may be returned
+// together with an error about other paths.
+func (r *runner) discover(ctx context.Context, finder ingest.Finder, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
 	remove = func() error { return nil }
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
-			return nil, remove, usagef("standard input has no name; give it one with --as namespace/dataset")
+			return nil, remove, usagef("standard input has no name; set one with --as namespace/dataset")
 		}
 		sources, err = finder.Discover(paths)
 		return sources, remove, err
@@ -139,9 +140,9 @@ func (r *runner) find(ctx context.Context, finder ingest.Finder, paths []string,
 		return nil, remove, &usageError{err}
 	}
 	if len(paths) != 1 {
-		return nil, remove, usagef("--as names one dataset; give one file with it")
+		return nil, remove, usagef("--as names one dataset; expected one file")
 	}
-	if err := given.apply(make([]ingest.Source, 1)); err != nil { // before a long input is read for nothing
+	if err := given.apply(make([]ingest.Source, 1)); err != nil { // validates the flags before reading a long input
 		return nil, remove, err
 	}
 	var s ingest.Source
@@ -159,7 +160,7 @@ func (r *runner) find(ctx context.Context, finder ingest.Finder, paths []string,
 	return []ingest.Source{s}, remove, nil
 }
 
-// publishOptions are how a publish is done and told.
+// publishOptions are the options of a publish and of its output.
 type publishOptions struct {
 	app.PublishOptions
 	report, json bool
@@ -182,8 +183,8 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 			failed++
 			refused = refused || herb.CodeOf(err) == herb.CodeRefused
 		}
-		if tell := r.tell(s.Ref, p, err, opts); tell != nil {
-			return tell
+		if printErr := r.printResult(s.Ref, p, err, opts); printErr != nil {
+			return printErr
 		}
 	}
 	if failed == 0 {
@@ -200,8 +201,8 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 	return err
 }
 
-// tell prints what came of a publish.
-func (r *runner) tell(ref herb.Ref, p app.Published, failure error, opts publishOptions) error {
+// printResult prints the result of a publish.
+func (r *runner) printResult(ref herb.Ref, p app.Published, failure error, opts publishOptions) error {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
@@ -228,7 +229,7 @@ func (r *runner) tell(ref herb.Ref, p app.Published, failure error, opts publish
 	return nil
 }
 
-// publishedJSON is what --json prints of a publish.
+// publishedJSON is the output of a publish with --json.
 type publishedJSON struct {
 	Dataset   string           `json:"dataset"`
 	Status    string           `json:"status"` // published, unchanged, checked, refused or failed
@@ -264,7 +265,7 @@ func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publish
 	return j
 }
 
-// describe tells in two lines what came of a publish.
+// describe summarizes the result of a publish in two lines.
 func describe(p app.Published) string {
 	const most = 50
 	var fields []string

@@ -154,7 +154,7 @@ func TestPublish_report(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,\n")
-	table := []string{"csv, comma between values; 2 rows", "cells: sha256:", "FIELD", "number: 1 of 2; 1 empty", `the first "007" in line 2`}
+	table := []string{"csv, comma between values; 2 rows", "content hash: sha256:", "FIELD", "number: 1 of 2; 1 empty", `the first "007" in line 2`}
 	wants := func(what, out string, wants ...string) {
 		t.Helper()
 		for _, want := range wants {
@@ -167,7 +167,7 @@ func TestPublish_report(t *testing.T) {
 		}
 	}
 	code, out, errOut := e.run(t, "publish", "--check", file)
-	wants("check", out, append(table, "checked shop/prices: 2 records, not published", "it is new")...)
+	wants("check", out, append(table, "checked shop/prices: 2 records, not published", "new dataset")...)
 	wants("check", errOut, `note: code: zero-padded codes such as "007" are kept as text (2 values)`)
 	if code != 0 || e.versions(t) != 0 {
 		t.Errorf("check: exit code %d, %d files", code, e.versions(t))
@@ -236,14 +236,14 @@ func TestPublish_input(t *testing.T) {
 		{"gzip", gzipped(t, "a\n1\n"), []string{"publish", "-", "--as", "s/gzip", "--access", "key"}, 0, "published s/gzip: 1 records"},
 		{"a bad line", "a,b\n1,2,3\n", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: line 2: "},
 		{"nothing", "", []string{"publish", "-", "--as", "s/bad"}, 1, "standard input: the file is empty"},
-		{"no name", "a\n", []string{"publish", "-"}, 2, "give it one with --as namespace/dataset"},
-		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "give one file with it"},
+		{"no name", "a\n", []string{"publish", "-"}, 2, "set one with --as namespace/dataset"},
+		{"and a file", "a\n", []string{"publish", "-", "x.csv", "--as", "s/two"}, 2, "expected one file"},
 		{"an unknown format", "a\n", []string{"publish", "-", "--as", "s/x", "--format", "xml"}, 2, `unknown format "xml"; choose from csv, tsv`},
 		{"the name of the plants", "a\n", []string{"publish", "-", "--as", "store/plants"}, 1, "publish it under another name"},
 		{"described", "a|b\n1|2\n", []string{"describe", "-"}, 0, `"path": "records.csv"`},
 		{"described under a name", "[{\"a\":1}]", []string{"describe", "-", "--as", "shop/prices"}, 0, "keep what was described as prices.json"},
 		{"described, bad", "a,b\n1,2,3\n", []string{"describe", "-"}, 1, "standard input: line 2: "},
-		{"described in a format", "a\n", []string{"describe", "x.csv", "--format", "csv"}, 2, "--as and --format are about standard input"},
+		{"described in a format", "a\n", []string{"describe", "x.csv", "--format", "csv"}, 2, "--as and --format apply to standard input"},
 	} {
 		code, out, errOut := e.feed(t.Context(), strings.NewReader(tt.in), tt.args...)
 		if code != tt.code || !strings.Contains(out+errOut, tt.want) {
@@ -284,7 +284,7 @@ func TestPublish_format(t *testing.T) {
 		t.Errorf("got %q", out)
 	}
 	rewrite(t, filepath.Join(filepath.Dir(file), "datapackage.json"), `{"resources":[{"path":"x.csv"}]}`)
-	if code, _, errOut := e.run(t, "publish", filepath.Dir(file), "--format", "tsv"); code != 2 || !strings.Contains(errOut, "says itself") {
+	if code, _, errOut := e.run(t, "publish", filepath.Dir(file), "--format", "tsv"); code != 2 || !strings.Contains(errOut, "cannot be combined with a descriptor") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if out := e.must(t, "__complete", "publish", "--format", ""); !strings.HasPrefix(out, "csv\ntsv\njson\nndjson\n") {

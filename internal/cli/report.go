@@ -15,26 +15,26 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// writeReport writes what a publish understood, for people.
+// writeReport writes the import report of a dataset as text.
 func writeReport(w io.Writer, d herb.Dataset) error {
 	rep := d.Report
 	fmt.Fprintf(w, "  source: %s; %s rows", cmp.Or(rep.Format, "unknown"), herb.Count(rep.Rows))
 	if rep.Excluded > 0 {
-		fmt.Fprintf(w, ", of which %s are left out", herb.Count(rep.Excluded))
+		fmt.Fprintf(w, ", %s of them excluded", herb.Count(rep.Excluded))
 	}
-	fmt.Fprintf(w, "\n  cells: %s, the same in the source and in the listing\n", rep.Cells)
+	fmt.Fprintf(w, "\n  content hash: %s, equal in source and listing\n", rep.Cells)
 	if s := rep.SourceCells; s != nil && s.Listed() != s.Total {
-		fmt.Fprintf(w, "  non-empty cells in the source: %s, of which %s are not listed: %s in columns that are not exposed, %s in rows that are left out, "+
-			"%s declared missing\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
+		fmt.Fprintf(w, "  non-empty cells in the source: %s, not listed: %s (%s in hidden columns, %s in excluded rows, "+
+			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
 	}
 	if len(d.PrimaryKey) > 0 {
 		fmt.Fprintf(w, "  primary key: %s\n", strings.Join(d.PrimaryKey, ", "))
 	}
 	if len(rep.Hidden) > 0 {
-		fmt.Fprintf(w, "  columns that are not exposed: %s\n", printable(strings.Join(rep.Hidden, ", ")))
+		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\n  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tCHARACTERS\tTYPE, AND WHY")
+	fmt.Fprintln(t, "\n  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE")
 	for _, c := range rep.Columns {
 		name := printable(c.Field)
 		if c.Column != "" && c.Column != c.Field {
@@ -50,7 +50,7 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 	return t.Flush()
 }
 
-// notes are what the publisher should know, of the dataset and of its fields.
+// notes returns the notes of a report, including those of its columns.
 func notes(rep *herb.Report) []string {
 	if rep == nil {
 		return nil
@@ -64,7 +64,7 @@ func notes(rep *herb.Report) []string {
 	return all
 }
 
-// writeNotes writes notes; most of them if there are many, unless all are asked for.
+// writeNotes writes the notes of a report, the first ten unless all is set.
 func writeNotes(w io.Writer, rep *herb.Report, all bool) {
 	const most = 10
 	list := notes(rep)
@@ -77,15 +77,15 @@ func writeNotes(w io.Writer, rep *herb.Report, all bool) {
 	}
 }
 
-// writeChanges writes how a version differs from the live one: "-" is what breaks those who use it.
+// writeChanges writes how a version differs from the live one. "-" marks breaking changes.
 func (r *runner) writeChanges(p app.Published) {
 	switch {
 	case p.Replaces == "":
-		fmt.Fprintln(r.Out, "  it is new: there is no live version to compare with")
+		fmt.Fprintln(r.Out, "  new dataset: no live version to compare with")
 	case len(p.Changes) == 0:
-		fmt.Fprintf(r.Out, "  nothing changes for those who use version %s\n", p.Replaces)
+		fmt.Fprintf(r.Out, "  no changes from version %s\n", p.Replaces)
 	default:
-		fmt.Fprintf(r.Out, "  changes for those who use version %s:\n", p.Replaces)
+		fmt.Fprintf(r.Out, "  changes from version %s:\n", p.Replaces)
 	}
 	for _, c := range p.Changes {
 		mark, colour := "~", ""
@@ -99,13 +99,13 @@ func (r *runner) writeChanges(p app.Published) {
 	}
 }
 
-// The colours of changes on a terminal.
+// Colors of changes on a terminal.
 const (
 	red   = "\x1b[31m"
 	green = "\x1b[32m"
 )
 
-// paint colours what a person reads on a terminal.
+// paint colors s if the output is a terminal and NO_COLOR is not set.
 func (r *runner) paint(colour, s string) string {
 	if no, _ := r.Env("NO_COLOR"); colour == "" || no != "" || !telemetry.IsTerminal(r.Out) {
 		return s
@@ -113,7 +113,7 @@ func (r *runner) paint(colour, s string) string {
 	return colour + s + "\x1b[0m"
 }
 
-// brief shortens a value for a table.
+// brief truncates a value for a table.
 func brief(s string) string {
 	const limit = 24
 	if r := []rune(printable(s)); len(r) > limit {
@@ -122,7 +122,7 @@ func brief(s string) string {
 	return printable(s)
 }
 
-// printable returns s as it is or, if it could spoil a terminal or a table, quoted.
+// printable quotes s if it contains characters that could corrupt a terminal or a table.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(s)
@@ -130,7 +130,7 @@ func printable(s string) string {
 	return s
 }
 
-// shorten cuts a text for people to so many characters.
+// shorten truncates s to a number of characters.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

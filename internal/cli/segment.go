@@ -15,9 +15,9 @@ import (
 func newSegment(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "segment",
-		Short: "Look into the file of a published version",
-		Long: `Looks into a segment, the file that a version of a dataset is published as. The commands read the file alone: no data
-folder is opened, nothing is changed, and a server may be using the file at the same time.`,
+		Short: "Inspect the file of a published version",
+		Long: `Inspect a segment, the file of one version of a dataset. The commands only read that file: they do not open the data folder
+and change nothing, and a server can use the file at the same time.`,
 		Example: `  herbarium segment verify data/versions/20260314T092653Z-k7q2mzx4ab.segment
   herbarium segment stat data/versions/20260314T092653Z-k7q2mzx4ab.segment`,
 		Args: noCommand,
@@ -27,7 +27,7 @@ folder is opened, nothing is changed, and a server may be using the file at the 
 	return cmd
 }
 
-// segmentCommand makes a command that takes one file.
+// segmentCommand returns a command with one argument, a segment file.
 func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
 	cmd.Args = exactly(1, "one segment file")
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
@@ -47,9 +47,9 @@ func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobr
 func newSegmentVerify(r *runner) *cobra.Command {
 	return segmentCommand(&cobra.Command{
 		Use:   "verify FILE",
-		Short: "Compare a segment with its checksums",
-		Long: `Reads the whole file and compares every section with its checksum. The exit code is 0 if the file is intact; else it
-is 1 and the message says what is damaged.`,
+		Short: "Verify the checksums of a segment",
+		Long: `Read the whole file and compare every section with its checksum. The exit code is 0 if the file is intact, else 1 with a
+message that names the damaged section.`,
 		Example: `  herbarium segment verify backup.segment && echo fine`,
 	}, func(s *segment.Reader) error {
 		if err := s.Verify(); err != nil {
@@ -63,9 +63,9 @@ is 1 and the message says what is damaged.`,
 func newSegmentDump(r *runner) *cobra.Command {
 	return segmentCommand(&cobra.Command{
 		Use:   "dump FILE",
-		Short: "Print an inventory of a segment: its fields and sections",
-		Long: `Prints what is in a segment: counts, the fields with how many values they have, and every section with its place,
-length and checksum. Checksums are printed, not compared; that is what verify does.`,
+		Short: "Print the fields and sections of a segment",
+		Long: `Print the contents of a segment: counts, the fields with their numbers of values, and every section with its offset,
+length and checksum. Checksums are printed, not verified; use 'herbarium segment verify' for that.`,
 		Example: `  herbarium segment dump backup.segment`,
 	}, func(s *segment.Reader) error { return s.Dump(r.Out) })
 }
@@ -74,7 +74,7 @@ func newSegmentStat(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := segmentCommand(&cobra.Command{
 		Use:   "stat FILE",
-		Short: "Print what the bytes of a segment are used for",
+		Short: "Print the size of each kind of section",
 		Example: `  herbarium segment stat backup.segment
   herbarium segment stat --json backup.segment`,
 	}, func(s *segment.Reader) error {
@@ -88,10 +88,10 @@ func newSegmentStat(r *runner) *cobra.Command {
 }
 
 func (r *runner) showStat(s segment.Stat) error {
-	fmt.Fprintf(r.Out, "%s records, %s words (%s different), format version %d\n\n",
+	fmt.Fprintf(r.Out, "%s records, %s words (%s distinct), format version %d\n\n",
 		herb.Count(s.Records), herb.Count(s.Words), herb.Count(s.Terms), s.Version)
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "KIND\tSECTIONS\tBYTES\tA RECORD\tSHARE\t")
+	fmt.Fprintln(w, "KIND\tSECTIONS\tBYTES\tPER RECORD\tSHARE\t")
 	row := func(kind, sections string, bytes int64) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%.1f %%\t\n", kind, sections, herb.Count(int(bytes)), s.PerRecord(bytes),
 			100*float64(bytes)/float64(s.Bytes))

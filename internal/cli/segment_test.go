@@ -46,13 +46,13 @@ func TestSegment(t *testing.T) {
 		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "", "the segment is damaged: it does not begin as one"},
 		{"verify empty", []string{"verify", empty}, 1, "", "the segment is cut off: it is empty"},
 		{"verify missing", []string{"verify", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"verify nothing", []string{"verify"}, 2, "", "give one segment file"},
+		{"verify nothing", []string{"verify"}, 2, "", "expected one segment file"},
 		{"dump", []string{"dump", threeRecords}, 0, "records  3\n", ""},
 		{"dump damaged record", []string{"dump", damaged(t, 20)}, 0, "records  3\n", ""},
 		{"dump missing", []string{"dump", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 different), format version 1\n", ""},
+		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 1\n", ""},
 		{"stat missing", []string{"stat", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"no such command", []string{"stats", threeRecords}, 2, "", `did you mean "stat"? commands: dump, stat, verify`},
+		{"no such command", []string{"stats", threeRecords}, 2, "", `did you mean "stat"? valid commands: dump, stat, verify`},
 		{"help", nil, 0, "herbarium segment verify", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

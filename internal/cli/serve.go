@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/telemetry"
 )
 
-// serverSettings are the settings that only a server has.
+// serverSettings returns the keys of the settings that only a server has.
 func serverSettings() []string {
 	return []string{"addr", "admin_addr", "public_url", "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory", "keep", "cache_size", "retention", "drain", "shutdown"}
 }
@@ -24,13 +24,13 @@ func newServe(r *runner) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "serve [PATH…]",
-		Short: "Publish files and serve them, with the plant store",
-		Long: `Publishes the given files and folders and serves everything in the data folder. A file X/Y.csv becomes dataset x/y; a
-folder publishes what is in it, each of its subfolders under its own name. Files that have not changed since they were
-published are left as they are. A file that cannot be read is reported and the rest is served.
+		Short: "Publish files and start the server",
+		Long: `Publish the given files and folders and serve everything in the data folder. A file X/Y.csv becomes dataset x/y. In a
+folder, all files are published, with each subfolder as a namespace. Files that have not changed since they were published
+are skipped. A file that cannot be read is reported, and the others are served.
 
-With --watch the files are published again within a second of a change, as soon as nobody writes them any more. One that
-cannot be published leaves its dataset as it was; 'herbarium datasets' and the front page say why.
+With --watch, files are published again within a second of a change, once writing has finished. A file that cannot be
+published leaves its dataset unchanged; the log and 'herbarium datasets' show the reason.
 
 The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
 		Example: `  herbarium serve examples/garden
@@ -48,19 +48,19 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			var watched []string
 			if watch {
 				if watched = paths; len(paths) == 0 {
-					return usagef("--watch needs something to watch; give at least one file or folder")
+					return usagef("--watch needs at least one file or folder")
 				}
 			}
 			sources, err := ingest.Finder{Data: c.Data}.Discover(paths)
 			skipped, failed := ingest.SplitSkipped(err)
 			for _, reason := range skipped {
-				log.Info("passed over", "reason", reason)
+				log.Info("file skipped", "reason", reason)
 			}
 			if err := errors.Join(failed...); err != nil {
 				if len(sources) == 0 && !watch {
 					return err
 				}
-				log.Error("not everything can be published", "err", err)
+				log.Error("cannot publish all files", "err", err)
 			}
 			notify, _ := r.Env(app.NotifyEnv)
 			return app.Serve(cmd.Context(), c, app.ServeOptions{
@@ -73,12 +73,12 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again whenever they change")
+	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
 }
 
-// banner tells where the server is and what can be tried on it.
+// banner prints the address of the server and sample requests.
 func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
 	base := "http://" + reachable(addr)
 	var b strings.Builder
@@ -90,12 +90,12 @@ func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
 		}
 		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Count(d.Records), key, base, d.Ref)
 	}
-	fmt.Fprintf(&b, "  new plants\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
-	fmt.Fprintf(&b, "  the whole interface\n    curl %s/openapi.json\n\n", base)
+	fmt.Fprintf(&b, "  create a plant\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	fmt.Fprintf(&b, "  OpenAPI document\n    curl %s/openapi.json\n\n", base)
 	fmt.Fprint(r.Out, b.String())
 }
 
-// reachable is an address that can be put into a URL: a server on all interfaces is reached on this machine.
+// reachable returns the host and port of an address for use in a URL. An unspecified address becomes localhost.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

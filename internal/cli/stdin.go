@@ -10,10 +10,10 @@ import (
 	"herbarium/internal/ingest"
 )
 
-// stdinPath is the path that stands for standard input.
+// stdinPath is the path that denotes standard input.
 const stdinPath = "-"
 
-// spool keeps standard input in a file for as long as a command reads it. remove must be called if there is no error.
+// spool copies standard input to a temporary file. The caller must call remove unless err is set.
 func (r *runner) spool(ctx context.Context, ref herb.Ref) (src ingest.Source, remove func() error, err error) {
 	in := r.In
 	if in == nil {

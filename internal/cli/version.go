@@ -20,7 +20,7 @@ func newVersion(r *runner) *cobra.Command {
 	}
 }
 
-// Version names the build: its tag where it has one, else the commit it was built from.
+// Version returns the version of the build: its tag, or else its commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

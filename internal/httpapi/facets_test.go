@@ -135,7 +135,7 @@ func TestFacetsExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(doc), "## Counting values")
+	_, section, _ := strings.Cut(string(doc), "## Count values")
 	m := regexp.MustCompile("(?s)GET (/api/v1/\\S+)\n.*?```json\n(.*?)```").FindStringSubmatch(section)
 	if m == nil {
 		t.Fatal("docs/api.md has no example of facets")

@@ -201,17 +201,17 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| entry of the table of contents | %d bytes |", entrySize),
 		fmt.Sprintf("| footer | %d bytes |", footerSize),
 		fmt.Sprintf("| alignment | %d bytes |", alignment),
-		fmt.Sprintf("| `field` of a section of no field | %d |", uint32(noField)),
+		fmt.Sprintf("| `field` of a section without a field | %d |", uint32(noField)),
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
-		fmt.Sprintf("| parts of an order | %d |", prefixSets),
+		fmt.Sprintf("| parts of the sorted rows | %d |", prefixSets),
 		fmt.Sprintf("| long run | from %d records |", longRun),
-		fmt.Sprintf("| count of a word | up to %d |", manyTimes),
+		fmt.Sprintf("| stored term frequency | up to %d |", manyTimes),
 		fmt.Sprintf("fewer than %d records do not have it", shortFrom),
 		fmt.Sprintf("fewer than %d records do not have them", defaultPairRules().from),
 		fmt.Sprintf("at least *n*² / %d", defaultPairRules().share),
-		fmt.Sprintf("more than *n* / %d pairs", 8/defaultPairRules().most),
+		fmt.Sprintf("more than *n* / %d bigrams", 8/defaultPairRules().most),
 		fmt.Sprintf("set *j* (1 to %d)", prefixSets-1),
-		fmt.Sprintf("the first *j* · *n* / %d places", prefixSets),
+		fmt.Sprintf("the first *j* · *n* / %d ranks", prefixSets),
 	} {
 		if !strings.Contains(folded, want) {
 			t.Errorf("the document does not say %q", want)
