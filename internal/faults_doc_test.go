@@ -13,13 +13,13 @@ import (
 // faultTests lists the tests of each fault in the table of docs/operations.md, as package and function.
 func faultTests() map[string][]string {
 	return map[string][]string{
-		"full disk":      {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails"},
-		"read-only disk": {"hostiletest TestReadOnlyDisk", "library TestPublish_anyOperationFails"},
-		"slow disk":      {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_refusesWhenFull"},
+		"full disk":               {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails"},
+		"read-only disk at start": {"hostiletest TestReadOnlyDisk"},
+		"slow disk":               {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_refusesWhenFull"},
 		"no file descriptors left (`EMFILE`)": {
 			"faulttest TestDescriptors", "hostiletest TestIdleConnections", "segment TestOpen_limits",
 		},
-		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits"},
+		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
 			"library TestPublish_survivesKill", "library TestPublish_survivesKillWithBlobs", "library TestPublish_order",
 			"plants TestService_survivesKill", "app TestMigrate_survivesKill",
