@@ -16,7 +16,7 @@ func TestPaceWait(t *testing.T) {
 	}{
 		{"no other requests", 0, 10 * time.Millisecond, 0},
 		{"one", 1, 10 * time.Millisecond, time.Millisecond},
-		{"a share of the work", 1000, 2 * time.Millisecond, 8 * time.Millisecond},
+		{"a share of the work", 1000, 2 * time.Millisecond, 18 * time.Millisecond},
 		{"never long", 1000, time.Second, maxPaceWait},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				pause := c.Pace()
+				pause := c.Pace(t.Context())
 				for range 10 {
 					release, err := c.Acquire(t.Context(), lane)
 					if err != nil {

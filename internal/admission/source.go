@@ -54,7 +54,7 @@ func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, e
 			return query.Stream{}, err
 		}
 		defer release()
-		ctx = query.WithYield(ctx, s.c.Pace())
+		ctx = query.WithYield(ctx, s.c.Pace(ctx))
 	}
 	return s.source.Stream(ctx, r)
 }
@@ -69,5 +69,5 @@ func (s *limited) enter(ctx context.Context, expensive bool) (_ context.Context,
 	if !expensive {
 		return ctx, func() {}, t.Enter(ctx, Cheap)
 	}
-	return query.WithYield(ctx, s.c.Pace()), t.Release, t.Enter(ctx, Expensive)
+	return query.WithYield(ctx, s.c.Pace(ctx)), t.Release, t.Enter(ctx, Expensive)
 }

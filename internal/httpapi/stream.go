@@ -34,7 +34,7 @@ type stream struct {
 func (a *API) newStream(w *response, begin func()) *stream {
 	return &stream{
 		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
-		lanes: a.opts.Admission, begin: begin, pause: a.opts.Admission.Pace(),
+		lanes: a.opts.Admission, begin: begin, pause: a.opts.Admission.Pace(w.client),
 	}
 }
 
@@ -45,12 +45,12 @@ func (s *stream) start() (err error) {
 	return err
 }
 
-// stop gives the slot back.
+// stop gives the slot back. It pauses before, not after: the slots of the lane are paced, not each export.
 func (s *stream) stop() {
 	if s.leave != nil {
+		s.pause(time.Since(s.began))
 		s.leave()
 		s.leave = nil
-		s.pause(time.Since(s.began))
 	}
 }
 

@@ -128,8 +128,8 @@ func (s *soak) list(ctx context.Context, d time.Duration) rate {
 func (s *soak) run(ctx context.Context) (r result, err error) {
 	warm := max(s.duration/30, 2*time.Second)
 	s.list(ctx, warm/2)
-	r.peak = s.list(ctx, warm)
-	if r.peak.perSecond == 0 {
+	r.before = s.list(ctx, warm)
+	if r.before.perSecond == 0 {
 		return r, errors.New("no cheap listing succeeded before the overload")
 	}
 	idle, err := s.server.Metrics(ctx)
@@ -147,7 +147,7 @@ func (s *soak) run(ctx context.Context) (r result, err error) {
 	wg.Wait()
 	r.memory = most.Load()
 	ended := time.Now()
-	if err := s.waitUntilRecovered(ctx, idle, r.peak, ended); err != nil {
+	if err := s.waitUntilRecovered(ctx, idle, r.before, ended); err != nil {
 		return r, err
 	}
 	r.recovery = time.Since(ended)
