@@ -29,8 +29,8 @@ func newConnections(limit int) *connections {
 	return s
 }
 
-// reserve reserves a slot for a connection. It blocks while no connection is idle, and returns false after the listener
-// is closed.
+// reserve reserves a slot for a connection. At the limit it evicts an idle connection, and blocks while there is none. It
+// returns false after the listener is closed.
 func (s *connections) reserve() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

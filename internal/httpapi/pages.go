@@ -105,8 +105,8 @@ func (a *API) listCSV(w *response, r *http.Request) error {
 	return a.export(w, &whole, export.CSV)
 }
 
-// wantsPage reports whether an error is sent as a page: for page routes, and for unknown paths if the client accepts
-// HTML. Everything under /api/ responds with JSON.
+// wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept names HTML. Everything
+// under /api/ responds with JSON.
 func (a *API) wantsPage(w *response, r *http.Request) bool {
 	if a.opts.Pages == nil || w.apiPath || strings.HasPrefix(r.URL.Path, "/api/") || w.route != nil && !w.route.page {
 		return false

@@ -20,7 +20,7 @@ func (p *bigrams) open(r *Reader) (err error) {
 	// There are many, and few are ever used, so do not cache them.
 	p.docs.opened, p.freqs.opened = nil, nil
 	if p.common.len()%2 != 0 || p.docs.len() != p.freqs.len() || (p.common.len() == 0) != (p.docs.len() == 0) {
-		return fmt.Errorf("%w: pairs of words", ErrCorrupt)
+		return fmt.Errorf("%w: bigrams", ErrCorrupt)
 	}
 	return nil
 }

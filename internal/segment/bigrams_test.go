@@ -20,7 +20,7 @@ func TestBigrams(t *testing.T) {
 		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22", "%22a+oak%22",
 	)
 	if n := used[&with.words.bigrams.postingsTable]; n < 12 {
-		t.Errorf("only %d phrases were found as pairs", n)
+		t.Errorf("only %d phrases were found as bigrams", n)
 	}
 }
 
@@ -32,7 +32,7 @@ func withAndWithoutOptionalIndexes(t *testing.T) (with, without *Reader) {
 	with = openWordy(t, n, AllOptionalIndexes(Options{}))
 	without = openWordy(t, n, Options{optional: optionalIndexRules{bigramRules{from: math.MaxInt}, prefixRules{from: math.MaxInt}}})
 	if without.words.bigrams.docs.len() != 0 || without.words.prefixes.docs.len() != 0 {
-		t.Fatal("there are extras where there should be none")
+		t.Fatal("unexpected optional indexes")
 	}
 	return with, without
 }
@@ -77,7 +77,7 @@ func TestBigramRules(t *testing.T) {
 		want  []commonWord
 	}{
 		"too few records": {bigramRules{from: 101, share: 1, most: 8}, nil},
-		"only what is everywhere": {
+		"only terms in all records": {
 			bigramRules{from: 100, share: 1, most: 8},
 			[]commonWord{{1, 100, 2}, {4, 100, 2}},
 		},
@@ -85,7 +85,7 @@ func TestBigramRules(t *testing.T) {
 			bigramRules{share: 10, most: 8},
 			[]commonWord{{1, 100, 4}, {4, 100, 4}, {5, 50, 3}, {2, 10, 2}},
 		},
-		"no more than twelve pairs": {
+		"no more than twelve bigrams": {
 			bigramRules{share: 10, most: 1},
 			[]commonWord{{1, 100, 3}, {4, 100, 3}, {5, 50, 3}},
 		},

@@ -231,7 +231,7 @@ func (b *builder) preparer() *preparer {
 // addBatch adds a batch. Batches must be added in the order of the records.
 func (b *builder) addBatch(x *batch) error {
 	if b.records+len(x.records) > MaxRecords {
-		return herb.Invalidf("there are more than %d records; a dataset can have no more", MaxRecords)
+		return herb.Invalidf("more than %d records; a dataset cannot have more", MaxRecords)
 	}
 	if _, err := b.w.Write(x.json); err != nil {
 		return err

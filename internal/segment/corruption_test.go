@@ -458,9 +458,9 @@ func TestMisplacedSections(t *testing.T) {
 	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
 	tests := map[string]func(first, second []byte){
-		"two in one place":   func(first, second []byte) { copy(second[8:24], first[8:24]) },
+		"two at one offset":  func(first, second []byte) { copy(second[8:24], first[8:24]) },
 		"one in the header":  func(first, _ []byte) { binary.LittleEndian.PutUint64(first[8:], 8) },
-		"one out of line":    func(first, _ []byte) { first[8]++; first[16]-- },
+		"one unaligned":      func(first, _ []byte) { first[8]++; first[16]-- },
 		"two with one name":  func(first, second []byte) { copy(second[:8], first[:8]) },
 		"one that overflows": func(_, second []byte) { binary.LittleEndian.PutUint64(second[16:], 1<<64-8) },
 	}

@@ -298,7 +298,7 @@ func (t rankCounter) each(f func(run, n int)) {
 			i++
 		}
 		if i == start {
-			panic(corruption{errors.New("a place is in no run")})
+			panic(corruption{errors.New("a rank is in no value run")})
 		}
 		f(run, i-start)
 	}

@@ -108,7 +108,7 @@ func TestFacetCounters(t *testing.T) {
 		}
 	}
 	if r.columns[0].longRuns.len() == 0 || r.columns[3].longRuns.len() != 0 {
-		t.Error("the fields do not have the sets that they are made for")
+		t.Error("the fields do not have the intended sets")
 	}
 }
 
@@ -143,10 +143,10 @@ func testFacetCounters(t *testing.T, c *column, m *matches) {
 	for i, way := range ways {
 		got := countAll(way(), m.n)
 		if !maps.Equal(want.Runs, got.Runs) { // a detailed diff would take long
-			t.Errorf("way %d counts %d runs, want %d, or has counted some of them wrong", i, len(got.Runs), len(want.Runs))
+			t.Errorf("counter %d has %d runs, want %d, or wrong counts", i, len(got.Runs), len(want.Runs))
 		}
 		if got.Empty != want.Empty || got.First != want.First || got.Last != want.Last {
-			t.Errorf("way %d has %d without a value and runs %d to %d; want %d, %d to %d",
+			t.Errorf("counter %d has %d without a value and runs %d to %d; want %d, %d to %d",
 				i, got.Empty, got.First, got.Last, want.Empty, want.First, want.Last)
 		}
 	}
@@ -200,7 +200,7 @@ func TestTopValues(t *testing.T) {
 		}
 		for i := range all.values[1:] {
 			if !all.values[i].before(&all.values[i+1]) {
-				t.Fatalf("%+v stands before %+v", all.values[i], all.values[i+1])
+				t.Fatalf("%+v is before %+v", all.values[i], all.values[i+1])
 			}
 		}
 		if diff := cmp.Diff(all.values[:most], best.values, cmp.AllowUnexported(valueCount{}), cmpopts.EquateEmpty()); diff != "" {

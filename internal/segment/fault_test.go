@@ -126,7 +126,7 @@ func TestRelease(t *testing.T) {
 	halfway := make(chan struct{}, 8)
 	for range cap(halfway) {
 		if !r.Acquire() {
-			t.Fatal("a reader that is held cannot be acquired")
+			t.Fatal("a referenced reader cannot be acquired")
 		}
 		wg.Go(func() {
 			defer func() {
@@ -139,7 +139,7 @@ func TestRelease(t *testing.T) {
 					halfway <- struct{}{}
 				}
 				if !r.Acquire() { // as every response does
-					t.Error("a reader that is held cannot be acquired")
+					t.Error("a referenced reader cannot be acquired")
 					return
 				}
 				page, err := r.List(t.Context(), q)
@@ -167,7 +167,7 @@ func TestRelease(t *testing.T) {
 		t.Error("the file is still mapped after the last release")
 	}
 	if r.Acquire() {
-		t.Error("a reader that nobody holds was acquired")
+		t.Error("a released reader was acquired")
 	}
 }
 
@@ -176,7 +176,7 @@ func mapped(t *testing.T, path string) bool {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		t.Skip("the system does not tell what is mapped")
+		t.Skip("the system does not report mapped files")
 	}
 	return strings.Contains(string(maps), path)
 }

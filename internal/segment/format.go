@@ -190,7 +190,7 @@ func readTable(file []byte) ([]section, error) {
 			crc:    binary.LittleEndian.Uint32(toc[24:]),
 		}
 		if s.offset < behind || s.offset%alignment != 0 || s.offset > offset || s.length > offset-s.offset {
-			return nil, fmt.Errorf("%w: section %s lies where it cannot", ErrCorrupt, s.tag)
+			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", ErrCorrupt, s.tag)
 		}
 		behind = s.offset + s.length
 		sections = append(sections, s)

@@ -132,7 +132,7 @@ func TestTopByLength(t *testing.T) {
 		}
 	}
 	if used < 10 {
-		t.Errorf("only %d pages were found from the shortest records on", used)
+		t.Errorf("only %d pages were found in length order", used)
 	}
 }
 

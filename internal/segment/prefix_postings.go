@@ -21,7 +21,7 @@ func (b *prefixPostings) open(r *Reader) (err error) {
 		return err
 	}
 	if b.ranges.len() != 2*b.docs.len() || b.docs.len() != b.freqs.len() {
-		return fmt.Errorf("%w: beginnings of words", ErrCorrupt)
+		return fmt.Errorf("%w: prefix postings", ErrCorrupt)
 	}
 	return nil
 }

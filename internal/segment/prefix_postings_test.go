@@ -17,7 +17,7 @@ func TestPrefixPostings(t *testing.T) {
 		"b*+-oak", "-b*", "a*&kind=c",
 	)
 	if begun, words := used[&with.words.prefixes.postingsTable], used[&with.words.postingsTable]; begun < 12 || words < 12 {
-		t.Errorf("only %d searches found a beginning, %d a word", begun, words)
+		t.Errorf("only %d searches used prefix postings, %d those of a term", begun, words)
 	}
 }
 

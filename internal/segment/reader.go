@@ -81,7 +81,7 @@ func (r *Reader) open() (err error) {
 	for _, s := range r.sections {
 		name := sectionName{s.tag, s.field}
 		if r.contents[name] != nil {
-			return fmt.Errorf("%w: there are two sections %s", ErrCorrupt, s.tag)
+			return fmt.Errorf("%w: duplicate section %s", ErrCorrupt, s.tag)
 		}
 		r.contents[name] = r.file[s.offset : s.offset+s.length]
 	}

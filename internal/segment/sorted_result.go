@@ -109,7 +109,7 @@ func (o *sortedResult) page(from, to int, desc bool) (records []uint32, err erro
 		skip := at - (withValue - b)
 		take := min(b-a-skip, min(to, withValue)-at)
 		if take <= 0 {
-			return nil, fmt.Errorf("%w: field %q has a record in no run", ErrCorrupt, o.field.Name)
+			return nil, fmt.Errorf("%w: field %q has a record in no value run", ErrCorrupt, o.field.Name)
 		}
 		if records, err = o.appendAscending(records, a+skip, a+skip+take); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) ([]uint32
 		w := o.window(j)
 		end := min(to, o.below[j]+w.count())
 		if end <= from {
-			return nil, fmt.Errorf("%w: field %q has two records in one place", ErrCorrupt, o.field.Name)
+			return nil, fmt.Errorf("%w: field %q has two records with the same rank", ErrCorrupt, o.field.Name)
 		}
 		for rank := range w.selected(from-o.below[j], end-o.below[j]) {
 			records = append(records, o.sorted.at(rank))
@@ -164,7 +164,7 @@ func (o *sortedResult) rank(i int) (int, error) {
 	for rank := range w.selected(i-o.below[j], i-o.below[j]+1) {
 		return rank, nil
 	}
-	return 0, fmt.Errorf("%w: field %q has two records in one place", ErrCorrupt, o.field.Name)
+	return 0, fmt.Errorf("%w: field %q has two records with the same rank", ErrCorrupt, o.field.Name)
 }
 
 // countBelow returns the number of records of the result with a lower rank.

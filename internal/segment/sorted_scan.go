@@ -33,7 +33,7 @@ func (o *sortedResult) scanRank(i int) (int, error) {
 	}
 	rank, ok := o.scan(m, i, o.bounds[j], o.bounds[j+1])
 	if !ok {
-		return 0, fmt.Errorf("%w: field %q has two records in one place", ErrCorrupt, o.field.Name)
+		return 0, fmt.Errorf("%w: field %q has two records with the same rank", ErrCorrupt, o.field.Name)
 	}
 	return rank, nil
 }

@@ -90,7 +90,7 @@ func TestPositionsOf(t *testing.T) {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 			if got := minFrequency(counts, len(want)); got < least {
-				t.Errorf("%d counts reach %d; leastOf says that only %d is reached by so many", len(want), least, got)
+				t.Errorf("%d counts reach %d; minFrequency returns %d", len(want), least, got)
 			}
 		})
 	}
