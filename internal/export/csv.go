@@ -12,17 +12,17 @@ import (
 	"herbarium/internal/herb"
 )
 
-// csvWriter turns records, which are JSON objects with strings for values, into lines of CSV. It never holds a value as a
-// whole: what JSON escapes is undone piece by piece.
+// csvWriter converts records, JSON objects of strings, to CSV lines. It unescapes values piecewise and never buffers a
+// whole value.
 type csvWriter struct {
 	out     *sink
 	fields  int
-	scratch [utf8.UTFMax]byte // what an escape stands for
+	scratch [utf8.UTFMax]byte // an unescaped character
 }
 
-var errRecord = errors.New("export: a record is not an object of strings")
+var errRecord = errors.New("export: record is not an object of strings")
 
-// header writes the names of the fields.
+// header writes the field names.
 func (c *csvWriter) header(fields []herb.Field) {
 	for i, f := range fields {
 		if i > 0 {
@@ -30,12 +30,12 @@ func (c *csvWriter) header(fields []herb.Field) {
 		}
 		raw := herb.AppendJSONString(nil, f.Name)
 		raw = raw[1 : len(raw)-1]
-		c.write(raw, c.shape(raw)|quoteIf(strings.ContainsAny(f.Name, otherSeparators)))
+		c.write(raw, c.encodingOf(raw)|quoteIf(strings.ContainsAny(f.Name, otherSeparators)))
 	}
 	c.out.write([]byte("\r\n"))
 }
 
-// record writes a line.
+// record writes one line.
 func (c *csvWriter) record(rec []byte) error {
 	s := scanner{rest: rec}
 	s.expect('{')
@@ -47,11 +47,11 @@ func (c *csvWriter) record(rec []byte) error {
 		s.text()
 		s.expect(':')
 		raw := s.text()
-		how := c.shape(raw)
-		if how&malformed != 0 {
-			return fmt.Errorf("%w: it has an unknown escape", errRecord)
+		enc := c.encodingOf(raw)
+		if enc&malformed != 0 {
+			return fmt.Errorf("%w: invalid escape", errRecord)
 		}
-		c.write(raw, how)
+		c.write(raw, enc)
 	}
 	s.expect('}')
 	if s.failed || len(s.rest) > 0 {
@@ -61,16 +61,16 @@ func (c *csvWriter) record(rec []byte) error {
 	return nil
 }
 
-// shape is what there is to know of a value before it is written.
-type shape int
+// encoding describes how a value must be written.
+type encoding int
 
 const (
-	quoted    shape = 1 << iota // it stands in quotes
-	escaped                     // it has escapes that are to be undone
-	malformed                   // its escapes cannot be undone
+	quoted    encoding = 1 << iota // in quotes
+	escaped                        // contains JSON escapes
+	malformed                      // contains invalid JSON escapes
 )
 
-func quoteIf(yes bool) shape {
+func quoteIf(yes bool) encoding {
 	if yes {
 		return quoted
 	}
@@ -82,8 +82,8 @@ const (
 	byteOrderMark   = "\uFEFF"
 )
 
-// shape looks at a value, given as it stands between the quotes of JSON.
-func (c *csvWriter) shape(raw []byte) shape {
+// encodingOf returns the encoding of a value, given as it appears between the quotes of JSON.
+func (c *csvWriter) encodingOf(raw []byte) encoding {
 	if len(raw) == 0 {
 		return quoteIf(c.fields == 1) // the line must not be blank
 	}
@@ -91,45 +91,45 @@ func (c *csvWriter) shape(raw []byte) shape {
 		return quoteIf(bytes.IndexByte(raw, ',') >= 0 || isBlank(raw[0]) || isBlank(raw[len(raw)-1]) ||
 			bytes.HasPrefix(raw, []byte(byteOrderMark)))
 	}
-	how := escaped
+	enc := escaped
 	last := byte(0)
 	first := true
 	ok := c.pieces(raw, func(p []byte) {
-		// JSON escapes all that must be quoted but the comma, so it is a piece of its own.
+		// JSON escapes all characters that need quotes except the comma, so an escaped one is a piece of its own.
 		if p[0] == '"' || p[0] == '\r' || p[0] == '\n' || bytes.IndexByte(p, ',') >= 0 ||
 			first && (isBlank(p[0]) || bytes.HasPrefix(p, []byte(byteOrderMark))) {
-			how |= quoted
+			enc |= quoted
 		}
 		first, last = false, p[len(p)-1]
 	})
 	if !ok {
 		return malformed
 	}
-	return how | quoteIf(isBlank(last))
+	return enc | quoteIf(isBlank(last))
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
 // write writes a value.
-func (c *csvWriter) write(raw []byte, how shape) {
-	if how&quoted != 0 {
+func (c *csvWriter) write(raw []byte, enc encoding) {
+	if enc&quoted != 0 {
 		c.out.byte('"')
 		defer c.out.byte('"')
 	}
-	if how&escaped == 0 {
+	if enc&escaped == 0 {
 		c.out.write(raw)
 		return
 	}
 	c.pieces(raw, func(p []byte) {
-		if p[0] == '"' { // again, it is a piece of its own
+		if p[0] == '"' { // escaped in JSON, so it is a piece of its own
 			c.out.byte('"')
 		}
 		c.out.write(p)
 	})
 }
 
-// pieces calls f with the pieces of a JSON string, none of them empty: what lies between two escapes, and what each
-// escape stands for. It returns false where an escape cannot be understood.
+// pieces calls f for each non-empty piece of a JSON string: text between escapes, and the character of each escape. It
+// returns false if an escape is invalid.
 func (c *csvWriter) pieces(raw []byte, f func(piece []byte)) bool {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '\\')
@@ -150,7 +150,7 @@ func (c *csvWriter) pieces(raw []byte, f func(piece []byte)) bool {
 	return true
 }
 
-// unescape returns what the escape at the beginning of raw stands for, and its length; 0 if it stands for nothing.
+// unescape returns the character of the escape at the start of raw and the length of the escape; 0 if it is invalid.
 func unescape(raw []byte) (r rune, size int) {
 	if len(raw) < 2 {
 		return 0, 0
@@ -182,7 +182,7 @@ func unescape(raw []byte) (r rune, size int) {
 	return 0, 0
 }
 
-// hex4 reads \uXXXX.
+// hex4 parses \uXXXX.
 func hex4(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false
@@ -191,13 +191,13 @@ func hex4(raw []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// scanner reads JSON that has no white space between its tokens.
+// scanner reads JSON without white space between tokens.
 type scanner struct {
 	rest   []byte
 	failed bool
 }
 
-// expect reads one byte, which must be this one.
+// expect reads one byte, which must be b.
 func (s *scanner) expect(b byte) {
 	if s.failed || len(s.rest) == 0 || s.rest[0] != b {
 		s.failed = true

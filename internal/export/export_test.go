@@ -31,7 +31,7 @@ func fieldsOf(names ...string) []herb.Field {
 	return fields
 }
 
-// streamOf gives out records, and then an error if there is one.
+// streamOf returns a stream of records, followed by err if it is not nil.
 func streamOf(total int, err error, records ...string) query.Stream {
 	return query.Stream{Total: total, Records: func(yield func([]byte, error) bool) {
 		for _, rec := range records {
@@ -55,7 +55,7 @@ func TestWrite_CSV(t *testing.T) {
 		name   string
 		fields []herb.Field
 		record string
-		want   string // without the names
+		want   string // without the header
 	}{
 		{"plain", two, object(two, "x", "y"), "x,y"},
 		{"empty", two, object(two, "", ""), ","},
@@ -121,7 +121,7 @@ func TestWrite_names(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.String() != tt.want+"\r\n" {
-			t.Errorf("%q gives %q", tt.names, b.String())
+			t.Errorf("%q is written as %q", tt.names, b.String())
 		}
 	}
 }
@@ -156,10 +156,10 @@ func TestWrite_digest(t *testing.T) {
 	}
 }
 
-// pieces notes how much is written at once.
+// pieces records the sizes of writes.
 type pieces struct {
 	sizes []int
-	fail  int // the piece at which writing fails; 0: never
+	fail  int // number of the write that fails; 0 for none
 }
 
 var errFull = errors.New("full")
@@ -172,7 +172,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWrite_chunks writes a value far larger than a chunk: it must neither be held nor be sent as a whole.
+// TestWrite_chunks writes a value far larger than a chunk, which must be neither buffered nor written as a whole.
 func TestWrite_chunks(t *testing.T) {
 	t.Parallel()
 	long := herb.Record{strings.Repeat("a\"\n", 1<<20)}
@@ -203,8 +203,8 @@ func TestWrite_failures(t *testing.T) {
 		{"the source fails", io.Discard, streamOf(2, broken, rec), broken, ""},
 		{"the writer fails", &pieces{fail: 1}, streamOf(5, nil, rec, rec, rec), errFull, ""},
 		{"the writer fails at the end", &pieces{fail: 1}, streamOf(1, nil, `{"a":"x"}`), errFull, ""},
-		{"too few records", io.Discard, streamOf(2, nil, rec), nil, "1 records of the 2 announced"},
-		{"too many records", io.Discard, streamOf(1, nil, rec, rec), nil, "more records than the 1 announced"},
+		{"too few records", io.Discard, streamOf(2, nil, rec), nil, "1 of 2 records"},
+		{"too many records", io.Discard, streamOf(1, nil, rec, rec), nil, "more than the announced 1 records"},
 	}
 	for _, tt := range tests {
 		for _, f := range export.Formats() {
@@ -233,12 +233,12 @@ func TestWrite_malformedRecords(t *testing.T) {
 		`{"a":"\uzzzz"}`, `["x"]`, `{"a" :"x"}`,
 	} {
 		if _, err := export.Write(io.Discard, export.CSV, fieldsOf("a"), streamOf(1, nil, rec)); err == nil {
-			t.Errorf("%s is taken for a record", rec)
+			t.Errorf("%s is accepted as a record", rec)
 		}
 	}
 }
 
-// TestWrite_random reads random values back with Go's own readers.
+// TestWrite_random reads random values back with the readers of the standard library.
 func TestWrite_random(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
@@ -263,7 +263,7 @@ func TestWrite_random(t *testing.T) {
 			want = append(want, rec)
 			if rnd.IntN(2) == 0 {
 				records = append(records, string(rec.AppendJSON(nil, fields)))
-			} else { // with other escapes
+			} else { // with different escapes
 				b := []byte{'{'}
 				for i, v := range rec {
 					quoted, err := json.Marshal(v)
@@ -289,7 +289,8 @@ func TestWrite_random(t *testing.T) {
 	}
 }
 
-// TestWrite_memory writes ten times as many records with as many allocations. It is not parallel: others would be counted.
+// TestWrite_memory checks that the number of allocations does not depend on the number of records. It is not parallel,
+// because allocations of other tests would count.
 func TestWrite_memory(t *testing.T) {
 	rec := []byte(`{"a":"some, \"text\"","b":"1234"}`)
 	for _, f := range export.Formats() {

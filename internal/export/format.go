@@ -1,18 +1,17 @@
-// Package export writes whole results as files: CSV for spreadsheets and databases, NDJSON for programs. It writes what an
-// engine gives out, record by record, in memory that hangs neither on the number of records nor on their size.
+// Package export writes complete results as files: CSV for spreadsheets and databases, NDJSON for programs. It streams
+// the records of an engine; memory use depends neither on the number of records nor on their size.
 //
 // # CSV
 //
-// The first line names the fields. Lines end with CR LF, values are separated by commas, as RFC 4180 has it, and every
-// value comes out byte for byte as it was published: nothing is put in front of a value that looks like a formula. A
-// value is in quotes if it contains a comma, a quote, a CR or an LF, if it begins or ends with a blank or a tab, which
-// readers like to trim, or if it begins with a byte order mark. So is a name that contains another character that files
-// are separated by, because readers guess the separator there, and the empty value of a single field, whose line would be
-// blank.
+// The first line contains the field names. Lines end with CR LF and values are separated by commas, as specified by RFC
+// 4180. Values are written byte for byte as published; values that look like formulas are not escaped. A value is
+// quoted if it contains a comma, a quote, a CR or an LF, if it begins or ends with a space or a tab, which many readers
+// trim, or if it begins with a byte order mark. A field name that contains another common separator is quoted too,
+// because readers detect the separator there. So is the empty value of a single field, whose line would be blank.
 //
 // # NDJSON
 //
-// Each record is a line, the same JSON object as in a listing, ended by LF.
+// Each line is one record, the same JSON object as in a listing, terminated by LF.
 package export
 
 import (
@@ -21,19 +20,19 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Format is a kind of file.
+// Format is a file format.
 type Format string
 
-// The formats.
+// Supported formats.
 const (
 	CSV    Format = "csv"
 	NDJSON Format = "ndjson"
 )
 
-// Formats lists all of them.
+// Formats returns all formats.
 func Formats() []Format { return []Format{CSV, NDJSON} }
 
-// ParseFormat reads a Format.
+// ParseFormat parses a Format.
 func ParseFormat(s string) (Format, error) {
 	for _, f := range Formats() {
 		if string(f) == strings.ToLower(s) {
@@ -43,7 +42,7 @@ func ParseFormat(s string) (Format, error) {
 	return "", herb.Invalidf("unknown format %q; choose csv or ndjson", s)
 }
 
-// MediaType is the name of the format on the web.
+// MediaType returns the media type without parameters.
 func (f Format) MediaType() string {
 	if f == CSV {
 		return "text/csv"
@@ -51,7 +50,7 @@ func (f Format) MediaType() string {
 	return "application/x-ndjson"
 }
 
-// ContentType is the media type with all that there is to say of the content.
+// ContentType returns the media type with its parameters.
 func (f Format) ContentType() string {
 	if f == CSV {
 		return "text/csv; charset=utf-8; header=present"
@@ -59,5 +58,5 @@ func (f Format) ContentType() string {
 	return f.MediaType()
 }
 
-// FileName returns the name of the file that a dataset is saved as.
+// FileName returns the suggested file name for a dataset.
 func (f Format) FileName(ref herb.Ref) string { return ref.Name + "." + string(f) }

@@ -11,23 +11,23 @@ import (
 	"herbarium/internal/query"
 )
 
-// ChunkSize is how many bytes are written at once, except at the end.
+// ChunkSize is the number of bytes per write, except for the last one.
 const ChunkSize = 64 << 10
 
-// Summary is what was written.
+// Summary describes what was written.
 type Summary struct {
-	Rows   int // records, the names of the fields not counted
+	Rows   int // records, without the header
 	Bytes  int64
-	Digest string // of the bytes, as Digest writes it
+	Digest string // of the bytes, in the format of Digest
 }
 
-// Digest writes a SHA-256 hash as the digest fields of RFC 9530 have it.
+// Digest formats a SHA-256 hash as in the digest fields of RFC 9530.
 func Digest(h hash.Hash) string {
 	return "sha-256=:" + base64.StdEncoding.EncodeToString(h.Sum(nil)) + ":"
 }
 
-// Write writes all records of a stream. It fails if they are not as many as the stream has announced: a result that is
-// cut short must not pass for a whole one.
+// Write writes all records of a stream. It fails if their number differs from the total of the stream, so that a
+// truncated result is never taken for a complete one.
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
 	out := &sink{w: w, buf: make([]byte, 0, ChunkSize), hash: sha256.New()}
 	var record func(rec []byte) error
@@ -39,12 +39,12 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	case NDJSON:
 		record = out.line
 	default:
-		return Summary{}, fmt.Errorf("export: there is no format %q", f)
+		return Summary{}, fmt.Errorf("export: unknown format %q", f)
 	}
 	rows := 0
 	for rec, err := range s.Records {
 		if err == nil && rows == s.Total {
-			err = fmt.Errorf("export: there are more records than the %d announced", s.Total)
+			err = fmt.Errorf("export: stream has more than the announced %d records", s.Total)
 		}
 		if err == nil {
 			err = record(rec)
@@ -58,7 +58,7 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 		rows++
 	}
 	if rows < s.Total {
-		return Summary{}, fmt.Errorf("export: there are %d records of the %d announced", rows, s.Total)
+		return Summary{}, fmt.Errorf("export: stream ended after %d of %d records", rows, s.Total)
 	}
 	if out.flush(); out.err != nil {
 		return Summary{}, out.err
@@ -66,7 +66,7 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	return Summary{Rows: rows, Bytes: out.bytes, Digest: Digest(out.hash)}, nil
 }
 
-// sink gathers what is written into chunks. After an error it takes everything and writes nothing.
+// sink buffers writes into chunks. After an error it discards everything.
 type sink struct {
 	w     io.Writer
 	buf   []byte
@@ -93,7 +93,7 @@ func (s *sink) byte(b byte) {
 	s.buf = append(s.buf, b)
 }
 
-// line writes a record as NDJSON has it.
+// line writes a record as an NDJSON line.
 func (s *sink) line(rec []byte) error {
 	s.write(rec)
 	s.byte('\n')

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AuditEntry records an administrative change, or an attempt at one. It holds no secret and no value of a dataset.
+// AuditEntry records an administrative change or an attempt at one. It contains no secrets and no values of datasets.
 type AuditEntry struct {
 	Time    time.Time   `json:"time"`
 	Action  AuditAction `json:"action"`
@@ -16,10 +16,10 @@ type AuditEntry struct {
 	Detail  string      `json:"detail"`
 }
 
-// AuditAction is what was done.
+// AuditAction is the kind of change.
 type AuditAction string
 
-// The actions.
+// Actions recorded in the audit log.
 const (
 	AuditKeyCreated AuditAction = "key.create"
 	AuditKeyRevoked AuditAction = "key.revoke"
@@ -28,17 +28,17 @@ const (
 	AuditRemoved    AuditAction = "dataset.remove"
 )
 
-// AuditResult is how it ended.
+// AuditResult is the outcome of an action.
 type AuditResult string
 
-// The results.
+// Outcomes of an action.
 const (
 	AuditOK       AuditResult = "ok"
 	AuditRejected AuditResult = "rejected" // valid, but it would break consumers
 	AuditFailed   AuditResult = "failed"
 )
 
-// AuditResultOf returns the result that an error stands for.
+// AuditResultOf returns the result for an error.
 func AuditResultOf(err error) AuditResult {
 	switch {
 	case err == nil:
@@ -52,22 +52,22 @@ func AuditResultOf(err error) AuditResult {
 
 // AuditQuery selects entries of the audit log.
 type AuditQuery struct {
-	Since   time.Time // zero means from the beginning
-	Subject string    // empty means every subject
-	Limit   int       // the most recent so many; zero means all
+	Since   time.Time // zero means no lower bound
+	Subject string    // empty means all subjects
+	Limit   int       // the most recent entries; zero means all
 }
 
-// Actor is who does something, and from where.
+// Actor identifies who makes a change, and from where.
 type Actor struct{ Name, Origin string }
 
 type actorKey struct{}
 
-// WithActor returns a context whose changes are recorded as those of an actor.
+// WithActor returns a context whose changes are recorded for the actor.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf returns the actor of a context; its name is "unknown" if there is none.
+// ActorOf returns the actor of a context. Its name is "unknown" if there is none.
 func ActorOf(ctx context.Context) Actor {
 	if a, ok := ctx.Value(actorKey{}).(Actor); ok {
 		return a

@@ -6,5 +6,5 @@ import "time"
 type Blob struct {
 	Name     string
 	Size     int64
-	Modified time.Time // by the clock of the store
+	Modified time.Time // by the clock of the object store
 }

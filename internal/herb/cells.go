@@ -5,27 +5,27 @@ import (
 	"hash/crc32"
 )
 
-// SourceCells accounts for every non-empty cell that the reader of a file yielded before any setting was applied:
-// the listing must hold Total + Repeated - Hidden - Excluded - Missing of them.
+// SourceCells accounts for every non-empty cell that the reader of a file returned, before settings are applied. The
+// listing must have Total + Repeated - Hidden - Excluded - Missing of them.
 type SourceCells struct {
 	Total    int `json:"total"`
 	Hidden   int `json:"hidden,omitempty"`   // in columns that are not exposed
-	Excluded int `json:"excluded,omitempty"` // in rows that the settings leave out
-	Missing  int `json:"missing,omitempty"`  // values that the settings declare to stand for a missing one
-	Repeated int `json:"repeated,omitempty"` // listed once more because several fields expose their column
+	Excluded int `json:"excluded,omitempty"` // in rows excluded by the settings
+	Missing  int `json:"missing,omitempty"`  // values that the settings declare as missing
+	Repeated int `json:"repeated,omitempty"` // listed again because several fields expose their column
 }
 
-// Listed is the number of non-empty cells that the listing must have.
+// Listed returns the number of non-empty cells that the listing must have.
 func (s SourceCells) Listed() int { return s.Total + s.Repeated - s.Hidden - s.Excluded - s.Missing }
 
-// ColumnCells fingerprints one column: how many of its cells are not empty, and a checksum over their values and rows. It
-// is computed once over what is read and once over what is listed, so that cells in the wrong column are noticed.
+// ColumnCells fingerprints a column: the number of its non-empty cells and a checksum of their values and rows. It is
+// computed for the source and for the listing, to detect cells in the wrong column.
 type ColumnCells struct {
 	Filled int
 	Sum    uint32
 }
 
-// Add adds the cell of a row. Empty cells do not count.
+// Add adds the cell of a row. Empty cells are ignored.
 func (c *ColumnCells) Add(row int, cell []byte) {
 	if len(cell) == 0 {
 		return
@@ -34,8 +34,8 @@ func (c *ColumnCells) Add(row int, cell []byte) {
 	c.Sum = crc32.Update(c.Sum*31+uint32(row), crc32.IEEETable, cell)
 }
 
-// Reconcile compares what was read from the source with the columns of the listing, in the order of its fields. The error
-// says what differs. A report without SourceCells has nothing to compare: its publisher read no file.
+// Reconcile compares the source with the columns of the listing, in field order. The error says what differs. A report
+// without SourceCells is not compared: it was not made from a file.
 func (r *Report) Reconcile(listing []ColumnCells) error {
 	if r == nil || r.SourceCells == nil {
 		return nil

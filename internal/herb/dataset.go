@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Ref names a dataset: the two path segments of its address.
+// Ref names a dataset by the two path segments of its URL.
 type Ref struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -24,10 +24,10 @@ func (r Ref) Compare(o Ref) int {
 	return strings.Compare(r.Name, o.Name)
 }
 
-// MaxName is the longest namespace or dataset name, in bytes.
+// MaxName is the maximum length of a namespace or dataset name in bytes.
 const MaxName = 100
 
-// ParseRef reads "namespace/name" and refuses names that could not stand in an address as they are.
+// ParseRef parses "namespace/name". It rejects names that would need escaping in a URL.
 func ParseRef(s string) (Ref, error) {
 	ns, name, ok := strings.Cut(s, "/")
 	if !ok || !ValidName(ns) || !ValidName(name) {
@@ -37,7 +37,7 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Namespace: ns, Name: name}, nil
 }
 
-// ValidName reports whether s can be a namespace or the name of a dataset.
+// ValidName reports whether s is a valid namespace or dataset name.
 func ValidName(s string) bool {
 	if s == "" || len(s) > MaxName {
 		return false
@@ -53,16 +53,16 @@ func ValidName(s string) bool {
 	return true
 }
 
-// Access says who may list a dataset.
+// Access determines who may read a dataset.
 type Access string
 
-// A dataset is open unless it is said to need a key.
+// Access levels. Datasets are open unless declared otherwise.
 const (
 	AccessOpen Access = "open"
 	AccessKey  Access = "key"
 )
 
-// ParseAccess reads an Access; an empty string is AccessOpen.
+// ParseAccess parses an Access; an empty string is AccessOpen.
 func ParseAccess(s string) (Access, error) {
 	switch a := Access(s); a {
 	case "":
@@ -81,28 +81,28 @@ type Dataset struct {
 	Description string    `json:"description"`
 	Access      Access    `json:"access"`
 	Fields      []Field   `json:"fields"`
-	Version     string    `json:"version"`               // changes whenever an answer may change
-	Records     int       `json:"records"`               // in this version
-	Published   time.Time `json:"published"`             // when this version was made
-	Source      string    `json:"source"`                // hash of what it was made from, settings included
-	Unavailable bool      `json:"unavailable,omitempty"` // it cannot be listed at the moment; this is what was last known of it
+	Version     string    `json:"version"`               // changes whenever a result may change
+	Records     int       `json:"records"`               // number of records in this version
+	Published   time.Time `json:"published"`             // creation time of this version
+	Source      string    `json:"source"`                // hash of source and settings
+	Unavailable bool      `json:"unavailable,omitempty"` // cannot be listed at the moment; the other fields are the last known values
 	Details
 }
 
-// Details are what a version has to say of itself beyond what a listing needs.
+// Details is the part of a version's description that listings do not need.
 type Details struct {
-	Order      Order           `json:"order,omitzero"`        // of a listing that asks for none; zero: that of the source
-	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose values together tell the records apart
-	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // what its publisher wrote about it, members unknown to us included
-	Report     *Report         `json:"report,omitempty"`      // what the publish understood; nil: it left none
-	File       *File           `json:"file,omitempty"`        // how nodes know its file; nil: it is on one machine alone
-	Origins    []Origin        `json:"origins,omitempty"`     // of a protected version: what it was made from; readers never see it
+	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order
+	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose combined values are unique
+	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // as written by the publisher, including unknown members
+	Report     *Report         `json:"report,omitempty"`      // import report; nil if there is none
+	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
+	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
 }
 
-// Origin is a file that a dataset was made from.
+// Origin is a source file of a dataset.
 type Origin struct {
-	Path string `json:"path"`           // absolute, symbolic links resolved
-	Part string `json:"part,omitempty"` // sheet or table; empty: all of the file, or the only part
+	Path string `json:"path"`           // absolute, with symbolic links resolved
+	Part string `json:"part,omitempty"` // sheet or table; empty means the whole file or its only part
 }
 
 // Overlaps reports whether two origins may have records in common.
@@ -110,10 +110,10 @@ func (o Origin) Overlaps(p Origin) bool {
 	return o.Path == p.Path && (o.Part == p.Part || o.Part == "" || p.Part == "")
 }
 
-// File tells the file of a version from any other.
+// File identifies the segment file of a version.
 type File struct {
 	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"` // in hexadecimal
+	SHA256 string `json:"sha256"` // hexadecimal
 }
 
 // Order is a field to sort by and the direction.
@@ -122,21 +122,21 @@ type Order struct {
 	Desc  bool   `json:"desc,omitempty"`
 }
 
-// Type says how the values of a field compare. The values themselves are always strings, kept as they were written.
+// Type determines how the values of a field compare. The values themselves are always strings, stored as written.
 type Type string
 
-// The types of fields.
+// Field types.
 const (
-	TypeText   Type = "text"   // compares as people sort text
-	TypeNumber Type = "number" // plain decimal notation, of any precision
+	TypeText   Type = "text"   // compared by Unicode collation
+	TypeNumber Type = "number" // plain decimal notation of any precision
 	TypeDate   Type = "date"   // YYYY-MM-DD
 	TypeList   Type = "list"   // comma-separated elements in one string
 )
 
-// Types lists all types, for messages and schemas.
+// Types returns all types.
 func Types() []Type { return []Type{TypeText, TypeNumber, TypeDate, TypeList} }
 
-// ParseType reads a Type.
+// ParseType parses a Type.
 func ParseType(s string) (Type, error) {
 	if t := Type(s); slices.Contains(Types(), t) {
 		return t, nil
@@ -144,8 +144,7 @@ func ParseType(s string) (Type, error) {
 	return "", Invalidf("unknown type %q; choose text, number, date or list", s)
 }
 
-// Field is an exposed field of a dataset. The position of a field in Dataset.Fields is the position of its value in a
-// Record.
+// Field is an exposed field of a dataset. Its position in Dataset.Fields is the position of its value in a Record.
 type Field struct {
 	Name        string `json:"name"`
 	Type        Type   `json:"type"`
@@ -154,16 +153,16 @@ type Field struct {
 	Searchable  bool   `json:"searchable"`
 	Filterable  bool   `json:"filterable"`
 	Sortable    bool   `json:"sortable"`
-	Weight      int    `json:"weight,omitempty"` // how many times a word found here counts in a search; 0: once
+	Weight      int    `json:"weight,omitempty"` // weight of words in this field in search scores; 0 means 1
 }
 
-// MaxWeight is the highest weight of a field.
+// MaxWeight is the maximum weight of a field.
 const MaxWeight = 10
 
-// FieldIndex returns the position of the field with that name, -1 if there is none.
+// FieldIndex returns the position of the field with the given name, or -1.
 func FieldIndex(fields []Field, name string) int {
 	return slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 }
 
-// Record holds the values of one record in the order of the fields. A missing value is an empty string.
+// Record is the values of one record in field order. A missing value is an empty string.
 type Record []string

@@ -88,7 +88,7 @@ func TestFieldIndex(t *testing.T) {
 	}
 }
 
-// TestAppendJSON sees that a value comes back out of its JSON as it was, and that members keep their order.
+// TestAppendJSON checks that values survive a round trip through JSON and that members keep their order.
 func TestAppendJSON(t *testing.T) {
 	t.Parallel()
 	var control strings.Builder

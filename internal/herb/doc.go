@@ -1,3 +1,3 @@
-// Package herb is the domain: plants, datasets and their fields, keys and their scopes, and the one error type. It
-// knows no file, database or protocol and imports the standard library alone.
+// Package herb defines the domain types: plants, datasets and their fields, keys and their scopes, and the error type.
+// It is independent of files, databases and protocols and imports only the standard library.
 package herb

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Code says what kind of failure an Error is. The HTTP status and the exit code of the command line follow from it.
+// Code classifies an Error. It determines the HTTP status and the exit code of the command line.
 type Code string
 
-// The codes. A failure that carries none is CodeInternal.
+// Error codes. Errors without a code are CodeInternal.
 const (
-	CodeInvalid         Code = "invalid"         // the request is wrong; the message says how to mend it
-	CodeUnauthenticated Code = "unauthenticated" // no key, or one that is not valid
-	CodeForbidden       Code = "forbidden"       // a valid key that lacks the scope
+	CodeInvalid         Code = "invalid"         // invalid request; the message says how to fix it
+	CodeUnauthenticated Code = "unauthenticated" // missing or invalid key
+	CodeForbidden       Code = "forbidden"       // valid key without the required scope
 	CodeRateLimited     Code = "rate_limited"    // too many requests of this kind from one client
 	CodeNotFound        Code = "not_found"
 	CodeMethod          Code = "method_not_allowed"
-	CodeRefused         Code = "refused"     // what was asked for is understood, and would do harm
-	CodeUnavailable     Code = "unavailable" // overload, shutdown, or a part that is away for now
-	CodeInternal        Code = "internal"    // a fault of ours; the message never reaches a client
+	CodeRefused         Code = "refused"     // valid, but rejected because it would break consumers
+	CodeUnavailable     Code = "unavailable" // overload, shutdown, or an unavailable dependency
+	CodeInternal        Code = "internal"    // internal error; its message is never sent to clients
 )
 
-// Error is the one error type that carries meaning between packages. Message is written for the person who sent the
-// request and is safe to show; Err, the cause, is for the log alone.
+// Error is the error type shared by all packages. Message is safe to send to the client; Err, the cause, is only
+// logged.
 type Error struct {
 	Code    Code
 	Message string
@@ -32,7 +32,7 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Error returns the message, followed by the cause where there is one.
+// Error returns the message, followed by the cause if there is one.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Message
@@ -43,22 +43,22 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error without a cause.
+// Errorf returns an Error without a cause.
 func Errorf(code Code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf makes an Error with CodeInvalid, the most frequent one.
+// Invalidf returns an Error with CodeInvalid.
 func Invalidf(format string, args ...any) error {
 	return Errorf(CodeInvalid, format, args...)
 }
 
-// Wrap makes an Error out of a cause. The message is what a client may see.
+// Wrap returns an Error with a cause. The message must be safe to send to the client.
 func Wrap(code Code, err error, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// CodeOf returns the code of the outermost Error in err's chain, CodeInternal if there is none.
+// CodeOf returns the code of the outermost Error in err's chain, or CodeInternal.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -66,8 +66,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// MessageOf returns the message that may be shown to a client: that of the outermost Error, or a plain sentence for a
-// failure that is not one, whose text may tell about our insides.
+// MessageOf returns the message of the outermost Error in err's chain. For other errors it returns a generic message,
+// because their text may reveal internals.
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != CodeInternal {
 		return e.Message
@@ -75,7 +75,7 @@ func MessageOf(err error) string {
 	return "internal error"
 }
 
-// RetryAfterOf returns when the request that failed may be sent again; zero if the error does not say.
+// RetryAfterOf returns the time after which the failed request may be retried, or zero if err does not specify it.
 func RetryAfterOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter

@@ -1,7 +1,7 @@
 package herb
 
-// AppendJSON appends the record as a JSON object whose members are the fields in their order. Values come out exactly as
-// they went in; nothing but what JSON demands is escaped.
+// AppendJSON appends the record as a JSON object with the fields in order. Values round-trip exactly; only what JSON
+// requires is escaped.
 func (r Record) AppendJSON(dst []byte, fields []Field) []byte {
 	dst = append(dst, '{')
 	for i, f := range fields {
@@ -15,7 +15,7 @@ func (r Record) AppendJSON(dst []byte, fields []Field) []byte {
 	return append(dst, '}')
 }
 
-// AppendJSONString appends s, which must be UTF-8, as a JSON string.
+// AppendJSONString appends s, which must be valid UTF-8, as a JSON string.
 func AppendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Key is a credential without its secret: what is stored and listed.
+// Key is an API key as stored and listed, without its secret.
 type Key struct {
 	ID       string
 	Name     string
 	Scopes   []Scope
 	Hash     [32]byte // SHA-256 of the secret
 	Created  time.Time
-	Expires  time.Time // zero: never
-	Revoked  time.Time // zero: not revoked
-	LastUsed time.Time // zero: never, or not written down yet
+	Expires  time.Time // zero if it does not expire
+	Revoked  time.Time // zero if not revoked
+	LastUsed time.Time // zero if never used or not recorded yet
 }
 
-// Status tells in one word whether the key is of use at a given time: "active", "expired" or "revoked".
+// Status returns "active", "expired" or "revoked" for the given time.
 func (k Key) Status(now time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():
@@ -30,20 +30,20 @@ func (k Key) Status(now time.Time) string {
 	}
 }
 
-// Scope is one thing that a key permits.
+// Scope is a permission of a key.
 type Scope string
 
-// The scopes. A key may also be confined to one dataset (data:read:<namespace>/<dataset>) or to a namespace
+// Scopes. The read scope may be limited to one dataset (data:read:<namespace>/<dataset>) or to a namespace
 // (data:read:<namespace>/*).
 const (
 	ScopePlantsWrite Scope = "plants:write"
 	ScopeDataRead    Scope = "data:read"
 )
 
-// AllScopes permit everything.
+// AllScopes returns the scopes that together permit everything.
 func AllScopes() []Scope { return []Scope{ScopePlantsWrite, ScopeDataRead} }
 
-// ParseScope reads a scope and refuses what is none.
+// ParseScope parses a scope.
 func ParseScope(s string) (Scope, error) {
 	switch Scope(s) {
 	case ScopePlantsWrite, ScopeDataRead:
@@ -59,7 +59,7 @@ func ParseScope(s string) (Scope, error) {
 		"data:read:<namespace>/<dataset>, data:read:<namespace>/*", s)
 }
 
-// ReadScopes returns the scopes of which any one permits reading the dataset, narrowest first.
+// ReadScopes returns the scopes that permit reading the dataset, narrowest first. Any one of them is sufficient.
 func (r Ref) ReadScopes() []Scope {
 	return []Scope{
 		ScopeDataRead + Scope(":"+r.String()),
@@ -68,13 +68,13 @@ func (r Ref) ReadScopes() []Scope {
 	}
 }
 
-// Principal is who sent a request: a key that was found valid. ID tells credentials apart; it is no secret.
+// Principal is the authenticated sender of a request. ID identifies the key; it is not secret.
 type Principal struct {
 	ID     string
 	Scopes []Scope
 }
 
-// May reports whether the principal holds one of the scopes.
+// May reports whether the principal has at least one of the scopes.
 func (p Principal) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(anyOf, func(s Scope) bool { return slices.Contains(p.Scopes, s) })
 }

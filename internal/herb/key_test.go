@@ -60,10 +60,10 @@ func TestPrincipalMay(t *testing.T) {
 	} {
 		p := herb.Principal{ID: "k", Scopes: []herb.Scope{c.scope}}
 		if got := p.May(ref.ReadScopes()...); got != c.read {
-			t.Errorf("with %q one may read: %t, want %t", c.scope, got, c.read)
+			t.Errorf("scopes %q permit reading: %t, want %t", c.scope, got, c.read)
 		}
 		if got := p.May(herb.ScopePlantsWrite); got != c.write {
-			t.Errorf("with %q one may write: %t, want %t", c.scope, got, c.write)
+			t.Errorf("scopes %q permit writing: %t, want %t", c.scope, got, c.write)
 		}
 	}
 	all := herb.Principal{Scopes: herb.AllScopes()}

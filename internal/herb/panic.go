@@ -5,18 +5,18 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic that was turned into an error. It carries no Code, so that its text never reaches a client.
+// PanicError is a recovered panic. It has no Code, so its text is never sent to clients.
 type PanicError struct {
-	Value any    // what was passed to panic
+	Value any    // the argument of panic
 	Stack []byte // of the goroutine that panicked
 }
 
-// Error names the panic; the stack is for the log.
+// Error returns the panic value; the stack is only logged.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("internal error, please report it: panic: %v", e.Value)
 }
 
-// Recover turns a panic into a *PanicError. It must be deferred itself: defer herb.Recover(&err).
+// Recover converts a panic to a *PanicError. It must be deferred directly: defer herb.Recover(&err).
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}

@@ -1,21 +1,21 @@
 package herb
 
-// NewPlant is a plant as its creator sends it.
+// NewPlant is a plant to be created.
 type NewPlant struct {
 	ID int64
 	Plant
 }
 
-// Plant is a plant as the creator gets it back. Tag is nil when none was given, which is not the same as an empty one.
+// Plant is a created plant. Tag is nil if none was given, which differs from an empty tag.
 type Plant struct {
 	Name string  `json:"name"`
 	Tag  *string `json:"tag,omitempty"`
 }
 
-// PlantsRef is where the plants that were created are listed. Nothing else can be published under this name.
+// PlantsRef is the dataset that lists the created plants. The name is reserved.
 var PlantsRef = Ref{Namespace: "store", Name: "plants"}
 
-// PlantFields are the fields of that listing.
+// PlantFields returns the fields of the plants listing.
 func PlantFields() []Field {
 	return []Field{
 		{Name: "id", Type: TypeNumber, Description: "Identification number of the plant", Filterable: true, Sortable: true},

@@ -5,54 +5,55 @@ import (
 	"time"
 )
 
-// Report tells what a publish understood of its source, and proves that nothing was lost on the way.
+// Report describes how the source of a publish was interpreted and accounts for all of its cells.
 type Report struct {
-	Format   string         `json:"format"`             // how the source is written, such as "csv, semicolon between values, windows-1252"
+	Format   string         `json:"format"`             // format of the source, such as "csv, semicolon between values, windows-1252"
 	Rows     int            `json:"rows"`               // in the source
-	Excluded int            `json:"excluded,omitempty"` // rows that the settings leave out
+	Excluded int            `json:"excluded,omitempty"` // rows excluded by the settings
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
 	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
-	Cells    string         `json:"cells"`              // hash over all cells, the same in the source and in the listing
-	Notes    []string       `json:"notes,omitempty"`    // what the publisher should know
-	// SourceCells accounts for the cells of the source; nil: it was no file.
+	Cells    string         `json:"cells"`              // content hash: over all cells, the same in the source and in the listing
+	Notes    []string       `json:"notes,omitempty"`    // notes for the publisher
+	// SourceCells accounts for the cells of the source; nil if it is not a file.
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
 }
 
-// ColumnReport is the part of a Report about one field. Distinct, Min and Max are about values that are not empty; Min and
-// Max are first and last in the order of the field's type.
+// ColumnReport is the part of a Report about one field. Distinct, Min and Max exclude empty values; Min and Max are the
+// first and the last value in the order of the field's type.
 type ColumnReport struct {
 	Field    string   `json:"field"`
-	Column   string   `json:"column"` // its name in the source
+	Column   string   `json:"column"` // column name in the source
 	Type     Type     `json:"type"`
-	Evidence string   `json:"evidence"` // why it has this type, such as "number: 9,998 of 10,000; 2 empty"
+	Evidence string   `json:"evidence"` // why this type was chosen, such as "number: 9,998 of 10,000; 2 empty"
 	Filled   int      `json:"filled"`
 	Empty    int      `json:"empty"`
 	Distinct int      `json:"distinct"`
 	Min      string   `json:"min,omitempty"`
 	Max      string   `json:"max,omitempty"`
-	Shortest int      `json:"shortest"` // characters of the shortest value that is not empty
+	Shortest int      `json:"shortest"` // length of the shortest non-empty value, in characters
 	Longest  int      `json:"longest"`
 	Notes    []string `json:"notes,omitempty"` // such as "zero-padded codes are kept as text"
 
-	Source ColumnCells `json:"-"` // of the column as it was read, to be compared with the listing
+	Source ColumnCells `json:"-"` // fingerprint of the column as read, compared with the listing
 }
 
-// Golden is a query whose answer the publisher knows. A version that answers otherwise does not go live.
+// Golden is a query with an expected result, given by the publisher. A version with a different result does not go
+// live.
 type Golden struct {
-	Query string            `json:"query"`           // the query string of a listing
-	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
-	First map[string]string `json:"first,omitempty"` // values that the first record must have
+	Query string            `json:"query"`           // query string of a listing
+	Total *int              `json:"total,omitempty"` // expected number of records; nil means any
+	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
-// Trouble is why a source that is watched is not published as it is now.
+// Trouble records why the current state of a watched source is not published.
 type Trouble struct {
-	Place   string    `json:"place"`        // the path of the source
-	Ref     Ref       `json:"ref,omitzero"` // the dataset it would become; zero: that cannot be told
+	Place   string    `json:"place"`        // path of the source
+	Ref     Ref       `json:"ref,omitzero"` // dataset it would become; zero if unknown
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
 }
 
-// Count writes a number the way reports do, with commas.
+// Count formats a number with commas, as in reports.
 func Count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -17,66 +17,66 @@ import (
 	"herbarium/internal/store"
 )
 
-// Library is where datasets are found: the published ones and the living one.
+// Library provides the published datasets and the mutable one.
 type Library interface {
-	// Acquire returns a dataset as it is now, herb.CodeNotFound if there is none.
+	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
 	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
-	// Datasets describes what there is now, ordered by ref.
+	// Datasets describes the current datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
 }
 
-// Plants is where plants are created.
+// Plants creates plants.
 type Plants interface {
 	Create(ctx context.Context, c store.Creation) (store.Outcome, error)
 }
 
-// Keys finds out who a secret belongs to.
+// Keys authenticates keys.
 type Keys interface {
-	// Verify fails with herb.CodeUnauthenticated, in words that do not repeat the secret, if it is of no use.
-	// client is the network address that sent it; one that sends too many gets herb.CodeRateLimited.
+	// Verify fails with herb.CodeUnauthenticated if the key is invalid; the message does not repeat it. client is the
+	// network address of the sender; after too many invalid keys, it gets herb.CodeRateLimited.
 	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
-// Options of an API. Library, Plants and Keys are required.
+// Options configures an API. Library, Plants and Keys are required.
 type Options struct {
 	Library Library
 	Plants  Plants
 	Keys    Keys
 
-	Pages          Pages                 // for people; nil: none
-	PublicURL      string                // where clients find the service; empty: unknown
-	Health         func() Health         // how the parts are, without asking them; nil: all is well
-	Stall          time.Duration         // how long a client may take nothing of a streamed body; 0: DefaultStall
-	Admission      *admission.Controller // nil: one with admission.DefaultLimits
-	RequestTimeout time.Duration         // until a response is ready, or an export begins; 0: DefaultRequestTimeout
-	Version        string                // of the program; entity tags change with it
-	Now            func() time.Time      // nil: time.Now
-	Log            *slog.Logger          // nil: no log
-	Observe        func(Observation)     // called at the end of each request; nil: nobody looks
+	Pages          Pages                 // HTML pages; nil for none
+	PublicURL      string                // base URL for clients; empty if unknown
+	Health         func() Health         // returns the last known health without blocking; nil means healthy
+	Stall          time.Duration         // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	Admission      *admission.Controller // nil means admission.DefaultLimits
+	RequestTimeout time.Duration         // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	Version        string                // of the program; part of entity tags
+	Now            func() time.Time      // nil means time.Now
+	Log            *slog.Logger          // nil disables logging
+	Observe        func(Observation)     // called at the end of each request; nil disables it
 }
 
-// The defaults of Options.
+// Defaults of Options.
 const (
-	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads 100 kB/s announces no
+	// DefaultStall allows for the receive buffer of the client: the kernel of a client that reads 100 kB/s reports no
 	// progress until half of a buffer of several MiB is read.
 	DefaultStall          = 2 * time.Minute
 	DefaultRequestTimeout = 5 * time.Second
 	defaultMemory         = 1 << 30
 )
 
-// Observation is what a metric may know of a request: nothing that a client chose freely.
+// Observation describes a request for metrics. It contains nothing that a client chooses freely.
 type Observation struct {
-	Method string // "OTHER" for one that no route has
-	Route  string // pattern of the route, empty without one
-	Status int    // 0: the connection was cut
+	Method string // "OTHER" for methods without a route
+	Route  string // pattern of the route, or empty
+	Status int    // 0 if the connection was aborted
 	Bytes  int64  // of the body
 	Took   time.Duration
 }
 
-// API answers requests. It is an http.Handler, safe for use by any number of goroutines.
+// API is the http.Handler of the service. It is safe for concurrent use.
 type API struct {
 	opts       Options
-	base       string // path under which clients find the service, without a slash at its end
+	base       string // path of the public URL, without a trailing slash
 	routes     []route
 	mux        *http.ServeMux
 	buffers    *buffers
@@ -84,7 +84,7 @@ type API struct {
 	document   atomic.Pointer[document]
 }
 
-// New returns an API over its parts.
+// New returns an API.
 func New(opts Options) (*API, error) {
 	if opts.Library == nil || opts.Plants == nil || opts.Keys == nil {
 		return nil, errors.New("httpapi: Library, Plants and Keys are required")
@@ -113,12 +113,12 @@ func New(opts Options) (*API, error) {
 	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a.routes = a.table()
+	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
@@ -134,8 +134,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Expose-Headers", exposedHeaders)
 	}
 	if len(r.TransferEncoding) > 0 {
-		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed the
-		// Content-Length, so every chunked request is taken for one; few clients send them.
+		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed
+		// the Content-Length, so every chunked request is treated as one; few clients send them.
 		h.Set("Connection", "close")
 	}
 	defer a.finish(w, r)
@@ -143,14 +143,14 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:
 		w.options(allMethods)
 	case !isCanonical(r.URL):
-		a.fail(w, r, a.nothingAt(r))
+		a.fail(w, r, a.noSuchPath(r))
 	default:
 		a.mux.ServeHTTP(w, r)
 	}
 }
 
-// finish ends a request, whether its handler returned or panicked: the client gets an answer or a cut connection, and
-// the log gets its line.
+// finish completes a request, whether its handler returned or panicked: it sends a response or aborts the connection,
+// and logs the request.
 func (a *API) finish(w *response, r *http.Request) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
@@ -158,11 +158,11 @@ func (a *API) finish(w *response, r *http.Request) {
 		if w.status == 0 {
 			a.fail(w, r, errPanic)
 		} else {
-			p = http.ErrAbortHandler // half an answer must not look like a whole one
+			p = http.ErrAbortHandler // a partial response must not look complete
 		}
 	}
 	if p == http.ErrAbortHandler {
-		w.status = 0 // whatever it was, it does not hold
+		w.status = 0 // the status sent is not valid
 	}
 	a.logRequest(w, r)
 	if p == http.ErrAbortHandler {
@@ -170,4 +170,4 @@ func (a *API) finish(w *response, r *http.Request) {
 	}
 }
 
-var errPanic = errors.New("a handler panicked")
+var errPanic = errors.New("handler panicked")

@@ -9,20 +9,20 @@ import (
 	"herbarium/internal/query"
 )
 
-// auth says which credentials an operation takes.
+// auth is the authentication that an operation accepts.
 type auth int
 
-// The kinds of operations.
+// Authentication of operations.
 const (
-	authNone     auth = iota // it looks at no key
-	authBearer               // a bearer token, and nothing else
-	authOptional             // a key in any of the three ways, where the dataset asks for one
+	authNone     auth = iota // ignores keys
+	authBearer               // a bearer token only
+	authOptional             // a key in any of the three ways, if the dataset requires one
 	authKey                  // a key in any of the three ways
 )
 
 const challenge = `Bearer realm="herbarium"`
 
-// bearerToken returns the token of an Authorization header; empty if there is none or it is of another scheme.
+// bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.
 func bearerToken(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -31,7 +31,7 @@ func bearerToken(h http.Header) string {
 	return strings.Trim(token, " ")
 }
 
-// apiKey returns the key of a listing: the first of the three ways in which one was given.
+// apiKey returns the key of a listing request, from the first of the three ways that is used.
 func apiKey(r *http.Request) string {
 	if key := strings.Trim(r.Header.Get("X-Api-Key"), " "); key != "" {
 		return key
@@ -43,8 +43,8 @@ func apiKey(r *http.Request) string {
 	return key
 }
 
-// keyInQuery finds the first key in a raw query, however its name is encoded. A query that is malformed elsewhere is
-// searched, too: keys are judged before queries.
+// keyInQuery returns the first key in a raw query, regardless of how its name is encoded. It tolerates malformed
+// queries, because keys are verified before queries are parsed.
 func keyInQuery(raw string) (secret string, found bool) {
 	for raw != "" {
 		var piece string
@@ -61,7 +61,7 @@ func keyInQuery(raw string) (secret string, found bool) {
 	return secret, found
 }
 
-// unescape decodes a part of a query; what cannot be decoded is as good as not there.
+// unescape decodes a part of a query. It returns "" if it is malformed.
 func unescape(s string) string {
 	u, err := url.QueryUnescape(s)
 	if err != nil {
@@ -70,9 +70,9 @@ func unescape(s string) string {
 	return u
 }
 
-// authorise finds out who sent a request and whether they hold one of the scopes. A refusal tells, by RFC 6750, what
-// would help; without a secret it says howTo.
-func (a *API) authorise(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
+// authorize authenticates a request and checks that it has one of the scopes. A rejection includes a challenge as
+// specified by RFC 6750. Without a key, howTo is the message.
+func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyOf ...herb.Scope) (herb.Principal, error) {
 	if secret == "" {
 		w.Header().Set("WWW-Authenticate", challenge)
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", howTo)
@@ -93,7 +93,7 @@ func (a *API) authorise(w *response, r *http.Request, secret, howTo string, anyO
 	return p, nil
 }
 
-// description writes a message as the error_description of a challenge, which takes fewer characters than a message.
+// description converts a message to the error_description of a challenge, which permits fewer characters.
 func description(message string) string {
 	safe := strings.Map(func(c rune) rune {
 		if c == '"' || c == '\\' || c < ' ' || c > '~' {
@@ -104,7 +104,7 @@ func description(message string) string {
 	return `, error_description="` + safe + `"`
 }
 
-// orList joins scopes of which one is enough.
+// orList joins alternative scopes for a message.
 func orList(scopes []herb.Scope) string {
 	names := make([]string, len(scopes))
 	for i, s := range scopes {

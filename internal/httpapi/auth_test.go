@@ -17,7 +17,7 @@ func TestLockedListing(t *testing.T) {
 		name, query string
 		headers     []string
 		status      int
-		challenge   string // its beginning
+		challenge   string // prefix of the challenge
 	}{
 		{"no key", "", nil, 401, bare},
 		{"X-API-Key", "", []string{"X-API-Key: " + reader}, 200, ""},
@@ -72,7 +72,7 @@ func TestOpenListingLooksAtNoKey(t *testing.T) {
 		}
 	}
 	if n := s.keys.asked.Load(); n != 0 {
-		t.Errorf("%d keys were looked at", n)
+		t.Errorf("%d keys were verified", n)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestCreatingNeedsAToken(t *testing.T) {
 	}
 }
 
-// countingBody notices being read.
+// countingBody counts reads.
 type countingBody struct{ reads int }
 
 func (b *countingBody) Read([]byte) (int, error) { b.reads++; return 0, herb.Invalidf("read") }

@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// preparedLibrary answers at no cost, so that what is measured is ours.
+// preparedLibrary returns prepared results, so that only this package is measured.
 type preparedLibrary struct {
 	dataset herb.Dataset
 	page    query.Page
@@ -42,7 +42,7 @@ func (l *preparedLibrary) Facets(context.Context, *query.FacetRequest) (query.Fa
 	return query.Facets{}, nil
 }
 
-// nullWriter takes everything.
+// nullWriter discards everything.
 type nullWriter struct{ header http.Header }
 
 func (w *nullWriter) Header() http.Header         { return w.header }
@@ -86,8 +86,8 @@ func preparedAPI(t testing.TB, log *slog.Logger) *httpapi.API {
 	return api
 }
 
-// toNowhere is a log that is written as in production and kept nowhere.
-func toNowhere() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
+// discardLog returns a log that is formatted as in production and discarded.
+func discardLog() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
 
 func BenchmarkListing(b *testing.B) {
 	const path = "/api/v1/garden/catalog/data"
@@ -100,7 +100,7 @@ func BenchmarkListing(b *testing.B) {
 		{"not modified", path, "If-None-Match: *"},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
-			list := prepared(b, toNowhere(), bm.target, bm.header)
+			list := prepared(b, discardLog(), bm.target, bm.header)
 			b.ReportAllocs()
 			for b.Loop() {
 				list()
@@ -110,10 +110,10 @@ func BenchmarkListing(b *testing.B) {
 }
 
 // BenchmarkServer measures requests over loopback connections, for the first page of a listing and for a handler that
-// writes the same bytes and does nothing else.
+// only writes the same bytes.
 func BenchmarkServer(b *testing.B) {
 	const target = "/api/v1/garden/catalog/data"
-	api := preparedAPI(b, toNowhere())
+	api := preparedAPI(b, discardLog())
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, request("GET", target, ""))
 	body := w.Body.Bytes()
@@ -159,7 +159,7 @@ func BenchmarkServer(b *testing.B) {
 	}
 }
 
-// skipResponse reads a response that has a Content-Length, at as little cost as possible.
+// skipResponse reads a response with a Content-Length as cheaply as possible.
 func skipResponse(in *bufio.Reader) error {
 	length := 0
 	for {

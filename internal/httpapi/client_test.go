@@ -23,7 +23,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// logBuffer keeps a log for reading.
+// logBuffer collects a log.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -45,15 +45,15 @@ func (l *logBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// answer is a response that was found to be as the OpenAPI document says.
-type answer struct {
+// checkedResponse is a response that has been validated against the OpenAPI document.
+type checkedResponse struct {
 	status int
 	header http.Header
 	body   string // decompressed
 }
 
-// message returns what an Error body says.
-func (a answer) message(t *testing.T) string {
+// message returns the message of an Error body.
+func (a checkedResponse) message(t *testing.T) string {
 	t.Helper()
 	var e struct{ Message string }
 	if err := json.Unmarshal([]byte(a.body), &e); err != nil {
@@ -62,8 +62,8 @@ func (a answer) message(t *testing.T) string {
 	return e.Message
 }
 
-// listing reads the body of a listing.
-func (a answer) listing(t *testing.T) (data []map[string]string, meta query.Meta) {
+// listing parses the body of a listing.
+func (a checkedResponse) listing(t *testing.T) (data []map[string]string, meta query.Meta) {
 	t.Helper()
 	var l struct {
 		Data []map[string]string
@@ -75,7 +75,7 @@ func (a answer) listing(t *testing.T) (data []map[string]string, meta query.Meta
 	return l.Data, l.Meta
 }
 
-// request makes a request; a header is written "Name: value".
+// request returns a request; headers have the form "Name: value".
 func request(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {
@@ -89,17 +89,17 @@ func request(method, target, body string, headers ...string) *http.Request {
 }
 
 // get sends a GET.
-func (s *service) get(t *testing.T, target string, headers ...string) answer {
+func (s *service) get(t *testing.T, target string, headers ...string) checkedResponse {
 	t.Helper()
 	return s.do(t, request("GET", target, "", headers...))
 }
 
-// do sends a request and holds the answer against the OpenAPI document that the service itself serves.
-func (s *service) do(t *testing.T, r *http.Request) answer {
+// do sends a request and validates the response against the OpenAPI document served by the service.
+func (s *service) do(t *testing.T, r *http.Request) checkedResponse {
 	t.Helper()
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	a := answer{w.Code, w.Header(), unpack(t, w)}
+	a := checkedResponse{w.Code, w.Header(), unpack(t, w)}
 	s.check(t, r, a)
 	return a
 }
@@ -126,8 +126,8 @@ func unpack(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(b)
 }
 
-// check holds what every response must be.
-func (s *service) check(t *testing.T, r *http.Request, a answer) {
+// check checks what all responses have in common.
+func (s *service) check(t *testing.T, r *http.Request, a checkedResponse) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
 		t.Error("a response without X-Request-Id")
@@ -152,8 +152,8 @@ func (s *service) check(t *testing.T, r *http.Request, a answer) {
 	}
 }
 
-// checkError holds an Error body against its schema and its status.
-func checkError(t *testing.T, a answer) {
+// checkError validates an Error body against its schema and status.
+func checkError(t *testing.T, a checkedResponse) {
 	t.Helper()
 	var e map[string]any
 	if err := json.Unmarshal([]byte(a.body), &e); err != nil {
@@ -169,13 +169,13 @@ func checkError(t *testing.T, a answer) {
 	}
 }
 
-// documents are the validators of the OpenAPI documents that services have served.
+// documents caches the validators of OpenAPI documents.
 var documents struct {
 	sync.Mutex
 	validators map[string]validator.Validator
 }
 
-// openAPI returns the OpenAPI document of the service as it would be without faults.
+// openAPI returns the OpenAPI document of the service, without injected failures.
 func (s *service) openAPI(t testing.TB) string {
 	t.Helper()
 	s.library.mu.Lock()
@@ -198,7 +198,7 @@ func (s *service) openAPI(t testing.TB) string {
 	return s.document
 }
 
-// documented reports whether a request leads to an operation: the rest of the answers are errors of no operation.
+// documented reports whether a request matches an operation; other responses are errors.
 func (s *service) documented(t *testing.T, r *http.Request) bool {
 	mux := http.NewServeMux()
 	for _, op := range s.Operations() {
@@ -211,8 +211,8 @@ func (s *service) documented(t *testing.T, r *http.Request) bool {
 	return strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path
 }
 
-// validate holds a response against the OpenAPI document.
-func (s *service) validate(t *testing.T, r *http.Request, a answer) {
+// validate validates a response against the OpenAPI document.
+func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	t.Helper()
 	doc := s.openAPI(t)
 	documents.Lock()
@@ -235,7 +235,7 @@ func (s *service) validate(t *testing.T, r *http.Request, a answer) {
 	header := a.header.Clone()
 	header.Del("Content-Encoding")
 	body := a.body
-	if header.Get("Content-Type") == "application/x-ndjson" { // the validator takes it for one value
+	if header.Get("Content-Type") == "application/x-ndjson" { // the validator treats it as one value
 		quoted, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func (s *service) validate(t *testing.T, r *http.Request, a answer) {
 	res := &http.Response{StatusCode: a.status, Header: header, Body: io.NopCloser(strings.NewReader(body))}
 	if ok, errs := v.ValidateHttpResponse(r, res); !ok {
 		for _, e := range errs {
-			t.Errorf("%s %s %d is not as the OpenAPI document says: %s: %s %v",
+			t.Errorf("%s %s %d violates the OpenAPI document: %s: %s %v",
 				r.Method, r.URL, a.status, e.Message, e.Reason, e.SchemaValidationErrors)
 		}
 	}

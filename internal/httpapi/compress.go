@@ -11,17 +11,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// minCompress is the size from which compressing a body pays.
+// minCompress is the minimum size of a body to compress.
 const minCompress = 128
 
-// coding is a content coding, the better ones later.
+// coding is a content coding, in ascending order of preference.
 type coding int
 
 const (
 	identity coding = iota
 	codingGzip
 	codingZstd
-	codings // how many there are
+	codings // number of codings
 )
 
 // header returns the value of Content-Encoding.
@@ -32,11 +32,11 @@ func (c coding) header() string {
 	return "gzip"
 }
 
-// chooseCoding reads Accept-Encoding: the coding with the highest weight, zstd before gzip where they weigh the same.
-// Without a word about it, an uncompressed body is always welcome but never preferred.
+// chooseCoding returns the coding with the highest weight in Accept-Encoding, and zstd before gzip if the weights are
+// equal. Identity is always acceptable unless excluded, but never preferred by default.
 func chooseCoding(headers []string) coding { return weigh(headers).best() }
 
-// codingWeights says how welcome each coding is, in thousandths.
+// codingWeights is the weight of each coding in thousandths.
 type codingWeights [codings]int
 
 func (w codingWeights) best() coding {
@@ -49,7 +49,7 @@ func (w codingWeights) best() coding {
 	return best
 }
 
-// weigh reads Accept-Encoding.
+// weigh parses Accept-Encoding.
 func weigh(headers []string) codingWeights {
 	const unsaid = -1
 	weights := codingWeights{unsaid, unsaid, unsaid}
@@ -80,8 +80,8 @@ func weigh(headers []string) codingWeights {
 	return weights
 }
 
-// parseWeight reads the parameters behind a coding: its weight in thousandths, 1000 if none is given and 0 if it cannot
-// be read.
+// parseWeight parses the parameters of a coding. It returns the weight in thousandths: 1000 if none is given, 0 if it
+// is invalid.
 func parseWeight(params string) int {
 	name, value, ok := strings.Cut(strings.Trim(params, " \t"), "=")
 	if !ok || !strings.EqualFold(name, "q") {
@@ -94,15 +94,15 @@ func parseWeight(params string) int {
 	return int(q * 1000)
 }
 
-// compressor holds encoders, which are costly to make, for reuse.
+// compressor pools encoders, which are expensive to create.
 type compressor struct {
 	zstd *zstd.Encoder // its EncodeAll is safe for concurrent use
 	gzip sync.Pool
-	// streams has the encoders of streams, by coding.
+	// streams pools stream encoders, by coding.
 	streams [codings]sync.Pool
 }
 
-// zstdWindow is small, to keep the memory of the encoders small; bodies rarely are larger.
+// zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
 const zstdWindow = 256 << 10
 
 func newCompressor() (*compressor, error) {
@@ -113,13 +113,13 @@ func newCompressor() (*compressor, error) {
 	return &compressor{zstd: z}, nil
 }
 
-// gzipEncoder is a reusable encoder with what it writes to.
+// gzipEncoder is a reusable encoder and its output buffer.
 type gzipEncoder struct {
 	out bytes.Buffer
 	gz  *gzip.Writer
 }
 
-// append appends body to dst, compressed. Writing to memory cannot fail.
+// append appends the compressed body to dst. Writing to memory cannot fail.
 func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
 	if to == codingZstd {
 		return c.zstd.EncodeAll(body, dst)
@@ -140,14 +140,13 @@ func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
 	return dst
 }
 
-// streamEncoder compresses piece by piece, with memory of a fixed size.
+// streamEncoder compresses a stream with constant memory.
 type streamEncoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// stream returns a writer that compresses what it is given, piece by piece. Close ends the stream and lets its encoder be
-// reused.
+// stream returns a writer that compresses to w. Close ends the stream and returns the encoder to the pool.
 func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
 	if to == identity {
 		return uncompressed{w}, nil
@@ -171,7 +170,7 @@ func newStreamEncoder(to coding) (streamEncoder, error) {
 	return gzip.NewWriterLevel(nil, gzip.BestSpeed)
 }
 
-// pooledStream gives its encoder back when it is closed.
+// pooledStream returns its encoder to the pool when closed.
 type pooledStream struct {
 	streamEncoder
 	pool *sync.Pool
@@ -180,12 +179,12 @@ type pooledStream struct {
 // Close ends the stream.
 func (s *pooledStream) Close() error {
 	err := s.streamEncoder.Close()
-	s.Reset(nil) // it must not keep the response alive
+	s.Reset(nil) // do not retain the response
 	s.pool.Put(s.streamEncoder)
 	return err
 }
 
-// uncompressed is the writer of what is not compressed.
+// uncompressed is the writer without compression.
 type uncompressed struct{ io.Writer }
 
 func (uncompressed) Close() error { return nil }

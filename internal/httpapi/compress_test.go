@@ -86,8 +86,8 @@ func TestCompressedLength(t *testing.T) {
 	}
 }
 
-// TestAnswersDoNotMix asks for different things at once: buffers and encoders are shared.
-func TestAnswersDoNotMix(t *testing.T) {
+// TestResponsesDoNotMix sends different requests concurrently, because buffers and encoders are shared.
+func TestResponsesDoNotMix(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	var wg sync.WaitGroup

@@ -7,12 +7,12 @@ import (
 	"herbarium/internal/herb"
 )
 
-// entityTag returns the tag of a representation that is determined by parts and the version of the program.
+// entityTag returns the entity tag of a representation that depends on parts and the program version.
 func (a *API) entityTag(parts ...string) string {
 	return etag.New(a.opts.Version, parts...)
 }
 
-// notModified answers that the client has what it asks for; false if it has not.
+// notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	if !etag.Match(r.Header, tag) {
@@ -23,14 +23,14 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 	return true
 }
 
-// Who may keep a copy of an answer. All must ask whether it is still right.
+// Cache-Control values. All require revalidation.
 const (
 	cachePublic  = "public, no-cache"
 	cachePrivate = "private, no-cache"
 	cacheNever   = "private, no-store"
 )
 
-// setCaching says who may keep a copy. A URL with a key in it must leave no trace anywhere.
+// setCaching sets Cache-Control. Responses to URLs that contain a key are not stored.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
 	h := w.Header()
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {

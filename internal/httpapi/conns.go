@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// newGrace is how long a new connection is safe from eviction: its client may be about to send its first request.
+// newGrace is how long a new connection is protected from eviction, because its client may be about to send a request.
 const newGrace = 500 * time.Millisecond
 
-// connections counts the open connections of a listener and keeps those that wait for a request in the order in which
-// they began to wait. At the limit, the one that has waited longest makes room for a new one. It is safe for concurrent use.
+// connections tracks the open connections of a listener and the order in which they became idle. At the limit, it
+// evicts the one that has been idle longest. It is safe for concurrent use.
 type connections struct {
-	limit int // 0: none
+	limit int // 0 means unlimited
 
 	mu      sync.Mutex
 	closed  bool
 	open    int
-	changed sync.Cond  // signaled when a connection was closed or began to wait
-	waiting *list.List // of *conn: those without a request, the longest waiting first
+	changed sync.Cond  // signaled when a connection is closed or becomes idle
+	idle    *list.List // of *conn: idle connections, longest idle first
 }
 
 func newConnections(limit int) *connections {
-	s := &connections{limit: limit, waiting: list.New()}
+	s := &connections{limit: limit, idle: list.New()}
 	s.changed.L = &s.mu
 	return s
 }
 
-// reserve makes room for a connection. It waits while all connections have a request under way, and returns false when the
-// listener was closed.
+// reserve reserves a slot for a connection. At the limit it evicts an idle connection, and blocks while there is none. It
+// returns false after the listener is closed.
 func (s *connections) reserve() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.limit > 0 && s.open >= s.limit && !s.closed {
 		if !s.evict() {
-			wake := time.AfterFunc(newGrace, s.changed.Broadcast) // a new connection may have become old enough
+			wake := time.AfterFunc(newGrace, s.changed.Broadcast) // a new connection may become evictable
 			s.changed.Wait()
 			wake.Stop()
 		}
@@ -45,7 +45,7 @@ func (s *connections) reserve() bool {
 	return !s.closed
 }
 
-// release gives the place of a connection back.
+// release releases the slot of a connection.
 func (s *connections) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,39 +53,39 @@ func (s *connections) release() {
 	s.changed.Broadcast()
 }
 
-// evictOne closes the connection that has waited longest for a request; false if there is none.
+// evictOne closes the connection that has been idle longest, and reports whether there is one.
 func (s *connections) evictOne() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.evict()
 }
 
-// evict is evictOne with the lock held. The server notices that the connection was closed and ends its goroutine.
+// evict is evictOne with the lock held. The server detects the closed connection and ends its goroutine.
 func (s *connections) evict() bool {
-	for e := s.waiting.Front(); e != nil; e = e.Next() {
+	for e := s.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); c.served || time.Since(c.accepted) >= newGrace {
 			_ = c.Conn.Close()
-			s.forget(c)
+			s.remove(c)
 			return true
 		}
 	}
 	return false
 }
 
-// forget gives the place of a closed connection back, once. The lock is held.
-func (s *connections) forget(c *conn) {
-	if c.place != nil {
-		s.waiting.Remove(c.place)
-		c.place = nil
+// remove releases the slot of a closed connection, once. The lock must be held.
+func (s *connections) remove(c *conn) {
+	if c.idle != nil {
+		s.idle.Remove(c.idle)
+		c.idle = nil
 	}
-	if !c.gone {
-		c.gone = true
+	if !c.released {
+		c.released = true
 		s.open--
 		s.changed.Broadcast()
 	}
 }
 
-// shut lets every reserve return.
+// shut unblocks all reserve calls.
 func (s *connections) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,21 +102,21 @@ func trackConnection(nc net.Conn, state http.ConnState) {
 	s := c.all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.place != nil {
-		s.waiting.Remove(c.place)
-		c.place = nil
+	if c.idle != nil {
+		s.idle.Remove(c.idle)
+		c.idle = nil
 	}
 	c.served = c.served || state == http.StateIdle
-	if (state == http.StateNew || state == http.StateIdle) && !c.gone {
-		c.place = s.waiting.PushBack(c)
+	if (state == http.StateNew || state == http.StateIdle) && !c.released {
+		c.idle = s.idle.PushBack(c)
 		s.changed.Broadcast()
 	}
 }
 
-// Close closes the connection and gives its place back.
+// Close closes the connection and releases its slot.
 func (c *conn) Close() error {
 	c.all.mu.Lock()
-	c.all.forget(c)
+	c.all.remove(c)
 	c.all.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -25,13 +25,13 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) {
 	})
 }
 
-// TestIdleConnections opens more connections than there may be and leaves them idle: new clients get a response, at the
-// cost of those that have been idle the longest.
+// TestIdleConnections opens more connections than allowed and leaves them idle: new clients get a response, and the
+// longest idle connections are evicted.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
-		send string // by a client before it is idle
+		send string // sent by a client before it is idle
 	}{
 		{"after a request", probe},
 		{"without a request", ""},
@@ -63,10 +63,10 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// exhausted is a listener that has no file descriptor left for a third connection, once, when the first two are idle.
+// exhausted is a listener that fails once with EMFILE at the third connection, when the first two are idle.
 type exhausted struct {
 	net.Listener
-	idle     chan struct{} // receives for each connection that becomes idle
+	idle     chan struct{} // receives once for each connection that becomes idle
 	accepted int
 }
 

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// What scripts of other origins may do: read open data with any of our headers. The plants are not for them: a browser
-// must not be made to write with someone's token.
+// CORS permissions: scripts of other origins may read open data with any of our headers. The plant store is excluded,
+// so that a browser cannot be used to write with a user's key.
 const (
 	allOrigins     = "*"
 	exposedHeaders = "ETag, Link, Retry-After, X-Request-Id, X-Total-Count"
 	allowedMethods = "GET, HEAD, OPTIONS"
 	allowedHeaders = "Authorization, X-API-Key, If-None-Match, Content-Type, X-Request-Id"
-	preflightAge   = "86400" // seconds that a browser may remember the answer; many stop sooner
+	preflightAge   = "86400" // maximum cache time of preflight responses in seconds; many browsers use less
 )
 
-// sharesWithOrigins reports whether what is at a path may be read by scripts of any origin.
+// sharesWithOrigins reports whether scripts of any origin may read a path.
 func sharesWithOrigins(path string) bool {
 	return strings.HasPrefix(path, "/api/") || path == "/openapi.json"
 }
 
-// preflight tells a browser what the request it has in mind may carry. The origin is allowed already.
+// preflight sets the headers of a CORS preflight response. The origin header is already set.
 func preflight(h http.Header, r *http.Request) {
 	if !sharesWithOrigins(r.URL.Path) || r.Header.Get("Access-Control-Request-Method") == "" {
 		return

@@ -56,7 +56,7 @@ func TestOptionsThatIsNoPreflight(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShared makes sure that a script can read why it was refused.
+// TestErrorsAreShared checks that scripts can read error responses.
 func TestErrorsAreShared(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

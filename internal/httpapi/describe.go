@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// summary is a dataset in the catalogue.
+// summary is the entry of a dataset in the catalogue.
 type summary struct {
 	Namespace   string      `json:"namespace"`
 	Name        string      `json:"name"`
@@ -30,7 +30,7 @@ type links struct {
 	OpenAPI string `json:"openapi"`
 }
 
-// descriptor is a dataset on its own: the summary, all about its fields, and what its version says of itself.
+// descriptor is the full description of a dataset: the summary, its fields and the details of its version.
 type descriptor struct {
 	summary
 	Fields []field `json:"fields"`
@@ -42,7 +42,7 @@ type field struct {
 	Operators []query.Op `json:"operators"`
 }
 
-// catalogue answers with all datasets.
+// catalogue handles the list of datasets.
 func (a *API) catalogue(w *response, r *http.Request) error {
 	datasets, err := a.opts.Library.Datasets(r.Context())
 	if err != nil {
@@ -52,19 +52,19 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 		Datasets []summary `json:"datasets"`
 	}{make([]summary, len(datasets))}
 	for i, d := range datasets {
-		body.Datasets[i] = a.summarise(d)
+		body.Datasets[i] = a.summarize(d)
 	}
 	return a.sendDescription(w, r, body, herb.AccessOpen)
 }
 
-// describe answers with one dataset.
+// describe handles the description of a dataset.
 func (a *API) describe(w *response, r *http.Request) error {
 	snap, err := a.acquire(r)
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
-	body := descriptor{summary: a.summarise(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
+	body := descriptor{summary: a.summarize(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
 	for i, f := range snap.Fields {
 		body.Fields[i] = field{f, operators(f)}
 	}
@@ -74,13 +74,13 @@ func (a *API) describe(w *response, r *http.Request) error {
 		if a.mayRead(r, snap.Dataset) {
 			access = herb.AccessKey
 		} else {
-			body.Descriptor, body.Report = nil, nil // they quote values
+			body.Descriptor, body.Report = nil, nil // contain values
 		}
 	}
 	return a.sendDescription(w, r, body, access)
 }
 
-// mayRead reports whether a request has a key that may read the records of a dataset.
+// mayRead reports whether the key of a request permits reading a dataset.
 func (a *API) mayRead(r *http.Request, d herb.Dataset) bool {
 	secret := apiKey(r)
 	if secret == "" {
@@ -103,7 +103,7 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	return nil
 }
 
-func (a *API) summarise(d herb.Dataset) summary {
+func (a *API) summarize(d herb.Dataset) summary {
 	self := a.base + "/api/v1/" + d.Ref.String()
 	s := summary{
 		Namespace: d.Namespace, Name: d.Name, Title: d.Title, Description: d.Description,
@@ -117,7 +117,7 @@ func (a *API) summarise(d herb.Dataset) summary {
 	return s
 }
 
-// accessOf returns who may list a dataset, in words.
+// accessOf returns the access of a dataset, AccessOpen if it is not set.
 func accessOf(d herb.Dataset) herb.Access {
 	if d.Access == herb.AccessKey {
 		return herb.AccessKey
@@ -125,7 +125,7 @@ func accessOf(d herb.Dataset) herb.Access {
 	return herb.AccessOpen
 }
 
-// operators returns what may be asked of a field.
+// operators returns the operators of a field.
 func operators(f herb.Field) []query.Op {
 	ops := []query.Op{}
 	if f.Filterable {

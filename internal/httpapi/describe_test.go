@@ -99,7 +99,7 @@ func TestDescriptorOfPlantsIsOfNow(t *testing.T) {
 	}
 }
 
-// detailed gives a dataset of the fixture something to say of itself.
+// detailed adds details to a dataset of the fixture.
 func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Record) {
 	d.Details = herb.Details{
 		Order:      herb.Order{Field: "name", Desc: true},
@@ -113,7 +113,7 @@ func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Recor
 	return d, records
 }
 
-// TestDescriptor_details looks at what a version says of itself, and at who may see what quotes the values of records.
+// TestDescriptor_details checks the details of a version, and who may see those that contain values.
 func TestDescriptor_details(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -144,7 +144,7 @@ func TestDescriptor_details(t *testing.T) {
 			}
 			if !tt.all {
 				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") {
-					t.Errorf("values are told to those who may not list them: %s", a.body)
+					t.Errorf("values are visible without permission to read: %s", a.body)
 				}
 				return
 			}
@@ -161,6 +161,6 @@ func TestDescriptor_details(t *testing.T) {
 		})
 	}
 	if body := s.get(t, "/api/v1").body; strings.Contains(body, "report") || strings.Contains(body, "primary_key") {
-		t.Errorf("the catalogue is not short: %s", body)
+		t.Errorf("the catalogue contains details: %s", body)
 	}
 }

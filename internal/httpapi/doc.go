@@ -1,10 +1,10 @@
-// Package httpapi is the service as HTTP shows it: the route table, the handlers behind it, what every response has in
-// common, and the OpenAPI document that is made of the same table.
+// Package httpapi implements the HTTP interface: the route table, its handlers, everything responses have in common,
+// and the OpenAPI document, which is generated from the same table.
 //
-// # The way of a request
+// # Request processing
 //
-// API.ServeHTTP gives the request its id, the headers that every response under its path has, and a log line at the end.
-// The ServeMux finds the route; a handler either answers through response.send or returns an error, and API.fail makes
-// the one Error body of it. Bodies are complete before they are sent, so an answer is never half an answer: what fails,
-// fails before the first byte.
+// API.ServeHTTP assigns the request ID, sets the headers common to all responses under the path, and logs the request
+// when it ends. The ServeMux selects the route. A handler either responds through response.send or returns an error,
+// which API.fail converts to an Error body. Bodies are complete before they are sent, except for streams, so that
+// failures are detected before the first byte.
 package httpapi

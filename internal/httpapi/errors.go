@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// statuses says which status each kind of failure has. What is not in it is 500.
+// statuses maps error codes to HTTP statuses. Other codes are 500.
 var statuses = map[herb.Code]int{
 	herb.CodeInvalid:         http.StatusBadRequest,
 	herb.CodeUnauthenticated: http.StatusUnauthorized,
@@ -28,13 +28,13 @@ var statuses = map[herb.Code]int{
 	herb.CodeInternal:        http.StatusInternalServerError,
 }
 
-// errorBody is the Error of the specification.
+// errorBody is the Error schema of the specification.
 type errorBody struct {
 	Error   int32  `json:"error"`
 	Message string `json:"message"`
 }
 
-// retryAfter returns how long a client should wait after a 503.
+// retryAfter returns the Retry-After of a 503.
 func retryAfter(err error) time.Duration {
 	if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
 		return rejection.RetryAfter
@@ -42,22 +42,22 @@ func retryAfter(err error) time.Duration {
 	return time.Second
 }
 
-// fail answers with an Error body. Headers that say how a failure can be mended, such as Allow, are set before.
+// fail responds with an Error body. The caller sets headers that help the client, such as Allow, before.
 func (a *API) fail(w *response, r *http.Request, err error) {
 	w.err = err
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	if w.client != nil && w.client.Err() != nil && errors.Is(err, context.Canceled) {
-		w.gone = true
-		panic(http.ErrAbortHandler) // nobody reads the response
+		w.clientGone = true
+		panic(http.ErrAbortHandler) // the client has disconnected
 	}
-	status, message := a.verdict(err)
+	status, message := a.statusAndMessage(err)
 	if w.ticket != nil && errors.Is(err, context.DeadlineExceeded) {
 		w.ticket.ReportDeadline()
 	}
 	if status == http.StatusInternalServerError {
-		message = fmt.Sprintf("%s; it was written down under the request id %s", message, w.id)
+		message = fmt.Sprintf("%s, logged with request ID %s", message, w.id)
 	}
 	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "Content-Encoding", "Idempotency-Replayed"} {
@@ -81,14 +81,14 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 	w.send(r, status, contentJSON, mustJSON(errorBody{Error: int32(status), Message: message}))
 }
 
-// verdict finds the status of an error and the words a client may see.
-func (a *API) verdict(err error) (status int, message string) {
+// statusAndMessage returns the status of an error and the message for the client.
+func (a *API) statusAndMessage(err error) (status int, message string) {
 	code := herb.CodeOf(err)
 	switch {
 	case code != herb.CodeInternal:
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable, fmt.Sprintf(
-			"the response was not ready in time: a request may take %s; narrow it down, or try again later", a.opts.RequestTimeout)
+			"the request exceeded the time limit of %s; narrow it down, or try again later", a.opts.RequestTimeout)
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
@@ -102,7 +102,7 @@ func (a *API) verdict(err error) (status int, message string) {
 	return status, redactText(herb.MessageOf(err))
 }
 
-// encodeJSON writes JSON for people, too: < and > stay as they are.
+// encodeJSON encodes JSON without escaping < and >.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -113,7 +113,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// mustJSON encodes what cannot fail to be encoded: strings and numbers.
+// mustJSON encodes values that cannot fail to encode: strings and numbers.
 func mustJSON(v any) []byte {
 	b, err := encodeJSON(v)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	tests := []struct{ path, message string }{
-		{"/", "there is: GET /api/v1"},
-		{"/nothing", `there is nothing at "/nothing"; there is: GET /api/v1, GET /api/v1/{namespace}/{dataset}`},
+		{"/", "valid paths: GET /api/v1"},
+		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/{namespace}/{dataset}`},
 		{"/plants/", `did you mean "/plants"?`},
 		{"/plants/1", "POST /plants"},
 		{"/api", "GET /api/v1,"},
@@ -31,15 +31,15 @@ func TestUnknownPaths(t *testing.T) {
 		{"/api/v1/garden", "GET /openapi.json"},
 		{"/api/v1/garden/catalog/", `did you mean "/api/v1/garden/catalog"?`},
 		{"/api/v1/garden/catalog/data/", `did you mean "/api/v1/garden/catalog/data"?`},
-		{"/api/v1/garden/catalog/data/1", "there is nothing"},
+		{"/api/v1/garden/catalog/data/1", "no such path"},
 		{"/api/v1//garden/catalog/data", `did you mean "/api/v1/garden/catalog/data"?`},
 		{"//plants", `did you mean "/plants"?`},
-		{"//", "there is nothing"},
+		{"//", "no such path"},
 		{"/api/v1/./garden/catalog", `did you mean "/api/v1/garden/catalog"?`},
 		{"/api/../plants", `did you mean "/plants"?`},
-		{"/api/v2/garden/catalog/data", "there is nothing"},
-		{"/" + writer, `there is nothing at "/REDACTED"`},
-		{"/%ff%00", `nothing at "/\xff\x00"`},
+		{"/api/v2/garden/catalog/data", "no such path"},
+		{"/" + writer, `no such path "/REDACTED"`},
+		{"/%ff%00", `no such path "/\xff\x00"`},
 		{"/" + strings.Repeat("x", 5000), "xxx…"},
 	}
 	for _, tt := range tests {
@@ -69,7 +69,7 @@ func TestMethods(t *testing.T) {
 			a := s.do(t, request(method, path, ""))
 			if strings.Contains(allow+",", method+",") {
 				if a.status == 405 {
-					t.Errorf("%s %s is refused", method, path)
+					t.Errorf("%s %s is rejected", method, path)
 				}
 				continue
 			}
@@ -103,7 +103,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestFaults makes each part fail in each way and looks at what a client gets.
+// TestFaults makes each dependency fail in each way and checks the response.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	const inside = "disk at /var/secret is broken"
@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 		status  int
 		message string
 	}{
-		{"plain", errors.New(inside), 500, "internal error; it was written down"},
+		{"plain", errors.New(inside), 500, "internal error, logged with request ID"},
 		{"internal", herb.Wrap(herb.CodeInternal, errors.New(inside), "%s", inside), 500, "internal error"},
 		{"unknown code", &herb.Error{Code: "odd", Message: inside}, 500, "internal error"},
 		{"unavailable", herb.Wrap(herb.CodeUnavailable, errors.New(inside), "the store is away"), 503, "the store is away"},
@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 					}
 				}
 				if log := s.log.String(); !strings.Contains(log, a.header.Get("X-Request-Id")) || !strings.Contains(log, e.err.Error()) {
-					t.Errorf("the log does not tell the cause:\n%s", log)
+					t.Errorf("the log lacks the cause:\n%s", log)
 				}
 			})
 		}
@@ -232,7 +232,7 @@ func TestPanicThatCutsTheConnection(t *testing.T) {
 	}
 }
 
-// brokenWriter lets the first write of a body panic.
+// brokenWriter panics at the first write of a body.
 type brokenWriter struct{ next http.Handler }
 
 func (b brokenWriter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -286,6 +286,6 @@ func TestHomeFails(t *testing.T) {
 func TestNewNeedsItsParts(t *testing.T) {
 	t.Parallel()
 	if _, err := httpapi.New(httpapi.Options{}); err == nil {
-		t.Error("an API without parts was made")
+		t.Error("New accepts missing dependencies")
 	}
 }

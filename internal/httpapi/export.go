@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// Trailer fields of an export, by which a client can tell whether it has all of it. The first two are those of RFC 9530
+// Trailer fields of an export, by which a client can verify that it is complete. The first two are defined by RFC 9530
 // and its companion: hashes of the bytes sent, and of the bytes after decompression.
 const (
 	trailerDigest   = "Content-Digest"
@@ -22,10 +22,10 @@ const (
 	exportTrailers  = trailerDigest + ", " + trailerOriginal + ", " + trailerRows
 )
 
-// export sends the whole result of a query. A failure before the first byte is an error like any other; a later failure
-// closes the connection, so that a part cannot be taken for the whole.
+// export sends the complete result of a query. A failure before the first byte is reported like any other; a later
+// failure aborts the connection, so that a partial export does not look complete.
 //
-// The first byte must come within Options.RequestTimeout. After that, the export takes as long as the client needs.
+// The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	snap, req, err := a.resolveRequest(w, r)
 	if err != nil {
@@ -90,10 +90,10 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 		err = out.Close()
 	}
 	if err != nil {
-		w.gone = body.clientLeft()
+		w.clientGone = body.clientLeft()
 		return inTime(err)
 	}
-	body.header() // of an export without a single byte
+	body.header() // if the export is empty
 	body.extend()
 	if trailers {
 		setTrailers(w.Header(), sum, body)

@@ -63,8 +63,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportIsWhatThePagesAre compares an export with all pages of the listing.
-func TestExportIsWhatThePagesAre(t *testing.T) {
+// TestExportEqualsPages compares an export with all pages of the listing.
+func TestExportEqualsPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	for _, q := range []string{"", "category=tree&sort=price&order=desc", "search=plant", "sort=date", "id[gt]=1000"} {
@@ -167,7 +167,8 @@ func TestExportHead(t *testing.T) {
 	}
 }
 
-// TestExportTrailer reads exports from a real server: what was sent, what that is when it is decompressed, and the rows.
+// TestExportTrailer checks the trailers of exports from a real server: hashes of the sent and of the decompressed
+// bytes, and the number of rows.
 func TestExportTrailer(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -209,7 +210,7 @@ func TestExportTrailer(t *testing.T) {
 	}
 }
 
-// TestExportToOldClients has no chunks and no trailer.
+// TestExportToOldClients checks that HTTP/1.0 clients get neither chunks nor trailers.
 func TestExportToOldClients(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -219,7 +220,7 @@ func TestExportToOldClients(t *testing.T) {
 	}
 }
 
-// rows is a stream of n records, of which each is preceded by a call. A negative n is without end.
+// rows returns a stream of n records that calls before for each one. A negative n means infinitely many.
 func rows(ctx context.Context, n int, before func(i int) error) query.Stream {
 	d, records := catalog()
 	rec := records[0].AppendJSON(nil, d.Fields)
@@ -240,7 +241,7 @@ func rows(ctx context.Context, n int, before func(i int) error) query.Stream {
 	}}
 }
 
-// watched is a service that tells when a request has ended, its log line included.
+// watched is a service that signals when a request has ended and been logged.
 type watched struct {
 	*service
 	observed, ended chan httpapi.Observation
@@ -260,7 +261,7 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.service.ServeHTTP(rw, r)
 }
 
-// fetch sends a request to a real server and reads as much of the body as comes.
+// fetch sends a request to a real server and reads the body until it ends or fails.
 func fetch(t *testing.T, base string, read func(io.Reader) error) (res *http.Response, err error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", base+catalogData, nil)
@@ -277,7 +278,7 @@ func fetch(t *testing.T, base string, read func(io.Reader) error) (res *http.Res
 	return res, read(res.Body)
 }
 
-// TestExportThatFails sees that a failure after the first bytes cannot be mistaken for the end.
+// TestExportThatFails checks that a failure after the first bytes cannot be mistaken for the end.
 func TestExportThatFails(t *testing.T) {
 	t.Parallel()
 	broken := herb.Errorf(herb.CodeInternal, "the disk is gone")
@@ -334,14 +335,14 @@ func TestExportThatFails(t *testing.T) {
 	}
 }
 
-// TestExportClientGoesAway sees that work ends when nobody wants it any more.
+// TestExportClientGoesAway checks that an export stops when its client disconnects.
 func TestExportClientGoesAway(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)
 	s.library.stream = func(ctx context.Context) query.Stream { return rows(ctx, -1, nil) }
 	_, err := fetch(t, "http://"+s.listenAs(t, s), func(body io.Reader) error {
 		_, err := io.CopyN(io.Discard, body, 1<<20)
-		return err // and the body is closed
+		return err // closes the body
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -350,11 +351,11 @@ func TestExportClientGoesAway(t *testing.T) {
 		t.Errorf("observed %+v", x)
 	}
 	if log := s.log.String(); strings.Contains(log, `"level":"ERROR"`) {
-		t.Errorf("it is no fault of ours:\n%s", log)
+		t.Errorf("it is logged as an error:\n%s", log)
 	}
 }
 
-// TestExportStalledClient has a client that stops reading and keeps the connection.
+// TestExportStalledClient has a client that stops reading and keeps the connection open.
 func TestExportStalledClient(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 100*time.Millisecond)
@@ -375,10 +376,11 @@ func TestExportStalledClient(t *testing.T) {
 	}
 }
 
-// TestExportSlowerThanTheServersLimits takes longer than any answer may but never stops: a slow reader gets it all.
+// TestExportSlowerThanTheServersLimits checks that a slow but steady reader gets a whole export that takes longer than
+// the limits of other responses.
 func TestExportSlowerThanTheServersLimits(t *testing.T) {
 	t.Parallel()
-	const limit = 2 * time.Second // a loaded machine reads the header of a request within it
+	const limit = 2 * time.Second // enough for a loaded machine to read the header of a request
 	s := newService(t, nil)
 	s.library.stream = func(ctx context.Context) query.Stream {
 		return rows(ctx, 6_000, func(i int) error {
@@ -409,7 +411,7 @@ func TestExportSlowerThanTheServersLimits(t *testing.T) {
 	}
 }
 
-// TestExportAndShutdown stops the server in the middle of an export, which is then finished.
+// TestExportAndShutdown stops the server during an export, which must still complete.
 func TestExportAndShutdown(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -448,8 +450,8 @@ func TestExportAndShutdown(t *testing.T) {
 	}
 }
 
-// TestExportMemory exports ten times as many records with hardly more allocations. It is not parallel: others would be
-// counted.
+// TestExportMemory checks that ten times as many records need hardly more allocations. It is not parallel, because
+// allocations of other tests would count.
 func TestExportMemory(t *testing.T) {
 	s := newService(t, func(o *httpapi.Options) { o.Log = nil })
 	for _, coding := range []string{"identity", "gzip", "zstd"} {

@@ -1,6 +1,6 @@
 package httpapi
 
-// Operations lists the method and path of every route, as the OpenAPI document writes them.
+// Operations returns the method and path of every route, in OpenAPI syntax.
 func (a *API) Operations() []string {
 	var ops []string
 	for _, rt := range a.routes {
@@ -11,7 +11,7 @@ func (a *API) Operations() []string {
 	return ops
 }
 
-// PagePatterns lists the routes that the document leaves out.
+// PagePatterns returns the routes that are not part of the document.
 func (a *API) PagePatterns() []string {
 	var pages []string
 	for _, rt := range a.routes {
@@ -22,5 +22,5 @@ func (a *API) PagePatterns() []string {
 	return pages
 }
 
-// Statuses is the table from codes to statuses.
+// Statuses exports the mapping from codes to statuses.
 var Statuses = statuses

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// facetsBody is the answer to a request for facets.
+// facetsBody is the response to a facet request.
 type facetsBody struct {
 	Data []facet    `json:"data"`
 	Meta facetsMeta `json:"meta"`
@@ -27,14 +27,14 @@ type facet struct {
 	*facetRange
 }
 
-// facetRange is what a facet of numbers or dates has beyond others.
+// facetRange is the additional members of number and date facets.
 type facetRange struct {
 	Min       string         `json:"min"`
 	Max       string         `json:"max"`
 	Histogram []query.Bucket `json:"histogram"`
 }
 
-// facets answers with how the values of fields are distributed.
+// facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
 	var req *query.FacetRequest
 	snap, err := a.resolve(w, r, func(snap library.Snapshot) (err error) {
@@ -63,16 +63,16 @@ func (a *API) facets(w *response, r *http.Request) error {
 func renderFacets(found query.Facets) facetsBody {
 	body := facetsBody{Data: make([]facet, len(found.Fields)), Meta: facetsMeta{found.Total}}
 	for i, f := range found.Fields {
-		body.Data[i] = facet{Field: f.Field, Type: f.Type, Empty: f.Empty, Distinct: f.Distinct, Values: orNone(f.Values)}
+		body.Data[i] = facet{Field: f.Field, Type: f.Type, Empty: f.Empty, Distinct: f.Distinct, Values: orEmpty(f.Values)}
 		if query.HasRange(f.Type) {
-			body.Data[i].facetRange = &facetRange{f.Min, f.Max, orNone(f.Histogram)}
+			body.Data[i].facetRange = &facetRange{f.Min, f.Max, orEmpty(f.Histogram)}
 		}
 	}
 	return body
 }
 
-// orNone returns a list that is written as one, even if there is nothing in it.
-func orNone[T any](list []T) []T {
+// orEmpty returns list, or an empty list if it is nil, so that JSON has [] instead of null.
+func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

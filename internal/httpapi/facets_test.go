@@ -64,7 +64,7 @@ func TestFacetsRefusals(t *testing.T) {
 	tests := []struct {
 		name, target string
 		status       int
-		message      string // a part of it
+		message      string // part of the message
 	}{
 		{"no field", facetsPath, 400, `no "field" is given; name the fields to count the values of, as in field=id; filterable`},
 		{"unknown field", facetsPath + "?field=categry", 400, `unknown field "categry"; did you mean "category"?`},
@@ -107,11 +107,11 @@ func TestFacetsHeaders(t *testing.T) {
 	counted := s.library.listed.Load()
 	same := s.get(t, facetsPath+"?top=5&search=Everywhere&field=category&field=id", "If-None-Match: "+tag)
 	if same.status != 304 || s.library.listed.Load() != counted {
-		t.Errorf("the same question gets %d, and %d were counted", same.status, s.library.listed.Load()-counted)
+		t.Errorf("the same request gets %d after %d facet queries", same.status, s.library.listed.Load()-counted)
 	}
 	for _, other := range []string{"field=category&search=everywhere&top=5", "field=category&field=id&search=everywhere&top=6", "field=category&field=id&top=5"} {
 		if a := s.get(t, facetsPath+"?"+other, "If-None-Match: "+tag); a.status != 200 || a.header.Get("ETag") == tag {
-			t.Errorf("%s has the tag of another question", other)
+			t.Errorf("%s has the tag of another request", other)
 		}
 	}
 	head := s.do(t, request("HEAD", facetsPath+"?field=id", ""))
@@ -128,7 +128,7 @@ func TestFacetsHeaders(t *testing.T) {
 	}
 }
 
-// TestFacetsExample asks what docs/api.md asks, and expects what it shows.
+// TestFacetsExample checks the example in docs/api.md.
 func TestFacetsExample(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/api.md")
@@ -160,7 +160,7 @@ func TestFacetsExample(t *testing.T) {
 	}
 }
 
-// TestFacetsLinkToListings sees that a bucket and a value, asked for as a filter, find as many records as they say.
+// TestFacetsLinkToListings checks that filtering by a bucket or value returns as many records as its count.
 func TestFacetsLinkToListings(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// The secrets of the fixture. They look like keys, so that the log must hide them wherever they turn up.
+// Secrets of the fixture. They look like keys, so that the log must redact them everywhere.
 const (
 	writer     = "herb_writer0000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	reader     = "herb_reader0000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -28,9 +28,9 @@ const (
 	unknown    = "herb_unknown000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
-// fakeKeys knows the secrets above.
+// fakeKeys accepts the secrets above.
 type fakeKeys struct {
-	err   error // instead of an answer
+	err   error // returned instead of a result
 	asked atomic.Int64
 }
 
@@ -52,9 +52,9 @@ func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, 
 	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil
 }
 
-// fakePlants keeps plants in memory.
+// fakePlants stores plants in memory.
 type fakePlants struct {
-	err, outcomeErr error // instead of an answer
+	err, outcomeErr error // returned instead of a result
 
 	mu      sync.Mutex
 	records []herb.Record
@@ -91,11 +91,11 @@ func (p *fakePlants) lastCreation() store.Creation {
 
 // fakeLibrary serves datasets from memory through the oracle.
 type fakeLibrary struct {
-	acquireErr, datasetsErr, listErr error // instead of an answer
+	acquireErr, datasetsErr, listErr error // returned instead of a result
 	listPanic                        any
-	listing                          func()                             // called when a listing begins
-	query                            func(context.Context) error        // called instead of the listing; nil: the listing
-	stream                           func(context.Context) query.Stream // instead of the records
+	listing                          func()                             // called when a listing starts
+	query                            func(context.Context) error        // replaces the listing unless nil
+	stream                           func(context.Context) query.Stream // replaces the records
 
 	plants *fakePlants
 	mu     sync.Mutex
@@ -123,7 +123,7 @@ func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
 	if l.datasetsErr != nil {
 		return nil, l.datasetsErr
 	}
-	all := []herb.Dataset{l.livingPlants().Dataset}
+	all := []herb.Dataset{l.mutablePlants().Dataset}
 	for _, d := range l.sets {
 		all = append(all, d.Dataset)
 	}
@@ -139,7 +139,7 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot
 	}
 	d, ok := l.sets[ref]
 	if ref == herb.PlantsRef {
-		d, ok = l.livingPlants(), true
+		d, ok = l.mutablePlants(), true
 	}
 	if !ok {
 		return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
@@ -147,8 +147,8 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot
 	return library.Snapshot{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
 
-// livingPlants is the dataset of the plants that were created so far.
-func (l *fakeLibrary) livingPlants() fakeDataset {
+// mutablePlants returns the dataset of the created plants.
+func (l *fakeLibrary) mutablePlants() fakeDataset {
 	l.plants.mu.Lock()
 	records := slices.Clone(l.plants.records)
 	l.plants.mu.Unlock()
@@ -216,11 +216,11 @@ type service struct {
 	keys    *fakeKeys
 	log     *logBuffer
 
-	document     string // what openAPI returned
-	documentPuts int    // and when
+	document     string // last result of openAPI
+	documentPuts int    // number of puts at that time
 }
 
-// newService makes one; change may replace options.
+// newService returns a service; change may modify its options.
 func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	t.Helper()
 	plants := &fakePlants{retries: map[store.Retry]herb.Plant{}}
@@ -245,7 +245,7 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 
 func published() time.Time { return time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC) }
 
-// catalog has the eleven fields of the specification, and 60 records.
+// catalog returns a dataset with the eleven fields of the specification and 60 records.
 func catalog() (herb.Dataset, []herb.Record) {
 	var fields []herb.Field
 	types := map[string]herb.Type{"id": herb.TypeNumber, "price": herb.TypeNumber, "date": herb.TypeDate, "tags": herb.TypeList}
@@ -272,7 +272,7 @@ func catalog() (herb.Dataset, []herb.Record) {
 	}, records
 }
 
-// staff needs a key.
+// staff returns a dataset that requires a key.
 func staff() (herb.Dataset, []herb.Record) {
 	return herb.Dataset{
 			Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Access: herb.AccessKey, Version: "v1", Published: published(),
@@ -282,7 +282,7 @@ func staff() (herb.Dataset, []herb.Record) {
 		}
 }
 
-// oddities has fields that are not what one would expect, and no records.
+// oddities returns a dataset with unusual fields and no records.
 func oddities() (herb.Dataset, []herb.Record) {
 	return herb.Dataset{
 		Ref: herb.Ref{Namespace: "odd", Name: "a-b.c"}, Version: "v1", Published: published(),

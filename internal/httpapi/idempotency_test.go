@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestIdempotencyKey_documents checks that all documents promise the same of idempotency keys.
+// TestIdempotencyKey_documents checks that all documents make the same promise about idempotency keys.
 func TestIdempotencyKey_documents(t *testing.T) {
 	t.Parallel()
 	for file, wants := range map[string][]string{

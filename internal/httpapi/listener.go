@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// ListenerOptions of a Listener.
+// ListenerOptions configures a Listener.
 type ListenerOptions struct {
-	MaxConnections int          // open at once; 0: no limit
+	MaxConnections int          // maximum number of open connections; 0 means unlimited
 	Log            *slog.Logger // nil disables logging
 }
 
-// Listener wraps the listener of a server. It belongs above TLS.
+// Listener wraps the listener of a server. With TLS, wrap the TLS listener.
 //
-// net/http rejects a request that is not HTTP, or whose header is too large, with a line of plain text before any handler
-// runs. The connections of this listener replace that line by an Error body. At MaxConnections, and when the process has no
-// file descriptor left, the connection that has waited longest for a request is closed to make room for a new one.
+// net/http rejects malformed requests and oversized headers with a line of plain text before any handler runs.
+// Connections of this listener replace that line with an Error body. At MaxConnections, and when the process is out of
+// file descriptors, the connection that has been idle longest is closed to make room for a new one.
 func Listener(l net.Listener, opts ListenerOptions) net.Listener {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -40,11 +40,12 @@ type listener struct {
 	all *connections
 }
 
-// sendBuffer bounds what the kernel holds for a client that reads slowly, which is several MiB by default. It also bounds how
-// much such a client must read before a blocked write goes on: the kernel waits until a third of the buffer is free.
+// sendBuffer limits the kernel memory of a client that reads slowly, which is several MiB by default. It also limits
+// how much such a client must read before a blocked write resumes: the kernel waits until a third of the buffer is
+// free.
 const sendBuffer = 256 << 10
 
-// Accept waits for the next connection.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	if !l.all.reserve() {
 		l.all.release()
@@ -56,10 +57,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	if err != nil {
 		l.all.release()
-		return nil, err // net/http tries again after a temporary error, such as EMFILE
+		return nil, err // net/http retries after a temporary error, such as EMFILE
 	}
 	if tcp, ok := c.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // the default is slower to notice progress, not wrong
+		_ = tcp.SetWriteBuffer(sendBuffer) // without it, progress is detected later
 	}
 	return &conn{Conn: c, log: l.log, accepted: time.Now(), all: l.all}, nil
 }
@@ -76,10 +77,10 @@ type conn struct {
 
 	accepted time.Time
 
-	all    *connections  // whose mutex guards what follows
-	place  *list.Element // among those that wait for a request; nil: it has one
-	served bool          // it has had a request
-	gone   bool          // its place was given back
+	all      *connections  // its mutex guards the fields below
+	idle     *list.Element // position in the list of idle connections; nil while it has a request
+	served   bool          // has had a request
+	released bool          // its slot has been released
 }
 
 // CloseWrite lets net/http close its side first, so that the client can read the response.
@@ -90,9 +91,9 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// Write passes on what is written and replaces a rejection of net/http.
+// Write implements net.Conn and replaces rejections of net/http.
 func (c *conn) Write(p []byte) (int, error) {
-	status, reason, ok := ownRejection(p)
+	status, reason, ok := parseRejection(p)
 	if !ok {
 		return c.Conn.Write(p)
 	}
@@ -109,10 +110,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ownRejection recognizes a rejection of net/http. It is written at once: a status line followed by exactly two headers,
-// without a Date, which every response of a handler has. The reason is the rest of the status line. An unknown expectation
-// is rejected with a status that no handler uses and an empty body.
-func ownRejection(p []byte) (status int, reason string, ok bool) {
+// parseRejection recognizes a rejection written by net/http. It is written in one piece: a status line followed by
+// exactly two headers and without a Date, which every response of a handler has. The reason is the rest of the status
+// line. An unsupported Expect header is rejected with a status that no handler uses and an empty body.
+func parseRejection(p []byte) (status int, reason string, ok bool) {
 	const headers = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	const statusStart = len("HTTP/1.1 ")
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || len(p) < statusStart+3 || p[statusStart] < '4' {
@@ -134,7 +135,7 @@ func ownRejection(p []byte) (status int, reason string, ok bool) {
 	return status, reason, true
 }
 
-// rejectionMessage says what was wrong and what would be right.
+// rejectionMessage returns the message for a rejected request.
 func rejectionMessage(status int, reason string) string {
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
@@ -147,7 +148,7 @@ func rejectionMessage(status int, reason string) string {
 		return "unsupported Expect header; send 100-continue or none"
 	}
 	if reason == "" {
-		reason = "it cannot be read"
+		reason = "cannot be parsed"
 	}
 	return "malformed request: " + reason + "; send HTTP/1.1"
 }

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-// recorded keeps the connections that it accepts.
+// recorded records the connections that it accepts.
 type recorded struct {
 	net.Listener
 	accepted chan *net.TCPConn
@@ -22,8 +22,8 @@ func (l *recorded) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// TestSendBuffer checks that the kernel holds little for a slow client. The progress of a client that reads steadily is
-// noticed when a third of the buffer is free: with a large buffer, it looks stalled.
+// TestSendBuffer checks that the kernel buffers little for a slow client. The progress of a steady reader is detected
+// when a third of the buffer is free: with a large buffer, it looks stalled.
 func TestSendBuffer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func TestSendBuffer(t *testing.T) {
 	const largest = 1 << 20
 	if err := raw.Control(func(fd uintptr) {
 		size, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
-		// 16 KiB is what the kernel starts with when it sizes the buffer by itself.
+		// 16 KiB is the initial size of an automatically sized buffer.
 		if err != nil || size > largest || size <= 64<<10 {
 			t.Errorf("the send buffer has %d bytes, %v; want a fixed size of at most %d", size, err, largest)
 		}

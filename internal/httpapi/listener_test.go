@@ -38,14 +38,14 @@ func (s *service) listenAs(t *testing.T, handler http.Handler) string {
 }
 
 // raw sends bytes and reads the response.
-func raw(t *testing.T, addr, method, text string) answer {
+func raw(t *testing.T, addr, method, text string) checkedResponse {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	// The server may answer and hang up before it has read all.
+	// The server may respond and close the connection before it has read everything.
 	go func() { _, _ = io.WriteString(c, text) }()
 	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {
@@ -56,7 +56,7 @@ func raw(t *testing.T, addr, method, text string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	return checkedResponse{res.StatusCode, res.Header, string(body)}
 }
 
 func TestRefusalsOfNetHTTP(t *testing.T) {
@@ -128,8 +128,8 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// TestHandlersMayAnswerInPlainText makes sure that only net/http's own words are replaced.
-func TestHandlersMayAnswerInPlainText(t *testing.T) {
+// TestHandlersMayRespondInPlainText checks that only rejections of net/http are replaced.
+func TestHandlersMayRespondInPlainText(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// list answers with a page of records, or with all of them to a client that asks for a file.
+// list sends a page of records, or a file of all records if the client requests one.
 func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
@@ -48,12 +48,12 @@ func (a *API) list(w *response, r *http.Request) error {
 	return nil
 }
 
-// maxBufferedPage is the size up to which a page is held in memory before it is sent. A page of 100 records is rarely larger
-// than 64 KiB, but a record can have megabytes.
+// maxBufferedPage is the maximum size of a page that is buffered in memory. A page of 100 records is rarely larger than
+// 64 KiB, but a record can have megabytes.
 const maxBufferedPage = 256 << 10
 
-// streamListing sends a page of records that is too large to be held in memory. Its records are memory-mapped and sent from
-// there. It runs in the lane of the exports, because it takes as long as one.
+// streamListing sends a page that is too large to buffer. Its records are memory-mapped and sent from there. It runs in
+// the lane of exports, because it takes as long.
 func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m query.Meta) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 		if i > 0 && err == nil {
 			_, err = out.Write([]byte{','})
 		}
-		// In pieces, because an encoder may hold what it is given until it has compressed all of it.
+		// In pieces, because an encoder may buffer its input until it has compressed all of it.
 		for piece := range slices.Chunk(rec, streamChunk) {
 			if err == nil {
 				_, err = out.Write(piece)
@@ -105,13 +105,13 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 		err = out.Close()
 	}
 	if err != nil {
-		w.gone = body.clientLeft()
+		w.clientGone = body.clientLeft()
 	}
 	return err
 }
 
-// resolveRequest finds the dataset that a path names, authorizes the client to read it and parses the query, in this
-// order. The caller releases the snapshot.
+// resolveRequest opens the dataset of the path, authorizes the client and parses the query, in this order. The caller
+// must release the snapshot.
 func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapshot, req *query.Request, err error) {
 	snap, err = a.resolve(w, r, func(snap library.Snapshot) (err error) {
 		if h := w.Header(); h.Get("Vary") == "" {
@@ -150,7 +150,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 		vary = varyCookie
 	}
 	w.Header().Set("Vary", vary)
-	_, err := a.authorise(w, r, a.keyOf(w, r), needsKey(d.Ref), d.ReadScopes()...)
+	_, err := a.authorize(w, r, a.keyOf(w, r), needsKey(d.Ref), d.ReadScopes()...)
 	return err
 }
 
@@ -159,7 +159,7 @@ func needsKey(ref herb.Ref) string {
 		"as Authorization: Bearer <key>, or as the parameter api_key"
 }
 
-// acquire opens the dataset that a path names.
+// acquire opens the dataset of the path.
 func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
 	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
 	snap, err := a.opts.Library.Acquire(r.Context(), ref)
@@ -169,10 +169,10 @@ func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
 	return snap, err
 }
 
-// listingStart is what the body of a listing begins with.
+// listingStart is the start of the body of a listing.
 const listingStart = `{"data":[`
 
-// appendListing appends the body of a listing. Records are copied as they are.
+// appendListing appends the body of a listing. Records are copied unchanged.
 func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
 	b = append(b, listingStart...)
 	for i, rec := range records {
@@ -184,7 +184,7 @@ func appendListing(b []byte, records [][]byte, m query.Meta) []byte {
 	return appendMeta(b, m)
 }
 
-// appendMeta appends what follows the records of a listing.
+// appendMeta appends the part of a listing that follows the records.
 func appendMeta(b []byte, m query.Meta) []byte {
 	b = append(b, `],"meta":{"total":`...)
 	b = strconv.AppendInt(b, int64(m.Total), 10)
@@ -207,7 +207,7 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(first, "1") // the page comes last
+	base := strings.TrimSuffix(first, "1") // the page is the last parameter
 	var b []byte
 	add := func(rel string, page int) {
 		if len(b) > 0 {

@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// pageOf returns an API whose only page has some records of a size.
+// pageOf returns an API whose only page has some records of the given size.
 func pageOf(t *testing.T, records, size int) *httpapi.API {
 	t.Helper()
 	s := newService(t, nil)
@@ -35,7 +35,7 @@ func pageOf(t *testing.T, records, size int) *httpapi.API {
 	return api
 }
 
-// TestLargePages compares pages that are streamed with what they have to be, on both sides of the size limit.
+// TestLargePages checks streamed and buffered pages on both sides of the size limit.
 func TestLargePages(t *testing.T) {
 	t.Parallel()
 	const target = "/api/v1/garden/large/data?per_page=3"
@@ -68,14 +68,15 @@ func TestLargePages(t *testing.T) {
 	}
 }
 
-// TestLargePages_memory sends a page of 100 MiB with little memory. It is not parallel: others would be counted.
+// TestLargePages_memory sends a page of 100 MiB with little memory. It is not parallel, because allocations of other
+// tests would count.
 func TestLargePages_memory(t *testing.T) {
 	api := pageOf(t, 100, 1<<20)
 	for _, coding := range []string{"identity", "gzip", "zstd"} {
 		send := func() {
 			api.ServeHTTP(&nullWriter{http.Header{}}, request("GET", "/api/v1/garden/large/data?per_page=100", "", "Accept-Encoding: "+coding))
 		}
-		send() // encoders are made once
+		send() // creates the encoders
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		send()

@@ -76,7 +76,7 @@ func TestListingRefusals(t *testing.T) {
 	tests := []struct {
 		name, target string
 		status       int
-		message      string // a part of it
+		message      string // part of the message
 	}{
 		{"unknown dataset", "/api/v1/garden/catalogue/data", 404, `there is no dataset "garden/catalogue"; GET /api/v1 lists`},
 		{"unknown namespace", "/api/v1/xyzzy/quux/data", 404, `there is no dataset "xyzzy/quux"; GET /api/v1 lists`},
@@ -155,7 +155,7 @@ func TestListingLinks(t *testing.T) {
 func TestListingIsOfOneVersion(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	// A version that is published while a listing is under way does not get into it.
+	// A version published during a listing must not affect it.
 	s.library.listing = func() {
 		d, records := staff()
 		d.Version = "v2"

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// logRequest writes the one line that every request leaves, and tells the observer.
+// logRequest logs a request and calls Options.Observe.
 func (a *API) logRequest(w *response, r *http.Request) {
 	took := a.opts.Now().Sub(w.start)
 	pattern := ""
@@ -21,7 +21,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	}
 	level := slog.LevelInfo
 	switch {
-	case w.status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.gone:
+	case w.status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
 		level = slog.LevelError
 	case w.route != nil && w.route.probe:
 		level = slog.LevelDebug
@@ -40,14 +40,14 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
 	}
-	// What a client did wrong it was told; what it wrote there may be a secret in the wrong place.
+	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
 		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
 	}
 	a.opts.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// logPanic writes down where a handler panicked.
+// logPanic logs the stack of a panic.
 func (a *API) logPanic(w *response, r *http.Request, p any) {
 	a.opts.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", w.id),
@@ -55,7 +55,8 @@ func (a *API) logPanic(w *response, r *http.Request, p any) {
 		slog.String("stack", redactText(string(debug.Stack()))))
 }
 
-// knownMethod returns a method as it may be logged and counted: clients can make up any number of others.
+// knownMethod returns the method for logs and metrics: "OTHER" unless it is known, because clients can send arbitrary
+// ones.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

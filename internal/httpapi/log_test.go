@@ -85,10 +85,10 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsLogged puts secrets wherever a careless client might and looks for them in the log and in the answers.
+// TestNoSecretIsLogged puts secrets wherever a careless client might, and searches log and responses for them.
 func TestNoSecretIsLogged(t *testing.T) {
 	t.Parallel()
-	const plain = "correct-horse-battery" // a token of the operator's own choice looks like nothing special
+	const plain = "correct-horse-battery" // a key chosen by the operator has no recognizable prefix
 	const list = "/api/v1/locked/staff/data"
 	s := newService(t, nil)
 	s.library.listErr = errors.New("cannot list for " + reader)
@@ -148,7 +148,7 @@ func TestLogKeepsWhatIsNoSecret(t *testing.T) {
 	s.get(t, "/api/v1/garden/catalog/data?title=a%26b&category=fern&page=2&sort=price")
 	s.get(t, "/api/v1/garden/herb_garden/data")
 	for _, want := range []string{`"query":"title=a%26b&category=fern&page=2&sort=price"`, `"path":"/api/v1/garden/herb_garden/data"`} {
-		// The log is JSON, which writes & in its own way.
+		// The log is JSON, which escapes &.
 		if !strings.Contains(strings.ReplaceAll(s.log.String(), `\u0026`, "&"), want) {
 			t.Errorf("the log lacks %s:\n%s", want, s.log)
 		}

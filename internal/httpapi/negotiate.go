@@ -6,9 +6,9 @@ import (
 	"herbarium/internal/export"
 )
 
-// wantsExport reads Accept: whether the client asks for the whole result as a file, and for which. A file may be large,
-// so one is sent only where its type is named, and not as good as any other: JSON that weighs more, or the same and is
-// named too, comes before it. What is not on offer asks for nothing.
+// wantsExport reports whether Accept requests a file, and in which format. As files may be large, the format must be
+// named explicitly and preferred: JSON with a higher weight, or named with the same weight, takes precedence.
+// Unsupported types are ignored.
 func wantsExport(headers []string) (format export.Format, ok bool) {
 	const unsaid = -1
 	type offer struct {
@@ -38,7 +38,7 @@ func wantsExport(headers []string) (format export.Format, ok bool) {
 			}
 		}
 	}
-	least := json // what a file must weigh to be sent
+	least := json // minimum weight of a file format
 	switch {
 	case json != unsaid:
 		least++
@@ -56,7 +56,7 @@ func wantsExport(headers []string) (format export.Format, ok bool) {
 	return format, ok
 }
 
-// rangeWeight finds the weight among the parameters of a media range. The others do not matter: there is one CSV here.
+// rangeWeight returns the weight of a media range. Other parameters are ignored: there is only one CSV variant.
 func rangeWeight(params string) int {
 	weight := 1000
 	for params != "" {

@@ -12,42 +12,42 @@ import (
 // interfaceVersion is the version of the interface, not of the program.
 const interfaceVersion = "1.0.0"
 
-// The groups of operations.
+// Tags of operations.
 const (
 	tagPlants  = "Plants"
 	tagData    = "Data"
 	tagService = "Service"
 )
 
-// operation is what the OpenAPI document says of a route beyond the route itself.
+// operation is the OpenAPI description of a route.
 type operation struct {
 	description string
 	parameters  []any
-	body        any // nil: none
+	body        any // nil if there is none
 	responses   object
 }
 
-// document is the OpenAPI document of the datasets at one time.
+// document is the OpenAPI document for one set of datasets.
 type document struct {
-	key  string // changes when the document may change
-	body []byte
-	tag  string
+	fingerprint string // changes whenever the document may change
+	body        []byte
+	tag         string
 }
 
-// openAPI answers with the OpenAPI document.
+// openAPI handles the OpenAPI document.
 func (a *API) openAPI(w *response, r *http.Request) error {
 	datasets, err := a.opts.Library.Datasets(r.Context())
 	if err != nil {
 		return err
 	}
-	key := documentKey(datasets)
+	key := fingerprintOf(datasets)
 	d := a.document.Load()
-	if d == nil || d.key != key {
+	if d == nil || d.fingerprint != key {
 		body, err := encodeJSON(a.describeAll(datasets))
 		if err != nil {
 			return err
 		}
-		d = &document{key: key, body: body, tag: a.entityTag(string(body))}
+		d = &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
 		a.document.Store(d)
 	}
 	w.setCaching(r, herb.AccessOpen)
@@ -57,8 +57,8 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	return nil
 }
 
-// documentKey names the versions of all datasets. The fields of the plants are always the same.
-func documentKey(datasets []herb.Dataset) string {
+// fingerprintOf identifies the versions of all datasets. The fields of the plants never change.
+func fingerprintOf(datasets []herb.Dataset) string {
 	var b strings.Builder
 	for _, d := range datasets {
 		b.WriteString(d.Ref.String())
@@ -70,8 +70,8 @@ func documentKey(datasets []herb.Dataset) string {
 	return b.String()
 }
 
-// describeAll makes the document: the operations of the route table, and the listing and the facets once more for
-// each dataset, with its own parameters and records.
+// describeAll generates the document: the operations of the route table, and for each dataset its listing and facets
+// with their parameters and records.
 func (a *API) describeAll(datasets []herb.Dataset) object {
 	var paths object
 	schemas := schemas()
@@ -84,7 +84,7 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 		if rt.pattern != listPattern {
 			continue
 		}
-		names, wide := distinct{}, false
+		names, wide := uniqueNames{}, false
 		for _, d := range datasets {
 			name, at := names.identifier(d.Ref), "/api/v1/"+d.Ref.String()
 			schemas = append(schemas, member{recordSchema(name), describeRecord(d)})
@@ -110,11 +110,11 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 			{"description", introduction},
 			{"license", object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}},
 		}},
-		{"servers", []any{object{{"url", cmp.Or(strings.TrimRight(a.opts.PublicURL, "/"), "/")}, {"description", "Where this document comes from."}}}},
+		{"servers", []any{object{{"url", cmp.Or(strings.TrimRight(a.opts.PublicURL, "/"), "/")}, {"description", "The server of this document."}}}},
 		{"tags", []any{
 			object{{"name", tagPlants}, {"description", "The plant store."}},
-			object{{"name", tagData}, {"description", "Datasets and their records. What is created in the plant store is listed as store/plants."}},
-			object{{"name", tagService}, {"description", "About the service itself."}},
+			object{{"name", tagData}, {"description", "Datasets and their records. Created plants are listed as store/plants."}},
+			object{{"name", tagService}, {"description", "Service metadata and health."}},
 		}},
 		{"paths", paths},
 		{"components", object{
@@ -127,16 +127,16 @@ func (a *API) describeAll(datasets []herb.Dataset) object {
 	}
 }
 
-const introduction = "Records of datasets, page by page, sorted, searched and filtered; and plants to be created.\n\n" +
-	"Every error on every path, an unknown path (404) and a wrong method (405, with `Allow`) included, has the body " +
-	"`Error`; its `error` is the HTTP status and its `message` says what was wrong and what would be right. `HEAD` works " +
-	"wherever `GET` does, and `OPTIONS` tells what is allowed. Every response has an `X-Request-Id`; one that is sent is " +
-	"kept. Everything under `/api/` and this document may be read by scripts of any origin (CORS). Bodies come in zstd or " +
-	"gzip if `Accept-Encoding` asks for it.\n\n" +
-	"A dataset with `access: key` shows its records to holders of a key alone. Its description (name, fields, version, " +
-	"number of records) is open all the same."
+const introduction = "List the records of datasets with paging, sorting, search and filters, and create plants.\n\n" +
+	"Every error, including an unknown path (404) and a wrong method (405, with `Allow`), has the body " +
+	"`Error`; its `error` is the HTTP status and its `message` says what is wrong and how to fix it. `HEAD` works " +
+	"wherever `GET` does, and `OPTIONS` returns the allowed methods. Every response has an `X-Request-Id`, that of the request " +
+	"if it has one. Scripts of any origin may read everything under `/api/` and this document (CORS). Bodies are compressed with zstd or " +
+	"gzip if `Accept-Encoding` permits it.\n\n" +
+	"The records of a dataset with `access: key` require a key. Its description (name, fields, version, " +
+	"number of records) does not."
 
-// describe returns the route as an operation object.
+// describe returns the operation object of the route.
 func (rt *route) describe() object {
 	o := object{
 		{"operationId", rt.id},
@@ -151,11 +151,11 @@ func (rt *route) describe() object {
 	if rt.doc.body != nil {
 		o = append(o, member{"requestBody", rt.doc.body})
 	}
-	return append(o, member{"responses", withFaults(rt.doc.responses)})
+	return append(o, member{"responses", withErrorResponses(rt.doc.responses)})
 }
 
-// withFaults adds the responses that any request may get, and the one that any request with a key may get.
-func withFaults(responses object) object {
+// withErrorResponses adds the responses that any request may get, and the one that any request with a key may get.
+func withErrorResponses(responses object) object {
 	if slices.ContainsFunc(responses, func(m member) bool { return m.name == "401" }) {
 		responses = responses.with(member{"429", ref("responses", "TooManyFailures")})
 	}
@@ -165,7 +165,7 @@ func withFaults(responses object) object {
 	)
 }
 
-// security returns the alternatives of which one is enough; an empty one means that none is needed.
+// security returns the alternative security requirements; an empty one means that no key is required.
 func (k auth) security() []object {
 	scheme := func(name string) object { return object{{name, []string{}}} }
 	switch anyWay := []object{scheme("apiKeyHeader"), scheme("bearer"), scheme("apiKeyQuery")}; k {
@@ -184,16 +184,16 @@ func securitySchemes() object {
 	return object{
 		{"bearer", object{
 			{"type", "http"}, {"scheme", "bearer"},
-			{"description", "A key as access token: `Authorization: Bearer <key>`. Creating plants takes the scope `plants:write`."},
+			{"description", "A key as bearer token: `Authorization: Bearer <key>`. Creating plants requires the scope `plants:write`."},
 		}},
 		{"apiKeyHeader", object{
 			{"type", "apiKey"}, {"in", "header"}, {"name", "X-API-Key"},
 			{"description", "A key with the scope `data:read`, `data:read:<namespace>/*` or `data:read:<namespace>/<dataset>`. " +
-				"If keys are given in several ways the first of X-API-Key, Authorization and api_key counts."},
+				"If several are given, the first of X-API-Key, Authorization and api_key is used."},
 		}},
 		{"apiKeyQuery", object{
 			{"type", "apiKey"}, {"in", "query"}, {"name", "api_key"},
-			{"description", "The same key in the URL, for clients that can set no header. URLs are easily leaked: prefer a header."},
+			{"description", "The same key in the URL, for clients that cannot set headers. URLs are easily leaked; prefer a header."},
 		}},
 	}
 }

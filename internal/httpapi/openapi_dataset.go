@@ -11,11 +11,11 @@ import (
 	"herbarium/internal/query"
 )
 
-// distinct gives names that no other has.
-type distinct map[string]bool
+// uniqueNames generates unique names.
+type uniqueNames map[string]bool
 
-// identifier returns a name for a dataset that every generator of clients takes: letters, digits and underscores.
-func (d distinct) identifier(r herb.Ref) string {
+// identifier returns a name for a dataset that all client generators accept: letters, digits and underscores.
+func (d uniqueNames) identifier(r herb.Ref) string {
 	base := strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace + "_" + r.Name)
 	name := base
 	for n := 2; d[name]; n++ {
@@ -43,13 +43,13 @@ func describeRecord(d herb.Dataset) object {
 		with(member{"additionalProperties", false})
 }
 
-// describeField says what a field holds.
+// describeField returns the description of a field.
 func describeField(f herb.Field) string {
 	kinds := map[herb.Type]string{
 		herb.TypeText:   "Text.",
-		herb.TypeNumber: "A number in plain decimal notation, as the source wrote it.",
+		herb.TypeNumber: "A number in plain decimal notation, as written in the source.",
 		herb.TypeDate:   "A date, YYYY-MM-DD.",
-		herb.TypeList:   "A list, its elements separated by commas.",
+		herb.TypeList:   "A list of comma-separated elements.",
 	}
 	if f.Description == "" {
 		return kinds[f.Type]
@@ -57,7 +57,7 @@ func describeField(f herb.Field) string {
 	return strings.TrimRight(f.Description, ". ") + ". " + kinds[f.Type]
 }
 
-// describeListing returns the listing of one dataset as an operation object.
+// describeListing returns the operation object of the listing of one dataset.
 func describeListing(d herb.Dataset, name string) object {
 	about := listDescription
 	if d.Description != "" {
@@ -74,14 +74,14 @@ func describeListing(d herb.Dataset, name string) object {
 		{"description", about},
 		{"security", accessTo(d).security()},
 		{"parameters", datasetParameters(d, name)},
-		{"responses", withFaults(listResponses(page))},
+		{"responses", withErrorResponses(listResponses(page))},
 	}
 }
 
-// titleOf returns what people call a dataset.
+// titleOf returns the title of a dataset, or its ref if it has none.
 func titleOf(d herb.Dataset) string { return cmp.Or(d.Title, d.Ref.String()) }
 
-// accessTo returns what it takes to see the records of a dataset.
+// accessTo returns the authentication for the records of a dataset.
 func accessTo(d herb.Dataset) auth {
 	if d.Access == herb.AccessKey {
 		return authKey
@@ -89,7 +89,7 @@ func accessTo(d herb.Dataset) auth {
 	return authOptional
 }
 
-// datasetParameters returns everything that can be asked of a dataset.
+// datasetParameters returns the parameters of the listing of a dataset.
 func datasetParameters(d herb.Dataset, name string) []any {
 	var sortable []string
 	for _, f := range d.Fields {
@@ -99,7 +99,7 @@ func datasetParameters(d herb.Dataset, name string) []any {
 	}
 	params := []any{ref("parameters", "page"), ref("parameters", "per_page")}
 	if len(sortable) > 0 {
-		params = append(params, inQuery(query.ParamSort, "Field to sort by. Empty values come last in both orders.",
+		params = append(params, inQuery(query.ParamSort, "Field to sort by. Empty values are last in both directions.",
 			object{{"type", "string"}, {"enum", sortable}}))
 	}
 	params = append(params, ref("parameters", "order"), ref("parameters", "search"), ref("parameters", "api_key"),
@@ -107,13 +107,13 @@ func datasetParameters(d herb.Dataset, name string) []any {
 	return append(params, filtersOf(d, name, query.Reserved())...)
 }
 
-// maxListed is how many fields can be filtered by with a parameter for each and each of its operators. Beyond it those of one
-// dataset would be most of the document, and more than readers and generators of clients can take.
+// maxListed is the maximum number of filterable fields with one parameter per field and operator. With more, one
+// dataset would dominate the document and exceed what viewers and client generators support.
 const maxListed = 50
 
 func filtersSchema(name string) string { return "Filters_" + name }
 
-// isWide reports whether a dataset has too many fields to have a parameter for each.
+// isWide reports whether a dataset has too many fields for individual parameters.
 func isWide(d herb.Dataset) bool {
 	n := 0
 	for _, f := range d.Fields {
@@ -124,12 +124,12 @@ func isWide(d herb.Dataset) bool {
 	return n > maxListed
 }
 
-// filtersOf returns the parameters that filter a dataset, where some names mean something else: one for each field and
-// operator or, of a wide dataset, one that stands for them all.
+// filtersOf returns the filter parameters of a dataset, except for reserved names: one for each field and operator or,
+// for a wide dataset, a single one for all.
 func filtersOf(d herb.Dataset, name string, reserved []string) (params []any) {
 	if isWide(d) {
-		return []any{inQuery("filters", "Any of the fields that its schema names, as `field=value` or `field[operator]=value`, each as often as "+
-			"needed. The operators of a field are told by `/api/v1/"+d.Ref.String()+"`.", schema(filtersSchema(name)))}
+		return []any{inQuery("filters", "Any field in the schema, as `field=value` or `field[operator]=value`; may be "+
+			"repeated. For the operators of a field, see `/api/v1/"+d.Ref.String()+"`.", schema(filtersSchema(name)))}
 	}
 	for _, f := range d.Fields {
 		params = append(params, filterParameters(f, reserved)...)
@@ -146,7 +146,7 @@ func describeFilters(d herb.Dataset) object {
 		}
 	}
 	return object{
-		{"type", "object"}, {"description", "Filters of " + d.Ref.String() + ". Each must match."},
+		{"type", "object"}, {"description", "Filters of " + d.Ref.String() + ". All must match."},
 		{"properties", fields},
 		{"patternProperties", object{
 			{`\[(eq|ne|gt|gte|lt|lte|in|prefix)\]$`, schema("FilterValues")},
@@ -155,20 +155,20 @@ func describeFilters(d herb.Dataset) object {
 	}
 }
 
-// filterValuesSchema is what a filter of a wide dataset takes.
+// filterValuesSchema returns the schema of a filter value of a wide dataset.
 func filterValuesSchema() object {
 	return object{
 		{"type", []string{"string", "array"}}, {"items", object{{"type", "string"}}},
-		{"description", "A value; repeated: one of these values. Empty: records without a value."},
+		{"description", "A value. If repeated, any of the values. If empty, records without a value."},
 	}
 }
 
-// filterParameters returns the parameters that filter by a field, where some names mean something else.
+// filterParameters returns the filter parameters of a field, except for reserved names.
 func filterParameters(f herb.Field, reserved []string) []any {
 	var params []any
 	values := array(object{{"type", "string"}})
 	if f.Filterable && !slices.Contains(reserved, f.Name) {
-		const about = "Records whose %s is this value; repeated: one of these values. Empty: records without a value."
+		const about = "Records whose %s is this value. If repeated, any of the values. If empty, records without a value."
 		params = append(params, inQuery(f.Name, fmt.Sprintf(about, f.Name), values))
 	}
 	for _, op := range operators(f) {
@@ -181,20 +181,20 @@ func filterParameters(f herb.Field, reserved []string) []any {
 	return params
 }
 
-// operatorText says of each operator what records it finds.
+// operatorText describes the records that each operator selects.
 var operatorText = map[query.Op]string{
-	query.OpEq:     "Records whose %s is this value; repeated: one of these values.",
-	query.OpNe:     "Records whose %s is not this value; repeated: none of these values.",
+	query.OpEq:     "Records whose %s is this value. If repeated, any of the values.",
+	query.OpNe:     "Records whose %s is not this value. If repeated, none of the values.",
 	query.OpGt:     "Records whose %s is greater than this value.",
-	query.OpGte:    "Records whose %s is this value or greater.",
+	query.OpGte:    "Records whose %s is greater than or equal to this value.",
 	query.OpLt:     "Records whose %s is less than this value.",
-	query.OpLte:    "Records whose %s is this value or less.",
+	query.OpLte:    "Records whose %s is less than or equal to this value.",
 	query.OpPrefix: "Records whose %s begins with this value.",
-	"in":           "Records whose %s is one of these values, separated by commas.",
-	"empty":        "true: records without a value for %s; false: those that have one.",
+	"in":           "Records whose %s is one of these comma-separated values.",
+	"empty":        "true: records without a value for %s; false: those with one.",
 }
 
-// inQuery returns a query parameter. A list is given by repeating it.
+// inQuery returns a query parameter. Lists are given by repeating it.
 func inQuery(name, description string, schema any) object {
 	return object{
 		{"name", name}, {"in", "query"}, {"description", description},

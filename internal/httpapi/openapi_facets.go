@@ -7,14 +7,14 @@ import (
 	"herbarium/internal/query"
 )
 
-const facetsDescription = "Of each `field`: its most frequent values, how many different ones there are, how many records have none; " +
-	"of numbers and dates the least and the greatest value and a histogram, too. Counted are the records that meet the " +
-	"filters and the search, which are those of the listing; all counts are exact. " +
-	"A parameter that is not known is refused, never ignored."
+const facetsDescription = "Returns, for each `field`, its most frequent values, the number of distinct values and of records without one; " +
+	"for numbers and dates also minimum, maximum and a histogram. Only records that match the " +
+	"filters and the search are counted, which are the same as in the listing. All counts are exact. " +
+	"Unknown parameters are rejected, not ignored."
 
 func facetsDoc() operation {
 	return operation{
-		description: facetsDescription + " This is the general form; each dataset is described with its own parameters, too.",
+		description: facetsDescription + " This is the generic operation; each dataset also has its own with specific parameters.",
 		parameters: []any{
 			ref("parameters", "namespace"), ref("parameters", "dataset"), fieldParameter(object{{"type", "string"}}),
 			ref("parameters", "top"), ref("parameters", "buckets"), ref("parameters", "search"), ref("parameters", "api_key"),
@@ -25,16 +25,16 @@ func facetsDoc() operation {
 	}
 }
 
-// fieldParameter returns the parameter that names the fields, each as the schema says.
+// fieldParameter returns the parameter for the fields; name is the schema of a field name.
 func fieldParameter(name object) object {
-	return inQuery(query.ParamField, "Field whose values are counted; repeated: several of them.",
+	return inQuery(query.ParamField, "Field whose values are counted. Repeat it for several fields.",
 		array(name).with(member{"minItems", 1}, member{"maxItems", query.MaxFacetFields}, member{"uniqueItems", true})).
 		with(member{"required", true})
 }
 
 func facetsResponses() object {
 	return object{
-		{"200", answer("How the values are distributed.", schema("Facets"), "ETag", "Cache-Control", "Vary")},
+		{"200", jsonResponse("The distribution of the values.", schema("Facets"), "ETag", "Cache-Control", "Vary")},
 		{"304", ref("responses", "NotModified")},
 		{"400", ref("responses", "BadRequest")},
 		{"401", ref("responses", "Unauthorized")},
@@ -43,7 +43,7 @@ func facetsResponses() object {
 	}
 }
 
-// describeFacets returns the facets of one dataset as an operation object; ok is false if none of its fields has any.
+// describeFacets returns the operation object of the facets of one dataset; ok is false if it has no filterable field.
 func describeFacets(d herb.Dataset, name string) (op object, ok bool) {
 	var filterable []string
 	for _, f := range d.Fields {
@@ -67,37 +67,37 @@ func describeFacets(d herb.Dataset, name string) (op object, ok bool) {
 		{"description", facetsDescription},
 		{"security", accessTo(d).security()},
 		{"parameters", params},
-		{"responses", withFaults(facetsResponses())},
+		{"responses", withErrorResponses(facetsResponses())},
 	}, true
 }
 
-// facetSchemas are the shapes of facets.
+// facetSchemas returns the schemas of facets.
 func facetSchemas() object {
 	count := func(description string) object { return whole(description, member{"minimum", 0}) }
 	return object{
-		{"Facets", record("How the values of fields are distributed.", []string{"data", "meta"}, object{
+		{"Facets", record("Distributions of the values of fields.", []string{"data", "meta"}, object{
 			{"data", array(schema("Facet"))},
-			{"meta", record("What was counted.", []string{"total"}, object{
-				{"total", count("Records that meet the filters and the search.")},
+			{"meta", record("Metadata of the counts.", []string{"total"}, object{
+				{"total", count("Records that match the filters and the search.")},
 			})},
 		})},
-		{"Facet", record("How the values of one field are distributed.", []string{"field", "type", "empty", "distinct", "values"}, object{
-			{"field", str("Its name.")},
-			{"type", str("How its values compare.", member{"enum", herb.Types()})},
+		{"Facet", record("Distribution of the values of one field.", []string{"field", "type", "empty", "distinct", "values"}, object{
+			{"field", str("Name of the field.")},
+			{"type", str("Type of the field; determines how values compare.", member{"enum", herb.Types()})},
 			{"empty", count("Records without a value.")},
-			{"distinct", count("Different values; of a list, different elements.")},
+			{"distinct", count("Distinct values; for lists, distinct elements.")},
 			{"values", array(record("A value.", []string{"value", "count"}, object{
-				{"value", str("As the first record that has it writes it.")},
+				{"value", str("The value, as written in the first record that has it.")},
 				{"count", whole("Records that have it.", member{"minimum", 1})},
-			})).with(member{"maxItems", query.MaxTop}, member{"description", "The most frequent first, equally frequent ones in their order."})},
-			{"min", str("Numbers and dates: the least value; empty if there is none.")},
-			{"max", str("Numbers and dates: the greatest value; empty if there is none.")},
-			{"histogram", array(record("Records with from <= value < to; in the last bucket, those with value = to, too.",
+			})).with(member{"maxItems", query.MaxTop}, member{"description", "By descending count; ties in the order of the values."})},
+			{"min", str("Numbers and dates: minimum; empty if there are no values.")},
+			{"max", str("Numbers and dates: maximum; empty if there are no values.")},
+			{"histogram", array(record("Records with from <= value < to; the last bucket includes value = to.",
 				[]string{"from", "to", "count"}, object{
-					{"from", str("Lower border.")},
-					{"to", str("Upper border.")},
-					{"count", count("Records between them.")},
-				})).with(member{"maxItems", query.MaxBuckets}, member{"description", "Numbers and dates: buckets side by side, in ascending order."})},
+					{"from", str("Lower bound, inclusive.")},
+					{"to", str("Upper bound.")},
+					{"count", count("Records in the bucket.")},
+				})).with(member{"maxItems", query.MaxBuckets}, member{"description", "Numbers and dates: adjacent buckets in ascending order."})},
 		})},
 	}
 }

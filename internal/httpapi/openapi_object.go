@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// object is a JSON object whose members keep their order, so that a document reads as it was meant to be read.
+// object is a JSON object whose members keep their order, for readability of the document.
 type object []member
 
 type member struct {
@@ -13,20 +13,20 @@ type member struct {
 	value any
 }
 
-// with returns the object with more members at its end.
+// with returns the object with additional members at its end.
 func (o object) with(members ...member) object {
 	return append(o[:len(o):len(o)], members...)
 }
 
-// MarshalJSON writes the object.
+// MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	err := writeJSON(&b, o)
 	return b.Bytes(), err
 }
 
-// writeJSON writes a value. What documents are made of is written in one pass: encoding/json would copy and check an object
-// again for each of those around it.
+// writeJSON encodes a value in one pass: encoding/json would copy and validate an object again for each enclosing
+// object.
 func writeJSON(b *bytes.Buffer, v any) (err error) {
 	switch v := v.(type) {
 	case object:
@@ -65,30 +65,30 @@ func writeList[E any](b *bytes.Buffer, list []E) error {
 	return b.WriteByte(']')
 }
 
-// ref points to a component of the document.
+// ref returns a reference to a component of the document.
 func ref(kind, name string) object {
 	return object{{"$ref", "#/components/" + kind + "/" + name}}
 }
 
-// schema points to a schema of the document.
+// schema returns a reference to a schema of the document.
 func schema(name string) object { return ref("schemas", name) }
 
-// str is the schema of a string.
+// str returns the schema of a string.
 func str(description string, more ...member) object {
 	return object{{"type", "string"}, {"description", description}}.with(more...)
 }
 
-// whole is the schema of a whole number.
+// whole returns the schema of an integer.
 func whole(description string, more ...member) object {
 	return object{{"type", "integer"}, {"description", description}}.with(more...)
 }
 
-// array is the schema of a list.
+// array returns the schema of an array.
 func array(items any) object {
 	return object{{"type", "array"}, {"items", items}}
 }
 
-// record is the schema of an object that has all of its required members.
+// record returns the schema of an object with its required members.
 func record(description string, required []string, properties object) object {
 	return object{
 		{"type", "object"}, {"description", description}, {"required", required}, {"properties", properties},

@@ -5,7 +5,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// schemas returns the shapes of all bodies, except for the records of each dataset.
+// schemas returns the schemas of all bodies, except for the records of each dataset.
 func schemas() object {
 	const maxText = 255
 	count := func(description string) object { return whole(description, member{"minimum", 0}) }
@@ -16,100 +16,100 @@ func schemas() object {
 		member{"minLength", 1}, member{"maxLength", maxText})
 	tag := str("Tag that specifies the type. No control characters.", member{"maxLength", maxText})
 	summary := object{
-		{"namespace", str("First part of the dataset's address.")},
-		{"name", str("Second part of the dataset's address.")},
-		{"title", str("What people call it.")},
-		{"description", str("What it is about.")},
-		{"access", str("Who may list the records: anyone, or holders of a key. The description is open either way.",
+		{"namespace", str("Namespace of the dataset, the first segment of its path.")},
+		{"name", str("Name of the dataset, the second segment of its path.")},
+		{"title", str("Display name.")},
+		{"description", str("Description of its content.")},
+		{"access", str("Who may read the records: anyone, or holders of a key. The description is always open.",
 			member{"enum", []herb.Access{herb.AccessOpen, herb.AccessKey}})},
 		{"records", count("Number of records.")},
 		{"field_names", array(object{{"type", "string"}})},
-		{"version", str("Changes whenever a record or a field does.")},
-		{"published_at", str("When this version was published.", member{"format", "date-time"})},
-		{"unavailable", flag("It cannot be listed at the moment, and this is what was last known of it. Absent: it can.")},
-		{"links", record("Where to go from here.", []string{"self", "data", "openapi"}, object{
+		{"version", str("Version; changes whenever a record or a field does.")},
+		{"published_at", str("Publication time of this version.", member{"format", "date-time"})},
+		{"unavailable", flag("true if it cannot be listed at the moment; the description is then the last known one.")},
+		{"links", record("Related resources.", []string{"self", "data", "openapi"}, object{
 			{"self", str("The description of the dataset.", member{"format", "uri-reference"})},
 			{"data", str("Its records.", member{"format", "uri-reference"})},
-			{"openapi", str("How to ask for them.", member{"format", "uri-reference"})},
+			{"openapi", str("The OpenAPI document.", member{"format", "uri-reference"})},
 		})},
 	}
 	always := []string{"namespace", "name", "access", "records", "field_names", "version", "links"}
 	return append(object{
-		{"Plant", record("A plant as its creator gets it back.", []string{"name"}, object{{"name", name}, {"tag", tag}})},
+		{"Plant", record("A created plant.", []string{"name"}, object{{"name", name}, {"tag", tag}})},
 		{"NewPlant", record("A plant to be created.", []string{"id", "name"}, object{
 			{"id", whole("Identification number of the plant.", member{"format", "int64"})},
 			{"name", name},
 			{"tag", tag},
 		})},
-		{"Error", record("What went wrong.", []string{"error", "message"}, object{
+		{"Error", record("An error.", []string{"error", "message"}, object{
 			{"error", whole("The HTTP status.", member{"format", "int32"}, member{"minimum", 400}, member{"maximum", 599})},
-			{"message", str("What was wrong, and what would be right.", member{"minLength", 1})},
+			{"message", str("What is wrong, and how to fix it.", member{"minLength", 1})},
 		})},
 		{"Record", object{
 			{"type", "object"},
-			{"description", "A flat record: every value is a string, exactly as the source wrote it."},
+			{"description", "A flat record: every value is a string, exactly as written in the source."},
 			{"additionalProperties", object{{"type", "string"}}},
 		}},
-		{"Meta", record("Where a page stands.",
+		{"Meta", record("Pagination metadata.",
 			[]string{"total", "page", "per_page", "total_pages", "has_next", "has_prev"}, object{
-				{"total", count("Records that meet the request, on all pages. Always exact.")},
+				{"total", count("Matching records on all pages. Always exact.")},
 				{"page", whole("This page, counted from 1.", member{"minimum", 1})},
-				{"per_page", whole("Records on a page, as used.", member{"minimum", 1}, member{"maximum", query.MaxPerPage})},
+				{"per_page", whole("Maximum number of records per page, after capping.", member{"minimum", 1}, member{"maximum", query.MaxPerPage})},
 				{"total_pages", count("Number of pages.")},
-				{"has_next", flag("There is a later page.")},
-				{"has_prev", flag("There is an earlier page.")},
+				{"has_next", flag("Whether there is a next page.")},
+				{"has_prev", flag("Whether there is a previous page.")},
 			})},
 		{"Listing", record("A page of records.", []string{"data", "meta"}, object{
 			{"data", array(schema("Record"))},
 			{"meta", schema("Meta")},
 		})},
 		{"Catalogue", record("All datasets.", []string{"datasets"}, object{{"datasets", array(schema("DatasetSummary"))}})},
-		{"DatasetSummary", record("A dataset in short.", always, summary)},
-		{"Dataset", record("A dataset in full.", append(always, "fields"),
+		{"DatasetSummary", record("Summary of a dataset.", always, summary)},
+		{"Dataset", record("Full description of a dataset.", append(always, "fields"),
 			summary.with(append(object{{"fields", array(schema("Field"))}}, detailSchemas()...)...))},
 		{"Report", reportSchema()},
 		{"ColumnReport", columnReportSchema()},
 		{"Field", record("An exposed field of a dataset.",
 			[]string{"name", "type", "searchable", "filterable", "sortable", "operators"}, object{
-				{"name", str("Its name in records and parameters.")},
-				{"type", str("How its values compare.", member{"enum", herb.Types()})},
-				{"title", str("What people call it.")},
-				{"description", str("What it holds.")},
-				{"weight", whole("How many times a word found in it counts in a search; once unless given.",
+				{"name", str("Name in records and parameters.")},
+				{"type", str("Type; determines how values compare.", member{"enum", herb.Types()})},
+				{"title", str("Display name.")},
+				{"description", str("Description of its content.")},
+				{"weight", whole("Weight of its words in search scores; 1 if absent.",
 					member{"minimum", 1}, member{"maximum", herb.MaxWeight})},
-				{"searchable", flag("search looks into it.")},
-				{"filterable", flag("It can be filtered by.")},
-				{"sortable", flag("It can be sorted by.")},
-				{"operators", array(str("What name[operator]=value may ask of it.", member{"enum", query.Ops()}))},
+				{"searchable", flag("Whether search includes it.")},
+				{"filterable", flag("Whether it can be filtered by.")},
+				{"sortable", flag("Whether it can be sorted by.")},
+				{"operators", array(str("Operators for filters, as in name[operator]=value.", member{"enum", query.Ops()}))},
 			})},
 		{"Status", record("The state of the service.", []string{"status"}, object{
-			{"status", str("In one word. `degraded`: some requests fail, as `parts` tells.",
+			{"status", str("`ready`, or `degraded` if some requests fail because of an unavailable dependency; see `parts`.",
 				member{"enum", []string{"ok", "ready", "degraded"}})},
 			{"parts", object{
 				{"type", "object"},
-				{"description", "What requests depend on: `ok`, or what is wrong with it."},
+				{"description", "State of each dependency: `ok`, or a description of the failure."},
 				{"additionalProperties", object{{"type", "string"}}},
 			}},
 		})},
 	}, facetSchemas()...)
 }
 
-// detailSchemas are the members of a dataset's description that tell of its version.
+// detailSchemas returns the members of a dataset's description that belong to its version.
 func detailSchemas() object {
 	return object{
-		{"order", record("How records come when a listing asks for no order. Absent: in the order of the source.",
+		{"order", record("Default order of records. If absent, they are in source order.",
 			[]string{"field"}, object{
-				{"field", str("Field they are sorted by.")},
-				{"desc", object{{"type", "boolean"}, {"description", "The other way round."}}},
+				{"field", str("Field to sort by.")},
+				{"desc", object{{"type", "boolean"}, {"description", "Whether the order is descending."}}},
 			})},
-		{"primary_key", array(str("Field whose value, with those of the others listed, tells the records apart."))},
+		{"primary_key", array(str("Field of the primary key; the combined values of all its fields are unique."))},
 		{"descriptor", object{
 			{"type", "object"},
-			{"description", "What the publisher wrote about it. With `access: key`, only for holders of a key that lists the records."},
+			{"description", "Descriptor written by the publisher. With `access: key`, only for holders of a key that can read the records."},
 			{"additionalProperties", true},
 		}},
 		{"report", schema("Report")},
-		{"file", record("The file that the version is kept in, where several machines serve it.", []string{"size", "sha256"}, object{
+		{"file", record("The segment file of the version, if it is shared by several nodes.", []string{"size", "sha256"}, object{
 			{"size", whole("Bytes.", member{"minimum", 0})},
 			{"sha256", str("SHA-256 of the file.", member{"pattern", "^[0-9a-f]{64}$"})},
 		})},
@@ -117,46 +117,46 @@ func detailSchemas() object {
 }
 
 func reportSchema() object {
-	return record("What the publish understood of its source. With `access: key`, only for holders of a key that lists the records.",
+	return record("Import report. With `access: key`, only for holders of a key that can read the records.",
 		[]string{"format", "rows", "columns", "cells"}, object{
-			{"format", str("How the source is written.")},
+			{"format", str("Format of the source.")},
 			{"rows", whole("Rows of the source.", member{"minimum", 0})},
-			{"excluded", whole("Rows that the settings leave out.", member{"minimum", 0})},
+			{"excluded", whole("Rows excluded by the settings.", member{"minimum", 0})},
 			{"columns", array(schema("ColumnReport"))},
 			{"hidden", array(str("Column of the source that is not exposed."))},
-			{"cells", str("Hash over all cells, the same in the source and in the listing.", member{"pattern", "^sha256:[0-9a-f]{64}$"})},
+			{"cells", str("Content hash: over all cells, the same in the source and in the listing.", member{"pattern", "^sha256:[0-9a-f]{64}$"})},
 			{"source_cells", sourceCellsSchema()},
-			{"notes", array(str("What the publisher should know."))},
+			{"notes", array(str("Note for the publisher."))},
 		})
 }
 
 func sourceCellsSchema() object {
 	count := func(description string) object { return whole(description, member{"minimum", 0}) }
-	return record("Where the non-empty cells of the source are. The listing has `total` + `repeated` - `hidden` - `excluded` - `missing` of them.",
+	return record("Account of the non-empty cells of the source. The listing has `total` + `repeated` - `hidden` - `excluded` - `missing` of them.",
 		[]string{"total"}, object{
-			{"total", count("Non-empty cells of the source, before any setting was applied.")},
-			{"hidden", count("Those in columns that are not exposed.")},
-			{"excluded", count("Those in rows that the settings leave out.")},
-			{"missing", count("Those that the settings declare to stand for a missing value.")},
-			{"repeated", count("Those that are listed once more because several fields expose their column.")},
+			{"total", count("Non-empty cells of the source, before settings are applied.")},
+			{"hidden", count("Cells in columns that are not exposed.")},
+			{"excluded", count("Cells in rows excluded by the settings.")},
+			{"missing", count("Cells whose value the settings declare as missing.")},
+			{"repeated", count("Cells listed again because several fields expose their column.")},
 		})
 }
 
 func columnReportSchema() object {
 	count := func(description string) object { return whole(description, member{"minimum", 0}) }
-	return record("What the publish understood of one field.",
+	return record("Import report of one field.",
 		[]string{"field", "column", "type", "evidence", "filled", "empty", "distinct", "shortest", "longest"}, object{
-			{"field", str("Its name.")},
-			{"column", str("Its name in the source.")},
-			{"type", str("How its values compare.", member{"enum", herb.Types()})},
-			{"evidence", str("Why it has this type.")},
+			{"field", str("Name of the field.")},
+			{"column", str("Column name in the source.")},
+			{"type", str("Type; determines how values compare.", member{"enum", herb.Types()})},
+			{"evidence", str("Why this type was chosen.")},
 			{"filled", count("Records with a value.")},
-			{"empty", count("Records without one.")},
-			{"distinct", count("Values that compare as different.")},
-			{"min", str("First value in the order of the type, shortened if it is long.")},
-			{"max", str("Last value in the order of the type, shortened if it is long.")},
-			{"shortest", count("Characters of the shortest value.")},
-			{"longest", count("Characters of the longest value.")},
-			{"notes", array(str("What the publisher should know."))},
+			{"empty", count("Records without a value.")},
+			{"distinct", count("Distinct values.")},
+			{"min", str("First value in the order of the type, truncated if it is long.")},
+			{"max", str("Last value in the order of the type, truncated if it is long.")},
+			{"shortest", count("Length of the shortest value in characters.")},
+			{"longest", count("Length of the longest value in characters.")},
+			{"notes", array(str("Note for the publisher."))},
 		})
 }

@@ -22,9 +22,9 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
-// spec is what the tests look at in the document.
+// spec is the part of the document that tests use.
 type spec struct {
 	OpenAPI string
 	Info    struct{ Version string }
@@ -145,7 +145,7 @@ func TestDocumentOfADataset(t *testing.T) {
 	}
 }
 
-// putWide adds a dataset with more fields than parameters can be listed for.
+// putWide adds a dataset with too many fields for individual parameters.
 func putWide(s *service, fields int) {
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "fields"}, Version: "v1"}
 	for i := range fields {
@@ -156,14 +156,15 @@ func putWide(s *service, fields int) {
 	s.library.put(d, nil)
 }
 
-// TestDocumentOfAWideDataset has all fields described, in a size that grows with their names alone.
+// TestDocumentOfAWideDataset checks that all fields are described and that the size of the document grows only with
+// their names.
 func TestDocumentOfAWideDataset(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	const fields = 10_000
 	before := len(s.get(t, "/openapi.json").body)
 	putWide(s, fields)
-	w := httptest.NewRecorder() // answers are not held against this document, which takes long
+	w := httptest.NewRecorder() // responses are not validated against this document, which would be slow
 	s.ServeHTTP(w, request("GET", "/openapi.json", "", "Accept-Encoding", "identity"))
 	if grown := w.Body.Len() - before; grown > fields*200 {
 		t.Errorf("%d fields take %d bytes", fields, grown)
@@ -202,7 +203,7 @@ func TestDocumentFollowsTheDatasets(t *testing.T) {
 	if again := s.get(t, "/openapi.json"); again.header.Get("Etag") != before.header.Get("Etag") || again.body != before.body {
 		t.Error("the same datasets give another document")
 	}
-	// The second of these has the identifier of the first.
+	// Both have the same identifier.
 	for _, name := range []string{"a-b", "a_b"} {
 		s.library.put(herb.Dataset{
 			Ref: herb.Ref{Namespace: "new", Name: name}, Version: "v1", Fields: []herb.Field{{Name: name, Type: herb.TypeText}},
@@ -239,7 +240,7 @@ func TestDocumentIsValid(t *testing.T) {
 			t.Errorf("%s: %s %v", e.Message, e.Reason, e.SchemaValidationErrors)
 		}
 	}
-	// Requests of all kinds are as the document says requests are.
+	// All kinds of requests are valid by the document.
 	for _, target := range []string{
 		"/api/v1", "/api/v1/garden/catalog", "/openapi.json", "/api/v1/garden/catalog/data",
 		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
@@ -258,7 +259,7 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 	for _, target := range []string{"/api/v1/garden/catalog/data?sort=prize", "/api/v1/garden/catalog/data?page=0"} {
 		if ok, _ := v.ValidateHttpRequest(request("GET", target, "")); ok {
-			t.Errorf("%s is said to be right", target)
+			t.Errorf("%s is accepted", target)
 		}
 	}
 }
@@ -285,11 +286,11 @@ func TestDocumentGolden(t *testing.T) {
 		t.Fatalf("%v; go test -update writes it", err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("the document has changed; if that is meant, go test -update (-want +got):\n%s", diff)
+		t.Errorf("the document has changed; if intended, run go test -update (-want +got):\n%s", diff)
 	}
 }
 
-// TestDocumentByRedocly has the document judged by a validator that we have not written, on another platform.
+// TestDocumentByRedocly validates the document with an independent validator on another platform.
 func TestDocumentByRedocly(t *testing.T) {
 	t.Parallel()
 	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
@@ -299,7 +300,7 @@ func TestDocumentByRedocly(t *testing.T) {
 	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
 	_, noNode := exec.LookPath("node")
 	if _, err := os.Stat(redocly); err != nil || noNode != nil {
-		const missing = "redocly is not installed; npm ci --prefix tools/openapi installs it (it needs Node.js)"
+		const missing = "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)"
 		if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, "redocly") {
 			t.Fatal(missing)
 		}

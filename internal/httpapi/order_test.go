@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-// ordered makes a service whose dataset news/items comes newest first unless a request says otherwise.
+// ordered returns a service whose dataset news/items is listed newest first by default.
 func ordered(t *testing.T) *service {
 	return newService(t, func(o *httpapi.Options) {
 		flags := herb.Field{Searchable: true, Filterable: true, Sortable: true}

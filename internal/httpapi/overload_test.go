@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// lanes returns a controller with the same few slots in every lane, and without waiting.
+// lanes returns a controller with the same few slots in every lane and without queues.
 func lanes(t *testing.T, slots int, rejected func(admission.Lane, admission.Reason)) *admission.Controller {
 	t.Helper()
 	var l admission.Limits
@@ -67,7 +67,7 @@ func TestTooManyListings(t *testing.T) {
 	}
 }
 
-// TestHalfSentBodies has clients that stop in the middle of a body. They must not hold a slot of any lane.
+// TestHalfSentBodies checks that clients that stop in the middle of a body do not occupy a slot of any lane.
 func TestHalfSentBodies(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
@@ -82,7 +82,7 @@ func TestHalfSentBodies(t *testing.T) {
 			if _, err := io.WriteString(half, head+"Host: a\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
-			// The server asks for the body when it begins to read it.
+			// The server requests the body when it starts to read it.
 			if line, err := half.in.ReadString('\n'); err != nil || !strings.Contains(line, "100") {
 				t.Fatalf("got %q, %v", line, err)
 			}
@@ -104,7 +104,7 @@ func TestHalfSentBodies(t *testing.T) {
 	}
 }
 
-// TestSlowReaders has clients that ask for exports and pages and do not read them.
+// TestSlowReaders has clients that request exports and pages and do not read them.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
@@ -112,7 +112,7 @@ func TestSlowReaders(t *testing.T) {
 	begun := make(chan struct{})
 	s.library.stream = func(ctx context.Context) query.Stream {
 		return rows(ctx, -1, func(i int) error {
-			if i == 100_000 { // far more than the buffers of the kernel hold
+			if i == 100_000 { // far more than the kernel buffers
 				close(begun)
 				<-ctx.Done()
 			}
@@ -134,7 +134,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestRequestDeadline checks what becomes of a request that does not finish in time.
+// TestRequestDeadline checks the response to a request that exceeds its deadline.
 func TestRequestDeadline(t *testing.T) {
 	t.Parallel()
 	untilDone := func(ctx context.Context) error {
@@ -175,7 +175,7 @@ func TestRequestDeadline(t *testing.T) {
 	}
 }
 
-// TestExportHasNoDeadline checks that the deadline of a request does not hold for an export that has begun.
+// TestExportHasNoDeadline checks that the request deadline does not apply to an export that has started.
 func TestExportHasNoDeadline(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)
@@ -196,7 +196,7 @@ func TestExportHasNoDeadline(t *testing.T) {
 	}
 }
 
-// TestClientDisconnects checks that a query ends when its client leaves, and that this is not logged as an error.
+// TestClientDisconnects checks that a query stops when its client disconnects, and that this is not logged as an error.
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)

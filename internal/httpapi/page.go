@@ -2,7 +2,7 @@ package httpapi
 
 import "net/http"
 
-// page buffers an HTML page, so that a page that fails half-way is not sent at all. It is the http.ResponseWriter of page
+// page buffers an HTML page, so that a page that fails half-way is not sent. It is the http.ResponseWriter of page
 // handlers.
 type page struct {
 	header http.Header

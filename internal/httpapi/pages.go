@@ -14,24 +14,23 @@ import (
 	"herbarium/internal/query"
 )
 
-// Pages are what people see in a browser. They are routes like the others, but no part of the OpenAPI document.
+// Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
 type Pages interface {
-	// Handlers returns what answers each page, by its pattern of http.ServeMux with the method.
+	// Handlers returns the handler of each page by its http.ServeMux pattern, including the method.
 	Handlers() map[string]func(http.ResponseWriter, *http.Request) error
-	// Failure writes an error as a page.
+	// Failure writes an error page.
 	Failure(w http.ResponseWriter, r *http.Request, status int, message string) error
-	// Key returns the key that a browser keeps for the dataset of a page; empty: none.
+	// Key returns the key stored in the browser for the dataset of a page, or "".
 	Key(r *http.Request) string
 }
 
-// The records of a dataset as pages need them: the very answers of the listing, under an address at which a browser sends
-// the key it keeps.
+// Listings for pages: the same responses as those of the API, at paths for which the browser sends its stored key.
 const (
 	pageData = "/datasets/{namespace}/{dataset}/data"
 	pageCSV  = "/datasets/{namespace}/{dataset}/data.csv"
 )
 
-// pageRoutes are the routes of the pages, in the order of their patterns.
+// pageRoutes returns the routes of the pages, ordered by pattern.
 func (a *API) pageRoutes() []route {
 	if a.opts.Pages == nil {
 		return nil
@@ -54,7 +53,7 @@ func (a *API) pageRoutes() []route {
 	return routes
 }
 
-// servePage makes a handler of a page.
+// servePage converts a page handler to a route handler.
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
 		buf := w.buffers.get()
@@ -74,7 +73,7 @@ func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*resp
 // readForm reads the form of a request before its handler runs.
 func readForm(next func(*response, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
-		body, err := readBody(w, r, maxForm+1) // the handler rejects a form that is too large
+		body, err := readBody(w, r, maxForm+1) // the handler rejects forms that are too large
 		if err != nil {
 			return err
 		}
@@ -89,7 +88,7 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 	}
 }
 
-// listCSV answers with all records of which a page shows some, as a file, which has no pages.
+// listCSV sends all records that match the query of a page as a CSV file; pagination parameters are ignored.
 func (a *API) listCSV(w *response, r *http.Request) error {
 	var kept []string
 	for piece := range strings.SplitSeq(r.URL.RawQuery, "&") {
@@ -106,16 +105,16 @@ func (a *API) listCSV(w *response, r *http.Request) error {
 	return a.export(w, &whole, export.CSV)
 }
 
-// wantsPage reports whether an error is for a person: on a page, or where there is nothing at all, for a client that names
-// HTML. Whatever is under /api/ stays as machines expect it.
+// wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept names HTML. Everything
+// under /api/ responds with JSON.
 func (a *API) wantsPage(w *response, r *http.Request) bool {
-	if a.opts.Pages == nil || w.machine || strings.HasPrefix(r.URL.Path, "/api/") || w.route != nil && !w.route.page {
+	if a.opts.Pages == nil || w.apiPath || strings.HasPrefix(r.URL.Path, "/api/") || w.route != nil && !w.route.page {
 		return false
 	}
 	return slices.ContainsFunc(r.Header["Accept"], func(s string) bool { return strings.Contains(s, "text/html") })
 }
 
-// keyOf returns the key that a request brings: on a page the one that the browser keeps.
+// keyOf returns the key of a request: for pages, the one stored in the browser.
 func (a *API) keyOf(w *response, r *http.Request) string {
 	if w.route != nil && w.route.page {
 		return a.opts.Pages.Key(r)
@@ -123,7 +122,7 @@ func (a *API) keyOf(w *response, r *http.Request) string {
 	return apiKey(r)
 }
 
-// withoutBase takes the path of the public address off a request, where a proxy has left it on.
+// withoutBase removes the path of the public URL from a request if a proxy has not.
 func (a *API) withoutBase(r *http.Request) *http.Request {
 	rest, ok := cutBase(r.URL.Path, a.base)
 	raw, rawOK := cutBase(r.URL.RawPath, a.base)
@@ -148,7 +147,7 @@ func cutBase(path, base string) (rest string, ok bool) {
 	return rest, rest[0] == '/'
 }
 
-// basePath returns the path of a public address as paths are put behind it.
+// basePath returns the path of a public URL, without a trailing slash.
 func basePath(public string) (string, error) {
 	u, err := url.Parse(public)
 	if err != nil {

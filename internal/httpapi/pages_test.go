@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-// fakePages has one page at "/" and one that a key opens.
+// fakePages has one page at "/" and one that requires a key.
 type fakePages struct {
 	home func(http.ResponseWriter, *http.Request) error
 }
@@ -59,7 +59,7 @@ func TestPagesAreNotDocumented(t *testing.T) {
 	doc := s.get(t, "/openapi.json").body
 	for _, p := range want {
 		if _, path, _ := strings.Cut(p, " "); strings.Contains(doc, `"`+path+`":{`) {
-			t.Errorf("the document tells of %s", path)
+			t.Errorf("the document contains %s", path)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestPageAnswers(t *testing.T) {
 	}
 }
 
-// TestErrorPages holds who gets an error as a page: people, on pages and where there is nothing.
+// TestErrorPages checks which clients get errors as pages: browsers, on pages and on unknown paths.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
@@ -113,7 +113,7 @@ func TestErrorPages(t *testing.T) {
 	}
 }
 
-// TestPageData holds that the records of a page are those of the listing, for the key that the browser keeps.
+// TestPageData checks that the records of a page are those of the listing, for the key stored in the browser.
 func TestPageData(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
@@ -124,7 +124,7 @@ func TestPageData(t *testing.T) {
 	if open.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("scripts of other origins may read what a cookie opens")
 	}
-	keyed := func(path, cookie string) answer {
+	keyed := func(path, cookie string) checkedResponse {
 		r := request("GET", path, "")
 		if cookie != "" {
 			r.Header.Set("Cookie", "key="+cookie)
@@ -156,7 +156,7 @@ func TestBasePath(t *testing.T) {
 	s := newService(t, func(o *httpapi.Options) {
 		o.Pages, o.PublicURL = pagesOf(homePage), "https://example.org/plants/data/"
 	})
-	for _, prefix := range []string{"", "/plants/data"} { // the proxy takes the path off, or leaves it
+	for _, prefix := range []string{"", "/plants/data"} { // the proxy removes the path, or not
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request("GET", prefix+"/api/v1/garden/catalog/data?per_page=1", ""))
 		link := w.Header().Get("Link")
@@ -186,6 +186,6 @@ func TestBasePath(t *testing.T) {
 	if _, err := httpapi.New(httpapi.Options{
 		Library: s.library, Plants: s.plants, Keys: s.keys, PublicURL: "http://[",
 	}); err == nil {
-		t.Error("an address that cannot be read is taken")
+		t.Error("a malformed URL is accepted")
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"herbarium/internal/store"
 )
 
-const needsToken = "creating a plant needs a token with the scope plants:write; send it as Authorization: Bearer <token>"
+const needsWriteKey = "creating a plant requires a key with the scope plants:write; send it as Authorization: Bearer <key>"
 
-// createPlant creates a plant. Who sent it is judged before the body is read.
+// createPlant handles the creation of a plant. It authorizes the request before reading the body.
 func (a *API) createPlant(w *response, r *http.Request) error {
-	principal, err := a.authorise(w, r, bearerToken(r.Header), needsToken, herb.ScopePlantsWrite)
+	principal, err := a.authorize(w, r, bearerToken(r.Header), needsWriteKey, herb.ScopePlantsWrite)
 	if err != nil {
 		return err
 	}
@@ -60,12 +60,12 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	return nil
 }
 
-// checkPlantHeaders refuses bodies that are not plain JSON.
+// checkPlantHeaders rejects bodies that are not plain JSON.
 func checkPlantHeaders(h http.Header) error {
 	const right = "send Content-Type: application/json"
 	types := h["Content-Type"]
 	if len(types) != 1 {
-		return herb.Invalidf("there must be one Content-Type and there are %d; %s", len(types), right)
+		return herb.Invalidf("Content-Type must be given once, not %d times; %s", len(types), right)
 	}
 	media, params, err := mime.ParseMediaType(types[0])
 	if err != nil || media != "application/json" {
@@ -76,7 +76,7 @@ func checkPlantHeaders(h http.Header) error {
 	}
 	for _, encoding := range h["Content-Encoding"] {
 		if !strings.EqualFold(encoding, "identity") && encoding != "" {
-			return herb.Invalidf("the Content-Encoding is %q; send the body as it is", clip(redactText(encoding)))
+			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", clip(redactText(encoding)))
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func checkPlantHeaders(h http.Header) error {
 func readPlant(w *response, r *http.Request) ([]byte, error) {
 	tooLarge := func() error {
 		w.Header().Set("Connection", "close") // the rest is not read
-		return herb.Invalidf("the body has more than %d bytes; a plant needs far fewer", plants.MaxBody)
+		return herb.Invalidf("the body exceeds %d bytes", plants.MaxBody)
 	}
 	if r.ContentLength > plants.MaxBody {
 		return nil, tooLarge()
@@ -101,10 +101,10 @@ func readPlant(w *response, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// maxIdempotencyKey is how many characters an idempotency key may have.
+// maxIdempotencyKey is the maximum length of an idempotency key in characters.
 const maxIdempotencyKey = 255
 
-// idempotencyKey reads the Idempotency-Key header, bare or as a quoted string; empty if there is none.
+// idempotencyKey returns the Idempotency-Key header, bare or as a quoted string, or "" if there is none.
 func idempotencyKey(h http.Header) (string, error) {
 	keys := h["Idempotency-Key"]
 	if len(keys) == 0 {
@@ -121,7 +121,7 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// unquote reads a string of RFC 8941; what is not in quotes is taken as it is.
+// unquote parses a quoted string of RFC 8941. Other strings are returned unchanged.
 func unquote(s string) (string, bool) {
 	quoted, ok := strings.CutPrefix(s, `"`)
 	if !ok {

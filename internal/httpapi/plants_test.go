@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// create sends a plant with everything that it takes.
-func (s *service) create(t *testing.T, body string, headers ...string) answer {
+// create sends a valid request to create a plant.
+func (s *service) create(t *testing.T, body string, headers ...string) checkedResponse {
 	t.Helper()
 	return s.do(t, creation(body, headers...))
 }
@@ -52,7 +52,7 @@ func TestCreatePlant(t *testing.T) {
 				t.Errorf("Cache-Control is %q", got)
 			}
 			if _, ok := a.header["Idempotency-Replayed"]; ok {
-				t.Error("a first answer is called a replay")
+				t.Error("the first response is marked as a replay")
 			}
 			if _, meta := s.get(t, "/api/v1/store/plants/data").listing(t); meta.Total != 1 {
 				t.Errorf("%d plants are listed", meta.Total)
@@ -67,7 +67,7 @@ func TestCreatePlantRefusals(t *testing.T) {
 	tests := []struct {
 		name, body, header, message string
 	}{
-		{"no content type", plant, "Content-Type-Options: x", "there are 0; send Content-Type: application/json"},
+		{"no content type", plant, "Content-Type-Options: x", "not 0 times; send Content-Type: application/json"},
 		{"another content type", plant, "Content-Type: text/plain", "text/plain"},
 		{"a form", plant, "Content-Type: application/x-www-form-urlencoded", "application/json"},
 		{"another charset", plant, "Content-Type: application/json; charset=latin1", "latin1"},
@@ -76,15 +76,15 @@ func TestCreatePlantRefusals(t *testing.T) {
 		{"not JSON", `{"id":1`, "X-A: b", ""},
 		{"empty", "", "X-A: b", ""},
 		{"incomplete", `{"name":"Rose"}`, "X-A: b", ""},
-		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "more than 1048576 bytes"},
-		{"empty retry key", plant, "Idempotency-Key: ", "1 to 255"},
-		{"empty quoted retry key", plant, `Idempotency-Key: ""`, "1 to 255"},
-		{"long retry key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
-		{"retry key with a space", plant, "Idempotency-Key: a b", "1 to 255"},
-		{"retry key beyond ASCII", plant, "Idempotency-Key: é", "1 to 255"},
-		{"unfinished retry key", plant, `Idempotency-Key: "a`, "1 to 255"},
-		{"more behind the retry key", plant, `Idempotency-Key: "a"b`, "1 to 255"},
-		{"wrong escape in the retry key", plant, `Idempotency-Key: "a\b"`, "1 to 255"},
+		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "1048576 bytes"},
+		{"empty idempotency key", plant, "Idempotency-Key: ", "1 to 255"},
+		{"empty quoted idempotency key", plant, `Idempotency-Key: ""`, "1 to 255"},
+		{"long idempotency key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
+		{"idempotency key with a space", plant, "Idempotency-Key: a b", "1 to 255"},
+		{"non-ASCII idempotency key", plant, "Idempotency-Key: é", "1 to 255"},
+		{"unterminated idempotency key", plant, `Idempotency-Key: "a`, "1 to 255"},
+		{"trailing data after the idempotency key", plant, `Idempotency-Key: "a"b`, "1 to 255"},
+		{"invalid escape in the idempotency key", plant, `Idempotency-Key: "a\b"`, "1 to 255"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestCreatePlantRefusals(t *testing.T) {
 			t.Errorf("got %d after %d reads", a.status, body.reads)
 		}
 	})
-	t.Run("two retry keys", func(t *testing.T) {
+	t.Run("two idempotency keys", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, nil)
 		if a := s.create(t, plant, "Content-Type: application/json", "Idempotency-Key: a", "Idempotency-Key: a"); a.status != 400 {

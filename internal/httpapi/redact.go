@@ -11,11 +11,11 @@ import (
 
 const (
 	redacted       = "REDACTED"
-	malformedQuery = "MALFORMED" // logged for a query of which nobody can tell where its secrets are
-	maxLogged      = 2048        // bytes of a path or a query in the log
+	malformedQuery = "MALFORMED" // logged if the secrets in a query cannot be located
+	maxLogged      = 2048        // maximum bytes of a path or query in the log
 )
 
-// redactQuery returns a raw query fit for the log: names as they were written, values that are or may be secrets hidden.
+// redactQuery returns a raw query for the log: names as written, and values that are or may be secrets redacted.
 func redactQuery(raw string) string {
 	if raw == "" {
 		return ""
@@ -44,7 +44,7 @@ func redactQuery(raw string) string {
 	return shorten(b.String())
 }
 
-// isSecretName reports whether a parameter of that name holds, or was meant to hold, a secret.
+// isSecretName reports whether a parameter with this name, or a likely typo of it, contains a secret.
 func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"key", "token", "secret", "password", "auth"} {
@@ -59,11 +59,11 @@ func isSecretName(name string) bool {
 	return slip
 }
 
-// minSecret is the length from which something that begins like a key is taken for one: a dataset may well be named
+// minSecret is the minimum length of text with the prefix of a key to be treated as one: a dataset may be named
 // herb_garden.
 const minSecret = len(access.Prefix) + 16
 
-// redactText hides keys of ours in a text that should have none: a path, an error, what a panic said.
+// redactText redacts keys in a text that should not contain any: a path, an error, a panic value.
 func redactText(s string) string {
 	if !strings.Contains(s, access.Prefix) {
 		return s
@@ -94,7 +94,7 @@ func isKeyByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// shorten cuts what is too long for a log line.
+// shorten truncates text that is too long for a log line.
 func shorten(s string) string {
 	if len(s) <= maxLogged {
 		return s

@@ -10,7 +10,7 @@ import (
 
 const maxRequestID = 128
 
-// requestID returns the id of a request: the one it came with, if that is harmless, or a fresh one.
+// requestID returns the ID in the request header if it is valid, or else a new one.
 func requestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) == 1 && isRequestID(ids[0]) {
 		return ids[0]
@@ -18,7 +18,7 @@ func requestID(h http.Header) string {
 	return rand.Text()
 }
 
-// isRequestID reports whether s may stand in a header and in a log as it is. A key that was put there by mistake may not.
+// isRequestID reports whether s is safe in headers and logs. A misplaced key is not.
 func isRequestID(s string) bool {
 	if s == "" || len(s) > maxRequestID || strings.Contains(s, access.Prefix) {
 		return false

@@ -10,24 +10,24 @@ import (
 	"herbarium/internal/admission"
 )
 
-// response is the writer that every handler gets. It knows what the log line will tell.
+// response is the http.ResponseWriter of all handlers. It records what is logged.
 type response struct {
 	http.ResponseWriter
 	compressor *compressor
 	buffers    *buffers
 	start      time.Time
-	client     context.Context   // ends when the client leaves, and has no deadline
-	ticket     *admission.Ticket // nil: the request needs no slot
+	client     context.Context   // canceled when the client disconnects; has no deadline
+	ticket     *admission.Ticket // nil if the request needs no slot
 	id         string
-	route      *route // nil: none was found
-	machine    bool   // the path is for machines, although no route answers
-	status     int    // 0: nothing was sent
+	route      *route // nil if there is none
+	apiPath    bool   // an API path, even without a route
+	status     int    // 0 if nothing was sent
 	bytes      int64
-	err        error // what failed, for the log alone
-	gone       bool  // and that it was the client that did not take the answer
+	err        error // for the log only
+	clientGone bool  // the client disconnected
 }
 
-// WriteHeader notes the status. Informational responses are not the answer and are not noted.
+// WriteHeader records the status, except for informational responses.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
@@ -35,7 +35,7 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write notes how much was written.
+// Write records the number of bytes written.
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -45,17 +45,17 @@ func (w *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap lets http.ResponseController access the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// The types of bodies.
+// Content types of bodies.
 const (
 	contentJSON = "application/json"
 	contentHTML = "text/html; charset=utf-8"
 )
 
-// send answers with a complete body, compressed if that pays and the client takes it. An answer to HEAD has the same
-// headers and no body.
+// send sends a complete body, compressed if it is large enough and the client accepts it. Responses to HEAD have the
+// same headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
@@ -73,7 +73,7 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if w.ticket != nil {
-		w.ticket.Release() // a slow client must not hold a slot
+		w.ticket.Release() // a slow client must not occupy a slot
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
@@ -81,21 +81,21 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	}
 }
 
-// write writes a body. That it failed is for the log alone: there is nobody left to tell.
+// write writes a body. A failure is only logged: the client is gone.
 func (w *response) write(body []byte) {
 	if _, err := w.Write(body); err != nil && w.err == nil {
 		w.err = err
 	}
 }
 
-// options answers OPTIONS.
+// options responds to OPTIONS.
 func (w *response) options(allow string) {
 	w.Header().Set("Allow", allow)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// What decides an answer beside the URL: the encodings that the client takes; of records also the format it asks for, and
-// of those that need a key the key, which a browser keeps in a cookie.
+// Vary headers: responses depend on the accepted encodings; records also on the accepted format and, if they require a
+// key, on the key, which browsers send in a cookie.
 const (
 	varyEncoding = "Accept-Encoding"
 	varyAccept   = "Accept"
@@ -103,7 +103,7 @@ const (
 	varyKey      = "Authorization, X-API-Key, Accept"
 )
 
-// varyByEncoding notes that a body may come in several encodings.
+// varyByEncoding sets Vary for bodies that may be compressed.
 func (w *response) varyByEncoding() {
 	h := w.Header()
 	vary := varyEncoding
@@ -113,10 +113,10 @@ func (w *response) varyByEncoding() {
 	h.Set("Vary", vary)
 }
 
-// buffers are reused from answer to answer.
+// buffers pools response buffers.
 type buffers struct{ pool sync.Pool }
 
-// maxKeptBuffer is the largest buffer that is kept: one giant answer must not hold its memory for ever.
+// maxKeptBuffer is the maximum size of a pooled buffer, so that one huge response does not occupy memory forever.
 const maxKeptBuffer = 1 << 20
 
 // get returns an empty buffer.
@@ -128,7 +128,7 @@ func (b *buffers) get() *[]byte {
 	return new(make([]byte, 0, 16<<10))
 }
 
-// put takes a buffer back.
+// put returns a buffer to the pool.
 func (b *buffers) put(buf *[]byte) {
 	if cap(*buf) <= maxKeptBuffer {
 		b.pool.Put(buf)

@@ -12,25 +12,25 @@ import (
 	"herbarium/internal/herb"
 )
 
-// route is one operation: how it is reached, who may, what answers, and how the OpenAPI document tells of it.
+// route is one operation: its method and path, authentication, handler and OpenAPI description.
 type route struct {
 	method  string
-	pattern string // of http.ServeMux
+	pattern string // http.ServeMux pattern
 	id      string // operationId
 	tag     string
 	summary string
 	auth    auth
-	page    bool // for people, so that the OpenAPI document does not tell of it
-	probe   bool // asked by machines all the time: answered under overload, too, and logged at debug level
+	page    bool // HTML page, not part of the OpenAPI document
+	probe   bool // health probe: served under overload, too, and logged at debug level
 	handle  func(*response, *http.Request) error
 	doc     operation
 }
 
-// path returns the pattern as the OpenAPI document writes it.
+// path returns the pattern in OpenAPI syntax.
 func (rt *route) path() string { return strings.TrimSuffix(rt.pattern, "{$}") }
 
-// table lists every operation.
-func (a *API) table() []route {
+// routeTable returns all operations.
+func (a *API) routeTable() []route {
 	routes := []route{
 		{
 			method: http.MethodPost, pattern: "/plants", id: "createPlant", tag: tagPlants,
@@ -54,35 +54,35 @@ func (a *API) table() []route {
 		},
 		{
 			method: http.MethodGet, pattern: "/openapi.json", id: "getOpenAPI", tag: tagService,
-			summary: "This document", handle: a.openAPI, doc: openAPIDoc(),
+			summary: "Get the OpenAPI document", handle: a.openAPI, doc: openAPIDoc(),
 		},
 		{
 			method: http.MethodGet, pattern: "/schemas/datapackage.json", id: "getDescriptorSchema", tag: tagService,
-			summary: "The schema of our members in descriptors", handle: a.descriptorSchema, doc: descriptorSchemaDoc(),
+			summary: "Get the schema of descriptor members", handle: a.descriptorSchema, doc: descriptorSchemaDoc(),
 		},
 		{
 			method: http.MethodGet, pattern: "/healthz", id: "getHealth", tag: tagService,
-			summary: "Is the process alive?", probe: true, handle: a.health, doc: healthDoc(),
+			summary: "Check liveness", probe: true, handle: a.health, doc: healthDoc(),
 		},
 		{
 			method: http.MethodGet, pattern: "/readyz", id: "getReadiness", tag: tagService,
-			summary: "Should it get requests?", probe: true, handle: a.ready, doc: readyDoc(),
+			summary: "Check readiness", probe: true, handle: a.ready, doc: readyDoc(),
 		},
 	}
 	return append(routes, a.pageRoutes()...)
 }
 
-// Where the records of a dataset are, and what is counted of them.
+// Paths of the listing and the facets of a dataset.
 const (
 	listPattern   = "/api/v1/{namespace}/{dataset}/data"
 	facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
 )
 
-// allMethods is what any resource allows.
+// allMethods is the methods of all resources.
 const allMethods = "GET, HEAD, POST, OPTIONS"
 
-// newMux puts the routes into a mux that has an answer of ours to everything: each path also answers OPTIONS and refuses
-// other methods, and the rest is not found.
+// newMux returns a mux for the routes whose errors are all our own: each path also handles OPTIONS and rejects other
+// methods, and all other paths are not found.
 func (a *API) newMux(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
@@ -105,19 +105,19 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 				return
 			}
 			w.Header().Set("Allow", allow)
-			w.(*response).machine = !page[pattern]
+			w.(*response).apiPath = !page[pattern]
 			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
 				knownMethod(r.Method), clip(redactText(r.URL.Path)), allow))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.fail(w.(*response), r, a.nothingAt(r))
+		a.fail(w.(*response), r, a.noSuchPath(r))
 	})
 	return mux
 }
 
-// serve runs the handler of a route. Probes run at once. Other requests have a deadline and wait for a slot: those with a
-// body take it when they have read the body, so that a client that sends slowly holds none.
+// serve returns the handler of a route. Probes run immediately. Other requests have a deadline and wait for a slot.
+// Requests with a body take it after reading the body, so that slow senders occupy none.
 func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
@@ -142,7 +142,7 @@ func (a *API) serve(rt *route) http.Handler {
 	})
 }
 
-// isCanonical reports whether a path is one that the mux does not want to redirect to a cleaner one.
+// isCanonical reports whether the mux would serve a path without redirecting to its cleaned form.
 func isCanonical(u *url.URL) bool {
 	p := u.EscapedPath()
 	c := path.Clean(p)
@@ -152,12 +152,12 @@ func isCanonical(u *url.URL) bool {
 	return p == c && c[0] == '/'
 }
 
-// nothingAt is the error for a path without a route. It knows the way to one that was only written oddly.
-func (a *API) nothingAt(r *http.Request) error {
+// noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has a route.
+func (a *API) noSuchPath(r *http.Request) error {
 	shown := clip(redactText(r.URL.Path))
 	clean := path.Clean("/" + r.URL.Path)
 	if clean != r.URL.Path && a.hasRoute(clean) {
-		return herb.Errorf(herb.CodeNotFound, "there is nothing at %q; did you mean %q?", shown, clip(redactText(clean)))
+		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, clip(redactText(clean)))
 	}
 	var known []string
 	for _, rt := range a.routes {
@@ -166,16 +166,16 @@ func (a *API) nothingAt(r *http.Request) error {
 		}
 	}
 	slices.SortFunc(known, strings.Compare)
-	return herb.Errorf(herb.CodeNotFound, "there is nothing at %q; there is: %s", shown, strings.Join(known, ", "))
+	return herb.Errorf(herb.CodeNotFound, "no such path %q; valid paths: %s", shown, strings.Join(known, ", "))
 }
 
-// hasRoute reports whether a path leads to a route, whatever the method.
+// hasRoute reports whether a path has a route for any method.
 func (a *API) hasRoute(p string) bool {
 	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: p}})
 	return pattern != "/"
 }
 
-// clip shortens what a client sent to what is worth repeating in a message.
+// clip truncates client input for use in a message.
 func clip(s string) string {
 	const most = 200
 	if len(s) <= most {

@@ -10,7 +10,7 @@ import (
 // contentSchema is the content type of a JSON Schema.
 const contentSchema = "application/schema+json"
 
-// descriptorSchema answers with the schema of our members in a Data Package.
+// descriptorSchema handles the JSON Schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
 	w.setCaching(r, herb.AccessOpen)
 	if !w.notModified(r, a.entityTag(published.DataPackage)) {

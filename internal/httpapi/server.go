@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// MaxHeaderBytes is how much of a request is read before its body. It leaves room for a query over the limit, which
-// then gets an answer that says so.
+// MaxHeaderBytes is the maximum size of a request before its body. It leaves room for a query over the limit, which is
+// then rejected with a message.
 const MaxHeaderBytes = 64 << 10
 
-// NewServer returns a server for a handler with limits on everything a client could drag out. Its listener is wrapped
-// by Listener, so that what net/http refuses by itself gets an Error body, too. A nil log is no log.
+// NewServer returns a server for a handler, with limits on everything that a client could delay. Wrap its listener with
+// Listener, so that requests rejected by net/http get an Error body, too. A nil log disables logging.
 func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &http.Server{
 		Handler:                      handler,
-		DisableGeneralOptionsHandler: true, // the handler answers OPTIONS * itself
+		DisableGeneralOptionsHandler: true, // the handler responds to OPTIONS *
 		ReadHeaderTimeout:            10 * time.Second,
 		ReadTimeout:                  30 * time.Second,
 		WriteTimeout:                 60 * time.Second,

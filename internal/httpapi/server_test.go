@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestNewServer holds that nothing a client could drag out is without a limit, and that a query over its own limit still
-// reaches the handler, which says so.
+// TestNewServer checks that there is a limit on everything that a client could delay, and that a query over its own
+// limit still reaches the handler, which rejects it with a message.
 func TestNewServer(t *testing.T) {
 	t.Parallel()
 	s := httpapi.NewServer(http.NotFoundHandler(), nil)

@@ -6,17 +6,17 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Health is how the parts are that requests depend on.
+// Health is the state of the dependencies of requests.
 type Health struct {
-	// Away is why requests should go elsewhere, in words that anybody may read. Empty: they are welcome here.
+	// Away is the reason why requests should be sent elsewhere, safe to show to clients. Empty if the service is ready.
 	Away  string
 	Parts []Part
 }
 
-// Part is something that some requests depend on, such as the database.
+// Part is a dependency of some requests, such as the database.
 type Part struct {
 	Name  string
-	Fault string // what is wrong with it, in words that anybody may read; empty: nothing
+	Fault string // description of the failure, safe to show to clients; empty if it is available
 }
 
 type state struct {
@@ -24,21 +24,21 @@ type state struct {
 	Parts  map[string]string `json:"parts,omitempty"`
 }
 
-// health answers as long as the process can answer anything.
+// health reports liveness.
 func (a *API) health(w *response, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.send(r, http.StatusOK, contentJSON, mustJSON(state{Status: "ok"}))
 	return nil
 }
 
-// ready answers whether requests should be sent here. They should as long as some of them can be answered: a proxy that
-// takes away every node because a part that they share is gone leaves nobody to list what they have.
+// ready reports readiness. The service is ready as long as it can serve some requests: if a proxy removed every node
+// because a shared dependency is down, none would be left to serve what they can.
 func (a *API) ready(w *response, r *http.Request) error {
 	s := state{Status: "ready"}
 	if a.opts.Health != nil {
 		h := a.opts.Health()
 		if h.Away != "" {
-			return herb.Errorf(herb.CodeUnavailable, "not ready: %s; send requests elsewhere for now", h.Away)
+			return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.Away)
 		}
 		s.Parts = make(map[string]string, len(h.Parts))
 		for _, p := range h.Parts {

@@ -29,29 +29,29 @@ func dial(t *testing.T, addr string) *client {
 }
 
 // send writes raw bytes and reads one response.
-func (c *client) send(text string) (answer, error) {
+func (c *client) send(text string) (checkedResponse, error) {
 	if _, err := io.WriteString(c, text); err != nil {
-		return answer{}, err
+		return checkedResponse{}, err
 	}
 	method, _, _ := strings.Cut(text, " ")
 	res, err := http.ReadResponse(c.in, &http.Request{Method: method})
 	if err != nil {
-		return answer{}, err
+		return checkedResponse{}, err
 	}
 	if res.Close {
-		res.Header.Set("Connection", "close") // ReadResponse has removed it
+		res.Header.Set("Connection", "close") // ReadResponse removes it
 	}
 	body, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, res.Header, string(body)}, err
+	return checkedResponse{res.StatusCode, res.Header, string(body)}, err
 }
 
-// closed reports whether the server closes the connection without sending anything more.
+// closed reports whether the server closes the connection without sending anything else.
 func (c *client) closed() bool {
 	_, err := c.in.ReadByte()
 	return err != nil
 }
 
-// TestLongRedirect covers responses whose headers do not fit into the buffers of net/http.
+// TestLongRedirect checks responses whose headers exceed the buffers of net/http.
 func TestLongRedirect(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{100, 4_000, 4_200, 20_000} {
@@ -64,7 +64,7 @@ func TestLongRedirect(t *testing.T) {
 			})
 		})
 		c := dial(t, s.listen(t))
-		for range 2 { // the connection stays usable
+		for range 2 { // the connection remains usable
 			a, err := c.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 			if err != nil {
 				t.Fatalf("a redirect of %d letters: %v", length, err)
@@ -76,7 +76,8 @@ func TestLongRedirect(t *testing.T) {
 	}
 }
 
-// TestContentLengthAndTransferEncoding covers RFC 9112, section 6.1: the connection is closed after a request with both.
+// TestContentLengthAndTransferEncoding checks RFC 9112, section 6.1: the connection is closed after a request with
+// both.
 func TestContentLengthAndTransferEncoding(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -107,7 +108,7 @@ func TestContentLengthAndTransferEncoding(t *testing.T) {
 	}
 }
 
-// TestClientLeaves checks that a response that cannot be delivered ends its connection and nothing else.
+// TestClientLeaves checks that a response that cannot be delivered ends only its own connection.
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

@@ -9,26 +9,26 @@ import (
 	"herbarium/internal/admission"
 )
 
-// streamChunk is how much of a streamed body is written at once. A client has Options.Stall for each chunk.
+// streamChunk is the size of writes of a streamed body. A client has Options.Stall for each chunk.
 const streamChunk = 64 << 10
 
-// stream is the body of a response that is too large to be held in memory. Its response begins with the first byte. A
-// client may take as long as it likes for the whole body, as long as it keeps reading.
+// stream is a response body that is too large to buffer. The response starts with the first byte. There is no time
+// limit on the body as long as the client keeps reading.
 //
-// Producing a body is bound by the processors, sending it by the client. A stream therefore holds a slot of the lane
+// Producing a body is limited by the processors, sending it by the client. A stream therefore holds a slot of the lane
 // admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	ctx     context.Context // of the client, without the deadline of other requests
+	ctx     context.Context // of the client, without the request deadline
 	w       *response
 	control *http.ResponseController
 	stall   time.Duration
 	lanes   *admission.Controller
 	begin   func()    // sends the header
-	digest  hash.Hash // of the bytes sent; nil: none is wanted
-	leave   func()    // gives back the slot that the stream holds; nil: it holds none
+	digest  hash.Hash // of the bytes sent; nil if not needed
+	release func()    // releases the slot of the stream; nil if it holds none
 	began   time.Time // when the stream took its slot
 	pause   func(worked time.Duration)
-	failed  bool // the client does not read any more
+	failed  bool // the client has stopped reading
 }
 
 func (a *API) newStream(w *response, begin func()) *stream {
@@ -40,17 +40,17 @@ func (a *API) newStream(w *response, begin func()) *stream {
 
 // start waits for a slot to produce the next chunk.
 func (s *stream) start() (err error) {
-	s.leave, err = s.lanes.Wait(s.ctx, admission.Expensive)
+	s.release, err = s.lanes.Wait(s.ctx, admission.Expensive)
 	s.began = time.Now()
 	return err
 }
 
-// stop gives the slot back. It pauses before, not after: the slots of the lane are paced, not each export.
+// stop releases the slot. It pauses before, not after: the slots of the lane are paced, not each export.
 func (s *stream) stop() {
-	if s.leave != nil {
+	if s.release != nil {
 		s.pause(time.Since(s.began))
-		s.leave()
-		s.leave = nil
+		s.release()
+		s.release = nil
 	}
 }
 
@@ -82,8 +82,8 @@ func (s *stream) header() {
 	}
 }
 
-// extend gives the client time for the next chunk. A writer without deadlines, as in tests, has none to extend.
+// extend resets the deadline for the next chunk. Writers of tests do not support deadlines.
 func (s *stream) extend() { _ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) }
 
-// clientLeft reports whether the body ended early because of the client.
+// clientLeft reports whether the body is incomplete because of the client.
 func (s *stream) clientLeft() bool { return s.failed || s.ctx.Err() != nil }

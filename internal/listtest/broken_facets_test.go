@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// brokenFaceter is an engine whose fault is in its facets alone.
+// brokenFaceter is an engine with a fault in its facets only.
 type brokenFaceter struct {
 	*Oracle
 	fault func(o *Oracle, r *query.FacetRequest) (query.Facets, error)
@@ -22,8 +22,8 @@ func (b brokenFaceter) Facets(_ context.Context, r *query.FacetRequest) (query.F
 
 type facetFault = func(o *Oracle, r *query.FacetRequest) (query.Facets, error)
 
-// facetsAsked is an engine that misunderstands requests for facets.
-func facetsAsked(change func(*query.FacetRequest)) facetFault {
+// withFacetRequest returns an engine that misinterprets facet requests.
+func withFacetRequest(change func(*query.FacetRequest)) facetFault {
 	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
 		changed, request := *r, *r.Request
 		changed.Request = &request
@@ -32,8 +32,8 @@ func facetsAsked(change func(*query.FacetRequest)) facetFault {
 	}
 }
 
-// facetsQuoted is an engine that spoils each facet.
-func facetsQuoted(change func(f *query.Facet)) facetFault {
+// withFacet returns an engine that corrupts each facet.
+func withFacet(change func(f *query.Facet)) facetFault {
 	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
 		facets, err := o.Facets(context.Background(), r)
 		for i := range facets.Fields {
@@ -43,8 +43,8 @@ func facetsQuoted(change func(f *query.Facet)) facetFault {
 	}
 }
 
-// facetsTyped is an engine that takes the values of one type for those of another, and does not say so.
-func facetsTyped(from, to herb.Type) facetFault {
+// withFacetTypes returns an engine that treats values of one type as another.
+func withFacetTypes(from, to herb.Type) facetFault {
 	return func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
 		fields := slices.Clone(o.fields)
 		for i := range fields {
@@ -67,28 +67,28 @@ func facetsTyped(from, to herb.Type) facetFault {
 
 func facetFaults() map[string]facetFault {
 	return map[string]facetFault{
-		"filters ignored": facetsAsked(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
-		"search ignored":  facetsAsked(func(r *query.FacetRequest) { r.Request.Search = nil }),
-		"top ignored":     facetsAsked(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
-		"buckets ignored": facetsAsked(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
-		"fields reversed": facetsAsked(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
-		"one field only":  facetsAsked(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
-		"numbers as text": facetsTyped(herb.TypeNumber, herb.TypeText),
-		"lists as text":   facetsTyped(herb.TypeList, herb.TypeText),
-		"text as lists":   facetsTyped(herb.TypeText, herb.TypeList),
-		"empty values are values": facetsQuoted(func(f *query.Facet) {
+		"filters ignored": withFacetRequest(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
+		"search ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Request.Search = nil }),
+		"top ignored":     withFacetRequest(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
+		"buckets ignored": withFacetRequest(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
+		"fields reversed": withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
+		"one field only":  withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
+		"numbers as text": withFacetTypes(herb.TypeNumber, herb.TypeText),
+		"lists as text":   withFacetTypes(herb.TypeList, herb.TypeText),
+		"text as lists":   withFacetTypes(herb.TypeText, herb.TypeList),
+		"empty values are values": withFacet(func(f *query.Facet) {
 			if f.Empty > 0 {
 				f.Distinct++
 			}
 		}),
-		"empty values not counted":  facetsQuoted(func(f *query.Facet) { f.Empty = 0 }),
-		"distinct of the first few": facetsQuoted(func(f *query.Facet) { f.Distinct = min(f.Distinct, len(f.Values)) }),
-		"least frequent first":      facetsQuoted(func(f *query.Facet) { slices.Reverse(f.Values) }),
-		"ties reversed": facetsQuoted(func(f *query.Facet) {
+		"empty values not counted":  withFacet(func(f *query.Facet) { f.Empty = 0 }),
+		"distinct of the first few": withFacet(func(f *query.Facet) { f.Distinct = min(f.Distinct, len(f.Values)) }),
+		"least frequent first":      withFacet(func(f *query.Facet) { slices.Reverse(f.Values) }),
+		"ties reversed": withFacet(func(f *query.Facet) {
 			slices.Reverse(f.Values)
 			slices.SortStableFunc(f.Values, func(a, b query.ValueCount) int { return b.Count - a.Count })
 		}),
-		"ties by bytes": facetsQuoted(func(f *query.Facet) {
+		"ties by bytes": withFacet(func(f *query.Facet) {
 			slices.SortFunc(f.Values, func(a, b query.ValueCount) int {
 				if a.Count != b.Count {
 					return b.Count - a.Count
@@ -96,19 +96,19 @@ func facetFaults() map[string]facetFault {
 				return strings.Compare(a.Value, b.Value)
 			})
 		}),
-		"numbers as they sort": facetsQuoted(func(f *query.Facet) {
+		"numbers as they sort": withFacet(func(f *query.Facet) {
 			for i, v := range f.Values {
 				if f.Type == herb.TypeNumber && strings.Contains(v.Value, ".") {
 					f.Values[i].Value = strings.TrimRight(strings.TrimRight(v.Value, "0"), ".")
 				}
 			}
 		}),
-		"no greatest value":     facetsQuoted(func(f *query.Facet) { f.Max = f.Min }),
-		"empty buckets omitted": facetsQuoted(func(f *query.Facet) { f.Histogram = slices.DeleteFunc(f.Histogram, isEmptyBucket) }),
-		"one bucket short": facetsQuoted(func(f *query.Facet) {
+		"no greatest value":     withFacet(func(f *query.Facet) { f.Max = f.Min }),
+		"empty buckets omitted": withFacet(func(f *query.Facet) { f.Histogram = slices.DeleteFunc(f.Histogram, isEmptyBucket) }),
+		"one bucket short": withFacet(func(f *query.Facet) {
 			f.Histogram = f.Histogram[:max(0, len(f.Histogram)-1)]
 		}),
-		"borders count twice": facetsQuoted(func(f *query.Facet) {
+		"borders count twice": withFacet(func(f *query.Facet) {
 			for i, b := range f.Histogram {
 				for _, v := range f.Values {
 					if i > 0 && v.Value == b.From {
@@ -154,7 +154,7 @@ func facetFaults() map[string]facetFault {
 
 func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 
-// TestFaultsInFacets sees that the suite can fail: the named scenes and the random datasets each find every fault.
+// TestFaultsInFacets checks that the suite detects every fault, by the named cases and by the random datasets alike.
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	for name, fault := range facetFaults() {
@@ -163,19 +163,19 @@ func TestFaultsInFacets(t *testing.T) {
 		}}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
 			t.Parallel()
-			if !slices.ContainsFunc(scenes(), func(s scene) bool {
+			if !slices.ContainsFunc(testCases(), func(s testCase) bool {
 				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
 			}) {
-				t.Error("no named scene finds it")
+				t.Error("no named case detects it")
 			}
 			const most = 1000
 			seed := uint64(0)
-			for ; seed < most && agrees(t, e, seed); seed++ {
+			for ; seed < most && passes(t, e, seed); seed++ {
 			}
 			if seed == most {
-				t.Errorf("%d random datasets do not find it", most)
+				t.Errorf("%d random datasets do not detect it", most)
 			}
-			t.Logf("found by dataset %d", seed)
+			t.Logf("detected by dataset %d", seed)
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// broken is an engine with one fault. It is the oracle, asked another question or misquoted.
+// broken is an engine with one fault: an oracle whose request or result is altered.
 type broken func(o *Oracle, r *query.Request) (query.Page, error)
 
 type brokenLister struct {
@@ -25,8 +25,8 @@ func (b brokenLister) List(_ context.Context, r *query.Request) (query.Page, err
 	return b.fault(b.Oracle, r)
 }
 
-// asked is an engine that misunderstands requests.
-func asked(change func(*query.Request)) broken {
+// withRequest returns an engine that misinterprets requests.
+func withRequest(change func(*query.Request)) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		changed := *r
 		if r.Search != nil {
@@ -38,8 +38,8 @@ func asked(change func(*query.Request)) broken {
 	}
 }
 
-// typed is an engine that takes the values of one type for those of another.
-func typed(from, to herb.Type) broken {
+// withTypes returns an engine that treats values of one type as another.
+func withTypes(from, to herb.Type) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		fields := slices.Clone(o.fields)
 		for i := range fields {
@@ -51,8 +51,8 @@ func typed(from, to herb.Type) broken {
 	}
 }
 
-// ordered is an engine that puts what it found in another order.
-func ordered(change func(o *Oracle, r *query.Request, found []int)) broken {
+// withOrder returns an engine that reorders the result.
+func withOrder(change func(o *Oracle, r *query.Request, found []int)) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		found := o.findAll(r)
 		change(o, r, found)
@@ -70,14 +70,14 @@ func ordered(change func(o *Oracle, r *query.Request, found []int)) broken {
 	}
 }
 
-// agrees reports whether a random dataset gives the engine away.
-func agrees(t *testing.T, e Engine, seed uint64) bool {
+// passes reports whether the engine passes on a random dataset.
+func passes(t *testing.T, e Engine, seed uint64) bool {
 	_, err := checkRandom(t, e, seed)
 	return err == nil
 }
 
-// quoted is an engine that spoils the answer.
-func quoted(change func(r *query.Request, p *query.Page)) broken {
+// withResult returns an engine that corrupts the result.
+func withResult(change func(r *query.Request, p *query.Page)) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		p, err := o.List(context.Background(), r)
 		change(r, &p)
@@ -87,7 +87,7 @@ func quoted(change func(r *query.Request, p *query.Page)) broken {
 
 func faults() map[string]broken {
 	eachClause := func(change func(*query.Clause)) broken {
-		return asked(func(r *query.Request) {
+		return withRequest(func(r *query.Request) {
 			if r.Search != nil {
 				for i := range r.Search.Clauses {
 					change(&r.Search.Clauses[i])
@@ -96,7 +96,7 @@ func faults() map[string]broken {
 		})
 	}
 	operator := func(from, to query.Op) broken {
-		return asked(func(r *query.Request) {
+		return withRequest(func(r *query.Request) {
 			for i, c := range r.Conditions {
 				if c.Op == from {
 					r.Conditions[i].Op = to
@@ -104,40 +104,40 @@ func faults() map[string]broken {
 			}
 		})
 	}
-	place := func(o *Oracle, r *query.Request, n int) placed {
-		return place(o.fields[r.Sort].Type, o.records[n][r.Sort])
+	place := func(o *Oracle, r *query.Request, n int) parsedValue {
+		return parseValue(o.fields[r.Sort].Type, o.records[n][r.Sort])
 	}
 	return map[string]broken{
-		"ties reversed in descending order": ordered(func(o *Oracle, r *query.Request, found []int) {
+		"ties reversed in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			if r.Sort != query.NoSort && r.Desc {
 				slices.Reverse(found)
 				slices.SortStableFunc(found, func(a, b int) int { return compareForSort(place(o, r, a), place(o, r, b), true) })
 			}
 		}),
-		"empty values first in descending order": ordered(func(o *Oracle, r *query.Request, found []int) {
+		"empty values first in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			if r.Sort != query.NoSort && r.Desc {
 				slices.SortStableFunc(found, func(a, b int) int { return -compareForSort(place(o, r, a), place(o, r, b), false) })
 			}
 		}),
-		"text sorted by its bytes": ordered(func(o *Oracle, r *query.Request, found []int) {
+		"text sorted by its bytes": withOrder(func(o *Oracle, r *query.Request, found []int) {
 			if r.Sort != query.NoSort && o.fields[r.Sort].Type == herb.TypeText && !r.Desc {
 				slices.SortStableFunc(found, func(a, b int) int {
 					x, y := o.records[a][r.Sort], o.records[b][r.Sort]
-					return compareForSort(placed{empty: x == "", text: x}, placed{empty: y == "", text: y}, false)
+					return compareForSort(parsedValue{empty: x == "", text: x}, parsedValue{empty: y == "", text: y}, false)
 				})
 			}
 		}),
-		"best matches in dataset order": ordered(func(_ *Oracle, r *query.Request, found []int) {
+		"best matches in dataset order": withOrder(func(_ *Oracle, r *query.Request, found []int) {
 			if r.ByRelevance() {
 				slices.Sort(found)
 			}
 		}),
-		"worst matches first": ordered(func(_ *Oracle, r *query.Request, found []int) {
+		"worst matches first": withOrder(func(_ *Oracle, r *query.Request, found []int) {
 			if r.ByRelevance() {
 				slices.Reverse(found)
 			}
 		}),
-		"order without sort": ordered(func(_ *Oracle, r *query.Request, found []int) {
+		"order without sort": withOrder(func(_ *Oracle, r *query.Request, found []int) {
 			if r.Sort == query.NoSort && r.Search == nil {
 				slices.Reverse(found)
 			}
@@ -147,18 +147,18 @@ func faults() map[string]broken {
 		"exclusion ignored":  eachClause(func(c *query.Clause) { c.Exclude = false }),
 		"phrase cut short":   eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
 		"phrase backwards":   eachClause(func(c *query.Clause) { c.Words = slices.Clone(c.Words); slices.Reverse(c.Words) }),
-		"search ignored":     asked(func(r *query.Request) { r.Search = nil }),
-		"filters ignored":    asked(func(r *query.Request) { r.Conditions = nil }),
-		"one filter only":    asked(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
-		"sort ignored":       asked(func(r *query.Request) { r.Sort = query.NoSort }),
-		"descending ignored": asked(func(r *query.Request) { r.Desc = false }),
-		"page ignored":       asked(func(r *query.Request) { r.Page = 1 }),
-		"one value only": asked(func(r *query.Request) {
+		"search ignored":     withRequest(func(r *query.Request) { r.Search = nil }),
+		"filters ignored":    withRequest(func(r *query.Request) { r.Conditions = nil }),
+		"one filter only":    withRequest(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
+		"sort ignored":       withRequest(func(r *query.Request) { r.Sort = query.NoSort }),
+		"descending ignored": withRequest(func(r *query.Request) { r.Desc = false }),
+		"page ignored":       withRequest(func(r *query.Request) { r.Page = 1 }),
+		"one value only": withRequest(func(r *query.Request) {
 			for i := range r.Conditions {
 				r.Conditions[i].Values = r.Conditions[i].Values[:1]
 			}
 		}),
-		"a search without words finds all": asked(func(r *query.Request) {
+		"a search without words finds all": withRequest(func(r *query.Request) {
 			if r.Search != nil && len(r.Search.Clauses) == 0 {
 				r.Search = nil
 			}
@@ -168,16 +168,16 @@ func faults() map[string]broken {
 		"greater, not equal": operator(query.OpGte, query.OpGt),
 		"less or equal":      operator(query.OpLt, query.OpLte),
 		"less, not equal":    operator(query.OpLte, query.OpLt),
-		"prefix finds nothing": asked(func(r *query.Request) {
+		"prefix finds nothing": withRequest(func(r *query.Request) {
 			for i, c := range r.Conditions {
 				if c.Op == query.OpPrefix {
 					r.Conditions[i].Values = []query.Operand{{Text: "\uFFFF"}}
 				}
 			}
 		}),
-		"numbers as text":     typed(herb.TypeNumber, herb.TypeText),
-		"lists as text":       typed(herb.TypeList, herb.TypeText),
-		"text as lists":       typed(herb.TypeText, herb.TypeList),
+		"numbers as text":     withTypes(herb.TypeNumber, herb.TypeText),
+		"lists as text":       withTypes(herb.TypeList, herb.TypeText),
+		"text as lists":       withTypes(herb.TypeText, herb.TypeList),
 		"rarity after filter": rarityAfterFilter,
 		"every field searchable": func(o *Oracle, r *query.Request) (query.Page, error) {
 			fields := slices.Clone(o.fields)
@@ -186,21 +186,21 @@ func faults() map[string]broken {
 			}
 			return NewOracle(fields, o.records).List(context.Background(), r)
 		},
-		"total of the page": quoted(func(_ *query.Request, p *query.Page) { p.Total = len(p.Records) }),
-		"no total past the end": quoted(func(_ *query.Request, p *query.Page) {
+		"total of the page": withResult(func(_ *query.Request, p *query.Page) { p.Total = len(p.Records) }),
+		"no total past the end": withResult(func(_ *query.Request, p *query.Page) {
 			if len(p.Records) == 0 {
 				p.Total = 0
 			}
 		}),
-		"one record too many": quoted(func(_ *query.Request, p *query.Page) {
+		"one record too many": withResult(func(_ *query.Request, p *query.Page) {
 			if len(p.Records) > 0 {
 				p.Records = append(p.Records, p.Records[0])
 			}
 		}),
-		"values trimmed":  quoted(func(_ *query.Request, p *query.Page) { replace(p, `.0"`, `"`) }),
-		"numbers as JSON": quoted(func(_ *query.Request, p *query.Page) { replace(p, `:"1"`, `:1`); replace(p, `:"2"`, `:2`) }),
-		"null for empty":  quoted(func(_ *query.Request, p *query.Page) { replace(p, `:""`, `:null`) }),
-		"data behind":     quoted(func(_ *query.Request, p *query.Page) { replace(p, "}", "},") }),
+		"values trimmed":  withResult(func(_ *query.Request, p *query.Page) { replace(p, `.0"`, `"`) }),
+		"numbers as JSON": withResult(func(_ *query.Request, p *query.Page) { replace(p, `:"1"`, `:1`); replace(p, `:"2"`, `:2`) }),
+		"null for empty":  withResult(func(_ *query.Request, p *query.Page) { replace(p, `:""`, `:null`) }),
+		"data behind":     withResult(func(_ *query.Request, p *query.Page) { replace(p, "}", "},") }),
 		"an error": func(*Oracle, *query.Request) (query.Page, error) {
 			return query.Page{}, herb.Errorf(herb.CodeInternal, "out of order")
 		},
@@ -213,7 +213,7 @@ func replace(p *query.Page, before, after string) {
 	}
 }
 
-// rarityAfterFilter counts how rare a word is among the records that the filters leave, not in the whole dataset.
+// rarityAfterFilter computes IDF over the filtered records instead of the whole dataset.
 func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 	var left []herb.Record
 	for _, rec := range o.records {
@@ -224,7 +224,7 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 	return NewOracle(o.fields, left).List(context.Background(), r)
 }
 
-// TestFaults sees that the suite can fail: the named scenes and the random datasets each find every fault.
+// TestFaults checks that the suite detects every fault, by the named cases and by the random datasets alike.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults() {
@@ -233,24 +233,24 @@ func TestFaults(t *testing.T) {
 		}}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
 			t.Parallel()
-			if !slices.ContainsFunc(scenes(), func(s scene) bool {
+			if !slices.ContainsFunc(testCases(), func(s testCase) bool {
 				return s.check(t.Context(), e.Open(t, s.fields, s.records)) != nil
 			}) {
-				t.Error("no named scene finds it")
+				t.Error("no named case detects it")
 			}
 			const most = 1000
 			seed := uint64(0)
-			for ; seed < most && agrees(t, e, seed); seed++ {
+			for ; seed < most && passes(t, e, seed); seed++ {
 			}
 			if seed == most {
-				t.Errorf("%d random datasets do not find it", most)
+				t.Errorf("%d random datasets do not detect it", most)
 			}
-			t.Logf("found by dataset %d", seed)
+			t.Logf("detected by dataset %d", seed)
 		})
 	}
 }
 
-// TestFaultsInWalks sees the same of walks, of concurrent listings and of plants.
+// TestFaultsInWalks checks that walks, concurrent listings and plants detect faults.
 func TestFaultsInWalks(t *testing.T) {
 	t.Parallel()
 	engine := func(fault string) Engine {
@@ -262,27 +262,27 @@ func TestFaultsInWalks(t *testing.T) {
 		"page ignored", "one record too many", "ties reversed in descending order", "total of the page",
 	} {
 		if checkWalks(t, engine(name)) == nil {
-			t.Errorf("walks do not find %q", name)
+			t.Errorf("walks do not detect %q", name)
 		}
 	}
 	if checkConcurrent(t, engine("search ignored")) == nil {
-		t.Error("concurrent listings do not find a fault")
+		t.Error("concurrent listings do not detect a fault")
 	}
 	e := engine("empty values first in descending order")
 	seed := uint64(0)
-	for ; seed < 100 && agrees(t, e, seed); seed++ {
+	for ; seed < 100 && passes(t, e, seed); seed++ {
 	}
 	if seed == 100 {
-		t.Error("random plants do not find a fault")
+		t.Error("random plants do not detect a fault")
 	}
 }
 
-// TestFaultsInStreams sees the same of whole answers: the listing is right and the stream is not.
+// TestFaultsInStreams checks that faults of streams are detected if the listing is correct.
 func TestFaultsInStreams(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults() {
 		if slices.Contains([]string{"page ignored", "total of the page", "no total past the end"}, name) {
-			continue // they are no faults where there are no pages
+			continue // not faults without pages
 		}
 		e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) Lister {
 			return brokenStreamer{NewOracle(fields, records), fault}
@@ -291,10 +291,10 @@ func TestFaultsInStreams(t *testing.T) {
 			t.Parallel()
 			const most = 1000
 			seed := uint64(0)
-			for ; seed < most && agrees(t, e, seed); seed++ {
+			for ; seed < most && passes(t, e, seed); seed++ {
 			}
 			if seed == most {
-				t.Errorf("%d random datasets do not find it", most)
+				t.Errorf("%d random datasets do not detect it", most)
 			}
 		})
 	}
@@ -302,12 +302,12 @@ func TestFaultsInStreams(t *testing.T) {
 	o := NewOracle(fields, newGenerator(3, true).plantRecords(700))
 	for _, name := range []string{"descending ignored", "one record too many", "values trimmed", "an error"} {
 		if checkStreams(t.Context(), brokenStreamer{o, faults()[name]}, fields) == nil {
-			t.Errorf("the comparison with pages does not find %q", name)
+			t.Errorf("the comparison with pages does not detect %q", name)
 		}
 	}
 }
 
-// brokenStreamer is an engine whose fault is in its streams alone.
+// brokenStreamer is an engine with a fault in its streams only.
 type brokenStreamer struct {
 	*Oracle
 	fault broken
@@ -326,7 +326,7 @@ func (b brokenStreamer) Stream(_ context.Context, r *query.Request) (query.Strea
 	}}, err
 }
 
-// TestGenerator sees that the random plants are plants and that every query is right.
+// TestGenerator checks that random plants and random queries are valid.
 func TestGenerator(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
@@ -339,13 +339,13 @@ func TestGenerator(t *testing.T) {
 			seen[rec[0]] = true
 			for _, s := range rec[1:] {
 				if len([]rune(s)) > 255 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7F }) {
-					t.Fatalf("seed %d: %q is no text of a plant", seed, s)
+					t.Fatalf("seed %d: %q is not valid in a plant", seed, s)
 				}
 			}
 		}
 		one, two := newGenerator(seed, false), newGenerator(seed, false)
 		if a, b := fmt.Sprint(one.records(one.fields(), 50)), fmt.Sprint(two.records(two.fields(), 50)); a != b {
-			t.Fatalf("seed %d does not repeat", seed)
+			t.Fatalf("seed %d is not reproducible", seed)
 		}
 	}
 }

@@ -19,46 +19,46 @@ import (
 	"herbarium/internal/query"
 )
 
-// Lister is an engine, opened on a dataset.
+// Lister is an engine opened on a dataset.
 type Lister interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
 }
 
-// answer is what a client would see.
-type answer struct {
+// result is the decoded result of a request.
+type result struct {
 	Meta    query.Meta
 	Records []herb.Record
 }
 
-// ask lists and decodes what came.
-func ask(ctx context.Context, l Lister, d *decoder, r *query.Request) (answer, error) {
+// execute executes a request and decodes the result.
+func execute(ctx context.Context, l Lister, d *decoder, r *query.Request) (result, error) {
 	page, err := l.List(ctx, r)
 	if err != nil {
-		return answer{}, fmt.Errorf("listing: %w", err)
+		return result{}, fmt.Errorf("listing: %w", err)
 	}
-	a := answer{Meta: r.Meta(page.Total)}
+	a := result{Meta: r.Meta(page.Total)}
 	for i, b := range page.Records {
 		rec, err := d.decode(b)
 		if err != nil {
-			return answer{}, fmt.Errorf("record %d of the page: %w in %q", i, err, b)
+			return result{}, fmt.Errorf("record %d on the page: %w in %q", i, err, b)
 		}
 		a.Records = append(a.Records, rec)
 	}
 	return a, nil
 }
 
-// agree compares an engine's answer with the oracle's.
+// agree compares the result of an engine with that of the oracle.
 func agree(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
-	got, err := ask(ctx, l, &o.decoder, r)
+	got, err := execute(ctx, l, &o.decoder, r)
 	if err != nil {
 		return err
 	}
 	records, total := o.Find(r)
-	return answer{Meta: metaOf(r, total), Records: records}.differs(got)
+	return result{Meta: metaOf(r, total), Records: records}.differs(got)
 }
 
-// differs returns nil if got is the same answer.
-func (a answer) differs(got answer) error {
+// differs returns an error that describes the difference, or nil if got equals a.
+func (a result) differs(got result) error {
 	if a.Meta == got.Meta && slices.EqualFunc(a.Records, got.Records, slices.Equal[herb.Record]) {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (a answer) differs(got answer) error {
 	return fmt.Errorf("the answer differs (-want +got):\n%s", diff)
 }
 
-// decoder decodes the records of a dataset. It remembers what it has read: the same records come again and again.
+// decoder decodes the records of a dataset. It caches results, because the same records are decoded often.
 type decoder struct {
 	fields []herb.Field
 	known  sync.Map // JSON → herb.Record
@@ -87,8 +87,8 @@ func (d *decoder) decode(b []byte) (herb.Record, error) {
 	return rec, err
 }
 
-// decode reads a record as it must be rendered: a JSON object with the fields in their order, all values strings, and
-// nothing behind it.
+// decode parses a record and checks its format: a JSON object with the fields in order, all values strings, and no
+// trailing data.
 func decode(fields []herb.Field, b []byte) (herb.Record, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("invalid UTF-8")
@@ -97,7 +97,7 @@ func decode(fields []herb.Field, b []byte) (herb.Record, error) {
 	expect := func(want json.Token) error {
 		got, err := d.Token()
 		if err == nil && got != want {
-			err = fmt.Errorf("%v stands where %v must", got, want)
+			err = fmt.Errorf("got %v, want %v", got, want)
 		}
 		return err
 	}
@@ -123,13 +123,13 @@ func decode(fields []herb.Field, b []byte) (herb.Record, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the object")
+		return nil, errors.New("trailing data after the object")
 	}
 	return rec, nil
 }
 
-// describe writes a dataset compactly for a report: a line of fields with their types and flags (s, f and o for
-// searchable, filterable and sortable), then a line for each record.
+// describe formats a dataset for a failure message: one line of fields with their types and flags (s, f and o for
+// searchable, filterable and sortable), then one line per record.
 func describe(fields []herb.Field, records []herb.Record) string {
 	var b strings.Builder
 	b.WriteString("fields:")

@@ -1,3 +1,3 @@
-// Package listtest says what a right listing is: an oracle that is too plain to be wrong, and a conformance suite that
-// holds every engine against it. It is imported by tests alone.
+// Package listtest defines correct listings: it has a deliberately simple oracle, and a conformance suite that compares
+// every engine with it. Only tests import it.
 package listtest

@@ -19,12 +19,13 @@ import (
 	"herbarium/internal/text"
 )
 
-// Faceter is a Lister that also counts values. The suite holds it to that, too.
+// Faceter is a Lister that computes facets. The suite then checks these too.
 type Faceter interface {
 	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
 }
 
-// agreeInFacets compares the facets of an engine with the oracle's, if it has any. No query means that nothing is asked.
+// agreeInFacets compares the facets of an engine with those of the oracle if the engine is a Faceter. It does nothing
+// if raw is empty.
 func agreeInFacets(ctx context.Context, l Lister, o *Oracle, raw string) error {
 	f, ok := l.(Faceter)
 	if !ok || raw == "" {
@@ -48,11 +49,11 @@ func agreeInFacets(ctx context.Context, l Lister, o *Oracle, raw string) error {
 	return nil
 }
 
-// facets returns a raw query for facets with the filters and the search of a listing; none if no field can be asked for.
+// facets returns a raw facet query with the filters and the search of a listing, or "" if no field is filterable.
 func (g *generator) facets(fields []herb.Field, listing string) string {
 	params, err := url.ParseQuery(listing)
 	if err != nil {
-		panic(fmt.Sprintf("the generator wrote %q: %v", listing, err))
+		panic(fmt.Sprintf("the generator made an invalid query %q: %v", listing, err))
 	}
 	for _, name := range []string{query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder} {
 		params.Del(name)
@@ -80,7 +81,7 @@ func (g *generator) facets(fields []herb.Field, listing string) string {
 	return ""
 }
 
-// Facets counts as an engine does.
+// Facets implements Faceter.
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
 	found := o.findAll(r.Request)
 	f := query.Facets{Total: len(found)}
@@ -90,10 +91,10 @@ func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets,
 	return f, nil
 }
 
-// counted is a value of a facet.
+// counted is a value of a facet and its count.
 type counted struct {
 	query.ValueCount
-	place placed
+	place parsedValue
 }
 
 func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Facet {
@@ -110,11 +111,11 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 		for _, part := range parts(t, value) {
 			id := identity(t, part)
 			if seen[id] {
-				continue // it counts once for a record
+				continue // counts once per record
 			}
 			seen[id] = true
 			if values[id] == nil {
-				values[id] = &counted{query.ValueCount{Value: o.firstWritten(field, id)}, place(t, part)}
+				values[id] = &counted{query.ValueCount{Value: o.firstWritten(field, id)}, parseValue(t, part)}
 			}
 			values[id].Count++
 		}
@@ -139,7 +140,7 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 	return f
 }
 
-// parts returns what is counted of a value.
+// parts returns the values that are counted: the elements of a list, or the value itself.
 func parts(t herb.Type, value string) []string {
 	if t == herb.TypeList {
 		return text.Elements(value)
@@ -147,15 +148,15 @@ func parts(t herb.Type, value string) []string {
 	return []string{value}
 }
 
-// identity returns what two values have in common exactly if they are one.
+// identity returns a string that is equal for two values exactly if facets count them as one.
 func identity(t herb.Type, value string) string {
 	if t == herb.TypeNumber {
-		return place(t, value).number.RatString()
+		return parseValue(t, value).number.RatString()
 	}
 	return value
 }
 
-// firstWritten returns the value as the first record of the dataset that has it writes it.
+// firstWritten returns a value as written in the first record of the dataset that has it.
 func (o *Oracle) firstWritten(field int, id string) string {
 	if o.fields[field].Type != herb.TypeNumber {
 		return id
@@ -163,7 +164,7 @@ func (o *Oracle) firstWritten(field int, id string) string {
 	return o.written[field]()[id]
 }
 
-// firstWritings returns the numbers of a field as they are first written.
+// firstWritings returns the numbers of a field as first written.
 func firstWritings(t herb.Type, field int, records []herb.Record) map[string]string {
 	first := map[string]string{}
 	for _, rec := range records {
@@ -176,7 +177,7 @@ func firstWritings(t herb.Type, field int, records []herb.Record) map[string]str
 	return first
 }
 
-// histogram counts values, which are in ascending order.
+// histogram counts values, which must be in ascending order.
 func histogram(t herb.Type, all []*counted, most int) []query.Bucket {
 	if most == 0 {
 		return nil
@@ -190,7 +191,7 @@ func histogram(t herb.Type, all []*counted, most int) []query.Bucket {
 	var buckets []query.Bucket
 	for i := 1; i < len(borders); i++ {
 		b := query.Bucket{From: borders[i-1], To: borders[i]}
-		from, to := place(t, b.From), place(t, b.To)
+		from, to := parseValue(t, b.From), parseValue(t, b.To)
 		for _, v := range all {
 			last := i == len(borders)-1
 			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
@@ -202,7 +203,7 @@ func histogram(t herb.Type, all []*counted, most int) []query.Bucket {
 	return buckets
 }
 
-// numberBorders tries one step after the other: 1, 2, 5, 10 and so on, in units of the last digit that counts.
+// numberBorders tries steps of 1, 2, 5, 10 and so on, in units of the last significant decimal place.
 func numberBorders(least, greatest *counted, most int) []string {
 	places := 0
 	for _, v := range []*counted{least, greatest} {
@@ -234,13 +235,13 @@ func numberBorders(least, greatest *counted, most int) []string {
 	}
 }
 
-// floor returns how many whole steps there are up to a number; less than none below zero.
+// floor returns n divided by step, rounded toward negative infinity.
 func floor(n, step *big.Rat) *big.Int {
 	q := new(big.Rat).Quo(n, step)
 	return new(big.Int).Div(q.Num(), q.Denom())
 }
 
-// plain writes a multiple of a step.
+// plain formats a multiple of a step.
 func plain(step *big.Rat, times *big.Int, places int) string {
 	s := new(big.Rat).Mul(step, new(big.Rat).SetInt(times)).FloatString(places)
 	if strings.Contains(s, ".") {
@@ -284,7 +285,7 @@ func dateBorders(least, greatest time.Time, most int) []string {
 	panic("the oracle found no step for dates")
 }
 
-// border writes a date, or the nearest one that can be written.
+// border formats a date, clamped to the valid range.
 func border(d time.Time) string {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 	if d.Before(first) {

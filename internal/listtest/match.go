@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// meetsAll reports whether a record meets every condition.
+// meetsAll reports whether a record meets all conditions.
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
 	for _, c := range conditions {
 		if !meets(fields[c.Field].Type, rec[c.Field], c) {
@@ -23,7 +23,7 @@ func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition
 	return true
 }
 
-// meets reports whether any value of a condition fits, or none for OpNe.
+// meets reports whether any value of a condition matches, or for OpNe whether none does.
 func meets(t herb.Type, value string, c query.Condition) bool {
 	for _, v := range c.Values {
 		if fits(t, value, c.Op, v.Text) {
@@ -33,7 +33,7 @@ func meets(t herb.Type, value string, c query.Condition) bool {
 	return c.Op == query.OpNe
 }
 
-// fits compares a record's value with one value of a condition. OpNe is judged as OpEq here.
+// fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
 func fits(t herb.Type, value string, op query.Op, operand string) bool {
 	equality := op == query.OpEq || op == query.OpNe
 	if value == "" || operand == "" {
@@ -50,7 +50,7 @@ func fits(t herb.Type, value string, op query.Op, operand string) bool {
 		case op == query.OpPrefix:
 			return strings.HasPrefix(part, operand)
 		}
-		order := place(t, part).compare(place(t, operand))
+		order := parseValue(t, part).compare(parseValue(t, operand))
 		switch op {
 		case query.OpEq, query.OpNe:
 			return order == 0
@@ -63,52 +63,54 @@ func fits(t herb.Type, value string, op query.Op, operand string) bool {
 		case query.OpLte:
 			return order <= 0
 		}
-		panic(fmt.Sprintf("the oracle does not know the operator %q", op))
+		panic(fmt.Sprintf("listtest: unknown operator %q", op))
 	})
 }
 
-// placed is a value as it stands in the order of its field. It does without the keys of numbers and dates, so that it
-// checks them.
-type placed struct {
+// parsedValue is a parsed value that can be compared with others of its field. It does not use the sort keys of numbers
+// and dates, so that it checks them.
+type parsedValue struct {
 	empty  bool
-	number *big.Rat // nil: not a number
+	number *big.Rat // nil if not a number
 	date   time.Time
 	text   string
 }
 
-// place reads a value of a field. A value that does not fit the type is a fault of the test.
-func place(t herb.Type, value string) placed {
+// parseValue parses a value of a field. It panics on a value that is not valid for the type, which is an error in the
+// test.
+func parseValue(t herb.Type, value string) parsedValue {
 	if value == "" {
-		return placed{empty: true}
+		return parsedValue{empty: true}
 	}
 	switch t {
 	case herb.TypeNumber:
 		n, ok := new(big.Rat).SetString(value)
 		if !ok {
-			panic(fmt.Sprintf("the oracle was given %q as a number", value))
+			panic(fmt.Sprintf("listtest: %q is not a number", value))
 		}
-		return placed{number: n}
+		return parsedValue{number: n}
 	case herb.TypeDate:
 		d, err := time.Parse(time.DateOnly, value)
 		if err != nil {
-			panic(fmt.Sprintf("the oracle was given %q as a date: %v", value, err))
+			panic(fmt.Sprintf("listtest: %q is not a date: %v", value, err))
 		}
-		return placed{date: d}
+		return parsedValue{date: d}
 	default:
-		return placed{text: text.CollationKey(value)}
+		return parsedValue{text: text.CollationKey(value)}
 	}
 }
 
-// compare compares two values of one field, neither of them empty.
-func (p placed) compare(q placed) int {
+// compare compares two non-empty values of one field.
+func (p parsedValue) compare(q parsedValue) int {
 	if p.number != nil {
 		return p.number.Cmp(q.number)
 	}
 	return cmp.Or(p.date.Compare(q.date), strings.Compare(p.text, q.text))
 }
 
-// compareForSort puts empty values last whichever way the order runs.
-func compareForSort(p, q placed, desc bool) int {
+// compareForSort compares two values of one field, either of which may be empty. Empty values sort last in both
+// directions.
+func compareForSort(p, q parsedValue, desc bool) int {
 	switch {
 	case p.empty && q.empty:
 		return 0
@@ -123,7 +125,7 @@ func compareForSort(p, q placed, desc bool) int {
 	}
 }
 
-// contains reports whether a record, given as the words of its searchable fields, meets a search.
+// contains reports whether a record, given as the words of its searchable fields, matches a search.
 func contains(fields [][]string, s *query.Search) bool {
 	for _, c := range s.Clauses {
 		if found := occurrences(fields, c) > 0; found == c.Exclude {
@@ -133,7 +135,7 @@ func contains(fields [][]string, s *query.Search) bool {
 	return len(s.Clauses) > 0
 }
 
-// occurrences counts how often a clause occurs in the fields of a record. Its words must follow each other in one field;
+// occurrences counts the occurrences of a clause in the fields of a record. Its words must be adjacent in one field;
 // occurrences may overlap.
 func occurrences(fields [][]string, c query.Clause) int {
 	n := 0

@@ -12,23 +12,22 @@ import (
 	"herbarium/internal/text"
 )
 
-// Oracle lists a slice of records by looking at every one of them. It is written straight from the rules, for clarity
-// alone, and shares no matching code with any engine: where an engine disagrees with it, the engine is wrong, or the
-// rules need another sentence.
+// Oracle answers requests by a full scan of a slice of records. It implements the rules literally, for clarity only,
+// and shares no matching code with any engine. If an engine disagrees with it, either the engine is wrong or the rules
+// are incomplete.
 type Oracle struct {
 	fields  []herb.Field
 	records []herb.Record
-	words   [][][]string // of each record, of each searchable field
-	weights []int        // of each searchable field
-	average float64      // words in the searchable fields of a record, each as often as it counts
+	words   [][][]string // by record, by searchable field
+	weights []int        // by searchable field
+	average float64      // mean number of words in the searchable fields of a record, weighted
 
-	places  []func() []placed          // of each field, of each record; worked out when first needed
-	written []func() map[string]string // of each number field, its values as they are first written
-	decoder decoder                    // of what engines answer
+	parsed  []func() []parsedValue     // by field, by record; computed on first use
+	written []func() map[string]string // by number field: its values as first written
+	decoder decoder                    // of engine results
 }
 
-// NewOracle returns the oracle of a dataset. Only what is asked for again and again is kept: the words of the records,
-// and the places of their values.
+// NewOracle returns the oracle of a dataset. It caches only the words of the records and their parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records, decoder: decoder{fields: fields}}
 	total := 0
@@ -51,10 +50,10 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 		o.average = float64(total) / float64(len(records))
 	}
 	for i, f := range fields {
-		o.places = append(o.places, sync.OnceValue(func() []placed {
-			places := make([]placed, len(records))
+		o.parsed = append(o.parsed, sync.OnceValue(func() []parsedValue {
+			places := make([]parsedValue, len(records))
 			for n, rec := range records {
-				places[n] = place(f.Type, rec[i])
+				places[n] = parseValue(f.Type, rec[i])
 			}
 			return places
 		}))
@@ -63,7 +62,7 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	return o
 }
 
-// Find returns the records of the requested page, and how many there are on all pages.
+// Find returns the records of the requested page and the total on all pages.
 func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
 	found := o.findAll(r)
 	for i, n := range found {
@@ -74,7 +73,7 @@ func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
 	return page, len(found)
 }
 
-// List answers as an engine does.
+// List implements Lister.
 func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
@@ -88,7 +87,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	return page, nil
 }
 
-// findAll returns the numbers of all records that meet the request, in its order.
+// findAll returns the indexes of all matching records in the order of the request.
 func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int
 	for n, rec := range o.records {
@@ -98,7 +97,7 @@ func (o *Oracle) findAll(r *query.Request) []int {
 	}
 	switch {
 	case r.Sort != query.NoSort:
-		places := o.places[r.Sort]()
+		places := o.parsed[r.Sort]()
 		slices.SortStableFunc(found, func(a, b int) int { return compareForSort(places[a], places[b], r.Desc) })
 	case r.Search != nil:
 		scores := o.scores(r.Search)
@@ -107,8 +106,7 @@ func (o *Oracle) findAll(r *query.Request) []int {
 	return found
 }
 
-// scores returns the BM25 score of every record. How rare a clause is counts over the whole dataset, whatever the
-// filters leave of it.
+// scores returns the BM25 score of every record. IDF is computed over the whole dataset, regardless of filters.
 func (o *Oracle) scores(s *query.Search) []float64 {
 	scores := make([]float64, len(o.records))
 	for _, c := range s.Clauses {
@@ -131,7 +129,7 @@ func (o *Oracle) scores(s *query.Search) []float64 {
 	return scores
 }
 
-// times returns how often a clause counts in a record: in each field as often as it occurs, times the weight.
+// times returns the weighted number of occurrences of a clause in a record.
 func (o *Oracle) times(record int, c query.Clause) int {
 	n := 0
 	for i, words := range o.words[record] {
@@ -140,7 +138,7 @@ func (o *Oracle) times(record int, c query.Clause) int {
 	return n
 }
 
-// count returns the number of words in all fields, each as often as it counts.
+// count returns the weighted number of words in all fields.
 func (o *Oracle) count(fields [][]string) int {
 	n := 0
 	for i, words := range fields {
@@ -149,7 +147,7 @@ func (o *Oracle) count(fields [][]string) int {
 	return n
 }
 
-// render writes a record as a JSON object with the fields in their order.
+// render formats a record as a JSON object with the fields in order.
 func render(fields []herb.Field, rec herb.Record) ([]byte, error) {
 	b := []byte{'{'}
 	for i, f := range fields {
@@ -169,7 +167,7 @@ func render(fields []herb.Field, rec herb.Record) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// metaOf returns the metadata of an answer, counting pages as a person would.
+// metaOf returns the pagination metadata, computed naively.
 func metaOf(r *query.Request, total int) query.Meta {
 	pages := 0
 	for n := 0; n < total; n += r.PerPage {

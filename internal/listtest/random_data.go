@@ -9,15 +9,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// generator makes datasets and queries. All it makes follows from its seed. Its vocabulary is small, so that values meet.
+// generator generates datasets and queries, determined by its seed. Its vocabulary is small, so that values collide.
 type generator struct {
 	*rand.Rand
 	plants bool
-	words  []string // for texts and searches
+	words  []string // of texts and searches
 }
 
-// newGenerator returns a generator. In every second dataset there are but a few words, so that most searches find
-// something and texts differ in how often they say it.
+// newGenerator returns a generator. Every second dataset uses only a few words, so that most searches match and term
+// frequencies differ.
 func newGenerator(seed uint64, plants bool) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary}
 	if g.chance(50) {
@@ -29,12 +29,12 @@ func newGenerator(seed uint64, plants bool) *generator {
 	return g
 }
 
-// chance is true n times out of a hundred.
+// chance returns true with a probability of n percent.
 func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 
 func pick[T any](g *generator, choices []T) T { return choices[g.IntN(len(choices))] }
 
-// vocabulary has the words of texts and searches. Each is near another that it must, or must not, be taken for.
+// vocabulary is the words of texts and searches. Each resembles another with which it must, or must not, be confused.
 var vocabulary = []string{
 	"rose", "Rose", "ROSES", "rosé", "rosemary", "rosemary's", "fern", "Ferns", "a", "b", "ab",
 	"Ångström", "angstrom", "A\u030angstro\u0308m", "Straße", "STRASSE", "strasse", "İstanbul", "ISTANBUL", "ısırgan",
@@ -45,10 +45,10 @@ var vocabulary = []string{
 	"so\u00ADft", "ﬁg", "№5", "*", "\"", "-",
 }
 
-// The separators are commoner than odd: most texts are words between spaces.
+// Common separators are repeated: most texts are words separated by spaces.
 var separators = []string{" ", " ", " ", " ", " ", " ", "  ", "-", ", ", ",", "/", ". ", "", "\u00A0", "\u200B", " & "}
 
-// phrase returns up to most words with something between them.
+// phrase returns up to most words with random separators.
 func (g *generator) phrase(most int) string {
 	var b strings.Builder
 	for i := range g.IntN(most + 1) {
@@ -101,7 +101,7 @@ func (g *generator) list() string {
 	return b.String()
 }
 
-// value returns a value that fits the type; blank says how often, out of a hundred, it is empty.
+// value returns a value that is valid for the type; blank is the percentage of empty values.
 func (g *generator) value(t herb.Type, blank int) string {
 	if g.chance(blank) {
 		return ""
@@ -115,7 +115,7 @@ func (g *generator) value(t herb.Type, blank int) string {
 		return g.list()
 	}
 	switch {
-	case g.chance(40): // one of few values, so that there are ties
+	case g.chance(40): // one of few values, to cause ties
 		return pick(g, g.words)
 	case g.IntN(400) == 0:
 		return strings.Repeat(g.phrase(20)+" ", 200)
@@ -126,7 +126,7 @@ func (g *generator) value(t herb.Type, blank int) string {
 	}
 }
 
-// The names include some that a query must write with an operator.
+// Some of the names require an operator in a query.
 var names = []string{
 	"id", "title", "price", "tags", "a", "a[b]", "a[eq]", "page", "search", "x y", "été", "名前", "n=1&m", "<b>", `q"\`,
 }
@@ -188,7 +188,8 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 	return records
 }
 
-// plantRecords returns n plants: ids that differ, names with something to see, no control characters, at most 255 of them.
+// plantRecords returns n plants: unique ids, names with a visible character, no control characters, at most 255
+// characters.
 func (g *generator) plantRecords(n int) []herb.Record {
 	records := make([]herb.Record, n)
 	seen := map[int64]bool{}
@@ -219,7 +220,7 @@ func (g *generator) plantRecords(n int) []herb.Record {
 	return records
 }
 
-// clip cuts a text to the length that plants have.
+// clip truncates a text to the maximum length in plants.
 func clip(s string) string {
 	r := []rune(s)
 	return string(r[:min(len(r), 255)])

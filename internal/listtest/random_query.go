@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// query returns a valid raw query for the fields. Most of its values are taken from the records.
+// query returns a valid raw query for the fields. Most of its values are from the records.
 func (g *generator) query(fields []herb.Field, records []herb.Record) string {
 	for {
 		raw := g.anyQuery(fields, records)
@@ -22,8 +22,8 @@ func (g *generator) query(fields []herb.Field, records []herb.Record) string {
 	}
 }
 
-// filterValues returns an upper bound of the number of filter values in a query. A value of a record may consist of commas,
-// and [in] takes each of the texts between them for a value.
+// filterValues returns an upper bound on the number of filter values in a query. A value of a record may contain
+// commas, and [in] splits it into several values.
 func filterValues(raw string) (n int) {
 	for param := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(param, "=")
@@ -54,7 +54,7 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 			i := pick(g, filterable)
 			name, value := g.condition(fields[i], func() string { return g.sample(fields[i].Type, i, records) })
 			if !strings.HasSuffix(name, "[empty]") || !slices.ContainsFunc(params, func(p string) bool {
-				return strings.HasPrefix(p, url.QueryEscape(name)+"=") // it may be given but once
+				return strings.HasPrefix(p, url.QueryEscape(name)+"=") // may be given only once
 			}) {
 				add(name, value)
 			}
@@ -79,7 +79,7 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	return strings.Join(params, "&")
 }
 
-// sample returns a value to compare with: one of a record's, or any other that fits the type. It may be empty.
+// sample returns a value to compare with: that of a record, or any other valid for the type. It may be empty.
 func (g *generator) sample(t herb.Type, field int, records []herb.Record) string {
 	if len(records) == 0 || g.chance(15) {
 		return g.value(t, 10)
@@ -91,7 +91,7 @@ func (g *generator) sample(t herb.Type, field int, records []herb.Record) string
 		}
 	}
 	if t == herb.TypeNumber && value != "" && g.chance(20) {
-		if strings.Contains(value, ".") { // the same number, written in another way
+		if strings.Contains(value, ".") { // the same number in another notation
 			return value + "0"
 		}
 		return value + ".0"
@@ -99,13 +99,13 @@ func (g *generator) sample(t herb.Type, field int, records []herb.Record) string
 	return short(value)
 }
 
-// short keeps a value from filling the query string.
+// short truncates a value so that it does not fill the query string.
 func short(s string) string {
 	r := []rune(s)
 	return string(r[:min(len(r), 100)])
 }
 
-// condition returns a parameter that filters by a field.
+// condition returns a filter parameter on a field.
 func (g *generator) condition(f herb.Field, sample func() string) (name, value string) {
 	op := pick(g, query.Ops())
 	if g.chance(30) {
@@ -132,7 +132,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		}
 	}
 	if value == "" && op != query.OpEq && op != query.OpNe && op != "in" {
-		op = query.OpNe // the others need a value
+		op = query.OpNe // the other operators need a value
 	}
 	plain := !slices.Contains(query.Reserved(), f.Name) && !strings.HasSuffix(f.Name, "]")
 	if op == query.OpEq && plain && g.chance(70) {
@@ -141,7 +141,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 	return f.Name + "[" + string(op) + "]", value
 }
 
-// search returns a full-text query, mostly of words that are there.
+// search returns a full-text query, mostly of words that occur.
 func (g *generator) search(fields []herb.Field, records []herb.Record) string {
 	var words []string
 	for range pick(g, []int{1, 1, 1, 3}) {
@@ -166,10 +166,10 @@ func (g *generator) search(fields []herb.Field, records []herb.Record) string {
 		start := g.IntN(len(words))
 		word := words[start]
 		switch g.IntN(6) {
-		case 0: // a phrase, which may stand in a record
+		case 0: // a phrase that may occur in a record
 			end := min(start+1+g.IntN(3), len(words))
 			b.WriteString(`"` + strings.Join(words[start:end], " ") + `"`)
-		case 1: // the beginning of a word
+		case 1: // a prefix of a word
 			r := []rune(word)
 			b.WriteString(string(r[:1+g.IntN(len(r))]) + "*")
 		case 2:

@@ -16,32 +16,32 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// Engine is what the suite tests.
+// Engine describes the engine under test.
 type Engine struct {
-	// Open puts records into a new engine, in dataset order, and has it closed by t.Cleanup.
+	// Open loads records into a new engine, in dataset order, and closes it in t.Cleanup.
 	Open func(t testing.TB, fields []herb.Field, records []herb.Record) Lister
-	// Plants says that the engine holds plants alone: its fields are herb.PlantFields, no two ids are equal, and names
-	// and tags are as the plant store takes them.
+	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are unique, and names and
+	// tags are valid in the plant store.
 	Plants bool
 	// Datasets is the number of random datasets. Zero means 100. A soak run has ten times as many.
 	Datasets int
 	// Queries is the number of random queries to each of them. Zero means 12.
 	Queries int
-	// Comparisons is the minimum number of compared answers to random queries. A suite that compares fewer fails. Zero means
-	// any number.
+	// Comparisons is the minimum number of results of random queries to compare. A suite that compares fewer fails.
+	// Zero disables the check.
 	Comparisons int
-	// Large has the suite also ask a dataset of so many records that sets of them fall into several parts.
+	// Large enables a test with so many records that bitmaps have several containers.
 	Large bool
 }
 
-// SeedVariable names the environment variable that makes Run repeat the one random dataset of a seed.
+// SeedVariable is the environment variable that makes Run use only the random dataset of one seed.
 const SeedVariable = "LISTTEST_SEED"
 
-// Run is the conformance suite of listings.
+// Run runs the conformance suite of listings.
 func Run(t *testing.T, e Engine) {
 	t.Run("named", func(t *testing.T) {
 		t.Parallel()
-		for _, s := range scenes() {
+		for _, s := range testCases() {
 			if e.Plants && !s.plants {
 				continue
 			}
@@ -61,13 +61,13 @@ func Run(t *testing.T, e Engine) {
 				run++
 				n, err := checkRandom(t, e, seed)
 				if asked += n; err != nil {
-					t.Fatalf("%v\nto repeat it: %s=%d", err, SeedVariable, seed)
+					t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
 				}
 			})
 		}
-		t.Logf("%d answers about %d random datasets were compared", asked, run)
+		t.Logf("compared %d results on %d random datasets", asked, run)
 		if repeated := len(all) < e.datasets() || run < len(all); !repeated && !t.Failed() && asked < e.Comparisons {
-			t.Errorf("%d answers were compared; want at least %d", asked, e.Comparisons)
+			t.Errorf("compared %d results; want at least %d", asked, e.Comparisons)
 		}
 	})
 	if e.Large {
@@ -76,9 +76,9 @@ func Run(t *testing.T, e Engine) {
 			seed := seeds(t, 1)[0]
 			n, err := checkLarge(t, e, seed)
 			if err != nil {
-				t.Fatalf("%v\nto repeat it: %s=%d", err, SeedVariable, seed)
+				t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
 			}
-			t.Logf("%d answers about a large dataset were compared", n)
+			t.Logf("compared %d results on a large dataset", n)
 		})
 	}
 	t.Run("walk", func(t *testing.T) {
@@ -103,7 +103,8 @@ func Run(t *testing.T, e Engine) {
 	})
 }
 
-// seeds returns the seeds of n random datasets: the same in every run, unless this is a soak run or one seed is requested.
+// seeds returns the seeds of n random datasets: the same in every run, unless this is a soak run or one seed is
+// requested.
 func seeds(t *testing.T, n int) []uint64 {
 	if s := os.Getenv(SeedVariable); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
@@ -122,7 +123,7 @@ func seeds(t *testing.T, n int) []uint64 {
 	return out
 }
 
-// soakFactor is how many times more random datasets a soak run compares.
+// soakFactor is the factor by which a soak run has more random datasets.
 const soakFactor = 10
 
 func (e Engine) datasets() int {
@@ -133,22 +134,22 @@ func (e Engine) datasets() int {
 	return n
 }
 
-// largeSizes are numbers of records about the border where sets of numbers begin another part.
+// largeSizes are numbers of records around the container size of bitmaps.
 var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
 
-// largeQueries is the number of random queries to a large dataset. The oracle takes long for each.
+// largeQueries is the number of random queries on a large dataset. The oracle is slow on each.
 const largeQueries = 10
 
-// facetShare says that facets are compared for one query in so many.
+// facetShare is the number of queries per compared facet request.
 const facetShare = 5
 
-// checkRandom asks one random dataset random questions and returns how many answers were compared.
+// checkRandom compares random queries on one random dataset and returns the number of compared results.
 func checkRandom(t testing.TB, e Engine, seed uint64) (compared int, err error) {
 	g := newGenerator(seed, e.Plants)
 	return check(t, e, g, g.size(), cmp.Or(e.Queries, 12))
 }
 
-// checkLarge does the same with a large dataset.
+// checkLarge is checkRandom with a large dataset.
 func checkLarge(t testing.TB, e Engine, seed uint64) (compared int, err error) {
 	g := newGenerator(seed, e.Plants)
 	return check(t, e, g, pick(g, largeSizes), largeQueries)
@@ -175,8 +176,7 @@ func check(t testing.TB, e Engine, g *generator, size, queries int) (compared in
 	return compared, nil
 }
 
-// walkQueries are walked through from the first page to the last. They hold for plants and for anything else that has
-// their fields.
+// walkQueries are paged through from first to last. They are valid for plants and any other dataset with their fields.
 var walkQueries = []string{
 	"", "sort=id", "sort=id&order=desc", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc",
 	"tag=", "tag[ne]=tree", "tag[ne]=tree&sort=tag&order=desc", "id[gte]=0&sort=name", "search=rose",
@@ -184,7 +184,7 @@ var walkQueries = []string{
 	"search=-fern&sort=tag&order=desc",
 }
 
-// checkWalks reads all pages, one after the other, and expects every record once.
+// checkWalks reads all pages in sequence and expects every record once.
 func checkWalks(t testing.TB, e Engine) error {
 	fields := herb.PlantFields()
 	records := newGenerator(1, true).plantRecords(150)
@@ -207,26 +207,26 @@ func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
 		if err != nil {
 			return err
 		}
-		a, err := ask(ctx, l, &o.decoder, r)
+		a, err := execute(ctx, l, &o.decoder, r)
 		if err != nil {
 			return err
 		}
 		walked = append(walked, a.Records...)
 		if len(walked) > len(o.records) {
-			return fmt.Errorf("the walk has not ended after %d records", len(walked))
+			return fmt.Errorf("the walk does not end after %d records", len(walked))
 		}
 		if a.Meta.HasNext {
 			continue
 		}
-		want := answer{Meta: a.Meta}
+		want := result{Meta: a.Meta}
 		for _, n := range o.findAll(r) {
 			want.Records = append(want.Records, o.records[n])
 		}
-		return want.differs(answer{Meta: a.Meta, Records: walked})
+		return want.differs(result{Meta: a.Meta, Records: walked})
 	}
 }
 
-// checkConcurrent has several goroutines ask at once.
+// checkConcurrent sends requests from several goroutines at once.
 func checkConcurrent(t testing.TB, e Engine) error {
 	fields := herb.PlantFields()
 	g := newGenerator(2, true)

@@ -10,12 +10,12 @@ import (
 	"herbarium/internal/query"
 )
 
-// Streamer is a Lister that also gives out the whole answer to a request. The suite holds it to that, too.
+// Streamer is a Lister that streams complete results. The suite then checks these too.
 type Streamer interface {
 	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
 }
 
-// Stream answers as an engine does.
+// Stream implements Streamer.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	found := o.findAll(r)
 	return query.Stream{Total: len(found), Records: func(yield func([]byte, error) bool) {
@@ -31,7 +31,7 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 	}}, nil
 }
 
-// agreeInFull compares the whole answer of an engine with the oracle's, if it gives out whole answers.
+// agreeInFull compares the complete result of an engine with that of the oracle if the engine is a Streamer.
 func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
 	s, ok := l.(Streamer)
 	if !ok {
@@ -41,7 +41,7 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 	if err != nil {
 		return fmt.Errorf("streaming: %w", err)
 	}
-	got := answer{Meta: metaOf(r, stream.Total)}
+	got := result{Meta: metaOf(r, stream.Total)}
 	for b, err := range stream.Records {
 		if err != nil {
 			return fmt.Errorf("streaming, after %d records: %w", len(got.Records), err)
@@ -55,7 +55,7 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 		}
 	}
 	found := o.findAll(r)
-	want := answer{Meta: metaOf(r, len(found))}
+	want := result{Meta: metaOf(r, len(found))}
 	for _, n := range found {
 		want.Records = append(want.Records, o.records[n])
 	}
@@ -65,8 +65,8 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 	return nil
 }
 
-// checkStreams sees that the pages of a listing, one after the other, are byte for byte what the stream gives out; that a
-// stream can be left early; and that it ends with its context.
+// checkStreams checks that a stream equals the concatenated pages of a listing byte for byte, that it can be stopped
+// early, and that it ends with its context.
 func checkStreams(ctx context.Context, l Lister, fields []herb.Field) error {
 	s, ok := l.(Streamer)
 	if !ok {
@@ -78,7 +78,7 @@ func checkStreams(ctx context.Context, l Lister, fields []herb.Field) error {
 			errs = append(errs, fmt.Errorf("streaming %q: %w", raw, err))
 		}
 	}
-	return errors.Join(append(errs, checkCancelled(ctx, s, fields))...)
+	return errors.Join(append(errs, checkCanceled(ctx, s, fields))...)
 }
 
 func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field, raw string) error {
@@ -99,7 +99,7 @@ func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field,
 			break
 		}
 	}
-	// The page of the request must not matter.
+	// The page of the request must have no effect.
 	r, err := query.Parse(raw+"&page=3&per_page=2", fields)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field,
 		return err
 	}
 	for range stream.Records {
-		break // nothing may be left behind that a later reader would trip over
+		break // must leave no state behind that breaks a later read
 	}
 	if stream, err = s.Stream(ctx, r); err != nil {
 		return err
@@ -121,13 +121,13 @@ func checkStream(ctx context.Context, l Lister, s Streamer, fields []herb.Field,
 		streamed = append(append(streamed, rec...), '\n')
 	}
 	if !bytes.Equal(paged, streamed) || bytes.Count(streamed, []byte{'\n'}) != stream.Total {
-		return fmt.Errorf("the stream of %d records is not what the pages are:\n%s\n%s", stream.Total, streamed, paged)
+		return fmt.Errorf("the stream of %d records differs from the pages:\n%s\n%s", stream.Total, streamed, paged)
 	}
 	return nil
 }
 
-// checkCancelled ends a stream by its context, which must be noticed long before its last record.
-func checkCancelled(ctx context.Context, s Streamer, fields []herb.Field) error {
+// checkCanceled cancels the context of a stream, which must end long before its last record.
+func checkCanceled(ctx context.Context, s Streamer, fields []herb.Field) error {
 	r, err := query.Parse("sort=id", fields)
 	if err != nil {
 		return err
@@ -144,5 +144,5 @@ func checkCancelled(ctx context.Context, s Streamer, fields []herb.Field) error 
 			return nil
 		}
 	}
-	return errors.New("a stream goes on after its context has ended")
+	return errors.New("the stream continues after its context is canceled")
 }

@@ -9,14 +9,13 @@ import (
 	"herbarium/internal/text"
 )
 
-// Buckets returns the buckets, not counted yet, of a histogram over the values from least to greatest of a number or date
-// field: at most so many, side by side, their borders where people would put them. There are none if most is 0, if a
-// number has more than MaxBorderDigits digits, and if the values are not what they should be.
+// Buckets returns the empty buckets of a histogram over the values of a number or date field from least to greatest: at
+// most that many, adjacent, with round borders. It returns none if most is 0, if a number has more than MaxBorderDigits
+// digits, or if the values are not valid for the type.
 //
-// Borders are multiples of a step, the smallest that takes no more buckets than asked for. Of numbers it is 1, 2 or 5
-// times a power of ten, and not less than a unit of the last digit, zeros at the end left out, that the least or the
-// greatest value has behind the point. Of dates it is a day, a week from Monday on, a month, a quarter, or 1, 2 or 5 times
-// a power of ten of years.
+// Borders are multiples of a step, the smallest that needs no more than most buckets. For numbers it is 1, 2 or 5 times
+// a power of ten, and at least one unit of the last significant decimal place of least or greatest. For dates it is a
+// day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years.
 func Buckets(t herb.Type, least, greatest string, most int) []Bucket {
 	if most == 0 || least == "" {
 		return nil
@@ -38,8 +37,8 @@ func Buckets(t herb.Type, least, greatest string, most int) []Bucket {
 }
 
 func numberBorders(least, greatest string, most int) []string {
-	low, okLow := readDecimal(least)
-	high, okHigh := readDecimal(greatest)
+	low, okLow := parseDecimal(least)
+	high, okHigh := parseDecimal(greatest)
 	if !okLow || !okHigh {
 		return nil
 	}
@@ -48,7 +47,7 @@ func numberBorders(least, greatest string, most int) []string {
 	if from.Cmp(to) > 0 {
 		return nil
 	}
-	// No step below a power of ten times this width is enough, so the search begins there.
+	// Every step below the power of ten of this width needs too many buckets, so the search starts there.
 	width := new(big.Int).Sub(to, from)
 	width.Div(width, big.NewInt(int64(most)))
 	power := powerOfTen(len(width.String()) - 1)
@@ -56,7 +55,7 @@ func numberBorders(least, greatest string, most int) []string {
 		for _, factor := range []int64{1, 2, 5} {
 			step := new(big.Int).Mul(power, big.NewInt(factor))
 			first, last := new(big.Int), new(big.Int)
-			first.Div(from, step) // rounds down, below zero, too
+			first.Div(from, step) // rounds toward negative infinity
 			last.Div(to, step)
 			count := new(big.Int).Sub(last, first)
 			if count.Cmp(big.NewInt(int64(most))) >= 0 {
@@ -74,15 +73,15 @@ func numberBorders(least, greatest string, most int) []string {
 	}
 }
 
-// decimal is a number in plain decimal notation: digits, of which some stand behind the point.
+// decimal is a number in plain decimal notation: its digits and how many of them follow the point.
 type decimal struct {
 	digits string
 	places int
 	minus  bool
 }
 
-// readDecimal takes a number apart; ok is false if it is none or too long.
-func readDecimal(s string) (d decimal, ok bool) {
+// parseDecimal parses a number; ok is false if it is invalid or too long.
+func parseDecimal(s string) (d decimal, ok bool) {
 	if !text.IsNumber([]byte(s)) {
 		return d, false
 	}
@@ -93,9 +92,9 @@ func readDecimal(s string) (d decimal, ok bool) {
 	return d, len(d.digits) <= MaxBorderDigits
 }
 
-// scaled returns the number in units of its so many-th place behind the point.
+// scaled returns the number as an integer multiple of 10^-places.
 func (d decimal) scaled(places int) *big.Int {
-	n, _ := new(big.Int).SetString(d.digits, 10) // there is nothing but digits
+	n, _ := new(big.Int).SetString(d.digits, 10) // it consists of digits only
 	n.Mul(n, powerOfTen(places-d.places))
 	if d.minus {
 		n.Neg(n)
@@ -105,7 +104,7 @@ func (d decimal) scaled(places int) *big.Int {
 
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// formatDecimal writes a number that is given in units of its so many-th place behind the point.
+// formatDecimal formats n * 10^-places.
 func formatDecimal(n *big.Int, places int) string {
 	digits, minus := strings.CutPrefix(n.String(), "-")
 	if len(digits) <= places {
@@ -121,7 +120,7 @@ func formatDecimal(n *big.Int, places int) string {
 	return whole
 }
 
-// dateStep cuts the calendar: it numbers the pieces and knows on which day each begins.
+// dateStep divides the calendar into numbered intervals.
 type dateStep struct {
 	number func(day time.Time) int
 	begin  func(number int) time.Time
@@ -129,16 +128,16 @@ type dateStep struct {
 
 const day = 24 * time.Hour
 
-// inDays returns the step of so many days, counted from a Monday.
+// inDays returns a step of n days, counted from a Monday.
 func inDays(n int) dateStep {
-	monday := time.Date(-1, time.December, 27, 0, 0, 0, 0, time.UTC) // before all dates
+	monday := time.Date(-1, time.December, 27, 0, 0, 0, 0, time.UTC) // before all valid dates
 	return dateStep{
 		number: func(d time.Time) int { return int((d.Unix()-monday.Unix())/int64(day/time.Second)) / n },
 		begin:  func(i int) time.Time { return monday.AddDate(0, 0, i*n) },
 	}
 }
 
-// inMonths returns the step of so many months, counted from the beginning of the year 0.
+// inMonths returns a step of n months, counted from the start of year 0.
 func inMonths(n int) dateStep {
 	return dateStep{
 		number: func(d time.Time) int { return (12*d.Year() + int(d.Month()) - 1) / n },
@@ -170,8 +169,8 @@ func dateBorders(least, greatest string, most int) []string {
 	return nil
 }
 
-// formatBorder writes a date. One that has more or less than four digits of a year is no date to anyone who would ask for
-// it, so that the first or the last that has them stands for it.
+// formatBorder formats a date. Years outside 0000 to 9999 are not valid in requests, so such dates are clamped to the
+// first or the last valid date.
 func formatBorder(d time.Time) string {
 	switch {
 	case d.Year() < 0:

@@ -6,22 +6,22 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Size is what the cost of a query depends on beside the query.
+// Size describes the dataset as far as the cost of a query depends on it.
 type Size struct {
 	Records int
 	Mutable bool // the records are in a database, not in a segment with indexes for every query
 }
 
-// The sizes from which a query can be expensive.
+// Sizes from which a query can be expensive.
 const (
 	expensiveRecords        = 20_000
 	expensiveMutableRecords = 5_000
 )
 
-// What a query may ask for on a dataset of any size.
+// Limits below which a query is cheap on a dataset of any size.
 const (
-	cheapWords  = 4      // of a search
-	cheapOffset = 10_000 // of a page by relevance, or of a mutable dataset
+	cheapWords  = 4      // in a search
+	cheapOffset = 10_000 // of a page ordered by relevance, or of a mutable dataset
 )
 
 // large reports whether queries whose work grows with the dataset are expensive.
@@ -32,7 +32,7 @@ func (s Size) large() bool {
 	return s.Records > expensiveRecords
 }
 
-// IsExpensive reports whether finding the page takes work that grows with the size of the dataset.
+// IsExpensive reports whether computing the page takes work that grows with the size of the dataset.
 func (r *Request) IsExpensive(s Size) bool {
 	switch {
 	case !s.large():
@@ -51,7 +51,7 @@ func (f *FacetRequest) IsExpensive(s Size) bool { return s.large() }
 
 func (r *Request) isFiltered() bool { return len(r.Conditions) > 0 || r.Search != nil }
 
-// scans reports whether a condition is compared with many values instead of being looked up.
+// scans reports whether a condition is evaluated by comparing many values rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {
 	switch c.Op {
 	case OpPrefix:
@@ -62,7 +62,7 @@ func (r *Request) scans(c Condition) bool {
 	return false
 }
 
-// isExpensive reports whether a search has words that many records may contain, or many words.
+// isExpensive reports whether a search has many words, or words that many records may contain.
 func (s *Search) isExpensive() bool {
 	if s == nil {
 		return false

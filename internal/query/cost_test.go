@@ -23,7 +23,7 @@ func TestRequestIsExpensive(t *testing.T) {
 	const published, mutable = "published", "mutable"
 	tests := []struct {
 		name, query string
-		expensive   []string // on which kind of large dataset
+		expensive   []string // kinds of large datasets on which it is expensive
 	}{
 		{"first page", "", nil},
 		{"sorted page", "sort=price&order=desc&page=400", nil},
@@ -75,7 +75,7 @@ func TestFacetRequestIsExpensive(t *testing.T) {
 	}
 }
 
-// checkCost compares the cost on large and small datasets of both kinds. On small ones nothing is expensive.
+// checkCost checks the cost on large and small datasets of both kinds. Nothing is expensive on small ones.
 func checkCost(t *testing.T, isExpensive func(query.Size) bool, want []string) {
 	t.Helper()
 	for _, size := range []struct {

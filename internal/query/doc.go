@@ -1,9 +1,9 @@
-// Package query is a listing request: it reads one from a URL's query, refuses what is wrong with it in words that help,
-// and writes it back in one canonical form. It knows nothing of how a listing is found.
+// Package query defines listing requests. It parses a request from the query string of a URL, rejects invalid ones with
+// a helpful message, and formats requests in canonical form. It does not execute requests.
 //
 // # Conditions
 //
-// Engines see fewer operators than users write: "in" is several values of "eq", and "empty" is "eq" or "ne" of the empty
-// string. A condition holds if any of its values fits, one with OpNe if none does; a record must meet all conditions.
-// An empty value of a record is reached by OpEq and OpNe alone: it has no place in an order and starts with nothing.
+// Engines see fewer operators than users: "in" becomes several values of "eq", and "empty" becomes "eq" or "ne" with
+// the empty string. A condition holds if any of its values matches, one with OpNe if none does. A record must meet all
+// conditions. Only OpEq and OpNe match empty values of a record: these have no position in an order and no prefix.
 package query

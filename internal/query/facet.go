@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The limits of a request for facets. What is over one is refused by name.
+// Limits of a facet request. Exceeding one is an error that names it.
 const (
 	DefaultTop      = 10
 	MaxTop          = 100
@@ -16,43 +16,44 @@ const (
 	MinBuckets      = 2 // values on both sides of zero never fit into one bucket
 	MaxBuckets      = 100
 	MaxFacetFields  = 32
-	MaxBorderDigits = 1000 // a number with more has no place in a histogram
+	MaxBorderDigits = 1000 // numbers with more digits get no histogram
 )
 
-// The parameters that facets have beside those of a listing.
+// Parameters of facet requests in addition to those of a listing.
 const (
 	ParamField   = "field"
 	ParamTop     = "top"
 	ParamBuckets = "buckets"
 )
 
-// FacetRequest asks how the values of some fields are distributed over the records that meet the filters and the search
-// of a request. All fields are asked for at once, so that the records are found once and all answers are about one state.
+// FacetRequest asks for the distribution of the values of some fields over the records that match the filters and the
+// search of a request. All fields are requested at once, so that the records are selected once and all counts describe
+// one state.
 type FacetRequest struct {
-	Request *Request // its page and its order mean nothing
-	Fields  []int    // positions of the fields, as asked for; no two alike
-	Top     int      // values to return of each field; 0: none
-	Buckets int      // most buckets of a histogram; 0: none, else at least MinBuckets
+	Request *Request // page and order are ignored
+	Fields  []int    // field positions in the requested order, without duplicates
+	Top     int      // number of values to return per field; 0 for none
+	Buckets int      // maximum number of histogram buckets; 0 for no histogram, else at least MinBuckets
 }
 
-// Facets is what an engine found.
+// Facets is the result of a facet request.
 type Facets struct {
-	Total  int     // records that meet the filters and the search
+	Total  int     // records that match the filters and the search
 	Fields []Facet // in the order of the request
 }
 
-// Facet is how the values of one field are distributed.
+// Facet is the distribution of the values of one field.
 //
-// Numbers are one value if they are equal, and shown as the first of them in the dataset is written; dates, texts and the
-// elements of lists are one value if they are written alike. A record counts once for each different element of its list.
+// Equal numbers are one value, displayed as its first occurrence in the dataset; dates, texts and list elements are one
+// value if they are identical strings. A record counts once for each distinct element of its list.
 type Facet struct {
 	Field     string
 	Type      herb.Type
 	Empty     int          // records whose value is empty
-	Distinct  int          // different values; of a list: elements
-	Values    []ValueCount // the most frequent first, equally frequent ones in the order of their values
-	Min, Max  string       // numbers and dates: the least and the greatest value; empty: there is none
-	Histogram []Bucket     // numbers and dates: without a gap, in ascending order
+	Distinct  int          // distinct values; for lists, distinct elements
+	Values    []ValueCount // by descending count, ties in the order of the values
+	Min, Max  string       // numbers and dates: minimum and maximum; empty if there are no values
+	Histogram []Bucket     // numbers and dates: adjacent buckets in ascending order
 }
 
 // ValueCount is a value and the number of records that have it.
@@ -61,23 +62,22 @@ type ValueCount struct {
 	Count int    `json:"count"`
 }
 
-// Bucket counts the records with From <= value < To; the last bucket of a histogram has those with value = To, too.
+// Bucket counts the records with From <= value < To. The last bucket of a histogram includes value = To.
 type Bucket struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Count int    `json:"count"`
 }
 
-// HasRange reports whether facets of a type have a least and a greatest value and a histogram.
+// HasRange reports whether facets of a type have a minimum, a maximum and a histogram.
 func HasRange(t herb.Type) bool { return t == herb.TypeNumber || t == herb.TypeDate }
 
-// FacetParams lists the parameters that every request for facets has.
+// FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
 	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey}
 }
 
-// ParseFacets reads a request for facets from the raw query of a URL. Every error is herb.CodeInvalid and says what would
-// be right.
+// ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	if len(raw) > MaxQueryBytes {
 		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
@@ -123,7 +123,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 	return f, err
 }
 
-// exampleField returns the name of a field that may be asked for.
+// exampleField returns the name of a filterable field for use in a message.
 func exampleField(fields []herb.Field) string {
 	if i := slices.IndexFunc(fields, isFilterable); i >= 0 {
 		return fields[i].Name
@@ -133,7 +133,7 @@ func exampleField(fields []herb.Field) string {
 
 func isFilterable(f herb.Field) bool { return f.Filterable }
 
-// addField reads one value of "field". As elsewhere, an empty one counts as absent.
+// addField adds one value of "field". As in all parameters, an empty value counts as absent.
 func (f *FacetRequest) addField(name string) error {
 	if name == "" {
 		return nil
@@ -175,7 +175,7 @@ func (f *FacetRequest) setReserved(p Param) (err error) {
 	return err
 }
 
-// parseUpTo reads 0, or a whole number from least to most.
+// parseUpTo parses 0, or an integer from least to most.
 func parseUpTo(s string, least, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err == nil && (!onlyDigits(s) || n != 0 && n < least || n > most) {
@@ -184,10 +184,10 @@ func parseUpTo(s string, least, most int) (int, error) {
 	return n, err
 }
 
-// String returns the request in canonical form: a query string that reads back as the same request.
+// String returns the request in canonical form: a query string that parses to the same request.
 func (f *FacetRequest) String() string {
 	var b strings.Builder
-	f.Request.writeQuestion(&b)
+	f.Request.writeFilters(&b)
 	for _, i := range f.Fields {
 		writeParam(&b, ParamField, f.Request.fields[i].Name)
 	}

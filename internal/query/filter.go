@@ -9,10 +9,10 @@ import (
 	"herbarium/internal/text"
 )
 
-// Op is a comparison as engines see it.
+// Op is a comparison operator.
 type Op string
 
-// The operators of conditions.
+// Operators of conditions.
 const (
 	OpEq     Op = "eq"
 	OpNe     Op = "ne"
@@ -29,36 +29,36 @@ const (
 	OpEmpty Op = "empty"
 )
 
-// Ops lists the operators that users may write.
+// Ops returns the operators of the query string.
 func Ops() []Op {
 	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpEmpty}
 }
 
-// AcceptsEmpty reports whether an operator may be given an empty value.
+// AcceptsEmpty reports whether an operator accepts an empty value.
 func (o Op) AcceptsEmpty() bool { return o == OpEq || o == OpNe || o == OpIn }
 
-// Condition is what a field's value must meet. See the package comment for how values combine.
+// Condition is a constraint on the value of a field. The package comment describes how its values combine.
 type Condition struct {
 	Field  int // position of the field
 	Op     Op
-	Values []Operand // at least one; sorted, no two alike
+	Values []Operand // at least one; sorted, without duplicates
 }
 
 // Operand is one value of a condition.
 type Operand struct {
 	Text string
-	// Key is the sort key of the value. It is set for OpGt to OpLte, and on number fields for OpEq and OpNe of
-	// something not empty.
+	// Key is the sort key of the value. It is set for OpGt to OpLte, and on number fields for OpEq and OpNe with a
+	// non-empty value.
 	Key string
 }
 
-// filterParser gathers the conditions of a request.
+// filterParser collects the conditions of a request.
 type filterParser struct {
 	fields   []herb.Field
-	reserved func() []string // parameters that are no filters
+	reserved func() []string // returns the parameters that are not filters
 	groups   []Condition
 	values   int
-	empty    []int // fields that were given [empty]
+	empty    []int // fields for which [empty] is given
 }
 
 func (fp *filterParser) add(p Param) error {
@@ -103,7 +103,7 @@ func (fp *filterParser) add(p Param) error {
 	return nil
 }
 
-// resolve finds the field and the operator that a parameter names.
+// resolve returns the field and the operator of a parameter.
 func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
 		if !fp.fields[field].Filterable {
@@ -126,7 +126,7 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 		didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 }
 
-// operand checks a value against the type of the field.
+// operand validates a value for the type of the field.
 func operand(f herb.Field, op Op, value string) (Operand, error) {
 	o := Operand{Text: value}
 	equality := op == OpEq || op == OpNe
@@ -154,7 +154,7 @@ func operand(f herb.Field, op Op, value string) (Operand, error) {
 	return o, nil
 }
 
-// conditions returns what was gathered in canonical order.
+// conditions returns the collected conditions in canonical order.
 func (fp *filterParser) conditions() ([]Condition, error) {
 	rank := func(o Op) int { return slices.Index(Ops(), o) }
 	slices.SortFunc(fp.groups, func(a, b Condition) int {

@@ -2,9 +2,9 @@ package query
 
 import "herbarium/internal/herb"
 
-// ParseOrdered reads a request as Parse does, for a dataset whose listing has an order of its own. That holds where a
-// request asks for none: it has no sort, and no search whose best matches would come first. The request is then the same
-// as one that had asked for the order, so that both have one canonical form.
+// ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
+// request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
+// explicit sort, so that both have the same canonical form.
 func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
 	r, err := Parse(raw, fields)
 	if err != nil || r.Sort != NoSort || r.Search != nil || order.Field == "" {

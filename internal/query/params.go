@@ -9,13 +9,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Param is one parameter of a query string, decoded.
+// Param is one decoded parameter of a query string.
 type Param struct{ Name, Value string }
 
-// Params are the parameters of a query string in the order in which they were given.
+// Params is the list of parameters of a query string in the given order.
 type Params []Param
 
-// ParseParams splits a raw query string. Every error is herb.CodeInvalid.
+// ParseParams parses a raw query string. Errors have herb.CodeInvalid.
 func ParseParams(raw string) (Params, error) {
 	var ps Params
 	for piece := range strings.SplitSeq(raw, "&") {
@@ -39,14 +39,14 @@ func ParseParams(raw string) (Params, error) {
 // Encode returns the parameters as a query string.
 func (ps Params) Encode() string {
 	var b strings.Builder
-	b.Grow(64) // enough for most
+	b.Grow(64) // enough for most queries
 	for _, p := range ps {
 		writeParam(&b, p.Name, p.Value)
 	}
 	return b.String()
 }
 
-// Get returns the first value of a parameter; empty if there is none.
+// Get returns the first value of a parameter, or "" if there is none.
 func (ps Params) Get(name string) string {
 	for _, p := range ps {
 		if p.Name == name {
@@ -56,15 +56,15 @@ func (ps Params) Get(name string) string {
 	return ""
 }
 
-// Without returns a copy of the parameters without those of the given names.
+// Without returns a copy of the parameters without those with the given names.
 func (ps Params) Without(names ...string) Params {
 	return slices.DeleteFunc(slices.Clone(ps), func(p Param) bool { return slices.Contains(names, p.Name) })
 }
 
-// With returns the parameters followed by others. It does not change the backing array of ps.
+// With returns the parameters followed by more. It does not change the backing array of ps.
 func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)], more...) }
 
-// Reserved lists the parameters that every listing has.
+// Reserved returns the parameters that every listing has.
 func Reserved() []string {
 	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey}
 }
@@ -75,8 +75,8 @@ func IsReserved(name string) bool { return slices.Contains(Reserved(), name) }
 // FilterParam returns the parameter that filters a field with an operator.
 func FilterParam(field string, op Op) string { return field + "[" + string(op) + "]" }
 
-// ResolveFilter returns the position of the field and the operator that a parameter of a listing filters by. ok is false
-// if the parameter is not a filter of a dataset with these fields.
+// ResolveFilter returns the position of the field and the operator of a filter parameter. ok is false if the parameter
+// is not a filter on these fields.
 func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
 	if IsReserved(param) {
 		return -1, "", false
@@ -84,8 +84,8 @@ func ResolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	return resolveFilter(param, fields)
 }
 
-// resolveFilter reads a name with a known operator that way first, so that the canonical form, which always has one, is
-// never ambiguous.
+// resolveFilter first interprets a trailing known operator as such, so that the canonical form, which always has one,
+// is never ambiguous.
 func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool) {
 	if name, op := splitOperator(param); slices.Contains(Ops(), op) {
 		if i := herb.FieldIndex(fields, name); i >= 0 {

@@ -20,9 +20,9 @@ func TestResolveFilter(t *testing.T) {
 		{"price[gte]", 0, query.OpGte, true},
 		{"price[in]", 0, query.OpIn, true},
 		{"price[near]", -1, query.OpEq, false},
-		{"page", -1, "", false}, // the reserved parameter
+		{"page", -1, "", false}, // reserved
 		{"page[eq]", 1, query.OpEq, true},
-		{"a[gte]", 2, query.OpEq, true}, // there is no field a
+		{"a[gte]", 2, query.OpEq, true}, // there is no field "a"
 		{"b[eq]", 3, query.OpEq, true},
 		{"b[eq][eq]", 4, query.OpEq, true},
 		{"c", -1, query.OpEq, false},

@@ -15,7 +15,7 @@ const (
 	orderDesc = "desc"
 )
 
-// Parse reads a request from the raw query of a URL. Every error is herb.CodeInvalid and says what would be right.
+// Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
 	if len(raw) > MaxQueryBytes {
 		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
@@ -92,7 +92,7 @@ func parsePerPage(s string) (int, error) {
 			clip(s), MaxPerPage, MaxPerPage)
 	}
 	n, err := strconv.Atoi(trimmed)
-	if err != nil { // more digits than an int has
+	if err != nil { // overflows int
 		return MaxPerPage, nil
 	}
 	return min(n, MaxPerPage), nil
@@ -115,7 +115,7 @@ func parseSort(name string, fields []herb.Field) (int, error) {
 	return i, nil
 }
 
-// names returns the names of the fields that meet a condition, in alphabetical order.
+// names returns the names of the fields for which keep returns true, in alphabetical order.
 func names(fields []herb.Field, keep func(herb.Field) bool) []string {
 	var out []string
 	for _, f := range fields {
@@ -127,7 +127,8 @@ func names(fields []herb.Field, keep func(herb.Field) bool) []string {
 	return out
 }
 
-// didYouMean returns the punctuation between an unknown name and the list of choices, with a guess where there is one.
+// didYouMean returns the punctuation between an unknown name and the list of choices, with a suggestion if there is a
+// close match.
 func didYouMean(name string, choices []string) string {
 	if c, ok := text.Closest(clip(name), choices); ok {
 		return "; did you mean " + strconv.Quote(c) + "?"
@@ -135,7 +136,7 @@ func didYouMean(name string, choices []string) string {
 	return ";"
 }
 
-// list joins names for a message, which a dataset of ten thousand columns must not blow up.
+// list joins names for a message, truncated: a dataset may have ten thousand columns.
 func list(names []string) string {
 	const most = 40
 	if len(names) == 0 {
@@ -147,7 +148,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// clip shortens what a client sent to what is worth repeating in a message.
+// clip truncates client input for use in a message.
 func clip(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// catalog has a field of every type, one that can do nothing, and names that need care.
+// catalog has a field of every type, one that is neither sortable nor filterable, and names that need escaping.
 func catalog() []herb.Field {
 	all := func(name string, t herb.Type) herb.Field {
 		return herb.Field{Name: name, Type: t, Searchable: true, Filterable: true, Sortable: true}
@@ -26,7 +26,7 @@ func catalog() []herb.Field {
 	}
 }
 
-// What ends many messages.
+// Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, empty"
@@ -108,7 +108,7 @@ func TestParseRefuses(t *testing.T) {
 			t.Parallel()
 			r, err := query.Parse(c.raw, catalog())
 			if err == nil {
-				t.Fatalf("it was taken for %q", r)
+				t.Fatalf("accepted as %q", r)
 			}
 			if herb.CodeOf(err) != herb.CodeInvalid {
 				t.Errorf("the code is %q", herb.CodeOf(err))
@@ -120,7 +120,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRefusesBriefly sees that neither ten thousand columns nor a query of 8 KiB make a long message.
+// TestParseRefusesBriefly checks that neither ten thousand columns nor a query of 8 KiB make the message long.
 func TestParseRefusesBriefly(t *testing.T) {
 	t.Parallel()
 	fields := make([]herb.Field, 10_000)
@@ -135,9 +135,9 @@ func TestParseRefusesBriefly(t *testing.T) {
 	} {
 		_, err := query.Parse(raw, fields)
 		if err == nil {
-			t.Errorf("%.40q is taken", raw)
+			t.Errorf("%.40q is accepted", raw)
 		} else if n := len(err.Error()); n > 1000 {
-			t.Errorf("%.40q is refused in %d bytes", raw, n)
+			t.Errorf("%.40q is rejected with a message of %d bytes", raw, n)
 		}
 	}
 	if _, err := query.Parse("sort=a", nil); herb.MessageOf(err) != `unknown sort field "a"; sortable fields: none` {
@@ -161,9 +161,9 @@ func TestParseReserved(t *testing.T) {
 		{"&&", standard},
 		{"page=&per_page=&sort=&order=&search=", standard},
 		{"page&per_page&sort&order&search&api_key", standard},
-		{"search=+%09%C2%A0", standard}, // blank is no search
+		{"search=+%09%C2%A0", standard}, // blank means no search
 		{"api_key=a&api_key=b", standard},
-		{"order=desc", standard}, // it qualifies a sort, and there is none
+		{"order=desc", standard}, // without a sort, it has no effect
 		{"page=2", with(func(r *query.Request) { r.Page = 2 })},
 		{"page=0002", with(func(r *query.Request) { r.Page = 2 })},
 		{"page=9007199254740991", with(func(r *query.Request) { r.Page = 9007199254740991 })},
@@ -218,14 +218,14 @@ func TestParseConditions(t *testing.T) {
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, plain("Ro")}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: text.CollationKey("a")}}}}},
 		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
-		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // one number is one value
+		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // equal numbers are one value
 		{"price[ne]=", cs{{3, query.OpNe, plain("")}}},
 		{"price[lte]=10&price[lte]=9", cs{{3, query.OpLte, []query.Operand{number("9"), number("10")}}}},
 		{"date=2024-02-29", cs{{2, query.OpEq, plain("2024-02-29")}}},
 		{"date[lt]=2024-02-29", cs{{2, query.OpLt, []query.Operand{{Text: "2024-02-29", Key: "2024-02-29"}}}}},
 		{"date[prefix]=2024-", cs{{2, query.OpPrefix, plain("2024-")}}},
 		{"tags=a,b", cs{{4, query.OpEq, plain("a,b")}}},
-		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}}, // a field named as a parameter
+		{"page[eq]=3", cs{{6, query.OpEq, []query.Operand{number("3")}}}}, // a field with the name of a reserved parameter
 		{"x+y=1", cs{{7, query.OpEq, plain("1")}}},
 		{"x%20y[ne]=1", cs{{7, query.OpNe, plain("1")}}},
 		{"a[b]=1", cs{{8, query.OpEq, plain("1")}}},
@@ -253,7 +253,7 @@ func TestParseConditions(t *testing.T) {
 	}
 }
 
-// TestParseAmbiguousNames has fields whose names look like another field with an operator.
+// TestParseAmbiguousNames checks fields whose names look like another field with an operator.
 func TestParseAmbiguousNames(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
@@ -264,7 +264,7 @@ func TestParseAmbiguousNames(t *testing.T) {
 		{Name: "c]", Type: herb.TypeText, Filterable: true},
 	}
 	for raw, want := range map[string]query.Condition{
-		"a[eq]=1":     {Field: 0, Op: query.OpEq}, // the operator goes first
+		"a[eq]=1":     {Field: 0, Op: query.OpEq}, // interpreted as an operator first
 		"a[eq][eq]=1": {Field: 1, Op: query.OpEq},
 		"a[eq][ne]=1": {Field: 1, Op: query.OpNe},
 		"b[ne]=1":     {Field: 2, Op: query.OpEq},

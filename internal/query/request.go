@@ -10,17 +10,17 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The limits of a request. What is over one is refused by name, except PerPage, which is served as MaxPerPage.
+// Limits of a request. Exceeding one is an error that names it, except that per_page is capped to MaxPerPage.
 const (
 	DefaultPerPage  = 25
 	MaxPerPage      = 100
-	MaxPage         = 1<<53 - 1 // the largest integer that every JSON reader takes in exactly
+	MaxPage         = 1<<53 - 1 // the largest integer that all JSON parsers read exactly
 	MaxQueryBytes   = 8 << 10
 	MaxFilterValues = 100
 	MaxSearchWords  = 32
 )
 
-// The reserved parameters.
+// Reserved parameters.
 const (
 	ParamPage    = "page"
 	ParamPerPage = "per_page"
@@ -30,22 +30,22 @@ const (
 	ParamAPIKey  = "api_key"
 )
 
-// Request is a listing request that was found right for the fields of a dataset.
+// Request is a listing request, validated against the fields of a dataset.
 type Request struct {
 	Page       int
 	PerPage    int
-	Sort       int // position of the field to sort by, NoSort without one
+	Sort       int // position of the field to sort by, or NoSort
 	Desc       bool
-	Conditions []Condition // in the order of their fields, then of their operators
-	Search     *Search     // nil: none
+	Conditions []Condition // sorted by field, then by operator
+	Search     *Search     // nil if there is none
 
 	fields []herb.Field
 }
 
-// NoSort is the value of Request.Sort in a request without an order of its own.
+// NoSort is the value of Request.Sort if the request does not specify an order.
 const NoSort = -1
 
-// Offset is the number of records before the page.
+// Offset returns the number of records before the page.
 func (r *Request) Offset() int {
 	if r.Page-1 > math.MaxInt/r.PerPage {
 		return math.MaxInt
@@ -53,15 +53,15 @@ func (r *Request) Offset() int {
 	return (r.Page - 1) * r.PerPage
 }
 
-// ByRelevance reports whether the best matches of a search come first.
+// ByRelevance reports whether the records are ordered by search score.
 func (r *Request) ByRelevance() bool { return r.Search != nil && r.Sort == NoSort }
 
-// String returns the request in canonical form: a query string that reads back as the same request. Requests that must
-// have the same answer because they differ in spelling or order alone have the same form.
+// String returns the request in canonical form: a query string that parses to the same request. Requests that differ
+// only in spelling or order of parameters have the same canonical form.
 func (r *Request) String() string {
 	var b strings.Builder
-	b.Grow(64) // enough for most, in one piece
-	r.writeQuestion(&b)
+	b.Grow(64) // enough for most requests
+	r.writeFilters(&b)
 	if r.Sort != NoSort {
 		writeParam(&b, ParamSort, r.fields[r.Sort].Name)
 		if r.Desc {
@@ -73,8 +73,8 @@ func (r *Request) String() string {
 	return b.String()
 }
 
-// writeQuestion writes what decides which records meet the request: its conditions and its search.
-func (r *Request) writeQuestion(b *strings.Builder) {
+// writeFilters writes the parameters that select records: conditions and search.
+func (r *Request) writeFilters(b *strings.Builder) {
 	for _, c := range r.Conditions {
 		name := FilterParam(r.fields[c.Field].Name, c.Op)
 		for _, v := range c.Values {
@@ -95,13 +95,13 @@ func writeParam(b *strings.Builder, name, value string) {
 	b.WriteString(url.QueryEscape(value))
 }
 
-// Page is what an engine found.
+// Page is the result of a listing request.
 type Page struct {
-	Total   int      // records that meet the request, on all pages
-	Records [][]byte // those of the page, each a JSON object; the bytes belong to the engine
+	Total   int      // matching records on all pages
+	Records [][]byte // of this page, each a JSON object; owned by the engine
 }
 
-// Meta tells a client where its page stands.
+// Meta is the pagination metadata of a page.
 type Meta struct {
 	Total      int  `json:"total"`
 	Page       int  `json:"page"`
@@ -111,7 +111,7 @@ type Meta struct {
 	HasPrev    bool `json:"has_prev"`
 }
 
-// Meta returns the metadata of the answer when total records meet the request.
+// Meta returns the pagination metadata for a result of total records.
 func (r *Request) Meta(total int) Meta {
 	pages := (total + r.PerPage - 1) / r.PerPage
 	return Meta{
@@ -124,8 +124,8 @@ func (r *Request) Meta(total int) Meta {
 	}
 }
 
-// WithPage returns a raw query as it would be asked for another page, which it names last. A key in it is left out: what
-// is built of the result may be logged, shared and cached.
+// WithPage returns a raw query with its page replaced. The key is removed, because links built from the result may be
+// logged, shared and cached.
 func WithPage(raw string, page int) (string, error) {
 	if raw == "" {
 		return ParamPage + "=" + strconv.Itoa(page), nil

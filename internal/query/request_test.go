@@ -72,14 +72,14 @@ func FuzzParse(f *testing.F) {
 		}
 		canonical := r.String()
 		if len(canonical) > query.MaxQueryBytes {
-			return // escaping can make a query longer than one may be
+			return // escaping can exceed the maximum length
 		}
 		again, err := query.Parse(canonical, fields)
 		if err != nil {
-			t.Fatalf("%q is %q, which is refused: %v", raw, canonical, err)
+			t.Fatalf("%q is %q, which is rejected: %v", raw, canonical, err)
 		}
 		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(query.Request{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q is %q, which reads back as another request:\n%s", raw, canonical, diff)
+			t.Errorf("%q is %q, which parses to a different request:\n%s", raw, canonical, diff)
 		}
 		if got := again.String(); got != canonical {
 			t.Errorf("%q is %q, and that %q", raw, canonical, got)
@@ -105,7 +105,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestOffset sees that pages do not overlap, leave nothing out and never wrap around.
+// TestOffset checks that pages do not overlap, leave no gaps and never overflow.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	for perPage := 1; perPage <= query.MaxPerPage; perPage++ {

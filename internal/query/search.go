@@ -10,19 +10,19 @@ import (
 	"herbarium/internal/text"
 )
 
-// Search is a full-text query. One without clauses finds nothing: there was no word in it.
+// Search is a full-text query. A search without clauses contained no words and matches nothing.
 type Search struct {
-	Clauses []Clause // sorted, no two alike
+	Clauses []Clause // sorted, without duplicates
 }
 
-// Clause is one thing that a record must contain, or must not.
+// Clause is a word or phrase that a record must contain, or must not contain.
 type Clause struct {
-	Words   []string // folded; several must stand next to each other in one field
-	Prefix  bool     // the last word may go on
+	Words   []string // folded; several words are a phrase: adjacent words of one field
+	Prefix  bool     // the last word is a prefix
 	Exclude bool
 }
 
-// String returns the clause as it would be written in a query.
+// String returns the clause in query syntax.
 func (c Clause) String() string {
 	s := strings.Join(c.Words, " ")
 	if len(c.Words) > 1 || c.Prefix {
@@ -37,7 +37,7 @@ func (c Clause) String() string {
 	return s
 }
 
-// String returns the search in canonical form. A search without a word is written as a mark that is none.
+// String returns the search in canonical form. A search without words is "-".
 func (s *Search) String() string {
 	if len(s.Clauses) == 0 {
 		return "-"
@@ -49,10 +49,10 @@ func (s *Search) String() string {
 	return strings.Join(parts, " ")
 }
 
-// parseSearch reads a full-text query. Nothing in it is an error but too many words; blank is no search.
+// parseSearch parses a full-text query. The only possible error is too many words. It returns nil for a blank query.
 //
-// The query is cut at blanks into chunks, and one chunk is one clause. A quotation mark at the start of a chunk begins a
-// phrase that runs to the next one. What cannot be read that way is punctuation and separates words.
+// The query is split at white space into chunks; each chunk is one clause. A quotation mark at the start of a chunk
+// begins a phrase that ends at the next quotation mark. Anything else is punctuation that separates words.
 func parseSearch(s string) (*Search, error) {
 	s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
 	search, words := &Search{}, 0
@@ -80,7 +80,7 @@ func parseSearch(s string) (*Search, error) {
 	return search, nil
 }
 
-// cutClause reads one clause from the beginning of s, which is not blank, and returns what is left.
+// cutClause parses one clause at the start of s, which must not begin with white space, and returns the rest.
 func cutClause(s string) (c Clause, rest string) {
 	s, c.Exclude = strings.CutPrefix(s, "-")
 	if quoted, ok := strings.CutPrefix(s, `"`); ok {
@@ -101,7 +101,8 @@ func cutClause(s string) (c Clause, rest string) {
 	return c, rest
 }
 
-// endsInWord reports whether a star behind s stands directly behind a word, as in "ros*" but not in "rose-*".
+// endsInWord reports whether s ends in a word character, so that a star after it marks a prefix, as in "ros*" but not
+// in "rose-*".
 func endsInWord(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return len(text.AppendWords(nil, string(r))) > 0 || unicode.IsMark(r)

@@ -19,7 +19,7 @@ func TestParseSearch(t *testing.T) {
 	for _, c := range []struct {
 		search string
 		want   clauses
-		text   string // canonical
+		text   string // canonical form
 	}{
 		{"rose", clauses{word("rose")}, `rose`},
 		{"  Rose\tLILY ", clauses{word("lily"), word("rose")}, `lily rose`},
@@ -49,7 +49,7 @@ func TestParseSearch(t *testing.T) {
 		{"- rose", clauses{word("rose")}, `rose`},
 		{"rose OR lily", clauses{word("lily"), word("or"), word("rose")}, `lily or rose`},
 		{"title=rose", clauses{word("title", "rose")}, `"title rose"`},
-		{"title:rose", clauses{word("title:rose")}, `title:rose`}, // Unicode has a colon join letters
+		{"title:rose", clauses{word("title:rose")}, `title:rose`}, // by the Unicode rules, a colon joins letters
 		{"cafe\u0301*", clauses{prefix("cafe")}, `"cafe"*`},
 		{"🌹", clauses{word("🌹")}, `🌹`},
 		{`צה"ל`, clauses{word("צהל")}, `צהל`},
@@ -82,6 +82,6 @@ func TestParseSearch(t *testing.T) {
 	}
 	r, err := query.Parse("search=rose&sort=id", catalog())
 	if err != nil || r.ByRelevance() {
-		t.Errorf("a sorted search comes by relevance (error %v)", err)
+		t.Errorf("a search with a sort is ordered by relevance (error %v)", err)
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Stream is the whole answer to a request, whatever page it names, as an engine gives it out record by record.
+// Stream is the complete result of a request, regardless of its page, yielded record by record.
 type Stream struct {
-	Total int // records that meet the request
-	// Records yields them in the order of the request, each a JSON object whose bytes are good until the next one. An
-	// error ends the sequence.
+	Total int // matching records
+	// Records yields the records in the order of the request, each a JSON object that is only valid until the next one.
+	// An error ends the sequence.
 	Records iter.Seq2[[]byte, error]
 }
 
-// RefusePages returns an error if a raw query asks for a page: what answers with the whole result has none. As in a
-// listing, an empty value counts as absent.
+// RefusePages returns an error if a raw query contains pagination parameters, for endpoints that return the complete
+// result. As in a listing, an empty value counts as absent.
 func RefusePages(raw string) error {
 	ps, err := ParseParams(raw)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 	"herbarium/internal/text"
 )
 
-// A batch is full when it has so many records or so many bytes: of their values, and of the names of the fields, which are
-// written with each record.
+// A batch is full at this number of records or bytes. Bytes include the values and the field names, which are written
+// with each record.
 const (
 	batchRecords = 512
 	batchBytes   = 1 << 18
 )
 
-// batch is some records, and what one goroutine can prepare of them without the others. It is used again and again.
+// batch holds some records and everything that one goroutine can prepare of them independently. Batches are reused.
 type batch struct {
 	records  []herb.Record
-	names    int // bytes of the names in a record
+	names    int // bytes of the field names in a record
 	size     int // bytes of the records
 	err      error
 	json     []byte
 	ends     []int
-	values   [][]byte // of each field, as its column keeps them
-	words    tokens   // a part for each searchable field of each record
-	elements []tokens // of each list field, a part for each record
+	values   [][]byte // by field, in the format of its column
+	words    tokens   // one part for each searchable field of each record
+	elements []tokens // by list field, one part for each record
 	ready    chan struct{}
 }
 
@@ -45,7 +45,7 @@ func emptyBatch(fields int) *batch {
 	}
 }
 
-// add takes a record.
+// add adds a record.
 func (x *batch) add(r herb.Record) {
 	x.records = append(x.records, r)
 	x.size += x.names
@@ -56,7 +56,7 @@ func (x *batch) add(r herb.Record) {
 
 func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
 
-// empty makes a batch ready to be filled. One that had to grow for a long record is not kept.
+// empty resets a batch for reuse. It replaces one that had to grow for a long record.
 func (x *batch) empty() *batch {
 	if x.size > 4*batchBytes {
 		fresh := emptyBatch(len(x.values))
@@ -77,26 +77,26 @@ func (x *batch) empty() *batch {
 type preparer struct {
 	fields   []herb.Field
 	words    *dictionary
-	elements []*dictionary // of each list field
+	elements []*dictionary // by list field
 	splitter text.Splitter
 }
 
-// prepareWords splits the words of one record.
+// prepareWords splits a record into words.
 func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 	p.words.mu.RLock()
-	defer p.words.mu.RUnlock() // also after a panic, which fails this build alone
+	defer p.words.mu.RUnlock() // even after a panic, which fails only this build
 	for i, f := range p.fields {
 		if !f.Searchable {
 			continue
 		}
-		for range max(f.Weight, 1) { // a field of weight 3 counts as if it were there three times
+		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
 			p.splitter.Each(r[i], addWord)
 			x.words.end()
 		}
 	}
 }
 
-// prepare renders records and splits their words.
+// prepare renders the records of a batch and splits them into words.
 func (p *preparer) prepare(x *batch) {
 	addWord := func(w []byte) { x.words.add(p.words, w) }
 	for _, r := range x.records {

@@ -8,27 +8,27 @@ import (
 	"testing"
 )
 
-// TestBitTable compares the sets of a table of one block and of several with those of an inverted of the same.
+// TestBitTable compares the sets of a table of one and of several blocks with those of inverted.
 func TestBitTable(t *testing.T) {
 	t.Parallel()
 	const numbers, records = 7, 10_001
 	for name, memory := range map[string]int{"one block": 1 << 20, "blocks": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shop := newWorkshop(OS{}, t.TempDir(), 1<<20, 1)
+			tmp := newTempDir(OS{}, t.TempDir(), 1<<20, 1)
 			defer func() {
-				if err := shop.close(); err != nil {
+				if err := tmp.close(); err != nil {
 					t.Error(err)
 				}
 			}()
 			g := rand.New(rand.NewPCG(1, 2))
-			table, inverted := newBitTable(shop, numbers, records, memory), newInverted(shop, 1<<20)
+			table, inverted := newBitTable(tmp, numbers, records, memory), newInverted(tmp, 1<<20)
 			inverted.numbers = numbers
 			for record := range uint32(records) {
 				for number := range uint32(numbers) {
 					times := max(g.IntN(int(number)+3)-2, 0)
 					if record == 5000 {
-						times = int(number) * 100 // more than can be counted
+						times = int(number) * 100 // exceeds the maximum frequency
 					}
 					for range times {
 						table.add(number, record)
@@ -42,7 +42,7 @@ func TestBitTable(t *testing.T) {
 			if blocks := len(table.runs); blocks > 0 != (memory == 1) {
 				t.Errorf("%d blocks were written", blocks)
 			}
-			found, twice, err := table.sets(t.Context())
+			found, freqs, err := table.sets(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestBitTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, sets := range [][2]setsWriter{{found, wantFound}, {twice, wantTwice}} {
+			for i, sets := range [][2]setsWriter{{found, wantFound}, {freqs, wantTwice}} {
 				if got, want := written(t, sets[0]), written(t, sets[1]); !bytes.Equal(got, want) {
 					t.Errorf("section %d has %d bytes, want %d others", i, len(got), len(want))
 				}
@@ -59,7 +59,7 @@ func TestBitTable(t *testing.T) {
 	}
 }
 
-// written returns the table and its sets as they were written.
+// written returns the encoded table with its sets.
 func written(t *testing.T, w setsWriter) []byte {
 	t.Helper()
 	r, err := w.body.reader()

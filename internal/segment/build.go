@@ -14,37 +14,37 @@ import (
 	"herbarium/internal/text"
 )
 
-// PartSuffix is how the name of what is being built ends.
+// PartSuffix is the suffix of the names of incomplete files.
 const PartSuffix = ".part"
 
-// Options of a build. The zero value will do.
+// Options configures a build. The zero value uses the defaults.
 type Options struct {
-	// Memory is how many bytes may be used for sorting and gathering before parts are written to disk. The process needs
-	// about three times as much: the collector lets memory double, and there are buffers. 0: 128 MiB.
+	// Memory is the number of bytes for sorting and collecting before data is spilled to disk. The process needs about
+	// three times as much, because of garbage collection and buffers. 0 means 128 MiB.
 	Memory int
-	// Progress is told now and then how far the build is, from one goroutine at a time. nil: nobody is told.
+	// Progress is called periodically, from one goroutine at a time. nil disables reporting.
 	Progress func(Progress)
-	// FS is where files are made. nil: OS.
+	// FS is the file system to write to. nil means OS.
 	FS FS
-	// extras says what else is kept of words. Its zero value: defaultExtraRules.
-	extras extraRules
+	// optional determines the optional indexes. The zero value means defaultOptionalIndexRules.
+	optional optionalIndexRules
 }
 
-// Progress says how far a build is.
+// Progress is the progress of a build.
 type Progress struct {
 	Phase string // PhaseReading or PhaseSorting
 	Done  int    // records read, or fields sorted
-	Total int    // 0: not known
+	Total int    // 0 if unknown
 }
 
-// The phases of a build.
+// Phases of a build.
 const (
 	PhaseReading = "reading"
 	PhaseSorting = "sorting"
 )
 
-// Create builds a segment from records and returns how many there were. The file appears under its name only when it is
-// complete and synced; after an error, or when ctx ends, nothing is left.
+// Create builds a segment from records and returns their number. The file appears under its name only when it is
+// complete and synced. After an error, or when ctx is canceled, it leaves no files behind.
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (n int, err error) {
 	if opts.Memory == 0 {
 		opts.Memory = 128 << 20
@@ -55,8 +55,8 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	if opts.FS == nil {
 		opts.FS = OS{}
 	}
-	if opts.extras == (extraRules{}) {
-		opts.extras = defaultExtraRules()
+	if opts.optional == (optionalIndexRules{}) {
+		opts.optional = defaultOptionalIndexRules()
 	}
 	dir, named := path+PartSuffix, false
 	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
@@ -95,13 +95,13 @@ func syncDir(fs FS, path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// builder is a build under way.
+// builder is a build in progress.
 type builder struct {
 	opts    Options
 	fields  []herb.Field
-	shop    *workshop
+	tmp     *tempDir
 	w       *fileWriter
-	starts  *spool // of the records
+	starts  *spillFile // of the records
 	at      uint64
 	records int
 	columns []*columnBuilder
@@ -109,7 +109,7 @@ type builder struct {
 }
 
 func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err error) {
-	b := &builder{opts: opts, fields: fields, shop: newWorkshop(opts.FS, dir, opts.Memory, len(fields))}
+	b := &builder{opts: opts, fields: fields, tmp: newTempDir(opts.FS, dir, opts.Memory, len(fields))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close())
@@ -118,7 +118,7 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 	if b.w, err = newFileWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
 		return nil, err
 	}
-	b.starts = b.shop.newSpool()
+	b.starts = b.tmp.newSpillFile()
 	searchable, lists := 0, 0
 	for _, f := range fields {
 		if f.Searchable {
@@ -128,19 +128,19 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.shop, searchable, opts.Memory/2, opts.extras)
+	b.words = newWordsBuilder(b.tmp, searchable, opts.Memory/2, opts.optional)
 	for _, f := range fields {
-		b.columns = append(b.columns, newColumnBuilder(f, b.shop, opts.Memory/8/max(lists, 1)))
+		b.columns = append(b.columns, newColumnBuilder(f, b.tmp, opts.Memory/8/max(lists, 1)))
 	}
 	return b, b.w.begin(tagRecords, noField)
 }
 
-// workers is how many goroutines prepare records, and later how many fields are sorted at the same time. The one goroutine
-// that reads and the one that writes are not faster than four.
+// workers is the number of goroutines that prepare records, and later of fields that are sorted concurrently. The
+// single goroutines that read and write cannot keep up with more than four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// read takes in all records: their JSON goes to the file, their values and words to the builders. One goroutine reads,
-// several prepare, and this one takes the batches in their order and gives them back.
+// read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
+// reads, several prepare, and this one adds the batches in order and recycles them.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
 	inFlight := 3 * workers()
 	free, inOrder, work := make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
@@ -175,7 +175,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 		if x.err != nil {
 			return x.err
 		}
-		if err := b.take(x); err != nil {
+		if err := b.addBatch(x); err != nil {
 			return err
 		}
 		b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
@@ -184,10 +184,10 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 		}
 		free <- x.empty()
 	}
-	return context.Cause(ctx) // the reading may have ended because of it
+	return context.Cause(ctx) // it may be the reason why reading ended
 }
 
-// readBatches cuts a sequence of records into batches and sends them on. The last may carry an error.
+// readBatches divides a sequence of records into batches and sends them. The last one may carry an error.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
 	var x *batch
 	take := func() bool {
@@ -228,10 +228,10 @@ func (b *builder) preparer() *preparer {
 	return p
 }
 
-// take adds a batch, in the order of the records.
-func (b *builder) take(x *batch) error {
+// addBatch adds a batch. Batches must be added in the order of the records.
+func (b *builder) addBatch(x *batch) error {
 	if b.records+len(x.records) > MaxRecords {
-		return herb.Invalidf("there are more than %d records; a dataset can have no more", MaxRecords)
+		return herb.Invalidf("more than %d records; a dataset cannot have more", MaxRecords)
 	}
 	if _, err := b.w.Write(x.json); err != nil {
 		return err
@@ -257,7 +257,7 @@ func (b *builder) take(x *batch) error {
 	return nil
 }
 
-// write sorts the fields, several at a time, while it writes what is left to write.
+// write sorts the fields, several concurrently, while it writes the other sections.
 func (b *builder) write(ctx context.Context) error {
 	sorted := make([]chan error, len(b.columns))
 	slots := make(chan *sortBuffer, workers())
@@ -280,7 +280,7 @@ func (b *builder) write(ctx context.Context) error {
 		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 2*longest)
 	}
 	sorting.Go(func() {
-		for i, c := range b.columns { // in this order, because they are written in it
+		for i, c := range b.columns { // in the order in which they are written
 			select {
 			case buf := <-slots:
 				sorting.Go(func() {
@@ -320,14 +320,14 @@ func (b *builder) write(ctx context.Context) error {
 	})
 }
 
-// close gives back what a build holds open. Its files are in a folder that is removed as a whole.
+// close closes the files of a build. Its directory is removed as a whole.
 func (b *builder) close() error {
 	var err error
 	if b.w != nil {
 		err = b.w.f.Close()
 	}
-	if errors.Is(err, os.ErrClosed) { // it is finished
+	if errors.Is(err, os.ErrClosed) { // already closed
 		err = nil
 	}
-	return errors.Join(err, b.shop.close())
+	return errors.Join(err, b.tmp.close())
 }

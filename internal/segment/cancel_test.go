@@ -29,18 +29,18 @@ func (c *countingContext) Err() error {
 	return nil
 }
 
-// cancelRecords is how many records the segment of the tests below has.
+// cancelRecords is the number of records in the segment of the tests below.
 const cancelRecords = 100_000
 
-// cancelFields are the fields of that segment; each makes a different loop long.
+// cancelFields returns the fields of that segment; each makes a different loop long.
 func cancelFields() []herb.Field {
 	fields := []herb.Field{
-		{Name: "name", Type: herb.TypeText},                   // all values differ
-		{Name: "spelling", Type: herb.TypeText},               // one value, written in two ways
-		{Name: "tags", Type: herb.TypeList},                   // all elements differ
-		{Name: "size", Type: herb.TypeNumber},                 // all values differ
+		{Name: "name", Type: herb.TypeText},                   // unique values
+		{Name: "spelling", Type: herb.TypeText},               // one value with two written forms
+		{Name: "tags", Type: herb.TypeList},                   // unique elements
+		{Name: "size", Type: herb.TypeNumber},                 // unique values
 		{Name: "group", Type: herb.TypeText},                  // three values
-		{Name: "body", Type: herb.TypeText, Searchable: true}, // a word of its own, and common words in different counts
+		{Name: "body", Type: herb.TypeText, Searchable: true}, // a unique word, and common words with different frequencies
 	}
 	for i := range fields {
 		fields[i].Filterable, fields[i].Sortable = true, true
@@ -74,8 +74,8 @@ func openCancelSegment(t *testing.T) *segment.Reader {
 	return r
 }
 
-// TestCancel runs each shape of query twice: first to count how often it checks its context, which shows that its longest loop
-// does, and then with a context that ends halfway.
+// TestCancel runs each kind of query twice: first to count how often it checks its context, which proves that its
+// longest loop does, and then with a context that is canceled halfway.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
@@ -167,7 +167,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestYield checks that a long query gives way at every check of its context, and a short one not at all.
+// TestYield checks that a long query yields at every check of its context, and a short one never.
 func TestYield(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
@@ -195,10 +195,11 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// TestFilterMemory measures what filters over many values allocate: a set for each value would be tens of megabytes.
+// TestFilterMemory measures the allocations of filters that match many values: a set per value would take tens of
+// megabytes.
 func TestFilterMemory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process
 	r := openCancelSegment(t)
-	const limit = 6 << 20 // a string for each value, and a bit for each record
+	const limit = 6 << 20 // a string per value, and a bit per record
 	for _, raw := range []string{
 		"name[prefix]=v", "tags[prefix]=e", "tags[gte]=a", "tags[gt]=a&tags[lt]=z", "spelling[prefix]=so",
 	} {

@@ -15,39 +15,39 @@ import (
 	"herbarium/internal/text"
 )
 
-// columnBuilder makes the sections of one field from its values.
+// columnBuilder builds the sections of one field from its values.
 type columnBuilder struct {
 	field    herb.Field
-	shop     *workshop
-	values   *spool // every value: its length as varint, and its bytes
-	size     int64  // of the values
+	tmp      *tempDir
+	values   *spillFile // all values: length as varint, and bytes
+	size     int64      // of the values
 	elements *inverted
 	records  int
 
-	order    *spool // u32
-	places   *spool // u32
-	runs     *spool // u32
-	runCount int    // how many are in runs
-	mixed    []byte
-	sets     *orderSets
+	sorted     *spillFile // u32
+	ranks      *spillFile // u32
+	runs       *spillFile // u32
+	runCount   int        // number of entries in runs
+	nonUniform []byte
+	sets       *sortedSets
 }
 
-func newColumnBuilder(f herb.Field, shop *workshop, memory int) *columnBuilder {
-	b := &columnBuilder{field: f, shop: shop, values: shop.newSpool(), runs: shop.newSpool()}
+func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
+	b := &columnBuilder{field: f, tmp: tmp, values: tmp.newSpillFile(), runs: tmp.newSpillFile()}
 	if f.Type == herb.TypeList {
-		b.elements = newInverted(shop, memory)
+		b.elements = newInverted(tmp, memory)
 	}
 	return b
 }
 
-// add takes the values of the next records and, of a list field, their elements.
+// add adds the values of the next records and, for a list field, their elements.
 func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
 	if _, err := b.values.Write(values); err != nil {
 		return err
 	}
 	b.size += int64(len(values))
 	if b.elements != nil {
-		elements.settle(&b.elements.dictionary)
+		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
 			for _, id := range elements.next() {
 				b.elements.add(id, uint32(b.records+i))
@@ -61,7 +61,7 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	return nil
 }
 
-// sort finds the order and all that follows from it.
+// sort computes the sorted rows and everything derived from them.
 func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 	done, err := b.sortFew(ctx, buf)
 	if err == nil && !done {
@@ -73,11 +73,11 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
 	if err := b.values.remove(); err != nil {
 		return err
 	}
-	b.sets, err = makeSets(b.shop, b.order, b.runs, b.records, b.runCount)
+	b.sets, err = makeSets(b.tmp, b.sorted, b.runs, b.records, b.runCount)
 	return err
 }
 
-// each calls f with every value. The bytes are valid until f returns.
+// each calls f for every value. The bytes are only valid until f returns.
 func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
 	in, err := b.values.reader()
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 		if err != nil {
 			return err
 		}
-		value, err := in.take(int(size))
+		value, err := in.next(int(size))
 		if err != nil {
 			return err
 		}
@@ -111,12 +111,12 @@ func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
 	return key, nil
 }
 
-// sortMany sorts values that are mostly different, each by its own key.
+// sortMany sorts mostly distinct values, each by its own key.
 func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err error) {
-	s := &sorter{shop: b.shop, buf: buf}
+	s := &sorter{tmp: b.tmp, buf: buf}
 	defer func() { err = errors.Join(err, s.close()) }()
 	seed := maphash.MakeSeed()
-	empty := b.shop.newSpool() // the records without a value
+	empty := b.tmp.newSpillFile() // records without a value
 	var key []byte
 	err = b.each(ctx, func(record uint32, value []byte) (err error) {
 		if len(value) == 0 {
@@ -130,7 +130,7 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	b.order = b.shop.newSpool()
+	b.sorted = b.tmp.newSpillFile()
 	placed := 0
 	var before []byte
 	var firstHash uint64
@@ -141,55 +141,55 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 			}
 			before, firstHash = append(before[:0], key...), hash
 		} else if hash != firstHash && b.field.Type != herb.TypeNumber {
-			b.mark(b.runCount - 1)
+			b.markNonUniform(b.runCount - 1)
 		}
 		if placed++; placed%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return b.order.writeU32(record)
+		return b.sorted.writeU32(record)
 	})
 	if err != nil {
 		return err
 	}
-	if err := b.beginRun(placed); err != nil { // where the values end
+	if err := b.beginRun(placed); err != nil { // end of the values
 		return err
 	}
-	b.mark(-1)
+	b.markNonUniform(-1)
 	without, err := empty.reader()
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(b.order, without); err != nil {
+	if _, err := io.Copy(b.sorted, without); err != nil {
 		return err
 	}
 	if err := empty.remove(); err != nil {
 		return err
 	}
-	b.places, err = b.shop.invert(b.order, b.records, buf.memory/4)
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
 	return err
 }
 
-// distinct is one of the values of a field that has few.
-type distinct struct {
+// distinctValue is one of the values of a field with few distinct ones.
+type distinctValue struct {
 	value   string
 	key     []byte
 	records int
-	place   *int // of the next record of its run
+	rank    *int // rank of the next record of its run
 }
 
-// sortFew sorts values of which there are few different ones: only those are sorted, and the records are dealt out. done
-// is false if there are too many.
+// sortFew sorts few distinct values: only these are sorted, and the records are distributed by counting. done is false
+// if there are too many.
 func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool, err error) {
-	codes := b.shop.newSpool()
+	codes := b.tmp.newSpillFile()
 	defer func() { err = errors.Join(err, codes.remove()) }()
 	values, ok, err := b.fewValues(ctx, codes, buf.memory/256)
 	if err != nil || !ok {
 		return false, err
 	}
-	if err := b.placeRuns(values); err != nil {
+	if err := b.assignRuns(values); err != nil {
 		return false, err
 	}
-	b.places = b.shop.newSpool()
+	b.ranks = b.tmp.newSpillFile()
 	in, err := codes.reader()
 	if err != nil {
 		return false, err
@@ -199,19 +199,19 @@ func (b *columnBuilder) sortFew(ctx context.Context, buf *sortBuffer) (done bool
 		if err != nil {
 			return false, err
 		}
-		place := values[code].place
-		if err := b.places.writeU32(uint32(*place)); err != nil {
+		rank := values[code].rank
+		if err := b.ranks.writeU32(uint32(*rank)); err != nil {
 			return false, err
 		}
-		*place++
+		*rank++
 	}
-	b.order, err = b.shop.invert(b.places, b.records, buf.memory/4)
+	b.sorted, err = b.tmp.invert(b.ranks, b.records, buf.memory/4)
 	return true, err
 }
 
-// fewValues finds the different values and writes for each record which one it has. ok is false if there are more than
-// most, or so many that there seem to be.
-func (b *columnBuilder) fewValues(ctx context.Context, codes *spool, most int) (values []*distinct, ok bool, err error) {
+// fewValues collects the distinct values and writes the index of the value of each record. ok is false if there are
+// more than most, or probably will be.
+func (b *columnBuilder) fewValues(ctx context.Context, codes *spillFile, most int) (values []*distinctValue, ok bool, err error) {
 	const maxLength, maxValues, promising = 256, 1 << 16, 1 << 14
 	numbers := map[string]uint32{}
 	tooMany := errors.New("too many values")
@@ -223,7 +223,7 @@ func (b *columnBuilder) fewValues(ctx context.Context, codes *spool, most int) (
 				return tooMany
 			}
 			code = uint32(n)
-			d := &distinct{value: string(value)}
+			d := &distinctValue{value: string(value)}
 			values = append(values, d)
 			numbers[d.value] = code
 		}
@@ -236,9 +236,9 @@ func (b *columnBuilder) fewValues(ctx context.Context, codes *spool, most int) (
 	return values, err == nil, err
 }
 
-// placeRuns sorts the values and gives each the place of its first record. Values with the same key share a run, in which
-// their records come in the order of their numbers.
-func (b *columnBuilder) placeRuns(values []*distinct) (err error) {
+// assignRuns sorts the values and assigns each the rank of its first record. Values with equal keys share a run, whose
+// records are in the order of their numbers.
+func (b *columnBuilder) assignRuns(values []*distinctValue) (err error) {
 	for _, d := range values {
 		if d.value == "" {
 			continue
@@ -248,8 +248,8 @@ func (b *columnBuilder) placeRuns(values []*distinct) (err error) {
 		}
 	}
 	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, func(x, y *distinct) int {
-		if x.value == "" || y.value == "" { // the values end where those without one begin
+	slices.SortFunc(sorted, func(x, y *distinctValue) int {
+		if x.value == "" || y.value == "" { // the values end where the records without one begin
 			return cmp.Compare(len(y.value), len(x.value))
 		}
 		return bytes.Compare(x.key, y.key)
@@ -258,40 +258,40 @@ func (b *columnBuilder) placeRuns(values []*distinct) (err error) {
 	for i, d := range sorted {
 		switch {
 		case i > 0 && d.value != "" && bytes.Equal(d.key, sorted[i-1].key):
-			d.place = sorted[i-1].place
+			d.rank = sorted[i-1].rank
 			if b.field.Type != herb.TypeNumber {
-				b.mark(b.runCount - 1)
+				b.markNonUniform(b.runCount - 1)
 			}
 		default:
-			d.place = new(at)
+			d.rank = new(at)
 			if err := b.beginRun(at); err != nil {
 				return err
 			}
 		}
 		at += d.records
 	}
-	if n := len(sorted); n == 0 || sorted[n-1].value != "" { // where the values end
+	if n := len(sorted); n == 0 || sorted[n-1].value != "" { // end of the values
 		if err := b.beginRun(at); err != nil {
 			return err
 		}
 	}
-	b.mark(-1)
+	b.markNonUniform(-1)
 	return nil
 }
 
-// beginRun notes where a run begins or, after the last, where the values end.
-func (b *columnBuilder) beginRun(place int) error {
+// beginRun appends the first rank of a run or, after the last one, the end of the values.
+func (b *columnBuilder) beginRun(rank int) error {
 	b.runCount++
-	return b.runs.writeU32(uint32(place))
+	return b.runs.writeU32(uint32(rank))
 }
 
-// mark notes that the values of a run are written differently; -1 only makes room for all runs.
-func (b *columnBuilder) mark(run int) {
-	for len(b.mixed) < (b.runCount+6)/8 || run >= 8*len(b.mixed) {
-		b.mixed = append(b.mixed, 0)
+// markNonUniform marks a run as non-uniform; -1 only allocates the bits of all runs.
+func (b *columnBuilder) markNonUniform(run int) {
+	for len(b.nonUniform) < (b.runCount+6)/8 || run >= 8*len(b.nonUniform) {
+		b.nonUniform = append(b.nonUniform, 0)
 	}
 	if run >= 0 {
-		b.mixed[run/8] |= 1 << (run % 8)
+		b.nonUniform[run/8] |= 1 << (run % 8)
 	}
 }
 
@@ -300,17 +300,17 @@ func (b *columnBuilder) writeTo(w *fileWriter, field uint32) error {
 	for _, s := range []struct {
 		tag  tag
 		body any
-	}{{tagOrder, b.order}, {tagPlaces, b.places}, {tagRuns, b.runs}, {tagMixed, b.mixed}, {tagLong, b.sets.long}} {
+	}{{tagSorted, b.sorted}, {tagRanks, b.ranks}, {tagRuns, b.runs}, {tagNonUniform, b.nonUniform}, {tagLongRuns, b.sets.longRuns}} {
 		if err := w.section(s.tag, field, s.body); err != nil {
 			return err
 		}
-		if done, ok := s.body.(*spool); ok {
+		if done, ok := s.body.(*spillFile); ok {
 			if err := done.remove(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.sets.often.writeTo(w, tagOften, field); err != nil {
+	if err := b.sets.longRunSets.writeTo(w, tagLongRunSets, field); err != nil {
 		return err
 	}
 	if b.records > 0 {
@@ -321,7 +321,7 @@ func (b *columnBuilder) writeTo(w *fileWriter, field uint32) error {
 	if b.elements == nil {
 		return nil
 	}
-	listed := setsWriter{body: b.shop.newSpool()}
+	listed := setsWriter{body: b.tmp.newSpillFile()}
 	if err := b.elements.each(func(found, _ *roaring.Bitmap, _ []byte) error { return listed.add(found, nil) }); err != nil {
 		return err
 	}

@@ -6,40 +6,40 @@ import (
 	"math/bits"
 )
 
-// container is a part of a set as it lies in the file: the members with the same upper 16 bits. The roaring library keeps
-// its containers to itself; what goes through many sets at once is faster with them.
+// container is a part of an encoded set: the members with the same upper 16 bits. The roaring library does not export
+// its containers; direct access is faster for processing many sets.
 type container struct {
-	key   uint32 // the upper bits, in their place
-	count int    // members
+	key   uint32 // the upper 16 bits, shifted
+	count int    // number of members
 	kind  containerKind
 	data  []byte
 }
 
 type containerKind byte
 
-// The kinds of containers.
+// Kinds of containers.
 const (
 	arrayContainer  containerKind = iota // u16: the lower bits of each member
-	bitmapContainer                      // a bit for each number there can be
-	runContainer                         // u16: the number of runs; then where each begins, and its length less one
+	bitmapContainer                      // one bit for each possible member
+	runContainer                         // u16: number of runs; then start and length - 1 of each
 )
 
-// How a set begins, and what its layout hangs on.
+// Parameters of the portable roaring format.
 const (
 	cookieRuns       = 12347
 	cookieNoRuns     = 12346
-	offsetsFrom      = 4    // containers, if there are runs
+	offsetsFrom      = 4    // minimum number of containers for offsets if there are run containers
 	mostInArray      = 4096 // members
 	bitmapBytes      = 8192
 	bitmapWords      = bitmapBytes / 8
 	containerMembers = 1 << 16
 )
 
-// containers goes through the containers of a set as it lies in the file, in order. The set must have been looked at before:
-// see endOfSet.
+// containers iterates over the containers of an encoded set in order. The set must have been validated; see
+// validateSet.
 type containers struct {
-	heads []byte // of each container to come, the upper half of its members and their number less one
-	isRun []byte // a bit for each container
+	heads []byte // for each remaining container, the upper half of its members and their number - 1
+	isRun []byte // one bit for each container
 	body  []byte
 	i     int
 }
@@ -66,7 +66,7 @@ func openContainers(b []byte) containers {
 	return c
 }
 
-// next returns the next container, if its members are below an end.
+// next returns the next container if its members are less than end.
 func (s *containers) next(end uint64) (c container, ok bool) {
 	if len(s.heads) == 0 {
 		return c, false
@@ -92,13 +92,13 @@ func (s *containers) next(end uint64) (c container, ok bool) {
 	return c, true
 }
 
-// noEnd is behind all records.
+// noEnd is greater than all record numbers.
 const noEnd = 1 << 32
 
-// word returns word i of the bits of a container that is kept as such.
+// word returns word i of a bitmap container.
 func (c container) word(i int) uint64 { return binary.LittleEndian.Uint64(c.data[8*i:]) }
 
-// eachRun calls f with the first and the last number of each run of a container that is kept as such.
+// eachRun calls f for the first and the last number of each run of a run container.
 func (c container) eachRun(f func(first, last uint32)) {
 	for at := 2; at < len(c.data); at += 4 {
 		first := c.key + uint32(binary.LittleEndian.Uint16(c.data[at:]))
@@ -106,7 +106,7 @@ func (c container) eachRun(f func(first, last uint32)) {
 	}
 }
 
-// members calls f with every member.
+// members calls f for every member.
 func (c container) members(f func(member uint32)) {
 	switch c.kind {
 	case arrayContainer:
@@ -128,9 +128,9 @@ func (c container) members(f func(member uint32)) {
 	}
 }
 
-// pick calls f with some members of a set as it lies in the file, given by their ranks in it, in ascending order.
+// pick calls f for some members of an encoded set, given by their ascending ranks in the set.
 func pick(set []byte, ranks []uint32, f func(i int, member uint32)) {
-	before, i := uint32(0), 0 // members of the containers before; in ranks
+	before, i := uint32(0), 0 // members of the preceding containers; index in ranks
 	all := openContainers(set)
 	for c, ok := all.next(noEnd); ok && i < len(ranks); c, ok = all.next(noEnd) {
 		end := before + uint32(c.count)

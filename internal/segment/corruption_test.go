@@ -25,15 +25,15 @@ import (
 	"herbarium/internal/testseed"
 )
 
-// The frame of a file, in bytes, as it is described for other programs.
+// Sizes of the frame in bytes, as specified in the format documentation.
 const (
 	frameHeader  = 16
-	frameVersion = 8 // where it stands
+	frameVersion = 8 // offset
 	frameEntry   = 32
 	frameFooter  = 40
 )
 
-// everyType are fields of all types, all of which can be searched.
+// everyType returns searchable fields of all types.
 func everyType() []herb.Field {
 	fields := make([]herb.Field, 0, 4)
 	for _, t := range herb.Types() {
@@ -42,8 +42,8 @@ func everyType() []herb.Field {
 	return fields
 }
 
-// fewRecords are small, and have whatever takes another path in a listing: ties, values that compare alike but are
-// written differently, empty values, quotes, words that recur.
+// fewRecords returns a few records that cover special cases of listings: ties, values that compare equal but are
+// written differently, empty values, quotes, repeated words.
 func fewRecords() []herb.Record {
 	return []herb.Record{
 		{"rose", "1", "2024-02-29", "a,b"},
@@ -55,7 +55,7 @@ func fewRecords() []herb.Record {
 	}
 }
 
-// manyRecords are enough for long runs and for ranges that are cut from the prefix sets.
+// manyRecords returns enough records for long runs and for ranges computed from the prefix sets.
 func manyRecords(n int) []herb.Record {
 	words := []string{"rose", "fern", "moss", "oak", "elm", "lily", "iris", "reed"}
 	g := rand.New(rand.NewPCG(7, 7))
@@ -71,8 +71,8 @@ func manyRecords(n int) []herb.Record {
 	return records
 }
 
-// questions returns queries with every operator on every field, every order and every kind of search.
-func questions(fields []herb.Field) []string {
+// rawQueries returns queries with every operator on every field, every order and every kind of search.
+func rawQueries(fields []herb.Field) []string {
 	operands := map[herb.Type]string{herb.TypeNumber: "1", herb.TypeDate: "2024-02-10", herb.TypeList: "b"}
 	raws := []string{"", "page=2&per_page=2"}
 	for _, search := range []string{
@@ -91,7 +91,7 @@ func questions(fields []herb.Field) []string {
 			case op == "empty":
 				value = "true"
 			case op == query.OpPrefix && f.Type == herb.TypeNumber:
-				continue // numbers have no prefix
+				continue // numbers have no prefix operator
 			case op == query.OpPrefix:
 				value = operand[:max(1, len(operand)-1)]
 			}
@@ -109,10 +109,10 @@ func questions(fields []herb.Field) []string {
 	return raws
 }
 
-// requests are the questions that can be asked of the fields; with damaged fields, not all can.
+// requests parses those of the queries that are valid for the fields; with damaged fields, not all are.
 func requests(fields []herb.Field) []*query.Request {
 	var parsed []*query.Request
-	for _, raw := range questions(fields) {
+	for _, raw := range rawQueries(fields) {
 		if q, err := query.Parse(raw, fields); err == nil {
 			parsed = append(parsed, q)
 		}
@@ -120,9 +120,9 @@ func requests(fields []herb.Field) []*query.Request {
 	return parsed
 }
 
-func TestQuestionsAreUnderstood(t *testing.T) {
+func TestRawQueriesAreValid(t *testing.T) {
 	t.Parallel()
-	for _, raw := range questions(everyType()) {
+	for _, raw := range rawQueries(everyType()) {
 		if _, err := query.Parse(raw, everyType()); err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
@@ -143,7 +143,7 @@ func fileOf(t testing.TB, fields []herb.Field, records []herb.Record, opts segme
 	return b
 }
 
-// openBytes opens bytes as a segment. The reader is released by the caller.
+// openBytes opens bytes as a segment. The caller must release the reader.
 func openBytes(t testing.TB, path string, b []byte) (*segment.Reader, error) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -157,7 +157,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion)
 }
 
-// use asks a reader everything and expects answers or errors that say that the file is damaged. What hangs ends the test.
+// use runs all requests on a reader and expects results or errors that report damage. A hang fails the test.
 func use(r *segment.Reader, asked []*query.Request, what string) error {
 	watchdog := time.AfterFunc(time.Minute, func() { panic(what + ": a listing does not end") })
 	defer watchdog.Stop()
@@ -171,7 +171,7 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 				what, q, len(page.Records), q.PerPage, page.Total, r.Len())
 		}
 	}
-	for _, q := range []*query.Request{asked[0], asked[len(asked)/3]} { // it asks much of all fields each time
+	for _, q := range []*query.Request{asked[0], asked[len(asked)/3]} { // expensive, because it covers all fields
 		facets, err := r.Facets(context.Background(), facetsOf(q, r.Fields()))
 		switch {
 		case err != nil && !isDamage(err):
@@ -183,7 +183,7 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 	return nil
 }
 
-// facetsOf asks for the facets of all fields among what a request finds.
+// facetsOf returns a request for the facets of all fields with the filters of q.
 func facetsOf(q *query.Request, fields []herb.Field) *query.FacetRequest {
 	f := &query.FacetRequest{Request: q, Top: 3, Buckets: 5}
 	for i := range fields {
@@ -192,7 +192,7 @@ func facetsOf(q *query.Request, fields []herb.Field) *query.FacetRequest {
 	return f
 }
 
-// expected is the error that a change of the byte at a place must give; nil if it is for Verify to find.
+// expected returns the error that a change of the byte at an offset must cause; nil if only Verify detects it.
 func expected(size, at int) error {
 	switch {
 	case at < frameVersion:
@@ -201,7 +201,7 @@ func expected(size, at int) error {
 		return segment.ErrVersion
 	case at < frameHeader:
 		return segment.ErrCorrupt
-	case at >= size-8: // how the file ends
+	case at >= size-8: // end of the file
 		return segment.ErrTruncated
 	case at >= size-frameFooter:
 		return segment.ErrCorrupt
@@ -210,13 +210,13 @@ func expected(size, at int) error {
 	}
 }
 
-// flips are changes of a byte: its lowest bit, and all of them.
+// flips are modifications of a byte: its lowest bit, and all bits.
 var flips = [2]byte{0x01, 0xff}
 
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
-	var asked [2][]*query.Request // half of the questions after each of the flips
+	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	var asked [2][]*query.Request // half of the requests for each of the flips
 	for i, q := range requests(everyType()) {
 		asked[i%2] = append(asked[i%2], q)
 	}
@@ -257,11 +257,11 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes_many flips some bytes of a file that is large enough for every way to find a page.
+// TestFlippedBytes_many flips some bytes of a file that is large enough for every method of locating a page.
 func TestFlippedBytes_many(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), manyRecords(5000), segment.Options{})
-	records := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:])) / 2 // half of them or more are JSON
+	records := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:])) / 2 // at least half of the bytes are JSON
 	asked := requests(everyType())
 	path := filepath.Join(t.TempDir(), "flipped.seg")
 	g := rand.New(rand.NewPCG(1, 2))
@@ -289,7 +289,7 @@ func TestFlippedBytes_many(t *testing.T) {
 	}
 }
 
-// TestOverwrittenSections overwrites one section after the other, as a disk does that loses a block.
+// TestOverwrittenSections overwrites each section in turn, as a disk does that loses a block.
 func TestOverwrittenSections(t *testing.T) {
 	t.Parallel()
 	asked := requests(everyType())
@@ -324,8 +324,7 @@ func TestOverwrittenSections(t *testing.T) {
 	}
 }
 
-// repair makes all checksums of a file right again, where its frame can still be found: what a program does that writes
-// nonsense with care.
+// repair recomputes all checksums of a file if its frame is still valid, like a program that carefully writes nonsense.
 func repair(b []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	b = slices.Clone(b)
@@ -352,10 +351,10 @@ func repair(b []byte) []byte {
 	return b
 }
 
-// TestFlippedBytes_repaired damages the description and the table of contents behind the back of the checksums.
+// TestFlippedBytes_repaired damages the metadata and the table of contents without invalidating the checksums.
 func TestFlippedBytes_repaired(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	if d := cmp.Diff(good, repair(good)); d != "" {
 		t.Fatalf("repairing a good file changes it:\n%s", d)
 	}
@@ -398,7 +397,7 @@ func TestFlippedBytes_repaired(t *testing.T) {
 
 func TestCutFiles(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	path := filepath.Join(t.TempDir(), "cut.seg")
 	for size := range good {
 		if _, err := openBytes(t, path, good[:size]); !errors.Is(err, segment.ErrTruncated) {
@@ -422,7 +421,7 @@ func TestCutFiles(t *testing.T) {
 
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	other := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
+	other := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
 	_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), other)
 	if !errors.Is(err, segment.ErrVersion) {
@@ -435,10 +434,10 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestUnknownSections: what a later version adds is no obstacle.
+// TestUnknownSections checks that sections of later versions are ignored.
 func TestUnknownSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
 	entry := append([]byte("NEWS"), make([]byte, frameEntry-4)...)
 	binary.LittleEndian.PutUint64(entry[8:], toc)
@@ -452,16 +451,16 @@ func TestUnknownSections(t *testing.T) {
 	}
 }
 
-// TestMisplacedSections: sections that share bytes could make a small file take much memory, and of two with one name
-// nobody could say which counts.
+// TestMisplacedSections checks that overlapping and duplicate sections are rejected: the former could make a small file
+// take much memory, the latter are ambiguous.
 func TestMisplacedSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.Extras(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
 	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
 	tests := map[string]func(first, second []byte){
-		"two in one place":   func(first, second []byte) { copy(second[8:24], first[8:24]) },
+		"two at one offset":  func(first, second []byte) { copy(second[8:24], first[8:24]) },
 		"one in the header":  func(first, _ []byte) { binary.LittleEndian.PutUint64(first[8:], 8) },
-		"one out of line":    func(first, _ []byte) { first[8]++; first[16]-- },
+		"one unaligned":      func(first, _ []byte) { first[8]++; first[16]-- },
 		"two with one name":  func(first, second []byte) { copy(second[:8], first[:8]) },
 		"one that overflows": func(_, second []byte) { binary.LittleEndian.PutUint64(second[16:], 1<<64-8) },
 	}
@@ -477,7 +476,7 @@ func TestMisplacedSections(t *testing.T) {
 	}
 }
 
-// TestEndlessValue: the last value of a record has lost the quote that ends it, and has others.
+// TestEndlessValue checks a record whose last value has lost its closing quote and contains other quotes.
 func TestEndlessValue(t *testing.T) {
 	t.Parallel()
 	fields := everyType()[:1]

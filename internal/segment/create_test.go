@@ -21,7 +21,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// content returns the names in a folder.
+// content returns the names in a directory.
 func content(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -35,7 +35,7 @@ func content(t *testing.T, dir string) []string {
 	return names
 }
 
-// during yields records and calls f before the record with the given number; what f returns ends the sequence.
+// during yields records and calls f before the record with the given number. An error of f ends the sequence.
 func during(records []herb.Record, at int, f func() error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for i, r := range records {
@@ -52,7 +52,7 @@ func during(records []herb.Record, at int, f func() error) iter.Seq2[herb.Record
 	}
 }
 
-// manyFields are text fields and records to fill them.
+// manyFields returns text fields and records for them.
 func manyFields(n, records int) ([]herb.Field, []herb.Record) {
 	fields := make([]herb.Field, n)
 	for i := range fields {
@@ -69,13 +69,13 @@ func manyFields(n, records int) ([]herb.Field, []herb.Record) {
 	return fields, out
 }
 
-// longValues are too long to be gathered before they are sorted, so that every value is sorted by itself.
+// longValues returns values that are too long for fewValues, so that each one is sorted by its own key.
 func longValues() []herb.Record {
 	long := herb.Record{strings.Repeat("rose ", 100), strings.Repeat("9", 500), "", strings.Repeat("oak,", 100)}
 	return append(append(fewRecords(), manyRecords(1500)...), long)
 }
 
-// TestCreate_canceled stops a build at many moments. The error is the one that ctx ended with, and nothing is left.
+// TestCreate_canceled cancels a build at many points. It must return the cause of ctx and leave nothing behind.
 func TestCreate_canceled(t *testing.T) {
 	t.Parallel()
 	records := manyRecords(3000)
@@ -117,7 +117,8 @@ func TestCreate_canceled(t *testing.T) {
 	}
 }
 
-// TestCreate_canceledBySource ends ctx while records are being read: those that were not read must not be missed silently.
+// TestCreate_canceledBySource cancels ctx while records are being read: the build must not succeed without the unread
+// ones.
 func TestCreate_canceledBySource(t *testing.T) {
 	t.Parallel()
 	records := manyRecords(6000)
@@ -174,7 +175,7 @@ func TestCreate_fails(t *testing.T) {
 	}
 }
 
-// TestCreate_existing: a file of the same name is replaced by a build that succeeds and kept by one that fails.
+// TestCreate_existing checks that a successful build replaces an existing file and a failed one keeps it.
 func TestCreate_existing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -205,7 +206,7 @@ func TestCreate_existing(t *testing.T) {
 	}
 }
 
-// TestCreate_leftover: what another build left, or still writes, is not touched.
+// TestCreate_leftover checks that the files of another build, finished or not, are not touched.
 func TestCreate_leftover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -228,7 +229,7 @@ func TestCreate_leftover(t *testing.T) {
 	}
 }
 
-// TestCreate_impossible: a target that cannot be written leaves nothing behind either.
+// TestCreate_impossible checks that a build to a target that cannot be written leaves nothing behind.
 func TestCreate_impossible(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -273,7 +274,7 @@ func TestCreate_progress(t *testing.T) {
 	}
 }
 
-// TestCreate_shapes builds segments of unusual shapes and lists them as the oracle does.
+// TestCreate_shapes compares listings of segments of unusual shapes with the oracle.
 func TestCreate_shapes(t *testing.T) {
 	t.Parallel()
 	wide, wideRecords := manyFields(300, 9)
@@ -344,8 +345,8 @@ func TestCreate_shapes(t *testing.T) {
 	}
 }
 
-// TestCreate_sameBytes builds the same data again, also with so little memory that everything is spilled: not one
-// byte may differ.
+// TestCreate_sameBytes checks that repeated builds, also with so little memory that everything is spilled, produce
+// identical bytes.
 func TestCreate_sameBytes(t *testing.T) {
 	t.Parallel()
 	wide, wideRecords := manyFields(40, 20)

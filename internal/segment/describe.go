@@ -4,14 +4,14 @@ import (
 	"context"
 )
 
-// ColumnStat says what the values of a field amount to.
+// ColumnStat summarizes the values of a field.
 type ColumnStat struct {
 	Filled   int    // records with a value
-	Distinct int    // values that compare as different: 1 and 1.0 are one number
-	Min, Max string // the first and the last value in the order of the field's type; empty if there is none
+	Distinct int    // values that compare as different: 1 and 1.0 are the same number
+	Min, Max string // first and last value in the order of the field's type; empty if there are none
 }
 
-// Column describes the values of field i. Its cost does not depend on how many there are.
+// Column summarizes the values of field i. Its cost does not depend on their number.
 func (r *Reader) Column(i int) (s ColumnStat, err error) {
 	err = r.guard(func() error {
 		c := &r.columns[i]
@@ -24,15 +24,15 @@ func (r *Reader) Column(i int) (s ColumnStat, err error) {
 	return s, err
 }
 
-// Forget lets go of all that was read of the file and is still in memory. It is read again when it is needed.
-func (r *Reader) Forget() { forget(r.file) }
+// Forget releases the pages of the file from memory. They are read again on demand.
+func (r *Reader) Forget() { dropPages(r.file) }
 
-// Each calls f with the JSON of every record, in order, until f fails or ctx ends. The bytes point into the map. What was
-// read is not kept in memory: a file may be larger than that.
+// Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes point into the map.
+// Pages are released after reading, because a file may be larger than memory.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	const step = 16 << 20
 	return r.guard(func() error {
-		read := uint64(0) // up to where the records were let go of
+		read := uint64(0) // end of the released records
 		for n := range r.Len() {
 			if n%1024 == 0 {
 				if err := ctx.Err(); err != nil {
@@ -43,7 +43,7 @@ func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 				return err
 			}
 			if end := r.starts.at(n + 1); end-read >= step {
-				forget(r.records[read:end])
+				dropPages(r.records[read:end])
 				read = end
 			}
 		}

@@ -54,7 +54,7 @@ func TestColumn(t *testing.T) {
 
 func TestEach(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 5<<20) // so that what was read is let go of
+	long := strings.Repeat("x", 5<<20) // so that pages are released
 	r := column(t, herb.TypeText, long, "a", long, "b", long, long, "c")
 	var got []int
 	if err := r.Each(t.Context(), func(record []byte) error { got = append(got, len(record)); return nil }); err != nil {
@@ -136,7 +136,7 @@ func text2(f herb.Field) herb.Field {
 	return f
 }
 
-// TestDuplicates_many has more of everything than is told.
+// TestDuplicates_many exceeds all limits of the report.
 func TestDuplicates_many(t *testing.T) {
 	t.Parallel()
 	values := make([]string, 0, 9000)

@@ -2,15 +2,15 @@ package segment
 
 import "sync"
 
-// dictionary numbers names in the order in which they are first seen. Several goroutines may look names up while one,
-// always the same, adds new ones: a number never changes.
+// dictionary assigns numbers to names in the order of their first occurrence. Several goroutines may look up names
+// while one, always the same, adds new ones; numbers never change.
 type dictionary struct {
 	mu    sync.RWMutex
 	ids   map[string]uint32
 	names []string // by id
 }
 
-// id returns the number of a name, a new one if it was not seen before. It is for the goroutine that adds names.
+// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
 func (d *dictionary) id(name []byte) uint32 {
 	if id, ok := d.ids[string(name)]; ok {
 		return id
@@ -26,10 +26,10 @@ func (d *dictionary) id(name []byte) uint32 {
 	return id
 }
 
-// unknown stands for a name that has no number yet.
+// unknown is the number of names that have none yet.
 const unknown = 1<<32 - 1
 
-// find returns the number of a name, or unknown. The caller holds mu.
+// find returns the number of a name, or unknown. The caller must hold mu.
 func (d *dictionary) find(name []byte) uint32 {
 	if id, ok := d.ids[string(name)]; ok {
 		return id
@@ -37,17 +37,17 @@ func (d *dictionary) find(name []byte) uint32 {
 	return unknown
 }
 
-// tokens are the numbers of names, part by part. Looking a name up is most of the work, so that it is done by whoever
-// prepares the tokens; only names that are new are numbered later, by settle, in the order of the records.
+// tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the goroutines that
+// prepare tokens; only new names are numbered later, by assignIDs, in the order of the records.
 type tokens struct {
-	ids   []uint32
-	ends  []int  // of the parts
-	names []byte // those that are unknown, one after the other
-	cuts  []int  // where each of them ends
-	taken int    // how many parts were taken
+	ids      []uint32
+	ends     []int  // of the parts
+	names    []byte // the unknown ones, concatenated
+	cuts     []int  // end of each of them
+	nextPart int    // index of the next part
 }
 
-// add looks up a name of the current part. The caller holds the lock of the dictionary.
+// add looks up a name of the current part. The caller must hold the lock of the dictionary.
 func (t *tokens) add(d *dictionary, name []byte) {
 	id := d.find(name)
 	if id == unknown {
@@ -60,8 +60,8 @@ func (t *tokens) add(d *dictionary, name []byte) {
 // end ends the current part.
 func (t *tokens) end() { t.ends = append(t.ends, len(t.ids)) }
 
-// settle gives a number to every name.
-func (t *tokens) settle(d *dictionary) {
+// assignIDs assigns numbers to the unknown names.
+func (t *tokens) assignIDs(d *dictionary) {
 	if len(t.cuts) == 0 {
 		return
 	}
@@ -77,13 +77,13 @@ func (t *tokens) settle(d *dictionary) {
 // next returns the next part.
 func (t *tokens) next() []uint32 {
 	start := 0
-	if t.taken > 0 {
-		start = t.ends[t.taken-1]
+	if t.nextPart > 0 {
+		start = t.ends[t.nextPart-1]
 	}
-	t.taken++
-	return t.ids[start:t.ends[t.taken-1]]
+	t.nextPart++
+	return t.ids[start:t.ends[t.nextPart-1]]
 }
 
 func (t *tokens) reset() {
-	t.ids, t.ends, t.names, t.cuts, t.taken = t.ids[:0], t.ends[:0], t.names[:0], t.cuts[:0], 0
+	t.ids, t.ends, t.names, t.cuts, t.nextPart = t.ids[:0], t.ends[:0], t.names[:0], t.cuts[:0], 0
 }

@@ -12,25 +12,25 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Stat says what the bytes of a segment are used for.
+// Stat is the space used by the parts of a segment.
 type Stat struct {
 	Version  int        `json:"version"` // of the format
 	Bytes    int64      `json:"bytes"`   // of the file
 	Records  int        `json:"records"`
 	Terms    int        `json:"terms"`    // distinct words
 	Words    int        `json:"words"`    // of all records
-	Sections []KindStat `json:"sections"` // by kind, in the order in which the kinds first appear in the file
+	Sections []KindStat `json:"sections"` // by kind, in the order of their first occurrence in the file
 	Frame    int64      `json:"frame"`    // bytes outside the sections: header, padding, table of contents, footer
 }
 
-// KindStat says how much room the sections of one kind take.
+// KindStat is the space used by the sections of one kind.
 type KindStat struct {
 	Tag      string `json:"tag"`
 	Sections int    `json:"sections"` // one for each field that has it, or one for the whole file
 	Bytes    int64  `json:"bytes"`
 }
 
-// PerRecord divides bytes by the number of records. It is 0 if there are none.
+// PerRecord returns bytes divided by the number of records, or 0 if there are none.
 func (s Stat) PerRecord(bytes int64) float64 {
 	if s.Records == 0 {
 		return 0
@@ -38,10 +38,10 @@ func (s Stat) PerRecord(bytes int64) float64 {
 	return float64(bytes) / float64(s.Records)
 }
 
-// Stat adds up the sizes of the sections. It reads only what Open has read.
+// Stat returns the sizes of the sections. It reads only what Open has read.
 func (r *Reader) Stat() Stat {
 	s := Stat{
-		Version: FormatVersion, // Open refuses the others
+		Version: FormatVersion, // Open rejects others
 		Bytes:   int64(len(r.file)),
 		Records: r.meta.Records,
 		Terms:   r.meta.Terms,
@@ -62,10 +62,10 @@ func (r *Reader) Stat() Stat {
 	return s
 }
 
-// Dump writes an inventory for people: the frame, every section, and what the fields and words amount to. It does not
-// compare checksums, so that it can describe a damaged file as far as it can be read; that is for Verify.
+// Dump writes a readable inventory: the frame, every section, and a summary of fields and words. It does not verify
+// checksums, so that it can describe a damaged file as far as it is readable; use Verify for that.
 func (r *Reader) Dump(w io.Writer) error {
-	var b bytes.Buffer // complete before w sees any of it, because guard is for faults in the map and not for those of w
+	var b bytes.Buffer // buffered, because guard is for faults in the map, not for those of w
 	if err := r.guard(func() error { return r.dump(&b) }); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (r *Reader) dump(b *bytes.Buffer) error {
 			elements = fmt.Sprint(c.elements.len())
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", i, printable(c.field.Name), c.field.Type, use(c.field),
-			c.values(), c.distinct(), c.long.len(), elements)
+			c.values(), c.distinct(), c.longRuns.len(), elements)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (r *Reader) dump(b *bytes.Buffer) error {
 	return t.Flush()
 }
 
-// use names what a field may be used for.
+// use returns the uses of a field.
 func use(f herb.Field) string {
 	var uses []string
 	for _, u := range []struct {
@@ -124,7 +124,7 @@ func use(f herb.Field) string {
 	return strings.Join(uses, ",")
 }
 
-// printable returns s as it is or, if it could spoil a terminal or a table, quoted.
+// printable returns s, quoted if it could disturb a terminal or a table.
 func printable(s string) string {
 	if q := fmt.Sprintf("%q", s); q != `"`+s+`"` {
 		return q

@@ -31,7 +31,7 @@ func openBytes(t *testing.T, file []byte) *Reader {
 	return r
 }
 
-// withSection adds a section of another kind to a file, as a later program might.
+// withSection adds a section of an unknown kind to a file, as a later program might.
 func withSection(t *testing.T, file []byte, kind tag) []byte {
 	t.Helper()
 	sections, err := readTable(file)
@@ -88,7 +88,7 @@ func TestReader_Dump_unknownSection(t *testing.T) {
 	}
 }
 
-// failing is a disk that is full.
+// failing is a writer that fails.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }

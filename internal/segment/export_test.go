@@ -1,10 +1,11 @@
 package segment
 
-// Extras returns options by which a build keeps as many pairs and beginnings of words as it can, in files of any size.
-func Extras(o Options) Options {
-	o.extras = extraRules{
-		pairRules{from: 1, share: 1 << 62, most: 64},
-		beginningRules{from: 1, share: 1 << 30, most: 1 << 20, room: 1},
+// AllOptionalIndexes returns options with which a build writes as many bigrams and prefix postings as it can, in files
+// of any size.
+func AllOptionalIndexes(o Options) Options {
+	o.optional = optionalIndexRules{
+		bigramRules{from: 1, share: 1 << 62, most: 64},
+		prefixRules{from: 1, share: 1 << 30, most: 1 << 20, room: 1},
 	}
 	return o
 }

@@ -8,16 +8,16 @@ import (
 	"herbarium/internal/text"
 )
 
-// Facets counts the values of fields among the records that meet a request.
+// Facets counts the values of fields among the records that match a request.
 //
-// If that is every record, the counts are the lengths of runs. Otherwise it depends on what is less work: the stored sets of
-// a field with few values are counted against the records found; or these are marked in the order of the field, and the
-// marks of each run are counted; or, if they are few, their places are sorted. It takes memory for the records found and,
-// from a pool, two bits for each record there is or a number for each of the few.
+// For all records, the counts are the lengths of the value runs. Otherwise it uses the cheapest of three methods:
+// intersect the stored sets of a field with few values with the result; mark the result in the sorted rows and count
+// the marks of each run; or, for few records, sort their ranks. It needs memory for the result and, from a pool, two
+// bits per record of the segment or a number for each of the few.
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = r.guard(func() error {
 		st := newSteps(ctx)
-		set, _, err := r.answer(st, q.Request)
+		set, _, err := r.evaluate(st, q.Request)
 		if err != nil {
 			return err
 		}
@@ -53,30 +53,30 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 		c.countElements(m, q.Top, &f)
 		return f
 	}
-	t := c.tally(m)
+	t := c.facetCounter(m)
 	f.Empty = t.empty()
 	if f.Empty == m.n {
 		return f
 	}
-	var h spread
+	var h bucketCounter
 	if query.HasRange(c.field.Type) {
 		first, last := t.ends()
 		f.Min, f.Max = c.runValue(first), c.runValue(last)
-		h = c.spread(query.Buckets(c.field.Type, f.Min, f.Max, q.Buckets))
+		h = c.bucketCounter(query.Buckets(c.field.Type, f.Min, f.Max, q.Buckets))
 		f.Histogram = h.buckets
 	}
-	best := ranking{most: q.Top}
+	best := topValues{most: q.Top}
 	exact := c.exact(m.steps)
 	switch {
 	case m.set == nil && !exact:
 		f.Distinct = c.distinct()
 		h.addAll(c)
-		c.rankLongest(m.steps, &best)
+		c.addLongestRuns(m.steps, &best)
 	default:
 		t.each(func(run, n int) {
 			h.add(run, n)
-			if exact && c.isMixed(run) {
-				f.Distinct += c.rankWritings(m, run, &best)
+			if exact && c.isNonUniform(run) {
+				f.Distinct += c.addWritings(m, run, &best)
 				return
 			}
 			f.Distinct++
@@ -93,12 +93,12 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 	return f
 }
 
-// exact reports whether the field has values that sort alike and are different values all the same.
+// exact reports whether the field has distinct values that compare equal.
 func (c *column) exact(st *steps) bool {
 	if c.field.Type != herb.TypeText {
 		return false
 	}
-	for _, b := range c.mixed {
+	for _, b := range c.nonUniform {
 		st.add(1)
 		if b != 0 {
 			return true
@@ -107,33 +107,33 @@ func (c *column) exact(st *steps) bool {
 	return false
 }
 
-// rankWritings counts the values of a run that sort alike, each as it is written, and returns how many there are.
-func (c *column) rankWritings(m *matches, run int, best *ranking) (distinct int) {
+// addWritings counts the values of a non-uniform run by their written form, and returns the number of distinct ones.
+func (c *column) addWritings(m *matches, run int, best *topValues) (distinct int) {
 	counts := map[string]int{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		m.steps.add(1)
-		if rec := c.order.at(p); m.set == nil || m.set.Contains(rec) {
+		if rec := c.sorted.at(p); m.set == nil || m.set.Contains(rec) {
 			counts[c.value(rec)]++
 		}
 	}
 	for value, n := range counts {
 		m.steps.add(1)
-		best.offer(ranked{n: n, run: run, value: value})
+		best.offer(valueCount{n: n, run: run, value: value})
 	}
 	return len(counts)
 }
 
-// rankLongest offers the runs by their lengths. Where there are enough long ones no other can be among the best.
-func (c *column) rankLongest(st *steps, best *ranking) {
-	long := c.long.len()
-	if long > 0 && int(c.long.at(long-1)) == c.distinct() { // the records without a value
+// addLongestRuns adds the runs by their lengths. If there are enough long runs, no other can be among the top.
+func (c *column) addLongestRuns(st *steps, best *topValues) {
+	long := c.longRuns.len()
+	if long > 0 && int(c.longRuns.at(long-1)) == c.distinct() { // records without a value
 		long--
 	}
 	if long >= best.most {
 		for k := range long {
 			st.add(1)
-			run := int(c.long.at(k))
+			run := int(c.longRuns.at(k))
 			from, to := c.run(run)
 			best.offerRun(run, to-from)
 		}
@@ -148,15 +148,15 @@ func (c *column) rankLongest(st *steps, best *ranking) {
 	}
 }
 
-// spread counts records by the buckets that their runs belong to.
-type spread struct {
+// bucketCounter counts records by the buckets of their runs.
+type bucketCounter struct {
 	buckets []query.Bucket
-	starts  []int // first run of each
-	at      int   // bucket of the run that was added last
+	starts  []int // first run of each bucket
+	at      int   // bucket of the last added run
 }
 
-func (c *column) spread(buckets []query.Bucket) spread {
-	h := spread{buckets: buckets, starts: make([]int, len(buckets))}
+func (c *column) bucketCounter(buckets []query.Bucket) bucketCounter {
+	h := bucketCounter{buckets: buckets, starts: make([]int, len(buckets))}
 	for i, b := range buckets {
 		key, _ := text.Key(c.field.Type, b.From)
 		h.starts[i], _ = c.firstRun(key)
@@ -164,8 +164,8 @@ func (c *column) spread(buckets []query.Bucket) spread {
 	return h
 }
 
-// add counts records of a run. Runs come in ascending order.
-func (h *spread) add(run, n int) {
+// add counts records of a run. Runs must be added in ascending order.
+func (h *bucketCounter) add(run, n int) {
 	if len(h.buckets) == 0 {
 		return
 	}
@@ -176,7 +176,7 @@ func (h *spread) add(run, n int) {
 }
 
 // addAll counts all records.
-func (h *spread) addAll(c *column) {
+func (h *bucketCounter) addAll(c *column) {
 	for i, from := range h.starts {
 		to := c.distinct()
 		if i+1 < len(h.starts) {

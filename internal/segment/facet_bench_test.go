@@ -8,9 +8,9 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// BenchmarkTally counts the runs of fields in every way there is. What a way costs for each thing that it looks at is in the
-// constants by which tally chooses.
-func BenchmarkTally(b *testing.B) {
+// BenchmarkFacetCounter measures every facet counter. Its results are the basis of the cost constants by which
+// facetCounter selects one.
+func BenchmarkFacetCounter(b *testing.B) {
 	const n = 1_000_000
 	r := countable(b, n)
 	for _, share := range []float64{0.4, 0.16, 0.01, 0.0001} {
@@ -24,14 +24,14 @@ func BenchmarkTally(b *testing.B) {
 		m := &matches{steps: newSteps(b.Context()), set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
 		for i := range r.columns[:4] {
 			c := &r.columns[i]
-			for name, way := range map[string]func() tally{
-				"sets":  func() tally { return tallySets{c, m.dense(), m.steps} },
-				"marks": func() tally { return newTallyMarks(c, m) },
-				"few":   func() tally { return newTallyFew(c, m) },
+			for name, way := range map[string]func() facetCounter{
+				"sets":  func() facetCounter { return setCounter{c, m.dense(), m.steps} },
+				"marks": func() facetCounter { return newMarkCounter(c, m) },
+				"few":   func() facetCounter { return newRankCounter(c, m) },
 			} {
 				b.Run(fmt.Sprintf("share=%v/field=%s/way=%s", share, c.field.Name, name), func(b *testing.B) {
 					chosen := 0.0
-					if fmt.Sprintf("%T", c.tally(m)) == fmt.Sprintf("%T", way()) {
+					if fmt.Sprintf("%T", c.facetCounter(m)) == fmt.Sprintf("%T", way()) {
 						chosen = 1
 					}
 					for b.Loop() {

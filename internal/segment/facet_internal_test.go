@@ -16,8 +16,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// countable builds a segment with fields that take every way to count: a few values that have sets of their own, some of
-// them runs, many values, values that all differ, empty ones, and lists.
+// countable builds a segment with fields that cover every facet counter: few values with stored sets, some of them run
+// containers, many values, unique values, empty ones, and lists.
 func countable(t testing.TB, n int) *Reader {
 	t.Helper()
 	fields := []herb.Field{
@@ -56,14 +56,14 @@ func countable(t testing.TB, n int) *Reader {
 	return r
 }
 
-// told is what a tally says.
-type told struct {
+// counted is the result of a facet counter.
+type counted struct {
 	Empty, First, Last int
 	Runs               map[int]int
 }
 
-func tell(t tally, n int) told {
-	out := told{Empty: t.empty(), Runs: map[int]int{}}
+func countAll(t facetCounter, n int) counted {
+	out := counted{Empty: t.empty(), Runs: map[int]int{}}
 	if out.Empty < n {
 		out.First, out.Last = t.ends()
 	}
@@ -78,8 +78,8 @@ func tell(t tally, n int) told {
 	return out
 }
 
-// TestTallies sees that all ways to count come to the same.
-func TestTallies(t *testing.T) {
+// TestFacetCounters checks that all counters agree.
+func TestFacetCounters(t *testing.T) {
 	t.Parallel()
 	const n = 70_001
 	r := countable(t, n)
@@ -101,24 +101,24 @@ func TestTallies(t *testing.T) {
 		for c := range r.columns {
 			m := &matches{steps: newSteps(t.Context()), set: set, n: int(set.GetCardinality()), records: n, scratch: r.scratch.get()}
 			col := &r.columns[c]
-			if t.Run(fmt.Sprint(i, col.field.Name), func(t *testing.T) { testTally(t, col, m) }); t.Failed() {
+			if t.Run(fmt.Sprint(i, col.field.Name), func(t *testing.T) { testFacetCounters(t, col, m) }); t.Failed() {
 				return
 			}
 			r.scratch.put(m.scratch)
 		}
 	}
-	if r.columns[0].long.len() == 0 || r.columns[3].long.len() != 0 {
-		t.Error("the fields do not have the sets that they are made for")
+	if r.columns[0].longRuns.len() == 0 || r.columns[3].longRuns.len() != 0 {
+		t.Error("the fields do not have the intended sets")
 	}
 }
 
-func testTally(t *testing.T, c *column, m *matches) {
-	want := told{Runs: map[int]int{}, First: -1}
+func testFacetCounters(t *testing.T, c *column, m *matches) {
+	want := counted{Runs: map[int]int{}, First: -1}
 	for run := range c.distinct() + 1 {
 		from, to := c.run(run)
 		for p := from; p < to; p++ {
 			switch {
-			case !m.set.Contains(c.order.at(p)):
+			case !m.set.Contains(c.sorted.at(p)):
 			case run == c.distinct():
 				want.Empty++
 			default:
@@ -131,22 +131,22 @@ func testTally(t *testing.T, c *column, m *matches) {
 		}
 	}
 	want.First = max(want.First, 0)
-	ways := []func() tally{ // one after the other: they share their scratch
-		func() tally { return tallySets{c, m.dense(), m.steps} },
-		func() tally { return newTallyMarks(c, m) },
-		func() tally { return newTallyFew(c, m) },
-		func() tally { return c.tally(m) },
+	ways := []func() facetCounter{ // in sequence, because they share scratch memory
+		func() facetCounter { return setCounter{c, m.dense(), m.steps} },
+		func() facetCounter { return newMarkCounter(c, m) },
+		func() facetCounter { return newRankCounter(c, m) },
+		func() facetCounter { return c.facetCounter(m) },
 	}
 	if m.n == m.records {
-		ways = append(ways, func() tally { return tallyAll{c, m.steps} })
+		ways = append(ways, func() facetCounter { return allCounter{c, m.steps} })
 	}
 	for i, way := range ways {
-		got := tell(way(), m.n)
-		if !maps.Equal(want.Runs, got.Runs) { // to tell how they differ would take long
-			t.Errorf("way %d counts %d runs, want %d, or has counted some of them wrong", i, len(got.Runs), len(want.Runs))
+		got := countAll(way(), m.n)
+		if !maps.Equal(want.Runs, got.Runs) { // a detailed diff would take long
+			t.Errorf("counter %d has %d runs, want %d, or wrong counts", i, len(got.Runs), len(want.Runs))
 		}
 		if got.Empty != want.Empty || got.First != want.First || got.Last != want.Last {
-			t.Errorf("way %d has %d without a value and runs %d to %d; want %d, %d to %d",
+			t.Errorf("counter %d has %d without a value and runs %d to %d; want %d, %d to %d",
 				i, got.Empty, got.First, got.Last, want.Empty, want.First, want.Last)
 		}
 	}
@@ -156,24 +156,24 @@ func testTally(t *testing.T, c *column, m *matches) {
 	if got := c.countEmpty(m); got != want.Empty {
 		t.Errorf("%d without a value; want %d", got, want.Empty)
 	}
-	few, many := elementRanking{ranking: ranking{most: 7}}, elementRanking{ranking: ranking{most: 7}}
+	few, many := topElements{topValues: topValues{most: 7}}, topElements{topValues: topValues{most: 7}}
 	if a, b := c.elementsOfFew(m, &few), c.elementsOfMany(m, &many); a != b {
 		t.Errorf("%d different elements one by one, %d by their sets", a, b)
 	}
-	if diff := cmp.Diff(few.values, many.values, cmp.AllowUnexported(ranked{})); diff != "" {
+	if diff := cmp.Diff(few.values, many.values, cmp.AllowUnexported(valueCount{})); diff != "" {
 		t.Errorf("elements (-one by one +by sets):\n%s", diff)
 	}
 }
 
-// TestTally_choice sees that each way to count is taken somewhere.
-func TestTally_choice(t *testing.T) {
+// TestFacetCounter_choice checks that each counter is selected for some field.
+func TestFacetCounter_choice(t *testing.T) {
 	t.Parallel()
 	r := countable(t, 20_000)
 	for _, tt := range []struct {
 		field, n int
-		want     tally
+		want     facetCounter
 	}{
-		{0, 10_000, tallySets{}}, {3, 10_000, tallyMarks{}}, {3, 10, tallyFew{}}, {3, 20_000, tallyAll{}},
+		{0, 10_000, setCounter{}}, {3, 10_000, markCounter{}}, {3, 10, rankCounter{}}, {3, 20_000, allCounter{}},
 	} {
 		set := roaring.New()
 		set.AddRange(0, uint64(tt.n))
@@ -181,29 +181,29 @@ func TestTally_choice(t *testing.T) {
 			set = nil
 		}
 		m := &matches{steps: newSteps(t.Context()), set: set, n: tt.n, records: r.Len(), scratch: r.scratch.get()}
-		if got, want := fmt.Sprintf("%T", r.columns[tt.field].tally(m)), fmt.Sprintf("%T", tt.want); got != want {
+		if got, want := fmt.Sprintf("%T", r.columns[tt.field].facetCounter(m)), fmt.Sprintf("%T", tt.want); got != want {
 			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, want)
 		}
 	}
 }
 
-// TestRanking sees that the first few of many are the same as the first of all.
-func TestRanking(t *testing.T) {
+// TestTopValues checks that the top few of many values equal the start of all values.
+func TestTopValues(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(5, 6))
 	for most := range 12 {
-		best, all := ranking{most: most}, ranking{most: 1000}
+		best, all := topValues{most: most}, topValues{most: 1000}
 		for run := range 200 {
 			n := 1 + g.IntN(20)
 			best.offerRun(run, n)
-			all.offer(ranked{n: n, run: run})
+			all.offer(valueCount{n: n, run: run})
 		}
 		for i := range all.values[1:] {
 			if !all.values[i].before(&all.values[i+1]) {
-				t.Fatalf("%+v stands before %+v", all.values[i], all.values[i+1])
+				t.Fatalf("%+v is before %+v", all.values[i], all.values[i+1])
 			}
 		}
-		if diff := cmp.Diff(all.values[:most], best.values, cmp.AllowUnexported(ranked{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(all.values[:most], best.values, cmp.AllowUnexported(valueCount{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the first %d (-want +got):\n%s", most, diff)
 		}
 	}

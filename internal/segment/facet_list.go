@@ -8,21 +8,21 @@ import (
 	"herbarium/internal/text"
 )
 
-// costOfList is what it costs to take the elements of one record apart, in the units of tally.
+// costOfList is the cost of splitting the list of one record, in the units of facetCounter.
 const costOfList = 1500
 
-// countEmpty counts the records without a value, for a field of which no run is looked at beside: one record after the
-// other if they are few, and by the set of all that have none otherwise.
+// countEmpty counts the records without a value, for a field whose runs are not counted: one by one if there are few,
+// and by the set of empty records otherwise.
 func (c *column) countEmpty(m *matches) (n int) {
 	if m.set == nil {
-		return tallyAll{c, m.steps}.empty()
+		return allCounter{c, m.steps}.empty()
 	}
-	if costOfPlace*float64(m.n) > costOfByte*float64(m.records/8) {
-		return tallySets{c, m.dense(), m.steps}.empty()
+	if costOfRank*float64(m.n) > costOfByte*float64(m.records/8) {
+		return setCounter{c, m.dense(), m.steps}.empty()
 	}
 	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
-			if int(c.places.at(int(rec))) >= c.values() {
+			if int(c.ranks.at(int(rec))) >= c.values() {
 				n++
 			}
 		}
@@ -32,7 +32,7 @@ func (c *column) countEmpty(m *matches) (n int) {
 
 // countElements counts the elements of a list field.
 func (c *column) countElements(m *matches, top int, f *query.Facet) {
-	best := elementRanking{ranking: ranking{most: top}}
+	best := topElements{topValues: topValues{most: top}}
 	through := costOfByte*float64(len(c.listed.body)) + costOfRun*float64(c.elements.len())
 	if m.set != nil && costOfList*float64(m.n) < through {
 		f.Distinct = c.elementsOfFew(m, &best)
@@ -44,8 +44,8 @@ func (c *column) countElements(m *matches, top int, f *query.Facet) {
 	}
 }
 
-// elementsOfFew takes the list of each record apart, and returns how many different elements there are.
-func (c *column) elementsOfFew(m *matches, best *elementRanking) (distinct int) {
+// elementsOfFew splits the list of each record and returns the number of distinct elements.
+func (c *column) elementsOfFew(m *matches, best *topElements) (distinct int) {
 	counts := map[string]int{}
 	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
@@ -63,8 +63,8 @@ func (c *column) elementsOfFew(m *matches, best *elementRanking) (distinct int) 
 	return len(counts)
 }
 
-// elementsOfMany counts the records of each element, and returns how many elements have any.
-func (c *column) elementsOfMany(m *matches, best *elementRanking) (distinct int) {
+// elementsOfMany counts the records of each element and returns the number of elements with any.
+func (c *column) elementsOfMany(m *matches, best *topElements) (distinct int) {
 	var among bitset
 	if m.set != nil {
 		among = m.dense()
@@ -78,21 +78,21 @@ func (c *column) elementsOfMany(m *matches, best *elementRanking) (distinct int)
 	return distinct
 }
 
-// elementRanking ranks elements, which are not in the order by which people sort them.
-type elementRanking struct {
-	ranking
+// topElements keeps the most frequent elements, which are not stored in collation order.
+type topElements struct {
+	topValues
 	key []byte
 }
 
-func (r *elementRanking) offer(element []byte, n int) {
+func (r *topElements) offer(element []byte, n int) {
 	if !r.takes(n) {
 		return
 	}
 	r.key, _ = text.AppendSortKey(r.key[:0], herb.TypeText, element)
-	v := ranked{n: n, key: r.key, value: string(element)}
+	v := valueCount{n: n, key: r.key, value: string(element)}
 	if len(r.values) == r.most && !v.before(&r.values[r.most-1]) {
 		return
 	}
 	v.key = slices.Clone(r.key)
-	r.ranking.offer(v)
+	r.topValues.offer(v)
 }

@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// opened builds a segment and opens it; its last release is the caller's.
+// opened builds a segment and opens it; the caller must release it.
 func opened(t *testing.T, fields []herb.Field, records []herb.Record) (r *segment.Reader, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "test.seg")
@@ -30,8 +30,8 @@ func opened(t *testing.T, fields []herb.Field, records []herb.Record) (r *segmen
 	return r, path
 }
 
-// TestFault takes the file away behind an open reader, as a disk that fails does: every read of the lost pages is a
-// fault, which would end the process.
+// TestFault truncates the file of an open reader, like a failing disk: every read of the lost pages is a fault, which
+// would end the process.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	r, path := opened(t, everyType(), manyRecords(5000))
@@ -41,14 +41,14 @@ func TestFault(t *testing.T) {
 	if err := r.Verify(); !errors.Is(err, segment.ErrCorrupt) {
 		t.Errorf("Verify: %v", err)
 	}
-	for _, raw := range questions(everyType()) {
+	for _, raw := range rawQueries(everyType()) {
 		q, err := query.Parse(raw, everyType())
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = r.List(t.Context(), q)
 		if raw == "search=%2A" {
-			continue // there is no word in it, so nothing is read
+			continue // no words, so nothing is read
 		}
 		if !errors.Is(err, segment.ErrCorrupt) {
 			t.Errorf("listing %q: %v", raw, err)
@@ -59,7 +59,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestFault_insideRecord loses the end of a long record, and nothing else that a listing reads.
+// TestFault_insideRecord loses only the end of a long record.
 func TestFault_insideRecord(t *testing.T) {
 	t.Parallel()
 	long := herb.Record{strings.Repeat("rose ", 20_000), "1", "2024-01-01", "a"}
@@ -87,7 +87,7 @@ func TestFault_insideRecord(t *testing.T) {
 	}
 }
 
-// recordsLast returns a segment with the records, its first section, behind all others.
+// recordsLast moves the records, the first section of a segment, after all others.
 func recordsLast(b []byte) []byte {
 	toc := b[binary.LittleEndian.Uint64(b[len(b)-frameFooter:]) : len(b)-frameFooter]
 	out, entries := slices.Clone(b[:frameHeader]), []byte(nil)
@@ -105,8 +105,8 @@ func recordsLast(b []byte) []byte {
 	return repair(out)
 }
 
-// TestRelease has many goroutines list while the owner lets go. None of them may see the map vanish, which would be a
-// fault; and the last of them unmaps it.
+// TestRelease lists from many goroutines while the owner releases the reader. None of them may access unmapped memory,
+// and the last one unmaps the file.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	r, path := opened(t, everyType(), manyRecords(500))
@@ -126,7 +126,7 @@ func TestRelease(t *testing.T) {
 	halfway := make(chan struct{}, 8)
 	for range cap(halfway) {
 		if !r.Acquire() {
-			t.Fatal("a reader that is held cannot be acquired")
+			t.Fatal("a referenced reader cannot be acquired")
 		}
 		wg.Go(func() {
 			defer func() {
@@ -138,8 +138,8 @@ func TestRelease(t *testing.T) {
 				if i == len(asked)/2 {
 					halfway <- struct{}{}
 				}
-				if !r.Acquire() { // as every response does for itself
-					t.Error("a reader that is held cannot be acquired")
+				if !r.Acquire() { // as every response does
+					t.Error("a referenced reader cannot be acquired")
 					return
 				}
 				page, err := r.List(t.Context(), q)
@@ -167,16 +167,16 @@ func TestRelease(t *testing.T) {
 		t.Error("the file is still mapped after the last release")
 	}
 	if r.Acquire() {
-		t.Error("a reader that nobody holds was acquired")
+		t.Error("a released reader was acquired")
 	}
 }
 
-// mapped reports whether the process has mapped a file. Where that cannot be told it skips the test.
+// mapped reports whether the process has mapped a file. It skips the test if that is unknown.
 func mapped(t *testing.T, path string) bool {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		t.Skip("the system does not tell what is mapped")
+		t.Skip("the system does not report mapped files")
 	}
 	return strings.Contains(string(maps), path)
 }

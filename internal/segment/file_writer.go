@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// fileWriter writes the frame of a segment and its sections, one after the other.
+// fileWriter writes the frame of a segment and its sections in sequence.
 type fileWriter struct {
 	f        File
 	w        *bufio.Writer
@@ -30,7 +30,7 @@ func newFileWriter(fs FS, path string) (*fileWriter, error) {
 	return w, nil
 }
 
-// Write appends to the section that was begun last.
+// Write appends to the current section.
 func (w *fileWriter) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
 	w.at += uint64(n)
@@ -38,7 +38,7 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin begins a section.
+// begin starts a section.
 func (w *fileWriter) begin(t tag, field uint32) error {
 	if _, err := w.Write(make([]byte, -w.at&(alignment-1))); err != nil {
 		return err
@@ -48,13 +48,13 @@ func (w *fileWriter) begin(t tag, field uint32) error {
 	return nil
 }
 
-// end ends the section that was begun.
+// end ends the current section.
 func (w *fileWriter) end() {
 	s := &w.sections[len(w.sections)-1]
 	s.length, s.crc = w.at-s.offset, w.crc
 }
 
-// section writes a whole section from one source or several.
+// section writes a complete section from one or more sources.
 func (w *fileWriter) section(t tag, field uint32, from ...any) error {
 	if err := w.begin(t, field); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (w *fileWriter) section(t tag, field uint32, from ...any) error {
 		var r io.Reader
 		var err error
 		switch src := src.(type) {
-		case *spool:
+		case *spillFile:
 			r, err = src.reader()
 		case io.Reader:
 			r = src
@@ -84,7 +84,7 @@ func (w *fileWriter) section(t tag, field uint32, from ...any) error {
 	return nil
 }
 
-// finish writes what comes after the sections and syncs the file.
+// finish writes the metadata, table of contents and footer, and syncs the file.
 func (w *fileWriter) finish(m meta) error {
 	b, err := json.Marshal(m)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"herbarium/internal/text"
 )
 
-// meeting returns the records that meet a condition on the field. The set must not be changed.
-func (c *column) meeting(st *steps, cond query.Condition) (*roaring.Bitmap, error) {
+// matchCondition returns the records that meet a condition on the field. The set must not be modified.
+func (c *column) matchCondition(st *steps, cond query.Condition) (*roaring.Bitmap, error) {
 	var set *roaring.Bitmap
 	for i, o := range cond.Values {
 		st.check()
-		fits, err := c.fitting(st, cond.Op, o)
+		fits, err := c.matchOperand(st, cond.Op, o)
 		switch {
 		case err != nil:
 			return nil, err
@@ -29,13 +29,13 @@ func (c *column) meeting(st *steps, cond query.Condition) (*roaring.Bitmap, erro
 		}
 	}
 	if cond.Op == query.OpNe {
-		return roaring.Flip(set, 0, uint64(c.order.len())), nil
+		return roaring.Flip(set, 0, uint64(c.sorted.len())), nil
 	}
 	return set, nil
 }
 
-// fitting returns the records whose value fits one operand. For OpNe it returns those that equal it.
-func (c *column) fitting(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
+// matchOperand returns the records whose value matches one operand. OpNe is treated as OpEq.
+func (c *column) matchOperand(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
 	if o.Text == "" {
 		return c.runSet(st, c.distinct())
 	}
@@ -46,15 +46,15 @@ func (c *column) fitting(st *steps, op query.Op, o query.Operand) (*roaring.Bitm
 	case query.OpPrefix:
 		return c.withPrefix(st, o.Text)
 	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
-		from, to := c.within(op, o)
-		return c.between(st, from, to)
+		from, to := c.rankRange(op, o)
+		return c.rankRangeSet(st, from, to)
 	default:
 		return c.equal(st, o)
 	}
 }
 
-// within returns the places of the values that compare with an operand as asked.
-func (c *column) within(op query.Op, o query.Operand) (from, to int) {
+// rankRange returns the ranks of the values that satisfy a comparison with an operand.
+func (c *column) rankRange(op query.Op, o query.Operand) (from, to int) {
 	run, equal := c.firstRun(o.Key)
 	after := run
 	if equal {
@@ -72,8 +72,8 @@ func (c *column) within(op query.Op, o query.Operand) (from, to int) {
 	}
 }
 
-// bounds returns the places that a condition leaves, if it is one that compares with a single value: then two of them on
-// a field, a range, are one look at its order.
+// bounds returns the ranks that satisfy a condition if it is a comparison with a single value. Two of these on a field,
+// a range, then take a single lookup in its sorted rows.
 func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
 	switch cond.Op {
 	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
@@ -83,7 +83,7 @@ func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
 	if len(cond.Values) != 1 || cond.Values[0].Text == "" || c.field.Type == herb.TypeList {
 		return 0, 0, false
 	}
-	from, to = c.within(cond.Op, cond.Values[0])
+	from, to = c.rankRange(cond.Op, cond.Values[0])
 	return from, to, true
 }
 
@@ -103,9 +103,9 @@ func (c *column) equal(st *steps, o query.Operand) (*roaring.Bitmap, error) {
 	return c.inRun(st, run, func(v string) bool { return v == o.Text })
 }
 
-// inRun returns the records of a run whose value, as it is written, meets a condition.
+// inRun returns the records of a run whose value as written satisfies a predicate.
 func (c *column) inRun(st *steps, run int, meets func(string) bool) (*roaring.Bitmap, error) {
-	if !c.isMixed(run) {
+	if !c.isNonUniform(run) {
 		if meets(c.runValue(run)) {
 			return c.runSet(st, run)
 		}
@@ -115,27 +115,27 @@ func (c *column) inRun(st *steps, run int, meets func(string) bool) (*roaring.Bi
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		st.add(1)
-		if rec := c.order.at(p); meets(c.value(rec)) {
+		if rec := c.sorted.at(p); meets(c.value(rec)) {
 			set.Add(rec)
 		}
 	}
 	return set, nil
 }
 
-// withPrefix returns the records whose value, as it is written, begins with a prefix. Values are sorted as people sort
-// them, so those with the prefix need not stand together; but they all begin with the same letters.
+// withPrefix returns the records whose value as written begins with a prefix. In collation order, values with the
+// prefix need not be adjacent, but they all begin with the same letters.
 //
-// Its memory does not depend on the number of values: the records of all of them are added to one set.
+// Its memory does not depend on the number of values: all their records are added to one set.
 func (c *column) withPrefix(st *steps, prefix string) (*roaring.Bitmap, error) {
-	set, dense := roaring.New(), newBitset(c.order.len())
-	first, end := c.sameLetters(prefix)
+	set, dense := roaring.New(), newBitset(c.sorted.len())
+	first, end := c.runsWithLetters(prefix)
 	for run := first; run < end; run++ {
 		st.add(1)
 		from, to := c.run(run)
-		if c.isMixed(run) {
+		if c.isNonUniform(run) {
 			for p := from; p < to; p++ {
 				st.add(1)
-				if rec := c.order.at(p); strings.HasPrefix(c.value(rec), prefix) {
+				if rec := c.sorted.at(p); strings.HasPrefix(c.value(rec), prefix) {
 					dense.add(rec)
 				}
 			}
@@ -145,7 +145,7 @@ func (c *column) withPrefix(st *steps, prefix string) (*roaring.Bitmap, error) {
 			continue
 		}
 		if k, ok := c.storedSet(run); ok {
-			stored, err := c.often.get(k)
+			stored, err := c.longRunSets.get(k)
 			if err != nil {
 				return nil, err
 			}
@@ -155,16 +155,16 @@ func (c *column) withPrefix(st *steps, prefix string) (*roaring.Bitmap, error) {
 		}
 		st.add(to - from)
 		for p := from; p < to; p++ {
-			dense.add(c.order.at(p))
+			dense.add(c.sorted.at(p))
 		}
 	}
 	set.Or(dense.set())
 	return set, nil
 }
 
-// sameLetters returns the runs in which values with a prefix can be. It looks only at ASCII, and not at the last
-// character of it: what follows could change how that one sorts.
-func (c *column) sameLetters(prefix string) (from, to int) {
+// runsWithLetters returns the runs that can contain values with a prefix. It uses only the leading ASCII characters
+// without the last one, whose weight could depend on the character after it.
+func (c *column) runsWithLetters(prefix string) (from, to int) {
 	ascii := 0
 	for ascii < len(prefix) && prefix[ascii] < 0x80 {
 		ascii++
@@ -183,7 +183,7 @@ func (c *column) sameLetters(prefix string) (from, to int) {
 	return from, to
 }
 
-// withElement returns the records of which an element fits an operand.
+// withElement returns the records with an element that matches an operand.
 func (c *column) withElement(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
 	switch op {
 	case query.OpEq, query.OpNe:
@@ -204,11 +204,11 @@ func (c *column) withElement(st *steps, op query.Op, o query.Operand) (*roaring.
 	}
 }
 
-// anyElement returns the records with one of the elements from up to to that meet a condition.
+// anyElement returns the records with any of the elements in [from, to) that satisfy a predicate.
 //
-// Its memory does not depend on the number of elements: the records of all of them are added to one set.
+// Its memory does not depend on the number of elements: all their records are added to one set.
 func (c *column) anyElement(st *steps, from, to int, meets func(element []byte) bool) (*roaring.Bitmap, error) {
-	dense := newBitset(c.order.len())
+	dense := newBitset(c.sorted.len())
 	for i := from; i < to; i++ {
 		st.add(1)
 		if !meets(c.elements.at(i)) {
@@ -221,7 +221,7 @@ func (c *column) anyElement(st *steps, from, to int, meets func(element []byte) 
 	return dense.set(), nil
 }
 
-// compare reports whether a comparison has the result that an operator asks for.
+// compare reports whether the result of a comparison satisfies an operator.
 func compare(op query.Op, result int) bool {
 	switch op {
 	case query.OpGt:

@@ -11,70 +11,70 @@ import (
 	"herbarium/internal/text"
 )
 
-// FormatVersion is the version of the format that this program writes and reads.
+// FormatVersion is the version of the file format that this program reads and writes.
 //
 // Version history:
 //
 //	1  first version
 const FormatVersion = 1
 
-// The sizes of the fixed parts, in bytes.
+// Sizes of the fixed parts in bytes.
 const (
 	headerSize = 16
 	entrySize  = 32
 	footerSize = 40
-	alignment  = 8 // of every section
+	alignment  = 8 // of all sections
 )
 
 const magic = "HERBSEG\x00"
 
-// MaxRecords is how many records a segment can hold: their numbers have 32 bits, and roaring sets count in int.
+// MaxRecords is the maximum number of records in a segment: their numbers have 32 bits, and roaring sets count in int.
 const MaxRecords = 1<<31 - 1
 
-// tag names the kind of a section.
+// tag is the kind of a section.
 type tag [4]byte
 
-// String returns the tag as it stands in the file.
+// String returns the tag as stored in the file.
 func (t tag) String() string { return string(t[:]) }
 
-// The sections. Those of a field carry its position, the others noField.
+// Section tags. Sections of a field carry its position, others noField.
 var (
-	tagMeta    = tag{'M', 'E', 'T', 'A'} // JSON: fields, counts
-	tagRecords = tag{'R', 'E', 'C', 'S'} // each record's JSON
-	tagStarts  = tag{'R', 'O', 'F', 'F'} // u64: where each record begins, and where the last ends
-	tagOrder   = tag{'O', 'R', 'D', 'R'} // u32: record numbers in the field's order
-	tagPlaces  = tag{'P', 'L', 'A', 'C'} // u32: the place of each record in that order
-	tagRuns    = tag{'R', 'U', 'N', 'S'} // u32: where each distinct value begins in the order; then where the values end
-	tagMixed   = tag{'M', 'I', 'X', 'D'} // bits: runs whose values compare alike but are written differently
-	tagPrefix  = tag{'P', 'R', 'E', 'F'} // sets: the first 1/32, 2/32 … of the order
-	tagLong    = tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
-	tagOften   = tag{'O', 'F', 'T', 'N'} // sets: the records of each long run
-	tagElement = tag{'E', 'L', 'E', 'M'} // strings: the elements of a list field, sorted
-	tagNumbers = tag{'E', 'I', 'D', 'S'} // u32: the number of each element, by which LIST knows it
-	tagListed  = tag{'L', 'I', 'S', 'T'} // sets: the records with each element
-	tagTerms   = tag{'T', 'E', 'R', 'M'} // strings: the words of all searchable fields, sorted
-	tagIDs     = tag{'T', 'I', 'D', 'S'} // u32: the number of each word, by which DOCS, MULT and FWRD know it
-	tagFound   = tag{'D', 'O', 'C', 'S'} // sets: the records with each word
-	tagTwice   = tag{'M', 'U', 'L', 'T'} // sets: the records with each word more than once, each followed by how often
-	tagForward = tag{'F', 'W', 'R', 'D'} // varints: the words of each record, field by field
-	tagFStarts = tag{'F', 'O', 'F', 'F'} // u64: where the words of each record begin
-	tagLengths = tag{'L', 'E', 'N', 'S'} // u32: how many words each record has
-	tagShort   = tag{'S', 'H', 'R', 'T'} // u32: record numbers, those with the fewest words first; not in small files
+	tagMeta        = tag{'M', 'E', 'T', 'A'} // JSON: fields, counts
+	tagRecords     = tag{'R', 'E', 'C', 'S'} // each record's JSON
+	tagStarts      = tag{'R', 'O', 'F', 'F'} // u64: start of each record, and end of the last
+	tagSorted      = tag{'O', 'R', 'D', 'R'} // u32: sorted rows: record numbers in the order of the field
+	tagRanks       = tag{'P', 'L', 'A', 'C'} // u32: rank of each record in the sorted rows
+	tagRuns        = tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
+	tagNonUniform  = tag{'M', 'I', 'X', 'D'} // bits: non-uniform runs, whose values compare equal but are written differently
+	tagPrefix      = tag{'P', 'R', 'E', 'F'} // sets: the first 1/32, 2/32 … of the sorted rows
+	tagLongRuns    = tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
+	tagLongRunSets = tag{'O', 'F', 'T', 'N'} // sets: the records of each long run
+	tagElement     = tag{'E', 'L', 'E', 'M'} // strings: the elements of a list field, sorted
+	tagNumbers     = tag{'E', 'I', 'D', 'S'} // u32: the number of each element in LIST
+	tagListed      = tag{'L', 'I', 'S', 'T'} // sets: postings of each element
+	tagTerms       = tag{'T', 'E', 'R', 'M'} // strings: the terms of all searchable fields, sorted
+	tagIDs         = tag{'T', 'I', 'D', 'S'} // u32: the number of each term in DOCS, MULT and FWRD
+	tagDocs        = tag{'D', 'O', 'C', 'S'} // sets: postings of each term
+	tagFreqs       = tag{'M', 'U', 'L', 'T'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
+	tagForward     = tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
+	tagFStarts     = tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
+	tagLengths     = tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
+	tagLengthOrder = tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words; not in small files
 
-	// The beginnings of words that many records have; not in small files.
-	tagBegin      = tag{'B', 'E', 'G', 'N'} // u32: the places in TERM of the first word of each, and of the first that is not
-	tagBegun      = tag{'B', 'S', 'E', 'T'} // sets: the records with each
-	tagBegunTwice = tag{'B', 'M', 'U', 'L'} // sets: the records with each more than once, each followed by how often
+	// Prefix postings; not in small files.
+	tagPrefixRanges = tag{'B', 'E', 'G', 'N'} // u32: range of each prefix in TERM
+	tagPrefixDocs   = tag{'B', 'S', 'E', 'T'} // sets: postings of each prefix
+	tagPrefixFreqs  = tag{'B', 'M', 'U', 'L'} // sets: term-frequency postings of each prefix
 
-	// The pairs of frequent words that stand one behind the other; not in small files.
-	tagCommon     = tag{'C', 'O', 'M', 'M'} // u32: the number of each frequent word and of its first pair
-	tagPairs      = tag{'P', 'A', 'I', 'R'} // sets: the records with each pair
-	tagPairsTwice = tag{'P', 'M', 'U', 'L'} // sets: the records with each pair more than once, each followed by how often
+	// Bigrams of frequent terms; not in small files.
+	tagBigramTerms = tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
+	tagBigramDocs  = tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
+	tagBigramFreqs = tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
 )
 
 const noField = 1<<32 - 1
 
-// The errors of files that are not what they should be.
+// Errors of invalid files.
 var (
 	ErrCorrupt   = errors.New("the segment is damaged")
 	ErrTruncated = errors.New("the segment is cut off")
@@ -82,16 +82,16 @@ var (
 	ErrRules     = errors.New("the segment was built with other text rules")
 )
 
-// meta is what the META section says.
+// meta is the content of the META section.
 type meta struct {
 	Fields  []herb.Field `json:"fields"`
 	Records int          `json:"records"`
 	Words   int          `json:"words"` // of all records
 	Terms   int          `json:"terms"`
-	Rules   string       `json:"rules,omitempty"` // of text; left out if they are the first
+	Rules   string       `json:"rules,omitempty"` // text rules; omitted if they are text.FirstRules
 }
 
-// rulesOf names text rules as a description does.
+// rulesOf returns text rules as stored in META.
 func rulesOf(rules string) string {
 	if rules == text.FirstRules {
 		return ""
@@ -99,8 +99,8 @@ func rulesOf(rules string) string {
 	return rules
 }
 
-// checkRules refuses what was built by other rules of text: its orders and words are not those that a listing by this
-// program's rules expects, and some records would not be found.
+// checkRules rejects files built by different text rules: their order and terms differ from those of this program, so
+// some records would not be found.
 func (m meta) checkRules(rules string) error {
 	if m.Rules == rulesOf(rules) {
 		return nil
@@ -134,7 +134,7 @@ func appendEntry(b []byte, s section) []byte {
 	return binary.LittleEndian.AppendUint32(b, 0)
 }
 
-// appendFooter ends the file. toc is the table of contents as it was written at offset.
+// appendFooter appends the footer. toc is the table of contents as written at offset.
 func appendFooter(b, toc []byte, offset uint64) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint64(b, offset)
@@ -145,8 +145,8 @@ func appendFooter(b, toc []byte, offset uint64) []byte {
 	return append(b, magic...)
 }
 
-// readTable checks the frame of a file and returns its table of contents. Sections with tags that are not known here are
-// in it: a later version may have added them.
+// readTable validates the frame of a file and returns its table of contents, including sections with unknown tags,
+// which a later version may have added.
 func readTable(file []byte) ([]section, error) {
 	if len(file) < headerSize+footerSize {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrTruncated, len(file))
@@ -180,7 +180,7 @@ func readTable(file []byte) ([]section, error) {
 		return nil, fmt.Errorf("%w: table of contents", ErrCorrupt)
 	}
 	sections := make([]section, 0, length/entrySize)
-	behind := uint64(headerSize) // the section before
+	behind := uint64(headerSize) // end of the preceding section
 	for ; len(toc) > 0; toc = toc[entrySize:] {
 		s := section{
 			tag:    tag(toc[:4]),
@@ -190,7 +190,7 @@ func readTable(file []byte) ([]section, error) {
 			crc:    binary.LittleEndian.Uint32(toc[24:]),
 		}
 		if s.offset < behind || s.offset%alignment != 0 || s.offset > offset || s.length > offset-s.offset {
-			return nil, fmt.Errorf("%w: section %s lies where it cannot", ErrCorrupt, s.tag)
+			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", ErrCorrupt, s.tag)
 		}
 		behind = s.offset + s.length
 		sections = append(sections, s)

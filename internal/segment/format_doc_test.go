@@ -32,17 +32,17 @@ var (
 	freeze = flag.Bool("freeze", false, "write the files of this format version that do not exist yet")
 )
 
-// formatDoc is the description of the format.
+// formatDoc is the specification of the format.
 const formatDoc = "../../docs/format/segment.md"
 
-// dataset is what a file is made from.
+// dataset is the input of a build.
 type dataset struct {
 	fields  []herb.Field
 	records []herb.Record
 }
 
-// threeRecords makes a file with one of every kind of section, a missing value, a word that stands in a record twice,
-// and letters beyond ASCII.
+// threeRecords returns records for a file with every kind of section, a missing value, a term with a frequency of 2,
+// and non-ASCII letters.
 func threeRecords() dataset {
 	return dataset{
 		fields: []herb.Field{
@@ -82,7 +82,7 @@ func createAt(ctx context.Context, path string, d dataset, opts Options) error {
 	return err
 }
 
-// document returns the description of the format.
+// document returns the specification of the format.
 func document(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(formatDoc)
@@ -92,8 +92,7 @@ func document(t *testing.T) string {
 	return string(b)
 }
 
-// TestCreate_deterministic holds the promise that the same records make the same bytes, in one build as in the next and
-// with any memory.
+// TestCreate_deterministic checks that the same records produce the same bytes, in every build and with any memory.
 func TestCreate_deterministic(t *testing.T) {
 	t.Parallel()
 	for name, d := range frozenDatasets() {
@@ -106,7 +105,7 @@ func TestCreate_deterministic(t *testing.T) {
 	}
 }
 
-// TestFormatDoc_sections compares the sections that the document describes with the tags in the code.
+// TestFormatDoc_sections compares the documented sections with the tags in the code.
 func TestFormatDoc_sections(t *testing.T) {
 	t.Parallel()
 	perField := map[string]bool{}
@@ -118,8 +117,8 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.tag.String()] = s.field != noField
 	}
-	for _, t := range []tag{tagShort, tagBegin, tagBegun, tagBegunTwice, tagCommon, tagPairs, tagPairsTwice} {
-		perField[t.String()] = false // the example is too short for it
+	for _, t := range []tag{tagLengthOrder, tagPrefixRanges, tagPrefixDocs, tagPrefixFreqs, tagBigramTerms, tagBigramDocs, tagBigramFreqs} {
+		perField[t.String()] = false // the example is too small for it
 	}
 	var want []string
 	for _, tag := range tagsInCode(t) {
@@ -147,7 +146,7 @@ func scope(perField bool) string {
 	return "once"
 }
 
-// tagsInCode returns the values of type tag that the package declares.
+// tagsInCode returns the values of type tag declared in the package.
 func tagsInCode(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -189,7 +188,7 @@ func tagsInCode(t *testing.T) []string {
 	return tags
 }
 
-// TestFormatDoc_constants compares the numbers in the document with those of the code.
+// TestFormatDoc_constants compares the documented numbers with those in the code.
 func TestFormatDoc_constants(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
@@ -205,11 +204,11 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
 		fmt.Sprintf("| parts of the sorted rows | %d |", prefixSets),
 		fmt.Sprintf("| long run | from %d records |", longRun),
-		fmt.Sprintf("| stored term frequency | up to %d |", manyTimes),
-		fmt.Sprintf("fewer than %d records do not have it", shortFrom),
-		fmt.Sprintf("fewer than %d records do not have them", defaultPairRules().from),
-		fmt.Sprintf("at least *n*² / %d", defaultPairRules().share),
-		fmt.Sprintf("more than *n* / %d bigrams", 8/defaultPairRules().most),
+		fmt.Sprintf("| stored term frequency | up to %d |", maxFrequency),
+		fmt.Sprintf("fewer than %d records do not have it", lengthOrderMin),
+		fmt.Sprintf("fewer than %d records do not have them", defaultBigramRules().from),
+		fmt.Sprintf("at least *n*² / %d", defaultBigramRules().share),
+		fmt.Sprintf("more than *n* / %d bigrams", 8/defaultBigramRules().most),
 		fmt.Sprintf("set *j* (1 to %d)", prefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d ranks", prefixSets),
 	} {
@@ -260,7 +259,7 @@ func TestFormatDoc_frame(t *testing.T) {
 	}
 }
 
-// TestFormatDoc_dump compares the dump in the document with what is written for the same records.
+// TestFormatDoc_dump compares the documented dump with that of the same records.
 func TestFormatDoc_dump(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- dump -->\n```text\n", "```\n<!-- end of dump -->"
@@ -282,8 +281,8 @@ func TestFormatDoc_dump(t *testing.T) {
 	}
 }
 
-// annotated returns the bytes of a file as hexdump -C shows them, cut at the parts of the file, each under a line that
-// says what it is and what it means.
+// annotated returns the bytes of a file in the format of hexdump -C, split into the parts of the file, each after a
+// line that describes it.
 func annotated(t *testing.T, d dataset) string {
 	t.Helper()
 	file := create(t, d, Options{})
@@ -310,7 +309,7 @@ func annotated(t *testing.T, d dataset) string {
 	}
 	part(headerSize, "header: version %d", FormatVersion)
 	for i, s := range sections {
-		to := len(file) - footerSize - entrySize*len(sections) // the padding is shown with the section before it
+		to := len(file) - footerSize - entrySize*len(sections) // padding is shown with the preceding section
 		if i+1 < len(sections) {
 			to = int(sections[i+1].offset)
 		}
@@ -347,7 +346,7 @@ func hexRow(b *strings.Builder, at int, row []byte) {
 	b.WriteString("|\n")
 }
 
-// meaning returns the content of a section for people.
+// meaning describes the content of a section.
 func meaning(t *testing.T, kind tag, b []byte) string {
 	t.Helper()
 	if len(b) == 0 {
@@ -358,7 +357,7 @@ func meaning(t *testing.T, kind tag, b []byte) string {
 		return "the description"
 	case tagRecords:
 		return "the records"
-	case tagMixed:
+	case tagNonUniform:
 		return fmt.Sprintf("bits %08b", b)
 	case tagForward:
 		return "words by number + 1, 0 ends a field"
@@ -374,7 +373,7 @@ func meaning(t *testing.T, kind tag, b []byte) string {
 			all = append(all, string(e))
 		}
 		return fmt.Sprintf("%q", all)
-	case tagPrefix, tagOften, tagListed, tagFound, tagTwice, tagBegun, tagBegunTwice, tagPairs, tagPairsTwice:
+	case tagPrefix, tagLongRunSets, tagListed, tagDocs, tagFreqs, tagPrefixDocs, tagPrefixFreqs, tagBigramDocs, tagBigramFreqs:
 		return meaningOfSets(t, b)
 	default:
 		return fmt.Sprint(u32s(b).appendTo(nil))
@@ -406,7 +405,7 @@ func meaningOfSets(t *testing.T, b []byte) string {
 	return fmt.Sprintf("%d sets: %s", len(table), cmp.Or(strings.Join(all, ", "), "-"))
 }
 
-// tableOf reads a table by what the document says of it, without the code that it describes.
+// tableOf decodes a table by its specification, independently of the code.
 func tableOf(b []byte) [][]byte {
 	n := binary.LittleEndian.Uint64(b)
 	body := b[8*(n+2):]
@@ -418,13 +417,13 @@ func tableOf(b []byte) [][]byte {
 	return items
 }
 
-// frozenDatasets are what the files in testdata were made from, by name.
+// frozenDatasets returns the inputs of the files in testdata, by name.
 func frozenDatasets() map[string]dataset {
-	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": pairedWords(), "begun": begunWords()}
+	return map[string]dataset{"three": threeRecords(), "many": manyRecords(), "long": longRuns(), "pairs": bigramWords(), "begun": prefixWords()}
 }
 
-// manyRecords has all types of fields, missing values, values that compare alike, lists, escapes, several scripts and a
-// word that stands in a record more often than can be counted.
+// manyRecords has all types of fields, missing values, values that compare equal, lists, escapes, several scripts and a
+// term that exceeds the maximum frequency.
 func manyRecords() dataset {
 	d := dataset{fields: []herb.Field{
 		{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true},
@@ -458,7 +457,7 @@ func manyRecords() dataset {
 	return d
 }
 
-// longRuns has a run that is long enough to be kept as a set, a short one, and some records without a value.
+// longRuns has a run that is long enough to be stored as a set, a short one, and some records without a value.
 func longRuns() dataset {
 	return dataset{
 		fields: []herb.Field{{Name: "v", Type: herb.TypeText, Filterable: true, Sortable: true}},
@@ -470,22 +469,22 @@ func longRuns() dataset {
 	}
 }
 
-// pairedWords has as few records as a file with pairs of words can have, in which some pairs stand often, some more than
-// once, some in one order only, and some never.
-func pairedWords() dataset {
+// bigramWords has the minimum number of records of a file with bigrams: some are frequent, some repeated, some occur in
+// one order only, and some never.
+func bigramWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
-	for i := range defaultPairRules().from {
+	for i := range defaultBigramRules().from {
 		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
 	}
 	return d
 }
 
-// begunWords has as few records as a file with beginnings of words can have: words that begin alike, none of them in many
-// records, which stand once, twice and not at all.
-func begunWords() dataset {
+// prefixWords has the minimum number of records of a file with prefix postings: terms with common prefixes, none of them
+// frequent, that occur once, twice and not at all.
+func prefixWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
-	for i := range defaultBeginningRules().from {
+	for i := range defaultPrefixRules().from {
 		text := fmt.Sprintf("elm oak%02d", i%20)
 		switch i % 7 {
 		case 0:
@@ -498,8 +497,8 @@ func begunWords() dataset {
 	return d
 }
 
-// TestFreeze writes the frozen files of this version. They are made once, when a version of the format is finished, and
-// never again: they stand for the files that users have. A file that exists is therefore left as it is.
+// TestFreeze writes the frozen files of this version. They are created once, when a format version is finished, and
+// never changed, because they represent the files of users. Existing files are therefore kept.
 //
 //	go test ./internal/segment -run TestFreeze -freeze
 func TestFreeze(t *testing.T) {
@@ -522,9 +521,9 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// frozenAnswers are the answers that the frozen files must give for ever: the total, and the values of one field on
-// the first page.
-var frozenAnswers = []struct {
+// frozenResults are the permanent results of queries on the frozen files: the total, and the values of one field on the
+// first page.
+var frozenResults = []struct {
 	file, query, field string
 	total              int
 	values             []string
@@ -575,10 +574,10 @@ var frozenAnswers = []struct {
 	{"v1/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
 }
 
-// TestFrozen opens the files that earlier programs wrote.
+// TestFrozen opens the files written by earlier programs.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
-	for _, c := range frozenAnswers {
+	for _, c := range frozenResults {
 		t.Run(c.file+"?"+c.query, func(t *testing.T) {
 			t.Parallel()
 			r, err := Open(filepath.Join("testdata", c.file))

@@ -6,14 +6,14 @@ import (
 	"os"
 )
 
-// FS is what is done to files while a segment is built and put in its place. Tests put one in between that fails.
-// Reading a finished segment does not go through it: the file is mapped.
+// FS is the file system used to build segments and to put them in place; tests inject failures. Finished segments are
+// not read through it, because they are memory-mapped.
 type FS interface {
 	Mkdir(name string, perm fs.FileMode) error
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	ReadDir(name string) ([]fs.DirEntry, error)
 	Rename(from, to string) error
-	RemoveAll(name string) error // it is no error if there is nothing to remove
+	RemoveAll(name string) error // succeeds if there is nothing to remove
 }
 
 // File is an open file of an FS.
@@ -27,7 +27,7 @@ type File interface {
 // OS is the operating system's file system.
 type OS struct{}
 
-// Mkdir, OpenFile, ReadDir, Rename and RemoveAll are FS.
+// Mkdir, OpenFile, ReadDir, Rename and RemoveAll implement FS.
 func (OS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (OS) Rename(from, to string) error               { return os.Rename(from, to) }
@@ -35,7 +35,7 @@ func (OS) RemoveAll(name string) error                { return os.RemoveAll(name
 func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
-		return nil, err // a nil *os.File would not be a nil File
+		return nil, err // a nil *os.File would be a non-nil File
 	}
 	return f, nil
 }

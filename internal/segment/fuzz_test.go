@@ -16,8 +16,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// FuzzOpen takes arbitrary bytes for a file, once as they are and once with right checksums, and uses what can be opened.
-// What a file says about its lengths must not make a reader of it take much more memory than the file has bytes.
+// FuzzOpen opens arbitrary bytes as a file, both unchanged and with correct checksums, and uses it if that succeeds.
+// Lengths in a file must not make a reader use much more memory than the size of the file.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("HERBSEG\x00"))
@@ -65,16 +65,16 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// allocated is how much memory was allocated so far.
+// allocated returns the total number of allocated bytes.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// FuzzList asks a good segment whatever can be asked, and compares the answers with those of the oracle.
+// FuzzList runs arbitrary queries on a valid segment and compares the results with those of the oracle.
 func FuzzList(f *testing.F) {
-	for _, raw := range questions(everyType()) {
+	for _, raw := range rawQueries(everyType()) {
 		f.Add(raw)
 	}
 	f.Add("search=%22rose+fern%22+-moss&sort=number&order=desc&list=fern&list=oak&per_page=7&page=9")
@@ -113,7 +113,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// decoded returns what records say.
+// decoded returns the decoded records of a page.
 func decoded(t *testing.T, fields []herb.Field, page [][]byte) []herb.Record {
 	t.Helper()
 	var records []herb.Record

@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// ErrUnexpected is a runtime error, such as an index out of range, while a segment is read. Its cause is either an error
-// in the program or damage that no check of the format has found; Verify tells which.
+// ErrUnexpected is a runtime error, such as an index out of range, while a segment is read. Its cause is either a bug
+// or damage that no format check detected; Verify tells which.
 var ErrUnexpected = errors.New("internal error or damaged segment")
 
-// runtimeError is an ErrUnexpected with the stack at which it occurred, for the log.
+// runtimeError is an ErrUnexpected with its stack trace, for the log.
 type runtimeError struct {
 	cause runtime.Error
 	stack []byte

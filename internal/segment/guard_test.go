@@ -49,7 +49,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuard_otherPanics checks that a panic that is no runtime error is not swallowed.
+// TestGuard_otherPanics checks that panics other than runtime errors are not recovered.
 func TestGuard_otherPanics(t *testing.T) {
 	t.Parallel()
 	defer func() {

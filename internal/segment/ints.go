@@ -2,7 +2,7 @@ package segment
 
 import "encoding/binary"
 
-// u32s is an array of 32-bit integers as it lies in the file.
+// u32s is an encoded array of 32-bit integers.
 type u32s []byte
 
 func (a u32s) len() int            { return len(a) / 4 }
@@ -17,7 +17,7 @@ func (a u32s) appendTo(dst []uint32) []uint32 {
 	return dst
 }
 
-// u64s is an array of 64-bit integers as it lies in the file.
+// u64s is an encoded array of 64-bit integers.
 type u64s []byte
 
 func (a u64s) len() int        { return len(a) / 8 }

@@ -10,30 +10,30 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// inverted gathers for words or elements the records they stand in. What does not fit the memory is written to spools.
+// inverted collects the postings of terms or elements. Data that exceeds the memory is written to spill files.
 type inverted struct {
 	dictionary
-	numbers int // of what is gathered, if it has no names
-	shop    *workshop
-	limit   int        // pairs to keep before spilling
-	count   int        // pairs that are kept
-	pairs   [][]uint64 // id and record, in the order of the records; as often as the name stands there
+	numbers int // number of entries, if they have no names
+	tmp     *tempDir
+	limit   int        // maximum number of pairs in memory
+	count   int        // number of pairs in memory
+	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
-	runs    []*spool
+	runs    []*spillFile
 }
 
-func newInverted(shop *workshop, memory int) *inverted {
-	const pairSize = 8 + 4 // as it is gathered, and as it is sorted
-	return &inverted{shop: shop, limit: max(memory/pairSize, 64)}
+func newInverted(tmp *tempDir, memory int) *inverted {
+	const pairSize = 8 + 4 // before and after sorting
+	return &inverted{tmp: tmp, limit: max(memory/pairSize, 64)}
 }
 
-// size is how many numbers there are.
+// size returns the number of entries.
 func (v *inverted) size() int { return max(v.numbers, len(v.names)) }
 
-// pairsBlock is how many pairs are allocated at a time: a slice that grows would be in memory twice.
+// pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
-// add notes that a name stands in a record. Records come in the order of their numbers.
+// add records an occurrence of a name in a record. Records must be added in order.
 func (v *inverted) add(id, record uint32) {
 	block := v.count / pairsBlock
 	if block == len(v.pairs) {
@@ -43,7 +43,7 @@ func (v *inverted) add(id, record uint32) {
 	v.count++
 }
 
-// eachPair calls f with every pair, in the order in which they were added.
+// eachPair calls f for every pair, in the order of addition.
 func (v *inverted) eachPair(f func(id, record uint32)) {
 	for i, block := range v.pairs {
 		for _, p := range block[:min(max(v.count-i*pairsBlock, 0), pairsBlock)] {
@@ -52,8 +52,8 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 	}
 }
 
-// spillIfFull writes everything to a spool if it takes too much memory. It comes between records: what is told of one is
-// never in two spools.
+// spillIfFull writes everything to a spill file if it exceeds the memory. It is called between records, so that a
+// record is never split.
 func (v *inverted) spillIfFull() error {
 	if v.count < v.limit {
 		return nil
@@ -61,10 +61,10 @@ func (v *inverted) spillIfFull() error {
 	return v.spill()
 }
 
-// spill writes what was gathered: for each name that was seen its number, the size of what follows, and its records, for
-// each the distance from the one before and a bit that says whether a count follows.
+// spill writes the collected postings: for each name its number, the size of what follows, and its records, each as the
+// difference from the preceding one and a bit that says whether a count follows.
 func (v *inverted) spill() error {
-	out := v.shop.newSpool()
+	out := v.tmp.newSpillFile()
 	v.runs = append(v.runs, out)
 	starts := v.sortPairs()
 	var head, data []byte
@@ -87,8 +87,8 @@ func (v *inverted) spill() error {
 	return nil
 }
 
-// sortPairs sorts the records of the pairs by id and returns where those of each id begin. Counting them and dealing them
-// out takes a quarter of the time of a list for each name, which has to be found and made longer for every word.
+// sortPairs sorts the records of the pairs by id and returns the start of each id. This counting sort takes a quarter
+// of the time of appending to one list per name.
 func (v *inverted) sortPairs() []uint32 {
 	starts := make([]uint32, v.size()+1)
 	v.eachPair(func(id, _ uint32) { starts[id]++ })
@@ -102,7 +102,7 @@ func (v *inverted) sortPairs() []uint32 {
 		v.records[starts[id]] = record
 		starts[id]++
 	})
-	// Now each has moved to where the next begins.
+	// Each start has moved to that of the next id.
 	copy(starts[1:], starts)
 	starts[0] = 0
 	return starts
@@ -142,16 +142,15 @@ func (v *inverted) sorted() (names []string, ids []byte) {
 	return names, ids
 }
 
-// finish spills what is left and gives back the memory. Nothing can be added after it.
+// finish spills the rest and frees the memory. Nothing can be added afterwards.
 func (v *inverted) finish() error {
 	err := v.spill()
 	v.pairs, v.records = nil, nil
 	return err
 }
 
-// each calls f for every name with the records it stands in and, where that is more than once, how often. It comes after
-// finish.
-func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) error) error {
+// each calls f for every name with its postings and its term-frequency postings. finish must be called before.
+func (v *inverted) each(f func(found, freqs *roaring.Bitmap, counts []byte) error) error {
 	runs := make([]*postingsRun, len(v.runs))
 	for i, s := range v.runs {
 		r, err := s.reader()
@@ -165,7 +164,7 @@ func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) erro
 	}
 	var p postings
 	for id := range v.size() {
-		found, twice := roaring.New(), roaring.New()
+		found, freqs := roaring.New(), roaring.New()
 		p.counts = p.counts[:0]
 		for _, r := range runs {
 			if r.id != uint64(id) || r.done {
@@ -173,12 +172,12 @@ func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) erro
 			}
 			p.decode(r.data)
 			found.AddMany(p.records)
-			twice.AddMany(p.many)
+			freqs.AddMany(p.many)
 			if err := r.next(); err != nil {
 				return err
 			}
 		}
-		if err := f(found, twice, p.counts); err != nil {
+		if err := f(found, freqs, p.counts); err != nil {
 			return err
 		}
 	}
@@ -190,13 +189,13 @@ func (v *inverted) each(f func(found, twice *roaring.Bitmap, counts []byte) erro
 	return nil
 }
 
-// sets returns the records of every name, those of them in which it stands more than once, followed by how often, and how many
-// records each has. Nothing can be added after it.
-func (v *inverted) sets(ctx context.Context) (found, twice setsWriter, sizes []uint32, err error) {
+// sets returns the postings of every name, its term-frequency postings, and the number of its records. Nothing can be
+// added afterwards.
+func (v *inverted) sets(ctx context.Context) (found, freqs setsWriter, sizes []uint32, err error) {
 	if err := v.finish(); err != nil {
-		return found, twice, nil, err
+		return found, freqs, nil, err
 	}
-	found.body, twice.body = v.shop.newSpool(), v.shop.newSpool()
+	found.body, freqs.body = v.tmp.newSpillFile(), v.tmp.newSpillFile()
 	err = v.each(func(f, t *roaring.Bitmap, counts []byte) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -205,19 +204,19 @@ func (v *inverted) sets(ctx context.Context) (found, twice setsWriter, sizes []u
 		if err := found.add(f, nil); err != nil {
 			return err
 		}
-		return twice.add(t, counts)
+		return freqs.add(t, counts)
 	})
-	return found, twice, sizes, err
+	return found, freqs, sizes, err
 }
 
-// postings are the records of one name.
+// postings is the decoded postings of one name.
 type postings struct {
 	records []uint32
-	many    []uint32 // those where it stands more than once
-	counts  []byte   // how often
+	many    []uint32 // records with a frequency above 1
+	counts  []byte   // their frequencies
 }
 
-// decode reads what appendPostings wrote. The counts are added to those that are there.
+// decode decodes the output of appendPostings. Frequencies are added to existing ones.
 func (p *postings) decode(data []byte) {
 	p.records, p.many = p.records[:0], p.many[:0]
 	for record := uint32(0); len(data) > 0; {
@@ -229,16 +228,16 @@ func (p *postings) decode(data []byte) {
 			c, n := binary.Uvarint(data)
 			data = data[n:]
 			p.many = append(p.many, record)
-			p.counts = append(p.counts, byte(min(c, manyTimes)))
+			p.counts = append(p.counts, byte(min(c, maxFrequency)))
 		}
 	}
 }
 
-// postingsRun reads what was spilled.
+// postingsRun reads a spill file.
 type postingsRun struct {
-	r    *spoolReader
+	r    *spillReader
 	id   uint64
-	data []byte // valid until next
+	data []byte // only valid until next
 	done bool
 }
 
@@ -256,6 +255,6 @@ func (r *postingsRun) next() error {
 		return err
 	}
 	r.id = id
-	r.data, err = r.r.take(int(size))
+	r.data, err = r.r.next(int(size))
 	return err
 }

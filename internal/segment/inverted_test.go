@@ -10,8 +10,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestInverted gathers words in memory of any size and compares with plain maps. Some of the words are looked up before
-// they are known and some after, as several goroutines would.
+// TestInverted collects words in memory of various sizes and compares with plain maps. Some of the words are looked up
+// before they have a number and some after, as concurrent goroutines would.
 func TestInverted(t *testing.T) {
 	t.Parallel()
 	type found struct {
@@ -24,13 +24,13 @@ func TestInverted(t *testing.T) {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(5, 6))
-			shop := newWorkshop(OS{}, t.TempDir(), memory, 1)
-			v := newInverted(shop, memory)
+			tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
+			v := newInverted(tmp, memory)
 			ids, want := map[string]int{}, []found{}
 			var names []string
 			var batch tokens
 			take := func(first int) {
-				batch.settle(&v.dictionary)
+				batch.assignIDs(&v.dictionary)
 				for i := range len(batch.ends) {
 					for _, id := range batch.next() {
 						v.add(id, uint32(first+i))
@@ -77,8 +77,8 @@ func TestInverted(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := []found{}
-			err := v.each(func(f, twice *roaring.Bitmap, counts []byte) error {
-				got = append(got, found{f.ToArray(), twice.ToArray(), append([]byte{}, counts...)})
+			err := v.each(func(f, freqs *roaring.Bitmap, counts []byte) error {
+				got = append(got, found{f.ToArray(), freqs.ToArray(), append([]byte{}, counts...)})
 				return nil
 			})
 			if err != nil {
@@ -91,7 +91,7 @@ func TestInverted(t *testing.T) {
 			if !slices.IsSorted(sorted) || len(sorted) != len(names) {
 				t.Errorf("the names are not sorted: %q", sorted)
 			}
-			if err := shop.close(); err != nil {
+			if err := tmp.close(); err != nil {
 				t.Error(err)
 			}
 		})

@@ -15,10 +15,10 @@ import (
 	"herbarium/internal/segment"
 )
 
-// limitVariable tells a child process of TestOpen_limits which resource to run out of.
+// limitVariable tells a child process of TestOpen_limits which resource to exhaust.
 const limitVariable = "HERBARIUM_TEST_SEGMENT_LIMIT"
 
-// TestOpen_limits opens a file in a child process that is out of file descriptors, or of address space to map it.
+// TestOpen_limits opens a file in a child process that is out of file descriptors or of address space.
 func TestOpen_limits(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv("HERBARIUM_TEST_SEGMENT_PATH"); path != "" {
@@ -39,7 +39,7 @@ func TestOpen_limits(t *testing.T) {
 	for _, tt := range []struct{ limit, want string }{
 		{"descriptors", "unavailable"},
 		{"address space", "unavailable"},
-		{"none", "internal"}, // the file is no segment
+		{"none", "internal"}, // not a segment
 	} {
 		t.Run(tt.limit, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func openWithLimit(path, limit string) {
 	fmt.Printf("error: %v\ncode=%s\n", err, herb.CodeOf(err))
 }
 
-// addressSpace returns how much of it the process uses.
+// addressSpace returns the size of the address space used by the process.
 func addressSpace() uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

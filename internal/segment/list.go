@@ -10,11 +10,11 @@ import (
 	"herbarium/internal/query"
 )
 
-// List finds the page that q asks for. Its records point into the map.
+// List returns the requested page. Its records point into the map.
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
 	err = r.guard(func() error {
 		st := newSteps(ctx)
-		numbers, total, err := r.find(st, q)
+		numbers, total, err := r.findPage(st, q)
 		if err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 		page.Records = make([][]byte, len(numbers))
 		for i, n := range numbers {
 			page.Records[i] = r.record(n)
-			touch(st, page.Records[i])
+			prefault(st, page.Records[i])
 		}
 		return nil
 	})
@@ -32,9 +32,9 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 	return page, nil
 }
 
-// touch reads something of every page of memory that a record lies on: a fault in the map should happen here, where it
-// becomes an error, and not when the record is sent. What it reads must matter, or the compiler leaves the reading out.
-func touch(st *steps, record []byte) {
+// prefault reads from every memory page of a record, so that a fault in the map occurs here, where it is converted to
+// an error, and not while the record is sent. The result must be used, or the compiler removes the reads.
+func prefault(st *steps, record []byte) {
 	const memoryPage = 4096
 	zero := false
 	for at := 0; at < len(record); at += memoryPage {
@@ -46,9 +46,9 @@ func touch(st *steps, record []byte) {
 	}
 }
 
-// find returns the numbers of the records on the page, in order, and how many there are on all pages.
-func (r *Reader) find(st *steps, q *query.Request) (numbers []uint32, total int, err error) {
-	set, clauses, err := r.answer(st, q)
+// findPage returns the numbers of the records on the page, in order, and the total on all pages.
+func (r *Reader) findPage(st *steps, q *query.Request) (numbers []uint32, total int, err error) {
+	set, clauses, err := r.evaluate(st, q)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -62,7 +62,7 @@ func (r *Reader) find(st *steps, q *query.Request) (numbers []uint32, total int,
 	switch {
 	case from == to:
 	case q.Sort != query.NoSort:
-		numbers, err = newOrdered(st, &r.columns[q.Sort], set).page(from, to, q.Desc)
+		numbers, err = newSortedResult(st, &r.columns[q.Sort], set).page(from, to, q.Desc)
 	case len(clauses) > 0:
 		numbers, err = newRelevance(st, r, clauses).page(set, from, to)
 	default:
@@ -72,15 +72,15 @@ func (r *Reader) find(st *steps, q *query.Request) (numbers []uint32, total int,
 	return numbers, total, err
 }
 
-// answer returns the records that meet the request, nil for all of them, and the clauses that records are scored by.
-func (r *Reader) answer(st *steps, q *query.Request) (set *roaring.Bitmap, scored []clause, err error) {
+// evaluate returns the matching records, nil for all, and the clauses for scoring.
+func (r *Reader) evaluate(st *steps, q *query.Request) (set *roaring.Bitmap, scored []clause, err error) {
 	var sets, without []*roaring.Bitmap
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
 			return roaring.New(), nil, nil
 		}
 		for _, c := range q.Search.Clauses {
-			found, err := r.words.find(st, c)
+			found, err := r.words.matchClause(st, c)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -92,7 +92,7 @@ func (r *Reader) answer(st *steps, q *query.Request) (set *roaring.Bitmap, score
 			scored = append(scored, found)
 		}
 	}
-	met, err := r.meeting(st, q.Conditions)
+	met, err := r.conditionSets(st, q.Conditions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,15 +113,15 @@ func (r *Reader) answer(st *steps, q *query.Request) (set *roaring.Bitmap, score
 	return set, scored, nil
 }
 
-// meeting returns sets of records that meet the conditions together. The sets must not be changed.
-func (r *Reader) meeting(st *steps, conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
+// conditionSets returns sets whose intersection is the records that meet all conditions. The sets must not be modified.
+func (r *Reader) conditionSets(st *steps, conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
 	type bounds struct{ field, from, to int }
 	var ranges []bounds
 	for _, cond := range conditions {
 		c := &r.columns[cond.Field]
 		from, to, ok := c.bounds(cond)
 		if !ok {
-			set, err := c.meeting(st, cond)
+			set, err := c.matchCondition(st, cond)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +136,7 @@ func (r *Reader) meeting(st *steps, conditions []query.Condition) (sets []*roari
 		ranges[i].from, ranges[i].to = max(ranges[i].from, from), min(ranges[i].to, to)
 	}
 	for _, b := range ranges {
-		set, err := r.columns[b.field].between(st, b.from, max(b.from, b.to))
+		set, err := r.columns[b.field].rankRangeSet(st, b.from, max(b.from, b.to))
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (r *Reader) meeting(st *steps, conditions []query.Condition) (sets []*roari
 	return sets, nil
 }
 
-// selection returns the members from up to to of a set; nil is the set of all.
+// selection returns the members of a set at positions [from, to); nil is the set of all records.
 func selection(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 	numbers := make([]uint32, 0, to-from)
 	if set == nil {

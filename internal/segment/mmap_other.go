@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads a whole file where it cannot be mapped.
+// mapFile reads a whole file on systems that cannot map it.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	b := make([]byte, size)
 	_, err := io.ReadFull(f, b)
@@ -16,5 +16,5 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile([]byte) error { return nil }
 
-// forget does nothing where files are not mapped.
-func forget([]byte) {}
+// dropPages does nothing if files are not mapped.
+func dropPages([]byte) {}

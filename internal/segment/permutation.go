@@ -6,38 +6,38 @@ import (
 	"io"
 )
 
-// invert reads a permutation of the numbers below n, as u32, and returns its inverse: the number i stands at the place that
-// the i-th number says. That is a write anywhere for each, so it is done block by block, each of so many numbers as fit the
-// memory; those of later blocks wait in spools.
-func (w *workshop) invert(from *spool, n, memory int) (*spool, error) {
-	const mostBlocks = 64 // that many spools are open
+// invert returns the inverse of a permutation of the numbers below n, encoded as u32: number i is at the index given by
+// the i-th number. As this needs random writes, it proceeds in blocks that fit the memory; numbers of later blocks wait
+// in spill files.
+func (w *tempDir) invert(from *spillFile, n, memory int) (*spillFile, error) {
+	const mostBlocks = 64 // maximum number of open spill files
 	block := max(memory/4, n/mostBlocks+1, 1)
 	in, err := from.reader()
 	if err != nil {
 		return nil, err
 	}
-	var waiting []*spool
+	var waiting []*spillFile
 	for at := block; at < n; at += block {
-		waiting = append(waiting, w.newSpool())
+		waiting = append(waiting, w.newSpillFile())
 	}
 	numbers := make([]byte, 4*min(block, n))
 	for i := range n {
-		place, err := in.u32()
+		rank, err := in.u32()
 		if err != nil {
 			return nil, err
 		}
-		if int(place) < block {
-			binary.LittleEndian.PutUint32(numbers[4*place:], uint32(i))
+		if int(rank) < block {
+			binary.LittleEndian.PutUint32(numbers[4*rank:], uint32(i))
 			continue
 		}
 		var pair [8]byte
-		binary.LittleEndian.PutUint32(pair[:], place%uint32(block))
+		binary.LittleEndian.PutUint32(pair[:], rank%uint32(block))
 		binary.LittleEndian.PutUint32(pair[4:], uint32(i))
-		if _, err := waiting[int(place)/block-1].Write(pair[:]); err != nil {
+		if _, err := waiting[int(rank)/block-1].Write(pair[:]); err != nil {
 			return nil, err
 		}
 	}
-	out := w.newSpool()
+	out := w.newSpillFile()
 	if _, err := out.Write(numbers); err != nil {
 		return nil, err
 	}
@@ -53,14 +53,14 @@ func (w *workshop) invert(from *spool, n, memory int) (*spool, error) {
 	return out, nil
 }
 
-// scatter puts the numbers of pairs of place and number in their places, and removes the spool.
-func (s *spool) scatter(numbers []byte) error {
+// scatter writes the numbers of index-number pairs to their indexes, and removes the spill file.
+func (s *spillFile) scatter(numbers []byte) error {
 	in, err := s.reader()
 	if err != nil {
 		return err
 	}
 	for {
-		pair, err := in.take(8)
+		pair, err := in.next(8)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return s.remove()

@@ -15,25 +15,26 @@ import (
 	"herbarium/internal/text"
 )
 
-// Reader is an open segment.
+// Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use. Release unmaps the
+// file after the last reader.
 type Reader struct {
 	file     []byte
 	sections []section
 	contents map[sectionName][]byte
 	meta     meta
-	labels   []int // lengths of the names of the fields as they stand in a record, each with its quotes and the colon
+	labels   []int // lengths of the field names as encoded in a record, including quotes and colon
 	records  []byte
 	starts   u64s
 	columns  []column
 	words    words
-	bitsets  sync.Pool // of *bitset, a bit for each record
+	bitsets  sync.Pool // of *bitset, one bit per record
 	holders  atomic.Int64
 	scratch  scratches
 }
 
-// Open maps a segment and checks its frame, which takes the same time for any size. The caller holds the reader until
-// it calls Release. Whether the content is intact is for Verify to say. It fails with herb.CodeUnavailable if the process
-// or the machine is out of file descriptors, memory or maps: trying again later may succeed.
+// Open maps a segment and validates its frame, in time independent of its size. The caller holds a reference until
+// Release. Use Verify to check the content. Open fails with herb.CodeUnavailable if the process or the machine is out
+// of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,14 +55,14 @@ func Open(path string) (*Reader, error) {
 	r := &Reader{file: file}
 	r.holders.Store(1)
 	if err := r.guard(r.open); err != nil {
-		_ = unmapFile(file) // the first error is the one to know
+		_ = unmapFile(file) // return the first error
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.Forget() // a look at the beginnings of thousands of sections brings most of a file into memory
+	r.Forget() // reading the headers of thousands of sections loads most of a file
 	return r, nil
 }
 
-// openError gives a failure to open or map a file herb.CodeUnavailable if its cause may pass.
+// openError assigns herb.CodeUnavailable to a failure to open or map a file whose cause may be temporary.
 func openError(err error) error {
 	for _, passing := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
 		if errors.Is(err, passing) {
@@ -71,7 +72,7 @@ func openError(err error) error {
 	return err
 }
 
-// open finds the sections.
+// open locates the sections.
 func (r *Reader) open() (err error) {
 	if r.sections, err = readTable(r.file); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (r *Reader) open() (err error) {
 	for _, s := range r.sections {
 		name := sectionName{s.tag, s.field}
 		if r.contents[name] != nil {
-			return fmt.Errorf("%w: there are two sections %s", ErrCorrupt, s.tag)
+			return fmt.Errorf("%w: duplicate section %s", ErrCorrupt, s.tag)
 		}
 		r.contents[name] = r.file[s.offset : s.offset+s.length]
 	}
@@ -113,16 +114,16 @@ func (r *Reader) open() (err error) {
 	return r.words.open(r)
 }
 
-// sectionName is what sections are found by.
+// sectionName identifies a section.
 type sectionName struct {
 	tag   tag
 	field uint32
 }
 
-// section returns the content of a section; nil if there is none.
+// section returns the content of a section, or nil if there is none.
 func (r *Reader) section(t tag, field uint32) []byte { return r.contents[sectionName{t, field}] }
 
-// checkSection compares the sections of a kind with their checksums.
+// checkSection verifies the checksums of the sections of a kind.
 func (r *Reader) checkSection(t tag) error {
 	found := false
 	for _, s := range r.sections {
@@ -140,7 +141,7 @@ func (r *Reader) checkSection(t tag) error {
 	return nil
 }
 
-// Verify reads the whole file and compares it with its checksums.
+// Verify reads the whole file and verifies its checksums.
 func (r *Reader) Verify() error {
 	const step = 16 << 20
 	return r.guard(func() error {
@@ -152,9 +153,9 @@ func (r *Reader) Verify() error {
 			if r.checksum(s) != s.crc {
 				return fmt.Errorf("%w: section %s", ErrCorrupt, s.tag)
 			}
-			// Sections may be smaller than what the system keeps at a time.
+			// Sections may be smaller than a memory page.
 			if end = s.offset + s.length; end-kept >= step {
-				forget(r.file[kept:end])
+				dropPages(r.file[kept:end])
 				kept = end
 			}
 		}
@@ -165,32 +166,32 @@ func (r *Reader) Verify() error {
 	})
 }
 
-// checksum computes the checksum of a section. It does not keep in memory what it has read: a file may be larger than
-// that.
+// checksum returns the checksum of a section. It releases pages after reading, because a file may be larger than
+// memory.
 func (r *Reader) checksum(s section) uint32 {
 	const step = 16 << 20
 	sum := uint32(0)
 	for at, end := s.offset, s.offset+s.length; at < end; at += step {
 		part := r.file[at:min(at+step, end)]
 		sum = crc32.Update(sum, castagnoli(), part)
-		forget(part)
+		dropPages(part)
 	}
 	return sum
 }
 
-// zero reports whether there is nothing in the bytes between sections.
+// zero reports whether all bytes are zero.
 func zero(b []byte) bool { return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 }) }
 
-// Fields are the fields of the records.
+// Fields returns the fields of the records.
 func (r *Reader) Fields() []herb.Field { return r.meta.Fields }
 
-// Size is the length of the file.
+// Size returns the length of the file.
 func (r *Reader) Size() int { return len(r.file) }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (r *Reader) Len() int { return r.meta.Records }
 
-// Acquire holds the reader once more; false means that the last holder has left and it is of no use any more.
+// Acquire adds a reference. It returns false if the last one has been released; the reader must then not be used.
 func (r *Reader) Acquire() bool {
 	for {
 		n := r.holders.Load()
@@ -203,7 +204,7 @@ func (r *Reader) Acquire() bool {
 	}
 }
 
-// Release gives the reader back. The last one to do so unmaps the file.
+// Release releases a reference. The last one unmaps the file.
 func (r *Reader) Release() error {
 	if r.holders.Add(-1) > 0 {
 		return nil
@@ -211,7 +212,7 @@ func (r *Reader) Release() error {
 	return unmapFile(r.file)
 }
 
-// Holders is how many hold the reader at the moment.
+// Holders returns the current number of references.
 func (r *Reader) Holders() int { return int(r.holders.Load()) }
 
 // record returns the JSON of a record.

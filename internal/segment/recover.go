@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// A panic in a goroutine of a build would end the process, and a build may run in a server. These functions turn it into
-// an error of the build.
+// A panic in a goroutine of a build would end the process, which may be a server. These functions convert it to an
+// error of the build.
 
 func tryReadBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) (err error) {
 	defer herb.Recover(&err)

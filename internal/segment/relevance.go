@@ -9,19 +9,19 @@ import (
 	"herbarium/internal/text"
 )
 
-// manyTimes is the count that stands for itself and all above.
-const manyTimes = 255
+// maxFrequency is the maximum stored frequency; it also represents all higher ones.
+const maxFrequency = 255
 
-// relevance orders the records of a search by their score.
+// relevance orders the records of a search by score.
 //
-// The score of a record hangs on its length and on how often each clause stands in it, and in most records each stands
-// once. So records are not scored one by one: those with the same length and counts form a bucket, the buckets are
-// sorted, and only those on the page are opened.
+// A score depends only on record length and term frequencies, and in most records all frequencies are 1. So records are
+// not scored individually: those with equal length and frequencies form a bucket, the buckets are sorted, and only
+// those on the page are expanded.
 type relevance struct {
 	*words
 	steps   *steps
 	records int
-	clauses []clause // those that are not excluded
+	clauses []clause // without the excluded ones
 	idf     []float64
 }
 
@@ -33,18 +33,18 @@ func newRelevance(st *steps, r *Reader, clauses []clause) *relevance {
 	return v
 }
 
-// bucket is some records with the same score.
+// bucket is a set of records with the same score.
 type bucket struct {
-	scored // the record only if it is single
+	scored // the record is set only if single
 	n      int
-	length int  // of the words of its records
-	count  int  // how often the only clause stands in them; 1: every clause stands once
-	single bool // it is one record, in which a clause of several stands more than once
+	length int  // length of its records in words
+	count  int  // frequency of the only clause; 1 if all clauses occur once
+	single bool // a single record in which one of several clauses occurs more than once
 }
 
-// page returns the records from up to to of a set, the best first, equals by their numbers.
+// page returns the records of a set at positions [from, to), by descending score, ties by number.
 func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
-	found, ok, err := v.frequent(set, to)
+	found, ok, err := v.topByFrequency(set, to)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +60,19 @@ func (v *relevance) page(set *roaring.Bitmap, from, to int) ([]uint32, error) {
 	return page, nil
 }
 
-// scored returns the records from up to to of a set by their scores.
+// scored returns the records of a set at positions [from, to) with their scores.
 func (v *relevance) scored(set *roaring.Bitmap, from, to int) ([]scored, error) {
-	if first, ok := v.thriceFirst(set, to); ok {
+	if first, ok := v.topAtLeast3(set, to); ok {
 		return first[from:], nil
 	}
-	more, err := v.moreThanOnce(set)
+	more, err := v.frequencies(set)
 	if err != nil {
 		return nil, err
 	}
-	if first, ok := v.repeatedFirst(more, to); ok {
+	if first, ok := v.topRepeated(more, to); ok {
 		return first[from:], nil
 	}
-	if first, ok := v.shortest(set, more, to); ok {
+	if first, ok := v.topByLength(set, more, to); ok {
 		nobody := roaring.New()
 		return merged(first, v.open(v.buckets(nobody, more, to), nobody, more, 0, min(to, len(more.records))))[from:to], nil
 	}
@@ -89,19 +89,19 @@ type scored struct {
 	record uint32
 }
 
-// shortest returns the first of those records of a set in which each clause stands once, in the order of their scores: the
-// shorter, the better. It looks at the records there are from the shortest on, so it pays only where few of many are
-// wanted. It returns false where it does not pay, or turns out not to: a word may stand in long records alone.
-func (v *relevance) shortest(set *roaring.Bitmap, more repeated, n int) ([]scored, bool) {
-	of, all := int(set.GetCardinality())-len(more.records), v.short.len()
-	looks := of / 8 // looking at one takes some four times as long as looking at one of the set, which is done twice
-	if n == 0 || looks == 0 || n*(all/of) > looks/4 {
+// topByLength returns the n best records among those of a set in which each clause occurs once: the shortest. It
+// examines all records of the file in length order, so it is worthwhile only if few of many are needed. It returns
+// false if it is not worthwhile or turns out not to be, for example if a term occurs only in long records.
+func (v *relevance) topByLength(set *roaring.Bitmap, more frequencyTable, n int) ([]scored, bool) {
+	of, all := int(set.GetCardinality())-len(more.records), v.lengthOrder.len()
+	budget := of / 8 // examining one takes about four times as long as one of the set, which is done twice
+	if n == 0 || budget == 0 || n*(all/of) > budget/4 {
 		return nil, false
 	}
 	found := make([]scored, 0, n)
-	for i := range min(looks, all) {
+	for i := range min(budget, all) {
 		v.steps.add(1)
-		rec := v.short.at(i)
+		rec := v.lengthOrder.at(i)
 		if !set.Contains(rec) || more.set.Contains(rec) {
 			continue
 		}
@@ -116,7 +116,7 @@ func (v *relevance) shortest(set *roaring.Bitmap, more repeated, n int) ([]score
 	return nil, false
 }
 
-// merged merges two lists that are in order.
+// merged merges two sorted lists.
 func merged(a, b []scored) []scored {
 	out := make([]scored, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -129,13 +129,13 @@ func merged(a, b []scored) []scored {
 	return append(append(out, a...), b...)
 }
 
-// better puts the best first, and of equals the one with the lower number.
+// better compares by descending score, ties by number.
 func better(a, b scored) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
 }
 
-// buckets sorts records into buckets, the best first. Of those that hold one record only the best are kept, as many as asked for.
-func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []bucket {
+// buckets groups records into buckets, the best first. Of single records it keeps only the given number of the best.
+func (v *relevance) buckets(once *roaring.Bitmap, more frequencyTable, best int) []bucket {
 	hist := newHistogram()
 	each(v.steps, once, func(records []uint32) {
 		short := &hist.small[1]
@@ -171,16 +171,16 @@ func (v *relevance) buckets(once *roaring.Bitmap, more repeated, best int) []buc
 
 func betterBucket(a, b bucket) int { return better(a.scored, b.scored) }
 
-// exact returns how often a clause stands in a record, where the count may be too large for a byte.
+// exact returns the frequency of a clause in a record, whose stored count may be capped.
 func (v *relevance) exact(clause int, count byte, record uint32) int {
-	if count < manyTimes {
+	if count < maxFrequency {
 		return int(count)
 	}
 	return v.count(record, &v.clauses[clause], 0)
 }
 
-// singles returns the best of the records in which a clause may stand more than once.
-func (v *relevance) singles(more repeated, best int) []scored {
+// singles returns the best of the records in which a clause may occur more than once.
+func (v *relevance) singles(more frequencyTable, best int) []scored {
 	top := topOf{n: best}
 	for i, rec := range more.records {
 		v.steps.add(1)
@@ -193,11 +193,11 @@ func (v *relevance) singles(more repeated, best int) []scored {
 	return top.sorted()
 }
 
-// open returns the records from up to to of sorted buckets. Those with the same score form a group, in which records
-// come in the order of their numbers. All groups on the page are opened in one go over the records.
-func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, from, to int) []scored {
+// open returns the records of sorted buckets at positions [from, to). Buckets with the same score form a group, whose
+// records are ordered by number. All groups on the page are expanded in one pass over the records.
+func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more frequencyTable, from, to int) []scored {
 	var groups []group
-	wanted := newHistogram() // for each count and length the number of its group, from 1
+	wanted := newHistogram() // by count and length, the number of the group from 1
 	var anyOnce, anyBucket bool
 	at := 0
 	for i := 0; i < len(buckets) && at < to; {
@@ -255,16 +255,16 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more repeated, 
 	return page
 }
 
-// group is the records of one score.
+// group is the records with one score.
 type group struct {
 	score   float64
-	at      int // its place in the whole order
+	at      int // its position in the whole order
 	records []uint32
 }
 
 type histogramKey struct{ count, length int }
 
-// histogram counts records by count and length. Nearly all are short and have small counts.
+// histogram counts records by frequency and length. Nearly all are short and have low frequencies.
 type histogram struct {
 	small [8][512]int32
 	large map[histogramKey]int

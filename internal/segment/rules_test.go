@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// withRules returns a file whose description, which is its last section, names other rules of text.
+// withRules returns a file whose metadata, its last section, names different text rules.
 func withRules(t *testing.T, file []byte, rules string) []byte {
 	t.Helper()
 	sections, err := readTable(file)
@@ -82,7 +82,8 @@ func TestOpen_rules(t *testing.T) {
 	}
 }
 
-// TestRules_named: the first rules are not named, and whatever is not named was built by them.
+// TestRules_named checks that the first rules are not named, and that files without a name are taken to be built by
+// them.
 func TestRules_named(t *testing.T) {
 	t.Parallel()
 	const later = "2, Unicode 99.0.0/99.0.0, CLDR 99"

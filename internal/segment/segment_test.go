@@ -22,7 +22,7 @@ func sequence(records []herb.Record) iter.Seq2[herb.Record, error] {
 	}
 }
 
-// build makes a segment and opens it. When the test ends it must be intact and held by nobody else.
+// build builds a segment and opens it. At the end of the test it must be intact and have no other references.
 func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) *segment.Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.seg")
@@ -44,7 +44,7 @@ func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segmen
 	return r
 }
 
-// unsynced is a file system that does not wait for the disk, for tests that are about something else.
+// unsynced is a file system that does not wait for the disk, for tests of other things.
 type unsynced struct{ segment.OS }
 
 type unsyncedFile struct{ segment.File }
@@ -56,26 +56,26 @@ func (fs unsynced) OpenFile(name string, flag int, perm fs.FileMode) (segment.Fi
 
 func (unsyncedFile) Sync() error { return nil }
 
-// TestListing compares some answers about many datasets, and many answers in all.
+// TestListing runs the conformance suite.
 func TestListing(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
 			return build(t, fields, records, segment.Options{FS: unsynced{}})
 		},
-		Queries:     150, // building a segment costs as much as dozens of answers
+		Queries:     150, // building a segment costs as much as dozens of queries
 		Comparisons: 15_000,
 		Large:       true,
 	})
 }
 
-// TestListing_spilled does the same with so little memory that nearly everything is written to disk in parts, and with
-// pairs of words in files of any size.
+// TestListing_spilled runs the suite with so little memory that nearly everything is spilled, and with bigrams in files
+// of any size.
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.Extras(segment.Options{Memory: 512, FS: unsynced{}}))
+			return build(t, fields, records, segment.AllOptionalIndexes(segment.Options{Memory: 512, FS: unsynced{}}))
 		},
 	})
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// sets is a table of sets of record numbers as it lies in the file: their number, where each begins and the last ends,
-// and the sets in roaring's portable format, each at a multiple of the alignment.
+// sets is an encoded table of sets of record numbers: their number, the start of each and the end of the last, and the
+// aligned sets in the portable roaring format.
 type sets struct {
-	records int // of the segment; the members of all sets are less
+	records int // number of records in the segment; all members are less
 	starts  u64s
 	body    []byte
-	opened  []atomic.Pointer[roaring.Bitmap] // sets that were looked at before; nil if they are not kept
+	opened  []atomic.Pointer[roaring.Bitmap] // cached sets; nil disables caching
 }
 
 func openSets(b []byte, records int) (sets, error) {
@@ -41,10 +41,10 @@ func openSets(b []byte, records int) (sets, error) {
 
 func (s *sets) len() int { return max(s.starts.len()-1, 0) }
 
-// bytes returns a set as it lies in the file.
+// bytes returns an encoded set.
 func (s *sets) bytes(i int) []byte { return s.body[s.starts.at(i):s.starts.at(i+1)] }
 
-// get returns a set, which must not be changed.
+// get returns a set, which must not be modified.
 func (s *sets) get(i int) (*roaring.Bitmap, error) {
 	if s.opened != nil {
 		if b := s.opened[i].Load(); b != nil {
@@ -53,7 +53,7 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 	}
 	b := roaring.New()
 	if raw := s.bytes(i); len(raw) > 0 {
-		if end := endOfSet(raw); end > s.records {
+		if end := validateSet(raw); end > s.records {
 			return nil, fmt.Errorf("%w: a set has record %d of %d", ErrCorrupt, end-1, s.records)
 		}
 		if _, err := b.FromBuffer(raw); err != nil {
@@ -66,13 +66,13 @@ func (s *sets) get(i int) (*roaring.Bitmap, error) {
 	return b, nil
 }
 
-// addTo adds the members of a set to dense. Unlike get it keeps nothing, so that any number of sets can be added.
+// addTo adds the members of a set to dense. Unlike get it caches nothing, so that any number of sets can be added.
 func (s *sets) addTo(st *steps, dense bitset, i int) error {
 	raw := s.bytes(i)
 	if len(raw) == 0 {
 		return nil
 	}
-	if end := endOfSet(raw); end > s.records {
+	if end := validateSet(raw); end > s.records {
 		return fmt.Errorf("%w: a set has record %d of %d", ErrCorrupt, end-1, s.records)
 	}
 	all := openContainers(raw)
@@ -83,9 +83,9 @@ func (s *sets) addTo(st *steps, dense bitset, i int) error {
 	return nil
 }
 
-// endOfSet returns the number behind the greatest member of a set as it lies in the file. It panics where the set is not
-// as roaring takes it to be on trust: numbers in order, counts right. It reads the set once, when it is looked at first.
-func endOfSet(b []byte) (end int) {
+// validateSet validates an encoded set and returns its greatest member + 1. It panics if the set violates what roaring
+// takes for granted: members in order, correct counts. It is called once per set, on first use.
+func validateSet(b []byte) (end int) {
 	u16 := binary.LittleEndian.Uint16
 	ascend := func(member int) {
 		if member < end {
@@ -127,8 +127,8 @@ func endOfSet(b []byte) (end int) {
 	return end
 }
 
-// behind returns what follows a set in its place.
-func (s *sets) behind(i int, set *roaring.Bitmap) []byte {
+// trailer returns the bytes that follow a set.
+func (s *sets) trailer(i int, set *roaring.Bitmap) []byte {
 	raw := s.bytes(i)
 	if len(raw) == 0 {
 		return nil
@@ -136,20 +136,21 @@ func (s *sets) behind(i int, set *roaring.Bitmap) []byte {
 	return raw[set.GetSerializedSizeInBytes():]
 }
 
-// setsWriter writes a table of sets into a spool, because the table comes before the sets and is complete after them.
+// setsWriter writes a table of sets to a spill file, because the table precedes the sets but is complete only after
+// them.
 type setsWriter struct {
 	starts []uint64
 	at     uint64
-	body   *spool
+	body   *spillFile
 }
 
-// add appends a set in as few bytes as it can have, followed by others.
+// add appends a set in its smallest encoding, followed by a trailer.
 func (w *setsWriter) add(b *roaring.Bitmap, behind []byte) error {
 	b.RunOptimize()
 	return w.write(b, behind)
 }
 
-// write appends a set as it is, followed by some bytes. An empty set takes no room.
+// write appends a set in its current encoding, followed by a trailer. Empty sets take no space.
 func (w *setsWriter) write(b *roaring.Bitmap, behind []byte) error {
 	w.starts = append(w.starts, w.at)
 	if b.IsEmpty() {

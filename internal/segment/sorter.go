@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// sorter sorts the records of a field by key, ties by number. What does not fit the memory is sorted in parts, which are
-// written to spools and merged. No key is the beginning of another one (see text.AppendSortKey).
+// sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is sorted in runs, which are
+// written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey).
 type sorter struct {
-	shop   *workshop
+	tmp    *tempDir
 	buf    *sortBuffer
-	runs   []*spool
-	common []byte // what all keys in the spools begin with
+	runs   []*spillFile
+	common []byte // common prefix of all keys in the spill files
 }
 
-// sortBuffer is the memory of a sorter. It is allocated once and used for one field after the other.
+// sortBuffer is the memory of a sorter. It is allocated once and reused for all fields.
 type sortBuffer struct {
-	memory  int    // that all of it may take
-	limit   int    // of the keys; a single one may be longer
-	keys    []byte // of each record: a hash of its value, the size of its key, its key
+	memory  int    // maximum size
+	limit   int    // maximum size of the keys; a single one may be longer
+	keys    []byte // for each record: hash of its value, size of its key, key
 	items   []item
 	scratch []item
 }
@@ -31,14 +31,14 @@ const keyHead = 8 + 4
 
 // item is a record to be sorted.
 type item struct {
-	window uint64 // the bytes of the key that are being compared, as a number that compares alike
-	at     uint32 // of the key
+	window uint64 // the bytes of the key that are being compared, in big-endian order
+	at     uint32 // offset of the key
 	record uint32
 }
 
 const itemSize = 16
 
-// newSortBuffer allocates a buffer, but no more of it than records with keys of so many bytes in all may need.
+// newSortBuffer allocates a buffer, limited to what the given number of records and bytes of keys need.
 func newSortBuffer(memory, records int, keys int64) *sortBuffer {
 	items := min(max(memory/3/(2*itemSize), 1), records)
 	limit := int(min(int64(memory/3*2), keys+keyHead*int64(records)))
@@ -58,7 +58,7 @@ func (b *sortBuffer) key(i item) []byte {
 	return b.keys[i.at+keyHead:][:size]
 }
 
-// add adds a record. Records come in the order of their numbers.
+// add adds a record. Records must be added in order.
 func (s *sorter) add(key []byte, record uint32, hash uint64) error {
 	b := s.buf
 	full := len(b.items) == cap(b.items) || len(b.keys)+keyHead+len(key) > b.limit
@@ -74,7 +74,7 @@ func (s *sorter) add(key []byte, record uint32, hash uint64) error {
 	return nil
 }
 
-// keyWindow returns eight bytes of a key as a number that compares alike. Behind its end are zeros.
+// keyWindow returns eight bytes of a key as a number in big-endian order, padded with zeros.
 func keyWindow(key []byte, from int) uint64 {
 	if len(key) >= from+8 {
 		return binary.BigEndian.Uint64(key[from:])
@@ -86,8 +86,8 @@ func keyWindow(key []byte, from int) uint64 {
 
 // sort sorts the items, which are in the order of their records and whose keys have the first from bytes in common.
 //
-// It looks at eight bytes of the keys at a time, those behind what the keys have in common, and goes on with the items
-// that have the same. Most of the keys are not touched again. Sorting by comparison takes four times as long.
+// It compares eight bytes of the keys at a time, after their common prefix, and continues with the items for which
+// these are equal. Most of the keys are not read again. A comparison sort takes four times as long.
 func (b *sortBuffer) sort(items []item, from int) {
 	const few, some = 16, 1024
 	if len(items) < few {
@@ -97,7 +97,7 @@ func (b *sortBuffer) sort(items []item, from int) {
 		return
 	}
 	from = b.common(items, from)
-	if from == len(b.key(items[0])) { // all are the same
+	if from == len(b.key(items[0])) { // all keys are equal
 		return
 	}
 	for i := range items {
@@ -115,7 +115,7 @@ func (b *sortBuffer) sort(items []item, from int) {
 		for j < len(items) && items[j].window == items[i].window {
 			j++
 		}
-		// If one ends within the window, they all do, because none is the beginning of another.
+		// If one ends within the window, all do, because none is a prefix of another.
 		if j-i > 1 && len(b.key(items[i])) > from+8 {
 			b.sort(items[i:j], from+8)
 		}
@@ -123,7 +123,7 @@ func (b *sortBuffer) sort(items []item, from int) {
 	}
 }
 
-// common returns how many bytes the keys of items have in common at their beginning, of which from are known.
+// common returns the length of the common prefix of the keys of items, of which from bytes are known.
 func (b *sortBuffer) common(items []item, from int) int {
 	if len(items) == 0 {
 		return 0
@@ -138,7 +138,7 @@ func (b *sortBuffer) common(items []item, from int) int {
 	return n
 }
 
-// commonPrefix returns how many bytes a and b have in common at their beginning.
+// commonPrefix returns the length of the common prefix of a and b.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -149,7 +149,7 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// radixSort sorts items by their windows, leaving those with the same in their order: byte by byte, the last one first.
+// radixSort stably sorts items by their windows, byte by byte from the last.
 func radixSort(items, scratch []item) {
 	var counts [8][256]uint32
 	for i := range items {
@@ -162,7 +162,7 @@ func radixSort(items, scratch []item) {
 	for k := range counts {
 		c, shift := &counts[k], 8*k
 		if c[byte(items[0].window>>shift)] == uint32(len(items)) {
-			continue // they have this byte in common
+			continue // all have the same byte
 		}
 		at := uint32(0)
 		for v, n := range c {
@@ -181,12 +181,12 @@ func radixSort(items, scratch []item) {
 	}
 }
 
-// spill writes what is in memory to a spool.
+// spill writes the buffer to a spill file.
 func (s *sorter) spill() error {
 	b := s.buf
 	common := b.common(b.items, 0)
 	b.sort(b.items, 0)
-	out := s.shop.newSpool()
+	out := s.tmp.newSpillFile()
 	first := b.key(b.items[0])
 	if len(s.runs) == 0 {
 		s.common = bytes.Clone(first[:common])
@@ -210,7 +210,7 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-// reset empties the buffer. One that had to grow for a long key is not kept.
+// reset empties the buffer. It replaces one that had to grow for a long key.
 func (b *sortBuffer) reset() {
 	b.keys, b.items = b.keys[:0], b.items[:0]
 	if cap(b.keys) > 2*b.limit {
@@ -218,7 +218,7 @@ func (b *sortBuffer) reset() {
 	}
 }
 
-// each calls f for every record in order. The key is valid until f returns.
+// each calls f for every record in order. The key is only valid until f returns.
 func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
 	b := s.buf
 	if len(s.runs) == 0 {
@@ -276,24 +276,24 @@ func (s *sorter) close() error {
 	return errors.Join(errs...)
 }
 
-// sortedRun reads what was spilled.
+// sortedRun reads a spill file of sorted records.
 type sortedRun struct {
-	r      *spoolReader
-	common int    // bytes that all keys begin with
-	window uint64 // those behind them
+	r      *spillReader
+	common int    // length of the common prefix of all keys
+	window uint64 // the bytes after it
 	key    []byte
 	record uint32
 	hash   uint64
 }
 
-// next reads the next record. Its key is valid until the next call.
+// next reads the next record. Its key is only valid until the next call.
 func (c *sortedRun) next() error {
-	head, err := c.r.take(4 + keyHead)
+	head, err := c.r.next(4 + keyHead)
 	if err != nil {
 		return err
 	}
 	c.record, c.hash = binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint64(head[4:])
-	if c.key, err = c.r.take(int(binary.LittleEndian.Uint32(head[12:]))); err != nil {
+	if c.key, err = c.r.next(int(binary.LittleEndian.Uint32(head[12:]))); err != nil {
 		return err
 	}
 	c.window = keyWindow(c.key, c.common)
@@ -308,10 +308,10 @@ func (c *sortedRun) less(d *sortedRun) bool {
 	return order < 0 || order == 0 && c.record < d.record
 }
 
-// merge is a heap of runs by their first records.
+// merge is a heap of runs, ordered by their first records.
 type merge []*sortedRun
 
-// sink puts run i, which may come behind those below it, in its place.
+// sink restores the heap order after run i has advanced.
 func (m merge) sink(i int) {
 	for {
 		least := i

@@ -11,19 +11,19 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// sortable is a record as a sorter takes it and gives it back.
+// sortable is a record as input and output of a sorter.
 type sortable struct {
 	Key    string
 	Record uint32
 	Hash   uint64
 }
 
-// checkSorter sorts records in memory of some size and compares with a plain sort.
+// checkSorter sorts records with a memory limit and compares with slices.SortFunc.
 func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	t.Helper()
-	shop := newWorkshop(OS{}, t.TempDir(), memory, 1)
+	tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
 	defer func() {
-		if err := shop.close(); err != nil {
+		if err := tmp.close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -34,8 +34,8 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 		size += int64(len(k))
 	}
 	buf := newSortBuffer(memory, len(keys), size)
-	for range 2 { // the buffer is used again
-		s := &sorter{shop: shop, buf: buf}
+	for range 2 { // also with a reused buffer
+		s := &sorter{tmp: tmp, buf: buf}
 		for _, x := range want {
 			if err := s.add([]byte(x.Key), x.Record, x.Hash); err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	}
 }
 
-// endKeys makes keys of which none is the beginning of another.
+// endKeys returns keys of which none is a prefix of another.
 func endKeys(values [][]byte) [][]byte {
 	for i, v := range values {
 		v = bytes.ReplaceAll(v, []byte{0}, []byte{0, 1})
@@ -130,8 +130,8 @@ func TestInvert(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 5000} {
 		for _, memory := range []int{0, 4, 100, 4096, 1 << 20} {
-			shop := newWorkshop(OS{}, t.TempDir(), memory, 1)
-			from := shop.newSpool()
+			tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
+			from := tmp.newSpillFile()
 			want := make([]uint32, n)
 			for i, p := range r.Perm(n) {
 				want[p] = uint32(i)
@@ -139,7 +139,7 @@ func TestInvert(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			inverse, err := shop.invert(from, n, memory)
+			inverse, err := tmp.invert(from, n, memory)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestInvert(t *testing.T) {
 			if _, err := in.ReadByte(); err == nil {
 				t.Errorf("%d numbers, %d bytes of memory: there is more than that", n, memory)
 			}
-			if err := shop.close(); err != nil {
+			if err := tmp.close(); err != nil {
 				t.Error(err)
 			}
 		}

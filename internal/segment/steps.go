@@ -8,18 +8,18 @@ import (
 	"herbarium/internal/query"
 )
 
-// stepsPerCheck is how many steps run between two checks of a context. A step takes from a nanosecond to a few
+// stepsPerCheck is the number of steps between checks of a context. A step takes from a nanosecond to a few
 // microseconds, so that a canceled query stops within milliseconds.
 const stepsPerCheck = 4096
 
-// steps counts the steps of a query and stops it when its context ends. Every loop whose length grows with the data calls
-// add. It is not safe for concurrent use.
+// steps counts the steps of a query and stops it when its context is canceled. Every loop whose length grows with the
+// data calls add. It is not safe for concurrent use.
 type steps struct {
 	ctx  context.Context
 	left int // steps until the next check
 
-	yield func(worked time.Duration) // see query.WithYield; nil: none
-	since time.Time                  // the end of the last yield
+	yield func(worked time.Duration) // see query.WithYield; may be nil
+	since time.Time                  // end of the last yield
 }
 
 func newSteps(ctx context.Context) *steps {
@@ -30,11 +30,11 @@ func newSteps(ctx context.Context) *steps {
 	return s
 }
 
-// add counts n steps. If the context has ended, it panics with canceled, which guard returns as an error: the loops are
-// nested in callbacks that cannot return one.
+// add counts n steps. If the context is canceled, it panics with canceled, which guard converts to an error: the loops
+// are nested in callbacks that cannot return one.
 //
-// A query that is this long yields the processor as well, as query.WithYield tells it to, or else so that short queries need
-// not wait for the scheduler's next preemption, which comes every 10 ms.
+// A query this long also yields the processor, by query.WithYield or else by the scheduler, so that short queries need
+// not wait for the next preemption, which occurs every 10 ms.
 func (s *steps) add(n int) {
 	if s.left -= n; s.left <= 0 {
 		s.check()
@@ -47,7 +47,7 @@ func (s *steps) add(n int) {
 	}
 }
 
-// check stops the query if its context has ended.
+// check stops the query if its context is canceled.
 func (s *steps) check() {
 	s.left = stepsPerCheck
 	if err := s.ctx.Err(); err != nil {
@@ -55,8 +55,8 @@ func (s *steps) check() {
 	}
 }
 
-// blocks calls f for consecutive parts of the range from up to to, with a check between them. It is for loops that are
-// too short for a call of add in each iteration.
+// blocks calls f for consecutive parts of [from, to), with a check between them. It is for loops that are too short for
+// a call of add in each iteration.
 func (s *steps) blocks(from, to int, f func(from, to int)) {
 	for from < to {
 		end := min(from+stepsPerCheck, to)

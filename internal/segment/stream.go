@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	streamNumbers = 512      // records that are looked up at once
-	streamBytes   = 64 << 10 // of records that are copied at once
-	largeRecord   = 1 << 20  // bytes from which a record is not copied
-	forgetBytes   = 16 << 20 // of records, read one after the other, that may stay in memory behind the reading
+	streamNumbers = 512      // records located at a time
+	streamBytes   = 64 << 10 // bytes of records copied at a time
+	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
+	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
 
-// Stream finds everything that q asks for, whatever page it names. The answer can be read until the reader is released.
+// Stream returns the complete result of q, regardless of its page. It can be read until the reader is released.
 //
-// It takes memory for the set of records found, in a sort order also a bit for each record there is, and in the order of
-// relevance a few tens of bytes for each record found. What is read of the file is copied, a little at a time, while a
-// fault in the map becomes an error: a client may take hours to fetch the rest. Only a very large record is given out
-// from the map.
+// It needs memory for the result set, for a sort also one bit per record of the segment, and for the order by relevance
+// a few tens of bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the
+// map become errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = r.guard(func() error {
 		st := newSteps(ctx)
-		set, clauses, err := r.answer(st, q)
+		set, clauses, err := r.evaluate(st, q)
 		if err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, 
 	return s, nil
 }
 
-// stream yields the records of a walk. The walk begins when the first record is asked for: many want the total alone.
+// stream yields the records of a walk. The walk starts with the first record, because many callers need only the total.
 func (r *Reader) stream(st *steps, total int, begin func() (walk, error)) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		c := copier{r: r, steps: st, numbers: make([]uint32, 0, min(total, streamNumbers))}
@@ -74,20 +73,20 @@ func (r *Reader) stream(st *steps, total int, begin func() (walk, error)) iter.S
 	}
 }
 
-// copier takes records out of the map.
+// copier copies records from the map.
 type copier struct {
 	r       *Reader
 	steps   *steps
 	walk    walk
-	numbers []uint32 // room for pending
-	pending []uint32 // found and not taken out yet
-	records [][]byte // taken out
-	buf     []byte   // what they point into
-	read    int      // bytes of all records in front of the one read last, while they come one after the other
-	kept    int      // where those begin that may be in memory
+	numbers []uint32 // buffer of pending
+	pending []uint32 // located, but not copied yet
+	records [][]byte // copied
+	buf     []byte   // backing array of records
+	read    int      // bytes of all records before the last one read, while reading sequentially
+	kept    int      // start of the records that may be in memory
 }
 
-// fill takes out the next records; none if there are no more.
+// fill copies the next records; none at the end.
 func (c *copier) fill() {
 	c.records, c.buf = c.records[:0], c.buf[:0]
 	if len(c.pending) == 0 {
@@ -95,38 +94,38 @@ func (c *copier) fill() {
 	}
 	for len(c.pending) > 0 && len(c.buf) < streamBytes {
 		rec := c.r.record(c.pending[0])
-		touch(c.steps, rec)
+		prefault(c.steps, rec)
 		if len(rec) >= largeRecord {
 			if len(c.records) == 0 {
 				c.records, c.pending = append(c.records, rec), c.pending[1:]
 			}
 			break
 		}
-		c.forgetBehind(int(c.r.starts.at(int(c.pending[0]))))
-		// When the buffer grows, records that were taken out before go on pointing into the old one, which is as good.
+		c.dropRead(int(c.r.starts.at(int(c.pending[0]))))
+		// If the buffer grows, earlier records keep pointing into the old one, which stays valid.
 		c.buf = append(c.buf, rec...)
 		c.records = append(c.records, c.buf[len(c.buf)-len(rec):])
 		c.pending = c.pending[1:]
 	}
 }
 
-// forgetBehind lets go of what lies behind a walk from the first record to the last: a file may be larger than memory.
-// A walk that goes back even once is in another order, and what it has read may be needed again.
-func (c *copier) forgetBehind(at int) {
+// dropRead releases the pages behind a sequential read, because a file may be larger than memory. A walk that goes back
+// even once is in a different order, and its pages may be needed again.
+func (c *copier) dropRead(at int) {
 	if at < c.read {
 		c.kept = len(c.r.records)
 	}
 	c.read = at
 	if at-c.kept >= forgetBytes {
-		forget(c.r.records[c.kept:at])
+		dropPages(c.r.records[c.kept:at])
 		c.kept = at
 	}
 }
 
-// walk appends the numbers of the next records to buf, as many as it has room for; none at the end.
+// walk appends the numbers of the next records to buf, up to its capacity; none at the end.
 type walk func(buf []uint32) []uint32
 
-// walk returns the walk through the records of an answer, in the order of the request. A nil set is that of all.
+// walk returns a walk through the records of a result, in the order of the request. A nil set means all records.
 func (r *Reader) walk(st *steps, q *query.Request, set *roaring.Bitmap, clauses []clause, total int) (walk, error) {
 	switch {
 	case total == 0:
@@ -163,43 +162,43 @@ func walkList(numbers []uint32) walk {
 	}
 }
 
-// sortedWalk reads the order of a field: upwards in one go; downwards run by run from the last, each of them upwards,
-// and then the records without a value.
+// sortedWalk iterates over the sorted rows of a field: ascending in one pass; descending run by run from the last, each
+// of them ascending, and then the records without a value.
 type sortedWalk struct {
 	col     *column
 	steps   *steps
-	chosen  bitset // places of the answer; nil: all
-	at, end int    // places that are being read
-	ahead   int    // downwards: runs still to be read
-	rest    bool   // downwards: the records without a value are still to be read
+	chosen  bitset // ranks of the result; nil means all
+	at, end int    // ranks being read
+	ahead   int    // descending: number of runs to read
+	rest    bool   // descending: whether the records without a value are still to be read
 }
 
 func newSortedWalk(st *steps, c *column, set *roaring.Bitmap, desc bool) *sortedWalk {
 	w := &sortedWalk{col: c, steps: st}
 	if set != nil {
-		w.chosen = newBitset(c.order.len())
+		w.chosen = newBitset(c.sorted.len())
 		each(st, set, func(records []uint32) {
 			for _, rec := range records {
-				w.chosen.add(c.places.at(int(rec)))
+				w.chosen.add(c.ranks.at(int(rec)))
 			}
 		})
 	}
 	if desc {
 		w.ahead, w.rest = c.distinct(), true
 	} else {
-		w.end = c.order.len()
+		w.end = c.sorted.len()
 	}
 	return w
 }
 
-// next is a walk.
+// next implements walk.
 func (w *sortedWalk) next(buf []uint32) []uint32 {
 	for len(buf) < cap(buf) {
 		w.steps.add(1)
 		w.skip()
 		switch {
 		case w.at < w.end:
-			buf = append(buf, w.col.order.at(w.at))
+			buf = append(buf, w.col.sorted.at(w.at))
 			w.at++
 		case w.ahead > 0:
 			w.ahead--
@@ -214,7 +213,7 @@ func (w *sortedWalk) next(buf []uint32) []uint32 {
 	return buf
 }
 
-// skip goes on to the next place of the answer, or to the end of what is being read.
+// skip advances to the next rank of the result, or to the end of the range being read.
 func (w *sortedWalk) skip() {
 	if w.chosen == nil {
 		return

@@ -63,8 +63,8 @@ func TestStream_sizes(t *testing.T) {
 	}
 }
 
-// TestStream_forgets streams more than is kept in memory behind the reading, twice: what was let go can be read again.
-func TestStream_forgets(t *testing.T) {
+// TestStream_dropsPages streams more than stays in memory, twice: released pages can be read again.
+func TestStream_dropsPages(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a", Type: herb.TypeText}, {Name: "b", Type: herb.TypeText, Filterable: true}}
 	var records []herb.Record
@@ -137,8 +137,8 @@ func TestStream_fault(t *testing.T) {
 	}
 }
 
-// TestStream_memory streams ten times as many records with hardly more allocations. It is not parallel: others would be
-// counted.
+// TestStream_memory checks that ten times as many records need hardly more allocations. It is not parallel, because
+// allocations of other tests would count.
 func TestStream_memory(t *testing.T) {
 	fields := []herb.Field{
 		{Name: "a", Type: herb.TypeText, Sortable: true, Filterable: true},
@@ -180,7 +180,7 @@ func TestStream_memory(t *testing.T) {
 		})
 	}
 	for _, raw := range []string{"", "sort=a", "sort=a&order=desc", "b=1", "b=1&sort=a", "b=1&sort=a&order=desc"} {
-		// A chunk of records takes a closure; a record takes nothing.
+		// A chunk of records takes a closure, a record nothing.
 		few, many := allocations(3_000, raw), allocations(30_000, raw)
 		if many-few > 30_000/100 {
 			t.Errorf("%q: %v allocations for 3,000 records, %v for 30,000", raw, few, many)
@@ -210,7 +210,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// count reads a stream and keeps nothing of it.
+// count reads a stream and discards it.
 func count(b *testing.B, r *segment.Reader, fields []herb.Field, raw string) (n int, err error) {
 	q, err := query.Parse(raw, fields)
 	if err != nil {

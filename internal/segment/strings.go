@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// stringTable is a sorted table of strings as it lies in the file: their number, where each begins and the last ends,
-// and their bytes.
+// stringTable is an encoded sorted table of strings: their number, the start of each and the end of the last, and their
+// bytes.
 type stringTable struct {
 	starts u64s
 	bytes  []byte
@@ -29,20 +29,20 @@ func (t *stringTable) len() int { return max(t.starts.len()-1, 0) }
 
 func (t *stringTable) at(i int) []byte { return t.bytes[t.starts.at(i):t.starts.at(i+1)] }
 
-// find returns the place of s, or where it would be.
+// find returns the index of s, or where it would be inserted.
 func (t *stringTable) find(s string) (i int, ok bool) {
 	i = sort.Search(t.len(), func(i int) bool { return string(t.at(i)) >= s })
 	return i, i < t.len() && string(t.at(i)) == s
 }
 
-// withPrefix returns the places of the strings that begin with a prefix.
+// withPrefix returns the indexes of the strings with a prefix.
 func (t *stringTable) withPrefix(prefix string) (from, to int) {
 	from, _ = t.find(prefix)
 	n := sort.Search(t.len()-from, func(i int) bool { return !strings.HasPrefix(string(t.at(from+i)), prefix) })
 	return from, from + n
 }
 
-// encodeStrings lays out a table.
+// encodeStrings encodes a table.
 func encodeStrings(sorted []string) []byte {
 	total := 0
 	for _, s := range sorted {

@@ -10,30 +10,30 @@ import (
 	"herbarium/internal/text"
 )
 
-// Duplicates says which records cannot be told apart by some of their fields. Numbers are the same if they are equal,
-// everything else if it is written alike. Records in which all of the fields are empty are not compared.
+// Duplicates reports the records with equal values in some fields. Numbers are compared by value, everything else as
+// written. Records in which all of the fields are empty are ignored.
 type Duplicates struct {
-	Records int         // records that have the values of an earlier one
-	First   []Duplicate // some of the values, those that begin first
+	Records int         // records with the values of an earlier one
+	First   []Duplicate // some of the combinations, by first occurrence
 }
 
 // Duplicate is one combination of values that several records have.
 type Duplicate struct {
-	Values  []string // of the first record
-	Records []int    // the first few of the records, counted from 1
+	Values  []string // as written in the first record
+	Records []int    // the first few records, counted from 1
 	Total   int
 }
 
-// The limits of what is told of duplicates, and of the memory that looking for them takes.
+// Limits of the report on duplicates, and of the memory for the search.
 const (
 	maxDuplicates       = 5
 	maxDuplicateRecords = 5
-	maxRepeated         = 1024     // hashes that are looked at again
+	maxRepeated         = 1024     // repeated hashes that are examined
 	hashesAtOnce        = 16 << 20 // 128 MiB
 )
 
-// Duplicates looks for records that have the same values in all of the fields. For one field that has none it asks the
-// field's order, at no cost; otherwise it reads all records, once for each 16 million of them, and once more if there are
+// Duplicates finds records with equal values in all of the fields. For a single field without duplicates it uses the
+// sorted rows, at no cost. Otherwise it reads all records once per 16 million of them, and once more if there are
 // duplicates.
 func (r *Reader) Duplicates(ctx context.Context, fields []int) (d Duplicates, err error) {
 	if len(fields) == 1 && r.columns[fields[0]].values() == r.columns[fields[0]].distinct() {
@@ -47,12 +47,12 @@ type duplicateSearch struct {
 	r      *Reader
 	fields []int
 	seed   maphash.Seed
-	atOnce int // hashes to keep in memory
+	atOnce int // maximum number of hashes in memory
 	key    []byte
 }
 
-// run finds the hashes that repeat, in as many rounds as memory demands, and then the records that have them: different
-// values may have the same hash.
+// run finds the repeated hashes, in as many passes as the memory requires, and then the records that have them, because
+// different values may have the same hash.
 func (s *duplicateSearch) run(ctx context.Context) (Duplicates, error) {
 	rounds := uint64(max(1, (s.r.Len()+s.atOnce-1)/s.atOnce))
 	var d Duplicates
@@ -86,7 +86,7 @@ func (s *duplicateSearch) run(ctx context.Context) (Duplicates, error) {
 	return s.gather(ctx, d, repeated)
 }
 
-// gather finds the records whose hashes repeat.
+// gather collects the records with repeated hashes.
 func (s *duplicateSearch) gather(ctx context.Context, d Duplicates, repeated []uint64) (Duplicates, error) {
 	slices.Sort(repeated)
 	groups := map[string]*Duplicate{}
@@ -121,7 +121,7 @@ func (s *duplicateSearch) gather(ctx context.Context, d Duplicates, repeated []u
 	verified := 0
 	for _, g := range inOrder {
 		if g.Total == 1 {
-			continue // another record has the hash, but not the values
+			continue // a hash collision
 		}
 		verified += g.Total - 1
 		if len(d.First) < maxDuplicates {
@@ -134,7 +134,7 @@ func (s *duplicateSearch) gather(ctx context.Context, d Duplicates, repeated []u
 	return d, nil
 }
 
-// hash returns the hash of the key of a record, which is in s.key afterwards. ok is false if there is nothing in it.
+// hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all fields are empty.
 func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 	s.key = s.key[:0]
 	for _, f := range s.fields {
@@ -142,7 +142,7 @@ func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 		raw := rawValue(record, c.labels, c.position)
 		ok = ok || len(raw) > 0
 		if c.field.Type == herb.TypeNumber && len(raw) > 0 {
-			k, _ := text.NumberKey(string(raw)) // a digit needs no escape
+			k, _ := text.NumberKey(string(raw)) // digits need no escapes
 			s.key = binary.AppendUvarint(s.key, uint64(len(k)))
 			s.key = append(s.key, k...)
 			continue

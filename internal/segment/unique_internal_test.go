@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestDuplicateSearch_rounds looks for duplicates with room for a few hashes at a time.
+// TestDuplicateSearch_rounds finds duplicates with memory for a few hashes at a time.
 func TestDuplicateSearch_rounds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x")

@@ -6,21 +6,21 @@ import (
 	"errors"
 )
 
-// rawValue returns the value of a field within the JSON of a record, without its quotes and still escaped. labels are the
-// names of the fields as they stand in the JSON, each with its quotes and the colon.
+// rawValue returns the value of a field within the JSON of a record, without its quotes and still escaped. labels are
+// the lengths of the field names as encoded in the JSON, including quotes and colon.
 func rawValue(record []byte, labels []int, field int) []byte {
-	at := 1 // behind the brace
+	at := 1 // after the brace
 	for i := 0; ; i++ {
-		at += labels[i] + 1 // behind the quote of the value
+		at += labels[i] + 1 // after the opening quote of the value
 		end := at + closingQuote(record[at:])
 		if i == field {
 			return record[at:end]
 		}
-		at = end + 2 // behind the quote and the comma
+		at = end + 2 // after the closing quote and the comma
 	}
 }
 
-// closingQuote returns where a JSON string ends.
+// closingQuote returns the index of the quote that ends a JSON string.
 func closingQuote(b []byte) int {
 	for at := 0; ; {
 		i := bytes.IndexByte(b[at:], '"')
@@ -39,7 +39,7 @@ func closingQuote(b []byte) int {
 	}
 }
 
-// unescape returns what a JSON string says.
+// unescape decodes a JSON string.
 func unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -48,10 +48,10 @@ func unescape(raw []byte) string {
 	quoted = append(append(append(quoted, '"'), raw...), '"')
 	var s string
 	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic(corruption{err}) // guard makes an error of it
+		panic(corruption{err}) // guard converts it to an error
 	}
 	return s
 }
 
-// corruption is the panic of a failed check of the format. guard returns it as ErrCorrupt.
+// corruption is the panic value of a failed format check. guard returns it as ErrCorrupt.
 type corruption struct{ err error }

@@ -12,27 +12,27 @@ import (
 	"herbarium/internal/query"
 )
 
-// occurrences are the records in which things stand that have numbers.
-type occurrences struct {
-	found sets // the records of each
-	twice sets // those of them where it stands more than once, followed by how often
+// postingsTable contains the postings of numbered terms, bigrams or prefixes.
+type postingsTable struct {
+	docs  sets // records of each
+	freqs sets // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
-// words is the part of a segment that is searched.
+// words is the full-text index of a segment.
 type words struct {
-	occurrences // of the terms, by their numbers
-	pairs       pairs
-	beginnings  beginnings
-	terms       stringTable
-	ids         u32s // the number of each term
-	forward     []byte
-	starts      u64s
-	lengths     u32s
-	short       u32s    // the records, those with the fewest words first; empty if the file does not have it
-	average     float64 // words of a record
-	sink        atomic.Uint32
-	sums        sync.Pool // of *[]byte, a byte for each record
-	repeats     sync.Pool // of *repeats
+	postingsTable // of the terms, by number
+	bigrams       bigrams
+	prefixes      prefixPostings
+	terms         stringTable
+	ids           u32s // by term, its number
+	forward       []byte
+	starts        u64s
+	lengths       u32s
+	lengthOrder   u32s    // length order: records by ascending number of words; empty if the file has none
+	average       float64 // mean number of words per record
+	sink          atomic.Uint32
+	sums          sync.Pool // of *[]byte, one byte per record
+	freqCounters  sync.Pool // of *freqCounter
 }
 
 func (w *words) open(r *Reader) (err error) {
@@ -40,47 +40,47 @@ func (w *words) open(r *Reader) (err error) {
 	if w.terms, err = openStrings(r.section(tagTerms, noField)); err != nil {
 		return err
 	}
-	if w.found, err = openSets(r.section(tagFound, noField), n); err != nil {
+	if w.docs, err = openSets(r.section(tagDocs, noField), n); err != nil {
 		return err
 	}
-	if w.twice, err = openSets(r.section(tagTwice, noField), n); err != nil {
+	if w.freqs, err = openSets(r.section(tagFreqs, noField), n); err != nil {
 		return err
 	}
 	w.ids, w.forward = r.section(tagIDs, noField), r.section(tagForward, noField)
 	w.starts, w.lengths = r.section(tagFStarts, noField), r.section(tagLengths, noField)
-	w.short = r.section(tagShort, noField)
+	w.lengthOrder = r.section(tagLengthOrder, noField)
 	t := w.terms.len()
-	if w.starts.len() != n+1 || w.lengths.len() != n || w.ids.len() != t || w.found.len() != t || w.twice.len() != t ||
-		w.short.len() != 0 && w.short.len() != n {
+	if w.starts.len() != n+1 || w.lengths.len() != n || w.ids.len() != t || w.docs.len() != t || w.freqs.len() != t ||
+		w.lengthOrder.len() != 0 && w.lengthOrder.len() != n {
 		return fmt.Errorf("%w: words", ErrCorrupt)
 	}
 	if n > 0 {
 		w.average = float64(r.meta.Words) / float64(n)
 	}
-	if err := w.beginnings.open(r); err != nil {
+	if err := w.prefixes.open(r); err != nil {
 		return err
 	}
-	return w.pairs.open(r)
+	return w.bigrams.open(r)
 }
 
-// clause is a clause of a search with the records that contain it.
+// clause is a search clause with its matching records.
 type clause struct {
 	query.Clause
-	steps   *steps
-	set     *roaring.Bitmap
-	in      *occurrences // where the clause has a number, as a whole word has; else nil
-	term    int          // the number
-	pattern []byte       // the words before the last, or all of them, as they stand in the forward index
-	from    int          // of a prefix: the terms that begin with it
-	to      int
-	last    bitset          // of a prefix: their numbers; nil: not gathered yet
-	sum     *repeats        // of a prefix without a number: how many of those words each record has; nil: it was not counted
-	thrice  *roaring.Bitmap // where it was: the records with three or more
-	all     int             // and how often a record has one of those words
+	steps    *steps
+	set      *roaring.Bitmap
+	in       *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
+	term     int            // its number in the table
+	pattern  []byte         // the words before the last, or all of them, as encoded in the forward index
+	from     int            // prefix: range of its terms
+	to       int
+	last     bitset          // prefix: their numbers; nil if not collected yet
+	sum      *freqCounter    // prefix without postings: frequencies in each record; nil if not counted
+	atLeast3 *roaring.Bitmap // if counted: the records with three or more
+	all      int             // and the total number of occurrences
 }
 
-// find returns the records that contain a clause.
-func (w *words) find(st *steps, c query.Clause) (clause, error) {
+// matchClause returns the records that contain a clause.
+func (w *words) matchClause(st *steps, c query.Clause) (clause, error) {
 	out := clause{Clause: c, steps: st}
 	whole := c.Words
 	if c.Prefix {
@@ -115,30 +115,30 @@ func (w *words) find(st *steps, c query.Clause) (clause, error) {
 	return out, nil
 }
 
-// phrase returns sets of records that have all that is known to have a number among the words of a clause: pairs of them
-// that stand one behind the other and words that are in no pair. If all of it is one, it is the clause's own.
+// phrase returns sets of records whose intersection contains all matches of a phrase: those of bigrams in it, and of
+// words in no bigram. If a single term or bigram is the whole phrase, its postings become those of the clause.
 func (w *words) phrase(c *clause, ids []uint32) (all []*roaring.Bitmap, err error) {
-	take := func(o *occurrences, number int) {
+	add := func(o *postingsTable, number int) {
 		var set *roaring.Bitmap
-		if set, err = o.found.get(number); err != nil {
+		if set, err = o.docs.get(number); err != nil {
 			return
 		}
 		if all = append(all, set); len(all) == 1 {
 			c.in, c.term = o, number
 		}
 	}
-	inPair := false // the word before and this one
+	inBigram := false // whether the preceding word and this one are a bigram
 	for i, id := range ids {
-		before := inPair
-		inPair = false
+		before := inBigram
+		inBigram = false
 		if i+1 < len(ids) {
 			var number int
-			if number, inPair = w.pairs.number(id, ids[i+1]); inPair {
-				take(&w.pairs.occurrences, number)
+			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
+				add(&w.bigrams.postingsTable, number)
 			}
 		}
-		if !before && !inPair {
-			take(&w.occurrences, int(id))
+		if !before && !inBigram {
+			add(&w.postingsTable, int(id))
 		}
 		if err != nil {
 			return nil, err
@@ -150,46 +150,46 @@ func (w *words) phrase(c *clause, ids []uint32) (all []*roaring.Bitmap, err erro
 	return all, nil
 }
 
-// counted reports whether the clause is the beginning of a word, which was counted.
+// counted reports whether the clause is a prefix whose occurrences were counted.
 func (c *clause) counted() bool { return c.sum != nil && len(c.Words) == 1 }
 
-// anyOf returns the records with any of the words that a clause's prefix may stand for. Where those have a number and are all
-// of the clause, it is the clause's own.
+// anyOf returns the records with any term that matches the prefix of a clause. If the file has the postings of the
+// prefix and it is the whole clause, they become those of the clause.
 func (w *words) anyOf(c *clause) (*roaring.Bitmap, error) {
-	in, number, ok := &w.occurrences, 0, c.to-c.from == 1
+	in, number, ok := &w.postingsTable, 0, c.to-c.from == 1
 	if ok {
 		number = int(w.ids.at(c.from))
 	} else {
-		in = &w.beginnings.occurrences
-		number, ok = w.beginnings.number(c.from, c.to)
+		in = &w.prefixes.postingsTable
+		number, ok = w.prefixes.number(c.from, c.to)
 	}
 	if ok {
 		if len(c.Words) == 1 {
 			c.in, c.term = in, number
 		}
-		return in.found.get(number)
+		return in.docs.get(number)
 	}
-	sum := w.newRepeats()
+	sum := w.newFreqCounter()
 	for t := c.from; t < c.to; t++ {
 		id := int(w.ids.at(t))
-		c.steps.add(1 + len(w.found.bytes(id))/64) // the first use of a set reads all of it
-		set, err := w.found.get(id)
+		c.steps.add(1 + len(w.docs.bytes(id))/64) // the first use of a set reads all of it
+		set, err := w.docs.get(id)
 		if err != nil {
 			return nil, err
 		}
 		c.all += int(set.GetCardinality())
-		twice, err := w.twice.get(id)
+		freqs, err := w.freqs.get(id)
 		if err != nil {
 			return nil, err
 		}
-		sum.add(w.found.bytes(id), w.twice.bytes(id), w.twice.behind(id, twice))
+		sum.add(w.docs.bytes(id), w.freqs.bytes(id), w.freqs.trailer(id, freqs))
 	}
 	sum.count(c.steps)
-	c.sum, c.thrice = sum, roaring.FromDense(sum.thrice, true)
-	return sum.once.set(), nil
+	c.sum, c.atLeast3 = sum, roaring.FromDense(sum.atLeast3, true)
+	return sum.atLeast1.set(), nil
 }
 
-// bitset is a set with a bit for each record.
+// bitset is a set with one bit per record.
 type bitset []uint64
 
 func newBitset(records int) bitset      { return make(bitset, (records+63)/64) }
@@ -197,19 +197,19 @@ func (b bitset) has(record uint32) bool { return b[record/64]>>(record%64)&1 == 
 func (b bitset) add(record uint32)      { b[record/64] |= 1 << (record % 64) }
 func (b bitset) set() *roaring.Bitmap   { return roaring.FromDense(b, false) }
 
-// again returns the records in which a clause stands more than once.
-func (w *words) again(c *clause) (*roaring.Bitmap, error) {
+// recordsWithRepeats returns the records in which a clause occurs more than once.
+func (w *words) recordsWithRepeats(c *clause) (*roaring.Bitmap, error) {
 	switch {
 	case c.in != nil:
-		return c.in.twice.get(c.term)
+		return c.in.freqs.get(c.term)
 	case c.counted():
-		return c.sum.twice.set(), nil
+		return c.sum.atLeast2.set(), nil
 	default:
 		return w.atLeast(c, 2), nil
 	}
 }
 
-// atLeast keeps of a clause's records those in which it stands at least so many times.
+// atLeast returns the records of a clause in which it occurs at least the given number of times.
 func (w *words) atLeast(c *clause, times int) *roaring.Bitmap {
 	var found []uint32
 	each(c.steps, c.set, func(records []uint32) {
@@ -225,21 +225,21 @@ func (w *words) atLeast(c *clause, times int) *roaring.Bitmap {
 	return set
 }
 
-// fetch looks at where the words of some records begin and end, all at once: the processor then waits for all of them
-// together, and not for one after the other. That takes a third of the time.
+// fetch prefetches the start and end of the words of some records. The processor then waits for all of them at once
+// instead of one after the other, which takes a third of the time.
 func (w *words) fetch(records []uint32) {
 	var sum byte
 	for _, rec := range records {
 		from, to := w.starts.at(int(rec)), w.starts.at(int(rec)+1)
 		sum |= w.forward[from] | w.forward[to-1]
 	}
-	w.sink.Store(uint32(sum)) // or the compiler leaves the looking out
+	w.sink.Store(uint32(sum)) // prevents the compiler from removing the reads
 }
 
-// count returns how often a clause stands in a record, counting up to most; 0 means all.
+// count returns the number of occurrences of a clause in a record, up to most; 0 means no limit.
 //
-// The words of a phrase stand next to each other in the forward index, too, so it is found by its bytes; it must only
-// begin where a word begins, which is behind a byte without the bit that says that more follow.
+// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
+// word boundary, which is after a byte without the continuation bit.
 func (w *words) count(record uint32, c *clause, most int) int {
 	if c.Prefix && c.last == nil {
 		c.last = newBitset(w.terms.len())
@@ -269,8 +269,8 @@ func (w *words) count(record uint32, c *clause, most int) int {
 	return n
 }
 
-// index is bytes.Index in pieces of 64 bytes, for which that has a way that does not stop at each first byte of the
-// pattern. What stands for a word often begins like others.
+// index is bytes.Index in pieces of 64 bytes, for which bytes.Index has an implementation that does not stop at each
+// first byte of the pattern. Encoded words often share their first byte.
 func index(b, pattern []byte) int {
 	const piece = 64
 	for at := 0; ; at += piece - len(pattern) + 1 {
@@ -286,8 +286,8 @@ func index(b, pattern []byte) int {
 	}
 }
 
-// counts returns how often a clause stands in each of some records, up to manyTimes. The records are in the order of
-// their numbers and have it; if it is the only clause that counts, they are among those that again returned.
+// counts returns the frequency of a clause in each of some records, up to maxFrequency. The records are in order and
+// contain the clause; if it is the only scored clause, they are among those of recordsWithRepeats.
 func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 	out := make([]byte, len(records))
 	switch {
@@ -298,26 +298,26 @@ func (w *words) counts(c *clause, only bool, records []uint32) ([]byte, error) {
 		return out, w.countPrefix(c, only, records, out)
 	default:
 		for i, rec := range records {
-			out[i] = byte(w.count(rec, c, manyTimes))
+			out[i] = byte(w.count(rec, c, maxFrequency))
 		}
 	}
 	return out, nil
 }
 
-// count is counts for what has a number. If it is the only clause, it stands in all of the records more than once. Otherwise the
-// records in which it does, and those that are asked for, are gone through side by side.
-func (o *occurrences) count(st *steps, term int, only bool, records []uint32, out []byte) error {
-	twice, err := o.twice.get(term)
+// count is counts for a clause with postings. If it is the only clause, it occurs more than once in all of the records.
+// Otherwise it merges the records with the term-frequency postings.
+func (o *postingsTable) count(st *steps, term int, only bool, records []uint32, out []byte) error {
+	freqs, err := o.freqs.get(term)
 	if err != nil {
 		return err
 	}
-	counts := o.twice.behind(term, twice)
-	if only && len(records) == int(twice.GetCardinality()) { // they are the same
+	counts := o.freqs.trailer(term, freqs)
+	if only && len(records) == int(freqs.GetCardinality()) { // the same records
 		copy(out, counts)
 		return nil
 	}
-	i, k := 0, 0 // in counts, in records
-	each(st, twice, func(some []uint32) {
+	i, k := 0, 0 // indexes in counts and records
+	each(st, freqs, func(some []uint32) {
 		for _, rec := range some {
 			for k < len(records) && records[k] < rec {
 				st.add(1)
@@ -338,25 +338,25 @@ func (o *occurrences) count(st *steps, term int, only bool, records []uint32, ou
 	return nil
 }
 
-// countPrefix is counts for a prefix. What was found while looking for it tells nearly all: where it stands three times or
-// more, the words of the record are gone through, unless that would take longer than to go through all words again.
+// countPrefix is counts for a prefix. The counter has nearly all frequencies; for those of three or more, the words of
+// the record are scanned, unless that would take longer than to scan all postings again.
 func (w *words) countPrefix(c *clause, only bool, records []uint32, out []byte) error {
-	const look = 64 // going through the words of a record takes so many times as long as counting one word
-	if look*min(int(c.thrice.GetCardinality()), len(records)) > c.all {
+	const look = 64 // scanning the words of a record takes so many times as long as counting one posting
+	if look*min(int(c.atLeast3.GetCardinality()), len(records)) > c.all {
 		return w.sumPrefix(c, records, out)
 	}
 	for i, rec := range records {
 		c.steps.add(1)
 		out[i] = 1
-		if only || c.sum.twice.has(rec) {
+		if only || c.sum.atLeast2.has(rec) {
 			out[i] = 2
 		}
 	}
-	both(c.steps, c.thrice, records, func(i int) { out[i] = byte(w.count(records[i], c, manyTimes)) })
+	both(c.steps, c.atLeast3, records, func(i int) { out[i] = byte(w.count(records[i], c, maxFrequency)) })
 	return nil
 }
 
-// both calls f with the positions of those records, which are in the order of their numbers, that are in a set.
+// both calls f for the indexes of those records, which are in order, that are in a set.
 func both(st *steps, set *roaring.Bitmap, records []uint32, f func(i int)) {
 	i := 0
 	each(st, set, func(some []uint32) {
@@ -372,7 +372,7 @@ func both(st *steps, set *roaring.Bitmap, records []uint32, f func(i int)) {
 	})
 }
 
-// sumPrefix is counts for a prefix: it adds up the words that the prefix may stand for.
+// sumPrefix is counts for a prefix: it adds up the frequencies of its terms.
 func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	room, _ := w.sums.Get().(*[]byte)
 	if room == nil {
@@ -384,23 +384,23 @@ func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	for t := c.from; t < c.to; t++ {
 		c.steps.add(1)
 		id := int(w.ids.at(t))
-		set, err := w.found.get(id)
+		set, err := w.docs.get(id)
 		if err != nil {
 			return err
 		}
-		twice, err := w.twice.get(id)
+		freqs, err := w.freqs.get(id)
 		if err != nil {
 			return err
 		}
 		each(c.steps, set, func(some []uint32) {
 			for _, rec := range some {
-				sums[rec] = atMostMany(sums[rec], 1)
+				sums[rec] = addFrequencies(sums[rec], 1)
 			}
 		})
-		counts, i := w.twice.behind(id, twice), 0
-		each(c.steps, twice, func(some []uint32) {
+		counts, i := w.freqs.trailer(id, freqs), 0
+		each(c.steps, freqs, func(some []uint32) {
 			for _, rec := range some {
-				sums[rec] = atMostMany(sums[rec], counts[i]-1)
+				sums[rec] = addFrequencies(sums[rec], counts[i]-1)
 				i++
 			}
 		})
@@ -412,16 +412,16 @@ func (w *words) sumPrefix(c *clause, records []uint32, out []byte) error {
 	return nil
 }
 
-// atMostMany adds two counts.
-func atMostMany(a, b byte) byte { return byte(min(uint(a)+uint(b), manyTimes)) }
+// addFrequencies adds two frequencies, capped to maxFrequency.
+func addFrequencies(a, b byte) byte { return byte(min(uint(a)+uint(b), maxFrequency)) }
 
-// mayEnd reports whether b begins with a word that the clause may end with.
+// mayEnd reports whether b begins with a word that matches the last word of the clause.
 func (c *clause) mayEnd(b []byte) bool {
 	id, size := binary.Uvarint(b)
 	return size > 0 && id > 0 && c.last.has(uint32(id-1))
 }
 
-// intersection returns the records that are in all sets, of which there is at least one.
+// intersection returns the records in all sets. There must be at least one set.
 func intersection(st *steps, all []*roaring.Bitmap) *roaring.Bitmap {
 	if len(all) == 1 {
 		return all[0]
@@ -433,7 +433,7 @@ func intersection(st *steps, all []*roaring.Bitmap) *roaring.Bitmap {
 		}
 	}
 	all[0], all[smallest] = all[smallest], all[0]
-	st.check() // an intersection reads a bit for each record
+	st.check() // an intersection reads one bit per record
 	out := roaring.And(all[0], all[1])
 	for _, s := range all[2:] {
 		st.check()

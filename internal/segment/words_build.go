@@ -5,40 +5,40 @@ import (
 	"encoding/binary"
 )
 
-// wordsBuilder makes the part of a segment that is searched.
+// wordsBuilder builds the full-text index of a segment.
 type wordsBuilder struct {
-	shop    *workshop
-	memory  int // bytes to sort in
-	fields  int // that are searchable
-	terms   *inverted
-	forward *spool
-	starts  *spool
-	lengths *spool
-	at      uint64
-	total   int
-	records uint32
-	extras  extraRules
+	tmp      *tempDir
+	memory   int // bytes for sorting
+	fields   int // number of searchable fields
+	terms    *inverted
+	forward  *spillFile
+	starts   *spillFile
+	lengths  *spillFile
+	at       uint64
+	total    int
+	records  uint32
+	optional optionalIndexRules
 
-	// What is gathered of a batch.
+	// Buffers of a batch.
 	words, begin, count []byte
 }
 
-func newWordsBuilder(shop *workshop, fields, memory int, extras extraRules) *wordsBuilder {
+func newWordsBuilder(tmp *tempDir, fields, memory int, optional optionalIndexRules) *wordsBuilder {
 	return &wordsBuilder{
-		shop:    shop,
-		memory:  memory,
-		fields:  fields,
-		terms:   newInverted(shop, memory),
-		forward: shop.newSpool(),
-		starts:  shop.newSpool(),
-		lengths: shop.newSpool(),
-		extras:  extras,
+		tmp:      tmp,
+		memory:   memory,
+		fields:   fields,
+		terms:    newInverted(tmp, memory),
+		forward:  tmp.newSpillFile(),
+		starts:   tmp.newSpillFile(),
+		lengths:  tmp.newSpillFile(),
+		optional: optional,
 	}
 }
 
-// add takes the words of the next records: a part for each searchable field of each record.
+// add adds the words of the next records: one part for each searchable field of each record.
 func (b *wordsBuilder) add(words *tokens, records int) error {
-	words.settle(&b.terms.dictionary)
+	words.assignIDs(&b.terms.dictionary)
 	b.words, b.begin, b.count = b.words[:0], b.begin[:0], b.count[:0]
 	for range records {
 		b.begin = binary.LittleEndian.AppendUint64(b.begin, b.at+uint64(len(b.words)))
@@ -72,7 +72,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
-	found, twice, records, err := b.terms.sets(ctx)
+	found, freqs, records, err := b.terms.sets(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,10 +83,10 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 	if err := w.section(tagIDs, noField, ids); err != nil {
 		return err
 	}
-	if err := found.writeTo(w, tagFound, noField); err != nil {
+	if err := found.writeTo(w, tagDocs, noField); err != nil {
 		return err
 	}
-	if err := twice.writeTo(w, tagTwice, noField); err != nil {
+	if err := freqs.writeTo(w, tagFreqs, noField); err != nil {
 		return err
 	}
 	if err := w.section(tagForward, noField, b.forward); err != nil {
@@ -99,10 +99,10 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *fileWriter) error {
 	if err := w.section(tagLengths, noField, b.lengths); err != nil {
 		return err
 	}
-	if b.records >= shortFrom {
-		if err := b.writeShort(ctx, w); err != nil {
+	if b.records >= lengthOrderMin {
+		if err := b.writeLengthOrder(ctx, w); err != nil {
 			return err
 		}
 	}
-	return b.writeExtras(ctx, w, names, ids, records)
+	return b.writeOptionalIndexes(ctx, w, names, ids, records)
 }

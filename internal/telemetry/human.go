@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// humanHandler writes one line a record for people: time, level where it matters, message, attributes.
+// humanHandler writes one readable line per record: time, level unless it is info, message, attributes.
 type humanHandler struct {
-	mu     *sync.Mutex // shared by all handlers on the same writer
-	w      io.Writer
-	level  slog.Level
-	colour bool
-	group  string // names of the open groups, each followed by a dot
-	attrs  string // rendered already
+	mu    *sync.Mutex // shared by all handlers on the same writer
+	w     io.Writer
+	level slog.Level
+	color bool
+	group string // names of the open groups, each followed by a dot
+	attrs string // already formatted
 }
 
-func newHumanHandler(w io.Writer, level slog.Level, colour bool) *humanHandler {
-	return &humanHandler{mu: new(sync.Mutex), w: w, level: level, colour: colour}
+func newHumanHandler(w io.Writer, level slog.Level, color bool) *humanHandler {
+	return &humanHandler{mu: new(sync.Mutex), w: w, level: level, color: color}
 }
 
-// The colours of a terminal.
+// Terminal colors.
 const (
 	dim    = "\x1b[2m"
 	red    = "\x1b[31m"
@@ -30,21 +30,21 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// Enabled is part of slog.Handler.
+// Enabled implements slog.Handler.
 func (h *humanHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
 
-// Handle is part of slog.Handler.
+// Handle implements slog.Handler.
 func (h *humanHandler) Handle(_ context.Context, r slog.Record) error {
 	var b strings.Builder
-	b.WriteString(h.paint(dim, r.Time.Format("15:04:05")))
+	b.WriteString(h.colorize(dim, r.Time.Format("15:04:05")))
 	b.WriteByte(' ')
 	switch {
 	case r.Level >= slog.LevelError:
-		b.WriteString(h.paint(red, "error "))
+		b.WriteString(h.colorize(red, "error "))
 	case r.Level >= slog.LevelWarn:
-		b.WriteString(h.paint(yellow, "warning "))
+		b.WriteString(h.colorize(yellow, "warning "))
 	case r.Level < slog.LevelInfo:
-		b.WriteString(h.paint(dim, "debug "))
+		b.WriteString(h.colorize(dim, "debug "))
 	}
 	b.WriteString(escape(r.Message))
 	b.WriteString(h.attrs)
@@ -59,7 +59,7 @@ func (h *humanHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// WithAttrs is part of slog.Handler.
+// WithAttrs implements slog.Handler.
 func (h *humanHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	var b strings.Builder
 	for _, a := range attrs {
@@ -70,7 +70,7 @@ func (h *humanHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-// WithGroup is part of slog.Handler.
+// WithGroup implements slog.Handler.
 func (h *humanHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
@@ -95,13 +95,13 @@ func (h *humanHandler) append(b *strings.Builder, group string, a slog.Attr) {
 		return
 	}
 	b.WriteByte(' ')
-	b.WriteString(h.paint(dim, escape(group+a.Key)+"="))
+	b.WriteString(h.colorize(dim, escape(group+a.Key)+"="))
 	b.WriteString(quote(v.String()))
 }
 
-func (h *humanHandler) paint(colour, s string) string {
-	if !h.colour {
+func (h *humanHandler) colorize(color, s string) string {
+	if !h.color {
 		return s
 	}
-	return colour + s + reset
+	return color + s + reset
 }

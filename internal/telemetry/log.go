@@ -15,17 +15,17 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The formats of a log.
+// Log formats.
 const (
-	FormatAuto  = "auto" // human on a terminal, JSON otherwise
+	FormatAuto  = "auto" // human on a terminal, otherwise JSON
 	FormatHuman = "human"
 	FormatJSON  = "json"
 )
 
-// LogOptions of a log.
+// LogOptions configures a log.
 type LogOptions struct {
 	Level  slog.Level
-	Format string // empty: FormatAuto
+	Format string // empty means FormatAuto
 }
 
 // NewLog returns a log that writes to w.
@@ -48,7 +48,7 @@ func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
 	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
 }
 
-// ParseLevel reads the name of a level.
+// ParseLevel parses the name of a level.
 func ParseLevel(s string) (slog.Level, error) {
 	var l slog.Level
 	switch strings.ToLower(s) {
@@ -58,14 +58,14 @@ func ParseLevel(s string) (slog.Level, error) {
 	return l, herb.Invalidf("unknown log level %q; choose debug, info, warn or error", s)
 }
 
-// IsTerminal reports whether a person is probably reading w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// quote returns a value as it stands in a line: quoted if it is empty, has a character with a meaning in the line, or has
-// one that a terminal could interpret.
+// quote formats an attribute value. It quotes empty values and values with characters that have a meaning in the line
+// or that a terminal could interpret.
 func quote(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || r == '"' || r == '=' || isUnsafe(r) }) {
 		return fmt.Sprintf("%q", s)
@@ -73,11 +73,11 @@ func quote(s string) string {
 	return s
 }
 
-// isUnsafe reports whether a terminal could interpret a character: the control characters of ASCII (C0) and of Unicode
-// (C1), other characters that do not print, and bytes that are not UTF-8, which may be C1 controls of an 8-bit terminal.
+// isUnsafe reports whether a terminal could interpret a character: ASCII (C0) and Unicode (C1) control characters,
+// other unprintable characters, and invalid UTF-8, which may be C1 controls of an 8-bit terminal.
 func isUnsafe(r rune) bool { return r != ' ' && !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// escape returns a message with its unsafe characters escaped.
+// escape returns a message with unsafe characters escaped.
 func escape(s string) string {
 	if !strings.ContainsFunc(s, isUnsafe) {
 		return s

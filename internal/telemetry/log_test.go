@@ -26,7 +26,7 @@ func TestNewLog_human(t *testing.T) {
 	}
 }
 
-// TestNewLog_controlCharacters checks that nothing in a line reaches a terminal as a control character.
+// TestNewLog_controlCharacters checks that no control characters are written.
 func TestNewLog_controlCharacters(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]string{
@@ -49,7 +49,7 @@ func TestNewLog_controlCharacters(t *testing.T) {
 	}
 }
 
-func TestNewLog_jsonWhereNobodyReads(t *testing.T) {
+func TestNewLog_jsonWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
 	log, err := telemetry.NewLog(&buf, telemetry.LogOptions{Level: slog.LevelDebug})

@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Metrics counts what the program does. Nothing that a client chose freely becomes a label.
+// Metrics is the set of metrics of the program. Labels never contain values chosen freely by clients.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -24,8 +24,8 @@ type Metrics struct {
 	rejected *prometheus.CounterVec
 }
 
-// NewMetrics returns metrics of a program of that version, beside those of Go itself. At each look, datasets tells what
-// is served.
+// NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
+// datasets.
 func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, error)) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -60,7 +60,7 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, 
 	return m
 }
 
-// Request counts a request. A route that was not found is empty; so is a status of a connection that was cut.
+// Request counts a request. route is empty if not found; status is 0 if the connection was aborted.
 func (m *Metrics) Request(method, route string, status int, bytes int64, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 	m.bytes.WithLabelValues(route).Add(float64(bytes))
@@ -69,7 +69,7 @@ func (m *Metrics) Request(method, route string, status int, bytes int64, took ti
 // Rejected counts a request that was rejected.
 func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lane, reason).Inc() }
 
-// Lane registers the gauges of a lane: its slots, and how many of them are taken.
+// Lane registers the gauges of a lane: its slots, and how many of them are in use.
 func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	labels := prometheus.Labels{"lane": name}
 	size := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -81,7 +81,7 @@ func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	}, func() float64 { return float64(inFlight()) }))
 }
 
-// Part notes whether something that requests depend on answers.
+// Part sets whether a dependency is available.
 func (m *Metrics) Part(name string, up bool) {
 	value := 0.0
 	if up {
@@ -90,7 +90,7 @@ func (m *Metrics) Part(name string, up bool) {
 	m.parts.WithLabelValues(name).Set(value)
 }
 
-// Handler serves the metrics at /metrics and Go's profiles at /debug/pprof/. It belongs on an address that is not public.
+// Handler serves the metrics at /metrics and Go profiles at /debug/pprof/. Do not expose it on a public address.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
@@ -102,7 +102,7 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// datasetCollector tells of the datasets at each look.
+// datasetCollector collects the metrics of datasets at each scrape.
 type datasetCollector struct {
 	list               func(context.Context) ([]herb.Dataset, error)
 	records, published *prometheus.Desc
@@ -118,13 +118,13 @@ func newDatasetCollector(list func(context.Context) ([]herb.Dataset, error)) *da
 	}
 }
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (c *datasetCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- c.records
 	out <- c.published
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c *datasetCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -54,10 +54,10 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestMetrics_datasetsAway(t *testing.T) {
+func TestMetrics_datasetsUnavailable(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.Dataset, error) { return nil, errors.New("away") })
 	if status, _ := scrape(t, m, "/metrics"); status != http.StatusInternalServerError {
-		t.Errorf("status %d; want 500, not figures that are missing some", status)
+		t.Errorf("status %d; want 500 rather than incomplete metrics", status)
 	}
 }

@@ -1,25 +1,26 @@
 package text
 
-// Closest returns the choice most like a word that was probably mistyped; ok is false when none is near enough to be
-// meant.
+// Closest returns the choice with the smallest edit distance to word, ignoring case and accents. ok is false if no
+// choice is close enough to be a likely typo. The first of equally close choices wins.
 func Closest(word string, choices []string) (choice string, ok bool) {
 	w := []rune(Fold(word))
-	limit := len(w)/3 + 1 // edits that still count as a slip
+	limit := len(w)/3 + 1 // maximum edit distance of a typo
 	for _, c := range choices {
 		r := []rune(Fold(c))
 		if d := len(w) - len(r); max(d, -d) > limit {
 			continue
 		}
-		if d := distance(w, r); d < len(w) && d <= limit {
+		if d := editDistance(w, r); d < len(w) && d <= limit {
 			choice, ok, limit = c, true, d-1
 		}
 	}
 	return choice, ok
 }
 
-// distance counts the edits between two words: insertion, deletion, replacement, and the swap of two neighbours.
-func distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+// editDistance returns the number of insertions, deletions, substitutions and transpositions of adjacent characters
+// between two words.
+func editDistance(a, b []rune) int {
+	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -32,10 +33,10 @@ func distance(a, b []rune) int {
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
+				row[j] = min(row[j], beforeLast[j-2]+1)
 			}
 		}
-		before, last, row = last, row, before
+		beforeLast, last, row = last, row, beforeLast
 	}
 	return last[len(b)]
 }

@@ -7,22 +7,21 @@ import (
 	"golang.org/x/text/language"
 )
 
-// collator pairs a collator with its buffer; neither may be shared between goroutines.
+// collator pairs a collator with its buffer. It is not safe for concurrent use.
 type collator struct {
 	*collate.Collator
 	buf collate.Buffer
 }
 
-// collators keeps collators for reuse: building one costs several times as much as a key.
+// collators pools collators: building one costs several times as much as computing a key.
 var collators = sync.Pool{New: func() any {
 	return &collator{Collator: collate.New(language.Und)}
 }}
 
-// CollationKey returns the key by which people sort text: Unicode root collation, accents and case counting only where
-// the letters are the same.
+// CollationKey returns the sort key of a text by the Unicode root collation, in which accents and case only break ties.
 //
-// A key is the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and their
-// tertiary weights.
+// A key consists of the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and
+// their tertiary weights.
 func CollationKey(s string) string {
 	if key, ok := asciiKey(s); ok {
 		return key
@@ -30,8 +29,8 @@ func CollationKey(s string) string {
 	return collationKey(s)
 }
 
-// PrimaryKey returns the beginning of the collation keys of all text that begins with s, which must be ASCII, and with
-// text that differs from s in case alone.
+// PrimaryKey returns the common prefix of the collation keys of all texts that begin with s in any case. s must be
+// ASCII.
 func PrimaryKey(s string) string {
 	key := CollationKey(s)
 	for i := 0; ; i += 2 {
@@ -48,18 +47,18 @@ func collationKey(s string) string {
 	return string(c.KeyFromString(&c.buf, s))
 }
 
-// asciiWeights are the weights of the ASCII characters. In the root collation none of them depends on its neighbours, and
-// all have the same secondary weight.
+// asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
+// adjacent characters, and all have the same secondary weight.
 type asciiWeights struct {
 	primary  [128][2]byte
 	tertiary [128]byte
-	ignored  [128]bool // control characters have no weight at all
-	ok       bool      // the collator has the form that is expected
+	ignored  [128]bool // control characters have no weight
+	ok       bool      // false if the collator's keys do not have the expected format
 }
 
 const commonSecondary = "\x00\x20"
 
-// ascii asks the collator for the weights of each character, once.
+// ascii returns the weights of the ASCII characters, read from the collator once.
 var ascii = sync.OnceValue(func() *asciiWeights {
 	w := &asciiWeights{ok: true}
 	for c := range 128 {
@@ -77,7 +76,7 @@ var ascii = sync.OnceValue(func() *asciiWeights {
 	return w
 })
 
-// asciiKey is the short way for what most values are.
+// asciiKey is the fast path of CollationKey for ASCII. ok is false for other text.
 func asciiKey(s string) (string, bool) {
 	n := 0 // characters with a weight
 	w := ascii()
@@ -93,7 +92,7 @@ func asciiKey(s string) (string, bool) {
 	if !w.ok {
 		return "", false
 	}
-	key := make([]byte, 5*n+4) // the separators are zero already
+	key := make([]byte, 5*n+4) // already zeroed, separators included
 	secondary, tertiary := 2*n+2, 4*n+4
 	at := 0
 	for i := range len(s) {

@@ -1,3 +1,3 @@
-// Package text is how text compares and splits: sort keys, folding, words, list elements and the score of a search. All
-// engines take these rules from here, which is why they agree.
+// Package text defines how text is compared and split: sort keys, case folding, words, list elements and search scores.
+// All engines share these rules, so their results agree.
 package text

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns s as search sees it, without differences of case, accent and compatibility form: "Straße", "STRASSE" and
-// "strasse" fold alike, and so do "Ångström" and "angstrom". Folding twice changes nothing more.
+// Fold normalizes s for search: it removes differences of case, accents and compatibility forms. "Straße", "STRASSE"
+// and "strasse" fold to the same string, and so do "Ångström" and "angstrom". Fold is idempotent.
 //
-// Only marks that are accents are dropped. A vowel sign of Devanagari or the voicing mark of が makes another letter and
-// stays.
+// Only accents are dropped. Marks that distinguish letters, such as Devanagari vowel signs or the voicing mark of が,
+// are kept.
 func Fold(s string) string {
 	if lower, ok := foldASCII(s); ok {
 		return lower
@@ -29,7 +29,7 @@ func Fold(s string) string {
 			continue
 		}
 		if unicode.Is(unicode.Cherokee, r) {
-			// The case folding below swaps the two cases of Cherokee instead of joining them.
+			// cases.Fold swaps the two cases of Cherokee instead of unifying them.
 			r = unicode.ToLower(r)
 		}
 		b.WriteRune(r)
@@ -37,7 +37,7 @@ func Fold(s string) string {
 	return norm.NFKC.String(cases.Fold().String(b.String()))
 }
 
-// foldASCII is the short way for what most values are.
+// foldASCII is the fast path of Fold for ASCII. ok is false for other text.
 func foldASCII(s string) (string, bool) {
 	upper := false
 	for i := range len(s) {
@@ -52,8 +52,8 @@ func foldASCII(s string) (string, bool) {
 	return s, true
 }
 
-// isIgnored reports whether a rune of decomposed text makes no difference to a search: an accent, or a character that is
-// not there to be seen (soft hyphen, joiner, direction mark, variation selector).
+// isIgnored reports whether search ignores a rune of decomposed text: an accent, or an invisible character (soft
+// hyphen, joiner, direction mark, variation selector).
 func isIgnored(r rune) bool {
 	switch {
 	case r < 0x80 || r == zeroWidthSpace:
@@ -77,7 +77,7 @@ func isIgnored(r rune) bool {
 
 const zeroWidthSpace = '\u200B'
 
-// baseLetter maps the letters that Unicode does not decompose although people type the plain one for them.
+// baseLetter returns the plain letters that people type for letters that Unicode does not decompose.
 func baseLetter(r rune) (string, bool) {
 	switch r {
 	case 'Ø', 'ø':
@@ -96,7 +96,7 @@ func baseLetter(r rune) (string, bool) {
 		return "ae", true
 	case 'Œ', 'œ':
 		return "oe", true
-	case '\u2018', '\u2019', '\u02BC': // apostrophes that type setters prefer
+	case '\u2018', '\u2019', '\u02BC': // typographic apostrophes
 		return "'", true
 	case zeroWidthSpace:
 		return " ", true

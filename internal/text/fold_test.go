@@ -59,13 +59,13 @@ func TestFold(t *testing.T) {
 				t.Errorf("Fold(%q) = %q, want %q", c.in, got, c.want)
 			}
 			if again := text.Fold(got); again != got {
-				t.Errorf("folding again changes %q to %q", got, again)
+				t.Errorf("Fold is not idempotent: %q becomes %q", got, again)
 			}
 		})
 	}
 }
 
-// TestFoldEveryRune folds each character behind a letter. It leaves out the planes that hold ideographs alone, or nothing.
+// TestFoldEveryRune folds each character after a letter. It skips planes that contain only ideographs or nothing.
 func TestFoldEveryRune(t *testing.T) {
 	t.Parallel()
 	for r := range rune(0xE1000) {
@@ -75,10 +75,10 @@ func TestFoldEveryRune(t *testing.T) {
 		s := "a" + string(r)
 		once := text.Fold(s)
 		if twice := text.Fold(once); twice != once {
-			t.Errorf("%U: Fold(%q) = %q, and again %q", r, s, once, twice)
+			t.Errorf("%U: Fold(%q) = %q, Fold of that %q", r, s, once, twice)
 		}
 		if small := text.Fold(strings.ToLower(s)); small != once {
-			t.Errorf("%U: %q folds to %q, its small letter to %q", r, s, once, small)
+			t.Errorf("%U: %q folds to %q, its lower case to %q", r, s, once, small)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func FuzzFold(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		once := text.Fold(s)
 		if twice := text.Fold(once); twice != once {
-			t.Errorf("Fold(%q) = %q, and again %q", s, once, twice)
+			t.Errorf("Fold(%q) = %q, Fold of that %q", s, once, twice)
 		}
 		for _, w := range text.AppendWords(nil, s) {
 			if again := text.AppendWords(nil, w); len(again) != 1 || again[0] != w {

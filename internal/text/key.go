@@ -7,9 +7,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Key returns the bytes by which a value of the given type compares: two values sort as their keys do, and values with
-// the same key are ties. ok is false when the value does not fit the type. Empty values have no place in an order (they
-// come last whichever way it runs), so callers keep them apart.
+// Key returns the sort key of a value of the given type: values sort as their keys do as bytes, and values with the
+// same key are ties. ok is false if the value is not valid for the type. Callers must handle empty values separately:
+// they sort last in both directions.
 func Key(t herb.Type, value string) (key string, ok bool) {
 	switch t {
 	case herb.TypeNumber:
@@ -21,19 +21,19 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	}
 }
 
-// The first byte of a number's key.
+// First bytes of number keys.
 const (
 	numberNegative = 1
 	numberZero     = 2
 	numberPositive = 3
 )
 
-// NumberKey returns the key of a number in plain decimal notation: an optional minus sign, digits without leading
-// zeros, and optionally a point and more digits. Equal values have equal keys however they are written, and nothing is
-// rounded: a number may have any number of digits.
+// NumberKey returns the sort key of a number in plain decimal notation: an optional minus sign, digits without leading
+// zeros, and optionally a point and more digits. Equal numbers have equal keys regardless of notation. Numbers may have
+// any number of digits; nothing is rounded.
 //
-// The key is the sign, the position of the decimal point relative to the first significant digit, and the significant
-// digits. Those of a negative number are inverted, so that the larger magnitude comes first.
+// The key consists of the sign, the position of the decimal point relative to the first significant digit, and the
+// significant digits. Exponent and digits of negative numbers are inverted, so that larger magnitudes sort first.
 func NumberKey(s string) (key string, ok bool) {
 	b, ok := appendNumberKey(make([]byte, 0, 64), []byte(s))
 	if !ok {
@@ -44,20 +44,20 @@ func NumberKey(s string) (key string, ok bool) {
 
 // IsNumber reports whether s is a number in plain decimal notation.
 func IsNumber(s []byte) bool {
-	_, _, _, ok := cutNumber(s)
+	_, _, _, ok := splitNumber(s)
 	return ok
 }
 
-// cutNumber takes a number apart.
-func cutNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
+// splitNumber splits a number into sign, integer part and fraction. ok is false if s is not a number.
+func splitNumber(s []byte) (negative bool, whole, fraction []byte, ok bool) {
 	rest, negative := bytes.CutPrefix(s, []byte{'-'})
 	whole, fraction, point := bytes.Cut(rest, []byte{'.'})
-	ok = digits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || digits(fraction))
+	ok = isDigits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || isDigits(fraction))
 	return negative, whole, fraction, ok
 }
 
 func appendNumberKey(dst, s []byte) (key []byte, ok bool) {
-	negative, whole, fraction, ok := cutNumber(s)
+	negative, whole, fraction, ok := splitNumber(s)
 	if !ok {
 		return dst, false
 	}
@@ -83,12 +83,12 @@ func appendNumberKey(dst, s []byte) (key []byte, ok bool) {
 		for i := start; i < len(dst); i++ {
 			dst[i] = ^dst[i]
 		}
-		dst = append(dst, 0xFF) // -1.5 before -1: the shorter of two equal beginnings is the larger number
+		dst = append(dst, 0xFF) // -1.5 before -1: if one is a prefix of the other, the shorter is the larger number
 	}
 	return dst, true
 }
 
-func digits[T string | []byte](s T) bool {
+func isDigits[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -97,17 +97,17 @@ func digits[T string | []byte](s T) bool {
 	return len(s) > 0
 }
 
-// IsDate reports whether s is a calendar date written YYYY-MM-DD.
+// IsDate reports whether s is a calendar date in the form YYYY-MM-DD.
 func IsDate(s string) bool {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !digits(s[:4]) || !digits(s[5:7]) || !digits(s[8:]) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !isDigits(s[:4]) || !isDigits(s[5:7]) || !isDigits(s[8:]) {
 		return false
 	}
-	year, month, day := number(s[:4]), number(s[5:7]), number(s[8:])
+	year, month, day := parseDigits(s[:4]), parseDigits(s[5:7]), parseDigits(s[8:])
 	return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 }
 
-// number reads a few digits that were checked before.
-func number(s string) int {
+// parseDigits parses a few digits that have been validated.
+func parseDigits(s string) int {
 	n := 0
 	for i := range len(s) {
 		n = n*10 + int(s[i]-'0')

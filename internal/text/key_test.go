@@ -44,7 +44,7 @@ func TestCollationKey(t *testing.T) {
 		{"한", "\u1112\u1161\u11ab"},
 	} {
 		if text.CollationKey(alike[0]) != text.CollationKey(alike[1]) {
-			t.Errorf("%q and %q, two spellings of one text, sort apart", alike[0], alike[1])
+			t.Errorf("%q and %q, equivalent texts, have different keys", alike[0], alike[1])
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestCollationKeyConcurrently(t *testing.T) {
 
 func TestNumberKey(t *testing.T) {
 	t.Parallel()
-	// Each line holds ways to write one number; the lines rise.
+	// Each line lists notations of one number; lines are in ascending order.
 	lines := [][]string{
 		{"-123456789012345678901234567891"},
 		{"-123456789012345678901234567890.5", "-123456789012345678901234567890.50"},
@@ -95,9 +95,9 @@ func TestNumberKey(t *testing.T) {
 			key, ok := text.NumberKey(s)
 			switch {
 			case !ok:
-				t.Errorf("%q is not taken for a number", s)
+				t.Errorf("%q is not recognized as a number", s)
 			case i == 0 && key <= last:
-				t.Errorf("%q does not sort behind what is less", s)
+				t.Errorf("%q does not sort after smaller numbers", s)
 			case i > 0 && key != last:
 				t.Errorf("%q and %q have different keys", line[0], s)
 			}
@@ -110,7 +110,7 @@ func TestNumberKey(t *testing.T) {
 		"--1", "1-", "1.2.3", "NaN", "Inf", "-Inf", "١", "１", "1/2", "½", "1\x00",
 	} {
 		if _, ok := text.NumberKey(s); ok {
-			t.Errorf("%q is taken for a number", s)
+			t.Errorf("%q is accepted as a number", s)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestNumberKeyRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
 		a, b := decimal(r), decimal(r)
-		if r.IntN(4) == 0 { // a near one
+		if r.IntN(4) == 0 { // close to a
 			b = a + string(rune('0'+r.IntN(10)))
 		}
 		compareNumbers(t, a, b)
@@ -154,7 +154,7 @@ func decimal(r *rand.Rand) string {
 	return s
 }
 
-// compareNumbers compares the keys of two numbers with their values, if numbers they are.
+// compareNumbers compares the keys of two numbers with their values. Invalid numbers are skipped.
 func compareNumbers(t *testing.T, a, b string) {
 	t.Helper()
 	ka, oka := text.NumberKey(a)
@@ -165,7 +165,7 @@ func compareNumbers(t *testing.T, a, b string) {
 	ra, oka := new(big.Rat).SetString(a)
 	rb, okb := new(big.Rat).SetString(b)
 	if !oka || !okb {
-		t.Errorf("%q or %q is no number and has a key", a, b)
+		t.Errorf("%q or %q is not a number but has a key", a, b)
 		return
 	}
 	if got, want := strings.Compare(ka, kb), ra.Cmp(rb); got != want {
@@ -204,7 +204,7 @@ func TestIsDate(t *testing.T) {
 		"2024-0a-01", "12024-01-01", "２０２４-01-01", "2024-01-0\x00",
 	} {
 		if text.IsDate(s) {
-			t.Errorf("%q is taken for a date", s)
+			t.Errorf("%q is accepted as a date", s)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestKey(t *testing.T) {
 	key := func(typ herb.Type, value string) string {
 		k, ok := text.Key(typ, value)
 		if !ok {
-			t.Errorf("%q is not taken for a %s", value, typ)
+			t.Errorf("%q is not recognized as a %s", value, typ)
 		}
 		return k
 	}
@@ -237,12 +237,12 @@ func TestKey(t *testing.T) {
 	}
 	for _, typ := range []herb.Type{herb.TypeNumber, herb.TypeDate} {
 		if _, ok := text.Key(typ, "rose"); ok {
-			t.Errorf("rose is taken for a %s", typ)
+			t.Errorf("rose is accepted as a %s", typ)
 		}
 	}
 }
 
-// TestCollationKey_ascii compares the short way for ASCII with the collator itself.
+// TestCollationKey_ascii compares the fast path for ASCII with the collator.
 func TestCollationKey_ascii(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

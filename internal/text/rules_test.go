@@ -14,11 +14,11 @@ import (
 	"herbarium/internal/text"
 )
 
-var freeze = flag.Bool("freeze", false, "write the table of the rules if there is none for their number")
+var freeze = flag.Bool("freeze", false, "write the table of the rules if there is none for rulesNumber")
 
-// TestRules compares the rules with the table that was frozen when they got their number. Files hold what the rules
-// computed, and are refused by programs with others; so whoever changes the rules, or updates a module that does, raises
-// the number and freezes a table with
+// TestRules compares the rules with the table frozen for rulesNumber. Files contain data computed by the rules and are
+// rejected by programs with different rules. After a change of the rules, or an update of a module that changes them,
+// increment rulesNumber and freeze a new table:
 //
 //	go test ./internal/text -run TestRules -freeze
 func TestRules(t *testing.T) {
@@ -50,8 +50,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("line %d\nwas %s\nis  %s", i+1, a, b)
 		}
 	}
-	t.Errorf("%d lines differ from %s. The rules of text have changed: if that is meant, raise rulesNumber and freeze a new table (see "+
-		"this test). Datasets must be published again by those who update.", shown, path)
+	t.Errorf("%d lines differ from %s. The text rules have changed: if intended, increment rulesNumber and freeze a new table (see "+
+		"this test). After the update, datasets must be published again.", shown, path)
 }
 
 func lineOf(lines []string, i int) string {
@@ -61,16 +61,16 @@ func lineOf(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// TestRules_first: as long as these are the first rules they are called so.
+// TestRules_first checks that FirstRules matches Rules as long as rulesNumber is 1.
 func TestRules_first(t *testing.T) {
 	t.Parallel()
 	if strings.HasPrefix(text.Rules(), "1,") && text.Rules() != text.FirstRules {
-		t.Errorf("the rules are %q; the first were %q. Raise rulesNumber, and freeze a table", text.Rules(), text.FirstRules)
+		t.Errorf("Rules() = %q, FirstRules = %q; increment rulesNumber and freeze a new table", text.Rules(), text.FirstRules)
 	}
 }
 
-// rulesTable writes down what the rules make of a broad sample of Unicode: samples of text in full, and of the single
-// characters, alone and between letters and digits, a checksum for each 128 of them.
+// rulesTable returns the results of the rules for a broad sample of Unicode: text samples in full; for single
+// characters, alone and between letters and digits, one checksum per 128.
 func rulesTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -100,7 +100,7 @@ func rulesTable(t *testing.T) string {
 	return b.String()
 }
 
-// checksum adds up what the rules make of characters.
+// checksum hashes the results of the rules for a range of characters.
 func checksum(from, to, step rune) uint32 {
 	h := fnv.New32a()
 	for r := from; r <= to; r += step {
@@ -111,7 +111,7 @@ func checksum(from, to, step rune) uint32 {
 	return h.Sum32()
 }
 
-// ruleSamples are texts in which characters depend on their neighbours.
+// ruleSamples are texts in which the treatment of a character depends on adjacent ones.
 var ruleSamples = []string{
 	"", "Rose", "rosé", "ROSÉ", "rose\u0301", "Ångström", "A\u030angstro\u0308m", "Straße", "STRASSE", "İstanbul", "ısırgan", "Çelik",
 	"ΣΊΣΥΦΟΣ", "σίσυφος", "ёлка", "Щука", "植物園", "バラ", "ﾊﾞﾗ", "か\u3099", "が", "カタカナとひらがな", "हिन्दी में", "ภาษาไทย", "한국어 문장", "\u1112\u1161\u11ab",

@@ -18,7 +18,7 @@ func TestIDF(t *testing.T) {
 		}
 	}
 	if got := text.IDF(100, 100); got <= 0 {
-		t.Errorf("a word that is everywhere weighs %v; a match must never cost", got)
+		t.Errorf("IDF of a word in all records = %v, want > 0", got)
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 	"herbarium/internal/herb"
 )
 
-// AppendSortKey appends a key that compares with others of its type as the keys of Key do, and is equal where they are,
-// but is made without allocating and, of text, has about a fifth of their length: most of a sort is moving keys.
-// No key is the beginning of another one, so that keys may be compared piece by piece, whatever follows the last.
+// AppendSortKey appends a sort key that compares with others of its type as those of Key do and is equal if they are,
+// but is computed without allocating. For text it is about a fifth as long: most of the work of a sort is moving keys.
+// No key is a prefix of another, so concatenated keys compare key by key.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
 	switch t {
 	case herb.TypeNumber:
 		key, ok = appendNumberKey(dst, value)
-		return append(key, 0), ok // less than a digit: 1 before 15
+		return append(key, 0), ok // sorts before any digit: 1 before 15
 	case herb.TypeDate:
 		return append(dst, value...), IsDate(string(value))
 	default:
@@ -28,21 +28,21 @@ func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) 
 	}
 }
 
-// The sort key of text has the weights of its collation key, level by level. A primary weight of an ASCII character is
-// one byte. Secondary and tertiary weights are nearly all the same, the common one of their level, so that only the
-// others are written, each behind the number of common ones before it.
+// The sort key of text consists of the weights of its collation key, level by level. The primary weight of an ASCII
+// character takes one byte. Nearly all secondary and tertiary weights are the common weight of their level, so only the
+// others are written, each after the number of common weights before it.
 
-// shortWeights gives the primary weights of the ASCII characters one byte each: even ones, so that there is an odd one for
-// the other weights on either side.
+// shortWeights maps the primary weights of ASCII characters to one byte each. These are even, which leaves an odd byte
+// on either side for the other weights.
 type shortWeights struct {
-	primary  [256]byte // of characters with a weight; else 0
+	primary  [256]byte // 0 for characters without a weight
 	tertiary [128]byte
-	common   byte     // tertiary weight
-	sorted   []uint16 // the primary weights that have a byte, which is twice their place and two
-	ok       bool     // the collator has the form that is expected
+	common   byte     // common tertiary weight
+	sorted   []uint16 // primary weights that have a byte; that of sorted[i] is 2*i + 2
+	ok       bool     // false if the collator's keys do not have the expected format
 }
 
-// short derives the bytes from the weights, once.
+// short returns the one-byte weights, computed once.
 var short = sync.OnceValue(func() *shortWeights {
 	from := ascii()
 	w := &shortWeights{tertiary: from.tertiary, common: from.tertiary['a'], ok: from.ok}
@@ -56,7 +56,7 @@ var short = sync.OnceValue(func() *shortWeights {
 	for p, ok := range has {
 		if ok {
 			w.sorted = append(w.sorted, uint16(p))
-			w.ok = w.ok && p < 1<<15 // above, a weight takes three bytes
+			w.ok = w.ok && p < 1<<15 // larger weights take three bytes
 		}
 	}
 	for c := range 128 {
@@ -67,7 +67,8 @@ var short = sync.OnceValue(func() *shortWeights {
 	return w
 })
 
-// code returns the byte of a primary weight, or the byte before it if it has none of its own.
+// code returns the byte of a primary weight. If it has none, whole is false and code is the odd byte where it sorts;
+// the weight must follow.
 func (w *shortWeights) code(primary uint16) (code byte, whole bool) {
 	i := sort.Search(len(w.sorted), func(i int) bool { return w.sorted[i] >= primary })
 	if i < len(w.sorted) && w.sorted[i] == primary {
@@ -76,7 +77,7 @@ func (w *shortWeights) code(primary uint16) (code byte, whole bool) {
 	return byte(2*i + 1), false
 }
 
-// appendASCIISortKey is the short way for what most values are.
+// appendASCIISortKey is the fast path of AppendSortKey for ASCII. ok is false for other text.
 func appendASCIISortKey(dst, value []byte) ([]byte, bool) {
 	w := short()
 	if !w.ok {
@@ -88,15 +89,15 @@ func appendASCIISortKey(dst, value []byte) ([]byte, bool) {
 	for i, c := range value {
 		p := w.primary[c]
 		if p == 0 { // not ASCII, or ignored
-			return appendASCIIWithIgnored(dst, value)
+			return appendASCIISkippingIgnored(dst, value)
 		}
 		primary[i] = p
 	}
 	return w.appendTertiary(append(appendCommon(append(dst[:start+len(value)], 0), len(value), false), 0, 0), value), true
 }
 
-// appendASCIIWithIgnored makes the key of the characters that have a weight.
-func appendASCIIWithIgnored(dst, value []byte) ([]byte, bool) {
+// appendASCIISkippingIgnored appends the key of ASCII text that contains characters without a weight.
+func appendASCIISkippingIgnored(dst, value []byte) ([]byte, bool) {
 	w := short()
 	var with []byte
 	for _, c := range value {
@@ -110,7 +111,7 @@ func appendASCIIWithIgnored(dst, value []byte) ([]byte, bool) {
 	return appendASCIISortKey(dst, with)
 }
 
-// appendTertiary appends the last level of the key of ASCII characters.
+// appendTertiary appends the tertiary level of the key of ASCII text.
 func (w *shortWeights) appendTertiary(dst, value []byte) []byte {
 	common := 0
 	for _, c := range value {
@@ -125,7 +126,7 @@ func (w *shortWeights) appendTertiary(dst, value []byte) []byte {
 	return append(appendCommon(dst, common, false), 0)
 }
 
-// appendTextSortKey makes the key out of the collation key.
+// appendTextSortKey computes the sort key from the collation key.
 func appendTextSortKey(dst, value []byte) []byte {
 	c := collators.Get().(*collator)
 	defer collators.Put(c)
@@ -133,12 +134,12 @@ func appendTextSortKey(dst, value []byte) []byte {
 	key := c.Key(&c.buf, value)
 	w := short()
 	if !w.ok {
-		return append(append(dst, key...), 0) // less than a weight
+		return append(append(dst, key...), 0) // sorts before any weight
 	}
 	for key[0] != 0 || key[1] != 0 {
 		size := 2
 		if key[0] >= 0x80 {
-			size = 3 // it is larger than any that has a byte
+			size = 3 // larger than any weight that has a byte
 			dst = append(dst, byte(2*len(w.sorted)+1))
 			dst = append(dst, key[:size]...)
 		} else if code, whole := w.code(binary.BigEndian.Uint16(key)); whole {
@@ -171,9 +172,9 @@ func appendTextSortKey(dst, value []byte) []byte {
 	return append(appendCommon(dst, common, false), 0)
 }
 
-// appendCommon appends how many common weights stand before another one, or before the end, which is a weight of zero. If
-// that other weight is the greater one, the more there are the less is the key; if it is the lesser one, the other way
-// round. Of two equally long beginnings, the one before the greater weight is the greater.
+// appendCommon appends a count of common weights, which precede another weight or the end of the level (a weight of
+// zero). If that weight is greater than the common one, larger counts sort first; if it is less, they sort last. For
+// equal counts, the one before the greater weight sorts last.
 func appendCommon(dst []byte, n int, greater bool) []byte {
 	const most, block = 0x7D, 0x40
 	switch {

@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// compareSortKeys compares the sort keys of two values with their keys.
+// compareSortKeys checks that the sort keys of two values compare as their keys do.
 func compareSortKeys(t *testing.T, typ herb.Type, a, b string) {
 	t.Helper()
 	ka, oka := text.Key(typ, a)
@@ -34,11 +34,11 @@ func compareSortKeys(t *testing.T, typ herb.Type, a, b string) {
 		t.Errorf("the sort keys of %s %q and %q compare as %d, their keys as %d", typ, a, b, got, want)
 	}
 	if want != 0 && (bytes.HasPrefix(sa, sb) || bytes.HasPrefix(sb, sa)) {
-		t.Errorf("of the sort keys of %s %q and %q, one is the beginning of the other", typ, a, b)
+		t.Errorf("one of the sort keys of %s %q and %q is a prefix of the other", typ, a, b)
 	}
 }
 
-// TestSortKeyRandom compares texts that are nearly the same, in every way that a level of the key can differ.
+// TestSortKeyRandom compares texts that differ slightly, on every level of the key.
 func TestSortKeyRandom(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
@@ -57,7 +57,7 @@ func TestSortKeyRandom(t *testing.T) {
 	}
 	for range 50_000 {
 		a, b := value(), value()
-		if r.IntN(2) == 0 { // with a piece changed
+		if r.IntN(2) == 0 { // a with a part changed
 			at := r.IntN(len(pieces))
 			b = strings.Replace(a, pieces[at], pieces[r.IntN(len(pieces))], 1+r.IntN(2))
 		}
@@ -69,11 +69,11 @@ func TestSortKeyRandom(t *testing.T) {
 	}
 }
 
-// TestSortKeyOfEveryCharacter compares each character with its neighbours and with a letter.
+// TestSortKeyOfEveryCharacter compares each character with its neighbors and with a letter.
 func TestSortKeyOfEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune && !t.Failed(); r++ {
-		if r > 0x3400 && r%17 != 0 || !utf8.ValidRune(r) { // mostly alike
+		if r > 0x3400 && r%17 != 0 || !utf8.ValidRune(r) { // mostly alike, so sample them
 			continue
 		}
 		compareSortKeys(t, herb.TypeText, string(r), string(r+1))

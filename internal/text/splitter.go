@@ -7,11 +7,11 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// Splitter splits values into words as AppendWords does, but makes no string of each. The zero value is ready; it must not
-// be shared between goroutines.
+// Splitter splits values into the same words as AppendWords, without allocating strings. The zero value is ready to
+// use. It is not safe for concurrent use.
 type Splitter struct{ folded []byte }
 
-// Each calls f with the words of a value, in the order they stand there. A word is valid until f returns.
+// Each calls f for each word of a value, in order. The word is only valid until f returns.
 func (s *Splitter) Each(value string, f func(word []byte)) {
 	if s.foldASCII(value) {
 		eachASCIIWord(s.folded, f)
@@ -25,7 +25,7 @@ func (s *Splitter) Each(value string, f func(word []byte)) {
 	}
 }
 
-// foldASCII folds what most values are. It returns false for others.
+// foldASCII folds ASCII into s.folded. It returns false for other text.
 func (s *Splitter) foldASCII(value string) bool {
 	s.folded = slices.Grow(s.folded[:0], len(value))[:len(value)]
 	seen := byte(0)
@@ -40,31 +40,31 @@ func (s *Splitter) foldASCII(value string) bool {
 	return seen < utf8.RuneSelf
 }
 
-// kind is what the word rules take an ASCII character for.
+// kind is the word-break class of an ASCII character.
 type kind uint8
 
 const (
 	letter kind = 1 << iota
 	digit
 	underscore
-	amidLetters // joins letters, if it stands between two
-	amidDigits  // joins digits, if it stands between two
+	midLetter // joins two letters if between them
+	midDigit  // joins two digits if between them
 )
 
-// kindOf returns the kind of each character of folded text.
+// kindOf returns the word-break class of a character of folded ASCII text.
 func kindOf(c byte) kind { return kinds[c&0x7F] }
 
 var kinds = [128]kind{
-	'_': underscore, ':': amidLetters, '.': amidLetters | amidDigits, '\'': amidLetters | amidDigits,
-	',': amidDigits, ';': amidDigits,
+	'_': underscore, ':': midLetter, '.': midLetter | midDigit, '\'': midLetter | midDigit,
+	',': midDigit, ';': midDigit,
 	'0': digit, '1': digit, '2': digit, '3': digit, '4': digit, '5': digit, '6': digit, '7': digit, '8': digit, '9': digit,
 	'a': letter, 'b': letter, 'c': letter, 'd': letter, 'e': letter, 'f': letter, 'g': letter, 'h': letter, 'i': letter,
 	'j': letter, 'k': letter, 'l': letter, 'm': letter, 'n': letter, 'o': letter, 'p': letter, 'q': letter, 'r': letter,
 	's': letter, 't': letter, 'u': letter, 'v': letter, 'w': letter, 'x': letter, 'y': letter, 'z': letter,
 }
 
-// eachASCIIWord calls f with the words of folded ASCII text. These are the rules of UAX #29 as far as ASCII has to do with
-// them, which is several times as fast as all of them.
+// eachASCIIWord calls f for each word of folded ASCII text. It implements the ASCII subset of UAX #29, several times as
+// fast as the general algorithm.
 func eachASCIIWord[T string | []byte](s T, f func(word T)) {
 	for i := 0; i < len(s); {
 		last := kindOf(s[i])
@@ -80,7 +80,7 @@ func eachASCIIWord[T string | []byte](s T, f func(word T)) {
 					break
 				}
 				next := kindOf(s[i+1])
-				joins := k&amidLetters != 0 && last&next&letter != 0 || k&amidDigits != 0 && last&next&digit != 0
+				joins := k&midLetter != 0 && last&next&letter != 0 || k&midDigit != 0 && last&next&digit != 0
 				if !joins {
 					break
 				}

@@ -13,16 +13,16 @@ import (
 	"herbarium/internal/text"
 )
 
-// compareSplits splits a value in every way there is. ASCII has rules of its own, which must say what UAX #29 says.
+// compareSplits checks that the Splitter, with its own ASCII rules, agrees with AppendWords and UAX #29.
 func compareSplits(t *testing.T, s string) {
 	t.Helper()
 	got := text.AppendWords(nil, s)
 	var splitter text.Splitter
-	for range 2 { // it is used again
+	for range 2 { // also reused
 		var split []string
 		splitter.Each(s, func(w []byte) { split = append(split, string(w)) })
 		if diff := cmp.Diff(got, split, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("a Splitter splits %q in another way than AppendWords (-AppendWords +Splitter):\n%s", s, diff)
+			t.Errorf("Splitter and AppendWords split %q differently (-AppendWords +Splitter):\n%s", s, diff)
 		}
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {

@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// TestWordsAreStable folds and splits random text made of the characters that word rules are about. Folding twice must
-// change nothing, and a word must stay one word, or a search could not be written down and read again.
+// TestWordsAreStable folds and splits random text of characters that the word rules treat specially. Fold must be
+// idempotent and a word must stay one word, so that a search survives a round trip through its canonical form.
 func TestWordsAreStable(t *testing.T) {
 	t.Parallel()
 	seed := testseed.Seed(t)
@@ -20,20 +20,20 @@ func TestWordsAreStable(t *testing.T) {
 		s := jumble(r)
 		once := text.Fold(s)
 		if twice := text.Fold(once); twice != once {
-			t.Fatalf("seed %d: Fold(%+q) = %+q, and again %+q", seed, s, once, twice)
+			t.Fatalf("seed %d: Fold(%+q) = %+q, Fold of that %+q", seed, s, once, twice)
 		}
 		for _, w := range text.AppendWords(nil, s) {
 			if again := text.AppendWords(nil, w); len(again) != 1 || again[0] != w {
 				t.Fatalf("seed %d: the word %+q of %+q splits into %+q", seed, w, s, again)
 			}
 			if strings.ContainsFunc(w, unicode.IsSpace) || strings.HasPrefix(w, "-") || strings.ContainsAny(w, `"*`) {
-				t.Fatalf("seed %d: the word %+q of %+q would read as something else in a query", seed, w, s)
+				t.Fatalf("seed %d: the word %+q of %+q has a different meaning in a query", seed, w, s)
 			}
 		}
 	}
 }
 
-// jumble returns up to a dozen characters that seldom meet.
+// jumble returns up to a dozen characters of rare combinations.
 func jumble(r *rand.Rand) string {
 	special := []rune("aAzß09_'’\".,:;-*/ " +
 		"\u00a0\u00ad\u200b\u200c\u200d\u2060\ufe0f\u0301\u0345\u05bc\u064b\u3099\u309a\u0e31\u093f\u094d" +
@@ -53,7 +53,7 @@ func jumble(r *rand.Rand) string {
 	return b.String()
 }
 
-// anyOf returns a character of a table; every range is as likely as every other.
+// anyOf returns a random character of a table; every range is equally likely.
 func anyOf(r *rand.Rand, table *unicode.RangeTable) rune {
 	i := r.IntN(len(table.R16) + len(table.R32))
 	if i < len(table.R16) {

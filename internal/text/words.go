@@ -8,9 +8,9 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// AppendWords appends the words of s, folded, in the order they stand there. What a word is follows the Unicode word
-// rules (UAX #29): letters and digits with what joins them ("don't", "3.14", "x_y"), a single character in scripts that
-// are written without spaces, and a pictograph.
+// AppendWords appends the folded words of s in order. Words follow the Unicode word boundary rules (UAX #29): letters
+// and digits including what joins them ("don't", "3.14", "x_y"), single characters in scripts written without spaces,
+// and pictographs.
 func AppendWords(dst []string, s string) []string {
 	if lower, ok := foldASCII(s); ok {
 		eachASCIIWord(lower, func(w string) { dst = append(dst, w) })
@@ -24,11 +24,11 @@ func AppendWords(dst []string, s string) []string {
 	return dst
 }
 
-// unquote drops the quotation mark of a Hebrew acronym, which UAX #29 keeps inside the word. In a query it would read as
-// the start of a phrase.
+// unquote removes the quotation mark of a Hebrew acronym, which UAX #29 keeps inside the word. In a query it would
+// start a phrase.
 func unquote(w string) string { return strings.ReplaceAll(w, `"`, "") }
 
-// isWord tells the segments that are words from blanks and punctuation.
+// isWord reports whether a segment is a word rather than white space or punctuation.
 func isWord(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -46,13 +46,12 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || isPictograph(r)
 }
 
-// isPictograph tells emoji and the like, which people do search for, from signs such as © and °, which they do not.
+// isPictograph reports whether r is an emoji or similar, which people search for, rather than a symbol such as © or °.
 func isPictograph(r rune) bool {
 	return r >= 0x2600 && unicode.Is(unicode.So, r)
 }
 
-// Elements returns the elements of a list value: what stands between the commas, without the blanks around it. Empty
-// elements do not count.
+// Elements returns the comma-separated elements of a list value, trimmed. Empty elements are skipped.
 func Elements(value string) []string {
 	var out []string
 	for e := range strings.SplitSeq(value, ",") {

@@ -102,9 +102,9 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	if got, _ := text.Closest("ac", []string{"ab", "ad"}); got != "ab" {
-		t.Errorf("of two equally near choices Closest gives %q, not the first", got)
+		t.Errorf("Closest returns %q, want the first of two equally close choices", got)
 	}
 	if got, _ := text.Closest("abd", []string{"abcc", "abe", "abd"}); got != "abd" {
-		t.Errorf("Closest gives %q although the word itself is a choice", got)
+		t.Errorf("Closest returns %q, want the word itself", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// identity returns the number that the file system knows a file by.
+// identity returns the inode number of a file.
 func identity(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Ino)

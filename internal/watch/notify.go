@@ -7,20 +7,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// notifier wakes the watch when the system tells of a change in a folder. What exactly has changed is found by looking,
-// so an event that is lost costs time and nothing else.
+// notifier wakes the watch on file system events in a directory. The watch then scans to find what changed, so a lost
+// event only causes a delay.
 type notifier struct {
 	log     *slog.Logger
-	watcher *fsnotify.Watcher // nil: the system has none to give
+	watcher *fsnotify.Watcher // nil if the system provides no notifications
 	wake    chan struct{}
-	failed  map[string]bool // folders that cannot be watched
+	failed  map[string]bool // directories that cannot be watched
 }
 
 func newNotifier(log *slog.Logger) *notifier {
 	n := &notifier{log: log, wake: make(chan struct{}, 1)}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		log.Warn("the system tells of no changes, so files are looked at all the time", "err", err)
+		log.Warn("file system notifications are unavailable; polling", "err", err)
 		return n
 	}
 	n.watcher = w
@@ -28,7 +28,7 @@ func newNotifier(log *slog.Logger) *notifier {
 	return n
 }
 
-// forward makes one wake-up of any number of events.
+// forward coalesces events into one wake-up.
 func (n *notifier) forward() {
 	for {
 		select {
@@ -40,7 +40,7 @@ func (n *notifier) forward() {
 			if !ok {
 				return
 			}
-			n.log.Debug("watching files", "err", err) // such as an overflow: look, as after an event
+			n.log.Debug("file system notification error", "err", err) // such as an overflow: scan as after an event
 		}
 		select {
 		case n.wake <- struct{}{}:
@@ -51,12 +51,12 @@ func (n *notifier) forward() {
 
 func (n *notifier) changed() <-chan struct{} { return n.wake }
 
-// watch makes the folders those that are watched.
-func (n *notifier) watch(folders []string) {
+// setDirectories sets the watched directories.
+func (n *notifier) setDirectories(folders []string) {
 	if n.watcher == nil {
 		return
 	}
-	watched := n.watcher.WatchList() // a folder that was removed and made again is not in it
+	watched := n.watcher.WatchList() // excludes directories that were removed and recreated
 	failed := map[string]bool{}
 	for _, f := range folders {
 		if slices.Contains(watched, f) {
@@ -64,20 +64,20 @@ func (n *notifier) watch(folders []string) {
 		}
 		if err := n.watcher.Add(f); err != nil {
 			if failed[f] = true; !n.failed[f] {
-				n.log.Warn("changes in a folder are not told of, so it is looked at all the time", "folder", f, "err", err)
+				n.log.Warn("cannot watch directory; polling", "folder", f, "err", err)
 			}
 		}
 	}
 	n.failed = failed
 	for _, f := range watched {
 		if !slices.Contains(folders, f) {
-			_ = n.watcher.Remove(f) // it may be gone, and with it the watch
+			_ = n.watcher.Remove(f) // fails if the directory and thus its watch is gone
 		}
 	}
 }
 
-// broken reports whether changes somewhere would not be told of.
-func (n *notifier) broken() bool { return n.watcher == nil || len(n.failed) > 0 }
+// incomplete reports whether notifications may be missing.
+func (n *notifier) incomplete() bool { return n.watcher == nil || len(n.failed) > 0 }
 
 func (n *notifier) close() {
 	if n.watcher != nil {

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// appendStamp appends what changes when a file does: size, time, and where the system has it the identity, which tells
-// that another file was put in its place.
+// appendStamp appends metadata that changes with a file: size, modification time and, where available, its inode
+// number, which detects replacement by another file.
 func appendStamp(b []byte, info fs.FileInfo) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(info.Size()))
 	b = binary.LittleEndian.AppendUint64(b, uint64(info.ModTime().UnixNano()))

@@ -1,11 +1,11 @@
-// Package watch tells when something made of files has changed and come to rest.
+// Package watch reports changes to sets of files once writes have settled.
 //
-// # At rest
+// # Settled writes
 //
-// A file that is being written must not be read. Where it is replaced by renaming another one, it is complete at once;
-// where it is written in place, that can take minutes. So a change is told of when the files have not changed for a
-// moment and no process has them open for writing. Where the system does not say who writes, or somebody keeps a file
-// open for writing without doing so, a longer time of rest decides.
+// A file must not be read while it is written. A file replaced by renaming is complete at once, but writing in place
+// can take minutes. So a change is reported once the files have not changed for a short time and no process has them
+// open for writing. If the system cannot tell, or a process keeps a file open without writing, a longer time without
+// changes is sufficient.
 package watch
 
 import (
@@ -16,87 +16,88 @@ import (
 	"time"
 )
 
-// Item is something made of files.
+// Item is a set of files that is watched as one.
 type Item struct {
-	Name  string   // tells it from the others
-	Files []string // it has changed when one of these has
-	Shape string   // or this
+	Name  string   // unique
+	Files []string // a change of any of these is a change of the item
+	Shape string   // a change of this is a change of the item, too
 }
 
-// Options of a watch.
+// Options configures a Watch.
 type Options struct {
-	// Find returns the items that there are now, and the folders in which a change may mean that there are others. It
-	// is called from one goroutine at a time.
+	// Find returns the current items, and the directories in which changes may add or remove items. It is called from
+	// one goroutine at a time.
 	Find func() (items []Item, folders []string)
-	// Changed is called when an item has changed and is at rest, or is new. Several items may be told of at once, one
-	// never twice at once. If it returns true the same is told again later, unless the item changes before.
+	// Changed is called when an item is new or has changed, once its writes have settled. It is called concurrently for
+	// different items, but not for the same item. If it returns true, it is called again later, unless the item changes
+	// before.
 	Changed func(ctx context.Context, item Item) (retry bool)
-	// Gone is called when an item is no longer found. nil: nobody is told.
+	// Gone is called when Find no longer returns an item. nil disables reporting.
 	Gone func(item Item)
 
-	Rest     time.Duration // for which files that nobody writes must not have changed; 0: DefaultRest
-	LongRest time.Duration // the same for files that may be being written; 0: DefaultLongRest
-	Poll     time.Duration // between two looks when the system tells of no change; 0: DefaultPoll
-	Retry    time.Duration // before something is told again the first time; it doubles up to a minute; 0: DefaultRetry
-	Log      *slog.Logger  // nil: no log
+	SettleTime        time.Duration // time without changes if no process has the files open for writing; 0 means DefaultSettleTime
+	WritingSettleTime time.Duration // the same for files that may be open for writing; 0 means DefaultWritingSettleTime
+	PollInterval      time.Duration // interval between scans without notifications; 0 means DefaultPollInterval
+	RetryDelay        time.Duration // initial backoff of retries, doubled up to a minute; 0 means DefaultRetryDelay
+	Log               *slog.Logger  // nil disables logging
 }
 
-// The defaults of Options.
+// Defaults of Options.
 const (
-	DefaultRest     = 300 * time.Millisecond
-	DefaultLongRest = 10 * time.Second
-	DefaultPoll     = 2 * time.Second
-	DefaultRetry    = time.Second
+	DefaultSettleTime        = 300 * time.Millisecond
+	DefaultWritingSettleTime = 10 * time.Second
+	DefaultPollInterval      = 2 * time.Second
+	DefaultRetryDelay        = time.Second
 )
 
-// together is how many items are told of at once: one that takes minutes does not keep the others waiting, and not so
-// many run that each is slow.
-const together = 2
+// maxConcurrent is the number of concurrent Changed calls: an item that takes minutes does not block the others, and
+// few enough run that none is slowed down.
+const maxConcurrent = 2
 
-// Watch is the state of a watch.
+// Watch reports changes to items.
 type Watch struct {
-	opts  Options
-	items map[string]*item
-	slots chan struct{}
-	told  chan result
-	work  sync.WaitGroup
+	opts    Options
+	items   map[string]*item
+	slots   chan struct{}
+	results chan result
+	work    sync.WaitGroup
 }
 
-// item is what is known of an Item.
+// item is the state of an Item.
 type item struct {
 	Item
-	seen    print     // when it was looked at last
-	since   time.Time // when it was first seen so
-	done    print     // of which it was told
-	busy    bool      // it is being told of now
-	retryAt time.Time // zero: need not be told again
-	wait    time.Duration
+	current      fingerprint // at the last scan
+	currentSince time.Time   // time at which seen was first observed
+	reported     fingerprint // last reported
+	busy         bool        // Changed is running
+	retryAt      time.Time   // zero if no retry is due
+	wait         time.Duration
 }
 
-// result is what came of telling.
+// result is the outcome of a Changed call.
 type result struct {
-	name  string
-	print print
-	retry bool
+	name        string
+	fingerprint fingerprint
+	retry       bool
 }
 
-// New looks at what there is and takes it as known: only later changes are told of.
+// New returns a Watch. The current items count as known: only later changes are reported.
 func New(opts Options) *Watch {
-	opts.Rest = orDefault(opts.Rest, DefaultRest)
-	opts.LongRest = orDefault(opts.LongRest, DefaultLongRest)
-	opts.Poll = orDefault(opts.Poll, DefaultPoll)
-	opts.Retry = orDefault(opts.Retry, DefaultRetry)
+	opts.SettleTime = orDefault(opts.SettleTime, DefaultSettleTime)
+	opts.WritingSettleTime = orDefault(opts.WritingSettleTime, DefaultWritingSettleTime)
+	opts.PollInterval = orDefault(opts.PollInterval, DefaultPollInterval)
+	opts.RetryDelay = orDefault(opts.RetryDelay, DefaultRetryDelay)
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Gone == nil {
 		opts.Gone = func(Item) {}
 	}
-	w := &Watch{opts: opts, items: map[string]*item{}, slots: make(chan struct{}, together), told: make(chan result)}
+	w := &Watch{opts: opts, items: map[string]*item{}, slots: make(chan struct{}, maxConcurrent), results: make(chan result)}
 	items, _ := opts.Find()
 	for _, i := range items {
-		p := printOf(i)
-		w.items[i.Name] = &item{Item: i, seen: p, done: p}
+		p := fingerprintOf(i)
+		w.items[i.Name] = &item{Item: i, current: p, reported: p}
 	}
 	return w
 }
@@ -108,7 +109,7 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// Run watches until ctx ends, and then waits for what is being told.
+// Run watches until ctx is canceled, then waits for running Changed calls.
 func (w *Watch) Run(ctx context.Context) error {
 	n := newNotifier(w.opts.Log)
 	defer n.close()
@@ -119,23 +120,24 @@ func (w *Watch) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case r := <-w.told:
-			w.settle(r)
+		case r := <-w.results:
+			w.recordResult(r)
 		case <-n.changed():
 		case <-timer.C:
 		}
-		timer.Reset(w.look(ctx, n))
+		timer.Reset(w.scan(ctx, n))
 	}
 }
 
-// look compares what there is with what is known, tells what is at rest, and returns when to look again.
-func (w *Watch) look(ctx context.Context, n *notifier) time.Duration {
+// scan compares the current items with the known ones, reports those that have settled, and returns the time until the
+// next scan.
+func (w *Watch) scan(ctx context.Context, n *notifier) time.Duration {
 	items, folders := w.opts.Find()
-	n.watch(folders)
+	n.setDirectories(folders)
 	now := time.Now()
-	next := w.opts.Poll
-	if n.broken() {
-		next = min(next, w.opts.Rest) // nobody wakes us
+	next := w.opts.PollInterval
+	if n.incomplete() {
+		next = min(next, w.opts.SettleTime) // without notifications, poll
 	}
 	found := make(map[string]bool, len(items))
 	for _, i := range items {
@@ -146,10 +148,10 @@ func (w *Watch) look(ctx context.Context, n *notifier) time.Duration {
 			w.items[i.Name] = known
 		}
 		if known.busy {
-			continue // it is looked at when that is over
+			continue // scanned again when Changed returns
 		}
 		known.Item = i
-		if wait, pending := w.consider(ctx, known, now); pending {
+		if wait, pending := w.check(ctx, known, now); pending {
 			next = min(next, wait)
 		}
 	}
@@ -162,13 +164,14 @@ func (w *Watch) look(ctx context.Context, n *notifier) time.Duration {
 	return next
 }
 
-// consider looks at one item. If it is not at rest, or may not be told of yet, it returns after what time to look again.
-func (w *Watch) consider(ctx context.Context, i *item, now time.Time) (wait time.Duration, pending bool) {
-	p := printOf(i.Item)
-	if p != i.seen {
-		i.seen, i.since, i.retryAt, i.wait = p, now, time.Time{}, 0
+// check reports an item if it has changed and settled. Otherwise, if a change or retry is pending, it returns the time
+// until the next check.
+func (w *Watch) check(ctx context.Context, i *item, now time.Time) (wait time.Duration, pending bool) {
+	p := fingerprintOf(i.Item)
+	if p != i.current {
+		i.current, i.currentSince, i.retryAt, i.wait = p, now, time.Time{}, 0
 	}
-	if p == i.done {
+	if p == i.reported {
 		if i.retryAt.IsZero() {
 			return 0, false
 		}
@@ -176,40 +179,40 @@ func (w *Watch) consider(ctx context.Context, i *item, now time.Time) (wait time
 			return wait, true
 		}
 	}
-	rest := w.opts.Rest
-	if now.Sub(i.since) >= rest && w.beingWritten(i.Item) {
-		rest = max(rest, w.opts.LongRest)
+	settle := w.opts.SettleTime
+	if now.Sub(i.currentSince) >= settle && w.beingWritten(i.Item) {
+		settle = max(settle, w.opts.WritingSettleTime)
 	}
-	if left := rest - now.Sub(i.since); left > 0 {
-		return min(left, w.opts.Rest), true
+	if left := settle - now.Sub(i.currentSince); left > 0 {
+		return min(left, w.opts.SettleTime), true
 	}
 	select {
 	case w.slots <- struct{}{}:
 	default:
-		return w.opts.Rest, true // the others first
+		return w.opts.SettleTime, true // all slots are busy
 	}
 	i.busy = true
-	told := i.Item
+	reported := i.Item
 	w.work.Go(func() {
-		retry := w.opts.Changed(ctx, told)
+		retry := w.opts.Changed(ctx, reported)
 		<-w.slots
 		select {
-		case w.told <- result{told.Name, p, retry}:
+		case w.results <- result{reported.Name, p, retry}:
 		case <-ctx.Done():
 		}
 	})
 	return 0, false
 }
 
-// settle takes up what came of telling.
-func (w *Watch) settle(r result) {
+// recordResult updates an item after its Changed call.
+func (w *Watch) recordResult(r result) {
 	i := w.items[r.name]
 	if i == nil {
 		return
 	}
-	i.busy, i.done, i.retryAt = false, r.print, time.Time{}
+	i.busy, i.reported, i.retryAt = false, r.fingerprint, time.Time{}
 	if r.retry {
-		i.wait = min(max(2*i.wait, w.opts.Retry), time.Minute)
+		i.wait = min(max(2*i.wait, w.opts.RetryDelay), time.Minute)
 		i.retryAt = time.Now().Add(i.wait)
 	}
 }
@@ -224,10 +227,10 @@ func (w *Watch) beingWritten(i Item) bool {
 	return false
 }
 
-// print tells without reading whether an item is what it was.
-type print string
+// fingerprint identifies a state of an item by the metadata of its files, without reading them.
+type fingerprint string
 
-func printOf(i Item) print {
+func fingerprintOf(i Item) fingerprint {
 	b := []byte(i.Shape)
 	for _, f := range i.Files {
 		b = append(b, 0)
@@ -239,5 +242,5 @@ func printOf(i Item) print {
 		}
 		b = appendStamp(b, info)
 	}
-	return print(b)
+	return fingerprint(b)
 }

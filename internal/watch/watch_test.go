@@ -12,18 +12,18 @@ import (
 	"herbarium/internal/watch"
 )
 
-// scene is a folder that is watched: each file in it is an item.
-type scene struct {
+// fixture is a watched directory in which each file is an item.
+type fixture struct {
 	dir     string
-	changed chan string // name and content of an item that is told of
+	changed chan string // name and content of a reported item
 	gone    chan string
 	retry   func(name string) bool
 }
 
-// start watches a folder with some files in it.
-func start(t *testing.T, files map[string]string, adjust func(*scene, *watch.Options)) *scene {
+// start watches a directory with some files in it.
+func start(t *testing.T, files map[string]string, adjust func(*fixture, *watch.Options)) *fixture {
 	t.Helper()
-	s := &scene{dir: t.TempDir(), changed: make(chan string, 100), gone: make(chan string, 100)}
+	s := &fixture{dir: t.TempDir(), changed: make(chan string, 100), gone: make(chan string, 100)}
 	for name, content := range files {
 		s.write(t, name, content)
 	}
@@ -48,11 +48,11 @@ func start(t *testing.T, files map[string]string, adjust func(*scene, *watch.Opt
 			s.changed <- i.Name + ": " + string(b)
 			return s.retry != nil && s.retry(i.Name)
 		},
-		Gone:     func(i watch.Item) { s.gone <- i.Name },
-		Rest:     30 * time.Millisecond,
-		LongRest: time.Hour,
-		Poll:     time.Hour, // the system has to tell
-		Retry:    time.Millisecond,
+		Gone:              func(i watch.Item) { s.gone <- i.Name },
+		SettleTime:        30 * time.Millisecond,
+		WritingSettleTime: time.Hour,
+		PollInterval:      time.Hour, // rely on notifications
+		RetryDelay:        time.Millisecond,
 	}
 	if adjust != nil {
 		adjust(s, &opts)
@@ -70,29 +70,29 @@ func start(t *testing.T, files map[string]string, adjust func(*scene, *watch.Opt
 	return s
 }
 
-func (s *scene) write(t *testing.T, name, content string) {
+func (s *fixture) write(t *testing.T, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// want waits for what is told next.
-func want(t *testing.T, told <-chan string, wants ...string) {
+// want waits for the next reports.
+func want(t *testing.T, reports <-chan string, wants ...string) {
 	t.Helper()
 	var got []string
 	for range wants {
 		select {
-		case s := <-told:
+		case s := <-reports:
 			got = append(got, s)
 		case <-time.After(2 * time.Minute):
-			t.Fatalf("told of %q; want %q", got, wants)
+			t.Fatalf("reported %q; want %q", got, wants)
 		}
 	}
 	slices.Sort(got)
 	slices.Sort(wants)
 	if !slices.Equal(got, wants) {
-		t.Fatalf("told of %q; want %q", got, wants)
+		t.Fatalf("reported %q; want %q", got, wants)
 	}
 }
 
@@ -100,15 +100,15 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	known := map[string]string{"a.csv": "1", "b.csv": "1"}
 	for name, c := range map[string]struct {
-		do   func(t *testing.T, s *scene)
+		do   func(t *testing.T, s *fixture)
 		want []string
 	}{
 		"written in place": {
-			func(t *testing.T, s *scene) { s.write(t, "a.csv", "22") },
+			func(t *testing.T, s *fixture) { s.write(t, "a.csv", "22") },
 			[]string{"a.csv: 22"},
 		},
 		"written and renamed": {
-			func(t *testing.T, s *scene) {
+			func(t *testing.T, s *fixture) {
 				s.write(t, "a.csv.tmp", "2")
 				if err := os.Rename(filepath.Join(s.dir, "a.csv.tmp"), filepath.Join(s.dir, "a.csv")); err != nil {
 					t.Fatal(err)
@@ -117,19 +117,19 @@ func TestWatch(t *testing.T) {
 			[]string{"a.csv: 2"},
 		},
 		"a new file": {
-			func(t *testing.T, s *scene) { s.write(t, "c.csv", "3") },
+			func(t *testing.T, s *fixture) { s.write(t, "c.csv", "3") },
 			[]string{"c.csv: 3"},
 		},
 		"two at once": {
-			func(t *testing.T, s *scene) { s.write(t, "a.csv", "22"); s.write(t, "b.csv", "23") },
+			func(t *testing.T, s *fixture) { s.write(t, "a.csv", "22"); s.write(t, "b.csv", "23") },
 			[]string{"a.csv: 22", "b.csv: 23"},
 		},
-		"what is no item does not count": {
-			func(t *testing.T, s *scene) { s.write(t, ".a.csv.swp", "x"); s.write(t, "b.csv", "22") },
+		"other files are ignored": {
+			func(t *testing.T, s *fixture) { s.write(t, ".a.csv.swp", "x"); s.write(t, "b.csv", "22") },
 			[]string{"b.csv: 22"},
 		},
 		"removed and written again": {
-			func(t *testing.T, s *scene) {
+			func(t *testing.T, s *fixture) {
 				if err := os.Remove(filepath.Join(s.dir, "a.csv")); err != nil {
 					t.Fatal(err)
 				}
@@ -144,13 +144,13 @@ func TestWatch(t *testing.T) {
 			s := start(t, known, nil)
 			c.do(t, s)
 			want(t, s.changed, c.want...)
-			s.write(t, "z.csv", "end") // what is told of now comes before this
+			s.write(t, "z.csv", "end") // pending reports come before this one
 			want(t, s.changed, "z.csv: end")
 		})
 	}
 }
 
-// TestWatch_beingWritten writes a file in pieces with pauses longer than the rest.
+// TestWatch_beingWritten writes a file in pieces with pauses longer than the settle time.
 func TestWatch_beingWritten(t *testing.T) {
 	t.Parallel()
 	s := start(t, map[string]string{"slow.csv": "old"}, nil)
@@ -162,7 +162,7 @@ func TestWatch_beingWritten(t *testing.T) {
 		if _, err := fmt.Fprintf(f, "%d ", i); err != nil {
 			t.Fatal(err)
 		}
-		other := fmt.Sprintf("other%d.csv", i) // by the time it is told of, the rest of the slow one is over, too
+		other := fmt.Sprintf("other%d.csv", i) // when it is reported, the settle time of the slow one is over, too
 		s.write(t, other, "x")
 		want(t, s.changed, other+": x")
 	}
@@ -172,10 +172,10 @@ func TestWatch_beingWritten(t *testing.T) {
 	want(t, s.changed, "slow.csv: 0 1 2 ")
 }
 
-// TestWatch_longRest leaves a file open for writing without writing.
-func TestWatch_longRest(t *testing.T) {
+// TestWatch_openForWriting keeps a file open for writing without writing.
+func TestWatch_openForWriting(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil, func(_ *scene, o *watch.Options) { o.LongRest = 60 * time.Millisecond })
+	s := start(t, nil, func(_ *fixture, o *watch.Options) { o.WritingSettleTime = 60 * time.Millisecond })
 	f, err := os.Create(filepath.Join(s.dir, "log.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestWatch_longRest(t *testing.T) {
 func TestWatch_retry(t *testing.T) {
 	t.Parallel()
 	left := 3
-	s := start(t, nil, func(s *scene, _ *watch.Options) {
+	s := start(t, nil, func(s *fixture, _ *watch.Options) {
 		s.retry = func(string) bool { left--; return left > 0 }
 	})
 	s.write(t, "a.csv", "1")
@@ -199,11 +199,11 @@ func TestWatch_retry(t *testing.T) {
 	want(t, s.changed, "b.csv: 1")
 }
 
-// TestWatch_slowOne holds one item up; the others are told of meanwhile.
-func TestWatch_slowOne(t *testing.T) {
+// TestWatch_slowItem checks that a slow item does not delay the others.
+func TestWatch_slowItem(t *testing.T) {
 	t.Parallel()
 	held, release := make(chan struct{}), make(chan struct{})
-	s := start(t, nil, func(s *scene, o *watch.Options) {
+	s := start(t, nil, func(s *fixture, o *watch.Options) {
 		tell := o.Changed
 		o.Changed = func(ctx context.Context, i watch.Item) bool {
 			if i.Name == "slow.csv" {
@@ -224,10 +224,10 @@ func TestWatch_slowOne(t *testing.T) {
 	want(t, s.changed, "slow.csv: x")
 }
 
-// TestWatch_folderMadeAgain removes the folder itself and makes it again.
-func TestWatch_folderMadeAgain(t *testing.T) {
+// TestWatch_recreatedDirectory removes and recreates the directory.
+func TestWatch_recreatedDirectory(t *testing.T) {
 	t.Parallel()
-	s := start(t, map[string]string{"a.csv": "1"}, func(_ *scene, o *watch.Options) { o.Poll = 20 * time.Millisecond })
+	s := start(t, map[string]string{"a.csv": "1"}, func(_ *fixture, o *watch.Options) { o.PollInterval = 20 * time.Millisecond })
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -239,12 +239,12 @@ func TestWatch_folderMadeAgain(t *testing.T) {
 	want(t, s.changed, "a.csv: 2")
 }
 
-// TestNew_known checks that what was there before is not told of, and that a change of the shape alone is.
+// TestNew_known checks that existing items are not reported, and that a change of Shape alone is.
 func TestNew_known(t *testing.T) {
 	t.Parallel()
 	shape := make(chan string, 1)
 	current := "one"
-	s := start(t, map[string]string{"a.csv": "1"}, func(s *scene, o *watch.Options) {
+	s := start(t, map[string]string{"a.csv": "1"}, func(s *fixture, o *watch.Options) {
 		find := o.Find
 		o.Find = func() ([]watch.Item, []string) {
 			select {
@@ -257,7 +257,7 @@ func TestNew_known(t *testing.T) {
 			}
 			return items, folders
 		}
-		o.Poll = 10 * time.Millisecond
+		o.PollInterval = 10 * time.Millisecond
 	})
 	shape <- "two"
 	want(t, s.changed, "a.csv: 1")

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isOpenForWriting asks for a lease, which the system grants only when no process has the file open for writing. What
-// keeps it from answering (another owner, a file system without leases) counts as yes, and time decides.
+// isOpenForWriting requests a lease, which the system grants only if no process has the file open for writing. It
+// returns true if the lease cannot be requested (another owner, a file system without leases); the longer settle time
+// then applies.
 func isOpenForWriting(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -18,6 +19,6 @@ func isOpenForWriting(path string) bool {
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return true
 	}
-	_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK) // closing gives it back as well
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK) // closing releases it as well
 	return false
 }

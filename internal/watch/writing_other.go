@@ -2,5 +2,5 @@
 
 package watch
 
-// isOpenForWriting cannot be answered here, so time decides.
+// isOpenForWriting is not supported here; the longer settle time applies.
 func isOpenForWriting(string) bool { return true }

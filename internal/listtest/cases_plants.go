@@ -6,14 +6,14 @@ import (
 	"herbarium/internal/herb"
 )
 
-// plantScenes can be played by every engine, also by one that holds plants alone.
-func plantScenes() []scene {
-	return []scene{
+// plantCases are valid for every engine, including those that store plants only.
+func plantCases() []testCase {
+	return []testCase{
 		{
 			name:   "plants none",
 			plants: true,
 			fields: herb.PlantFields(),
-			asks: []question{
+			queries: []listQuery{
 				{query: ""}, {query: "page=2"}, {query: "tag="}, {query: "search=rose"}, {query: "sort=name&order=desc"},
 			},
 		},
@@ -22,7 +22,7 @@ func plantScenes() []scene {
 			fields:  herb.PlantFields(),
 			plants:  true,
 			records: []herb.Record{{"1", "Rose", ""}},
-			asks: []question{
+			queries: []listQuery{
 				{query: "", want: "1"},
 				{query: "page=2", want: "", total: 1},
 				{query: "page=9007199254740991&per_page=100", want: "", total: 1},
@@ -43,8 +43,8 @@ func plantScenes() []scene {
 			plants:  true,
 			fields:  herb.PlantFields(),
 			records: []herb.Record{{"1", "a, b", "x,y"}, {"2", "a", "y"}, {"3", " a ", "x"}, {"4", "50% _off_ 'a'", `\`}},
-			asks: []question{
-				{query: "name=a", want: "2"}, // text is one value, blanks and commas and all
+			queries: []listQuery{
+				{query: "name=a", want: "2"}, // text is one value, including spaces and commas
 				{query: "name=a,+b", want: "1"},
 				{query: "name=+a+", want: "3"},
 				{query: "tag=y", want: "2"},
@@ -67,17 +67,17 @@ func plantScenes() []scene {
 				{"5", "rose", ""},
 				{"6", "rose", ""}, {"7", "lily", ""}, {"8", "lily", ""},
 			},
-			asks: []question{
-				{query: "search=rose+lily", want: "2 1"},                // lily is the rarer word and weighs more
-				{query: "search=rose+lily&id[in]=1,2,7,8", want: "2 1"}, // also where a filter leaves more lilies than roses
+			queries: []listQuery{
+				{query: "search=rose+lily", want: "2 1"},                // lily is rarer and has more weight
+				{query: "search=rose+lily&id[in]=1,2,7,8", want: "2 1"}, // even if a filter leaves more lilies than roses
 			},
 		},
 	}
 }
 
-func plantGarden() scene {
+func plantGarden() testCase {
 	const least, most = "-9223372036854775808", "9223372036854775807"
-	return scene{
+	return testCase{
 		name:   "plants garden",
 		plants: true,
 		fields: herb.PlantFields(),
@@ -91,7 +91,7 @@ func plantGarden() scene {
 			{least, "Çelik", "rose"},
 			{"0", "Rosa", ""},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "", want: "42 7 -3 " + most + " 1000 25 " + least + " 0"},
 			{query: "order=desc", want: "42 7 -3 " + most + " 1000 25 " + least + " 0"},
 			{query: "api_key=x", want: "42 7 -3 " + most + " 1000 25 " + least + " 0"},
@@ -121,7 +121,7 @@ func plantGarden() scene {
 			{query: "name[prefix]=%25", want: ""},
 			{query: "name[prefix]=_", want: ""},
 
-			// Text compares as it sorts: rose before tree before Tree, Fern before Rosa.
+			// Text comparisons follow the sort order: rose before tree before Tree, Fern before Rosa.
 			{query: "tag[gt]=rose", want: most + " 25"},
 			{query: "tag[gte]=rose", want: "42 -3 " + most + " 25 " + least},
 			{query: "tag[gt]=tree", want: "25"},
@@ -169,9 +169,9 @@ func plantGarden() scene {
 	}
 }
 
-// plantTies has one tag many times: a sort must keep dataset order within it, forwards and backwards.
-func plantTies() scene {
-	return scene{
+// plantTies has one tag many times: a sort must keep dataset order within it, in both directions.
+func plantTies() testCase {
+	return testCase{
 		name:   "plants ties",
 		plants: true,
 		fields: herb.PlantFields(),
@@ -179,7 +179,7 @@ func plantTies() scene {
 			{"9", "b", "x"}, {"3", "a", ""}, {"5", "b", "y"}, {"1", "b", "x"}, {"8", "a", "y"},
 			{"2", "a", "x"}, {"7", "b", ""}, {"4", "a", "x"}, {"6", "b", "y"},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "sort=tag", want: "9 1 2 4 5 8 6 3 7"},
 			{query: "sort=tag&order=desc", want: "5 8 6 9 1 2 4 3 7"},
 			{query: "sort=name", want: "3 8 2 4 9 5 1 7 6"},
@@ -194,8 +194,8 @@ func plantTies() scene {
 	}
 }
 
-func plantSearch() scene {
-	return scene{
+func plantSearch() testCase {
+	return testCase{
 		name:   "plants search",
 		plants: true,
 		fields: herb.PlantFields(),
@@ -208,7 +208,7 @@ func plantSearch() scene {
 			{"6", "spare part AB-12/7", "code"},
 			{"7", "spare part AB-127", "code"},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "search=rose", want: "2 4 1"}, // twice in two words, once in three, once in seven
 			{query: "search=ROS%C3%89", want: "2 4 1"},
 			{query: "search=ros", want: ""},
@@ -219,7 +219,7 @@ func plantSearch() scene {
 			{query: "search=rose+garden&per_page=1&page=2", want: "1", total: 2},
 			{query: "search=%22garden+rose%22", want: "4"},
 			{query: "search=%22rose+garden%22", want: ""},
-			{query: "search=%22rose+rose%22", want: ""}, // a phrase does not run over from one field to the next
+			{query: "search=%22rose+rose%22", want: ""}, // a phrase does not span fields
 			{query: "search=%22old+gar%22*", want: "5 1"},
 			{query: "search=%22old+gar%22", want: ""},
 			{query: "search=garden+-rose", want: "5"},
@@ -227,10 +227,10 @@ func plantSearch() scene {
 			{query: "search=-rose", want: "3 5 6 7"},
 			{query: "search=-%22garden+rose%22&tag[ne]=code", want: "1 2 3 5"},
 			{query: "search=rose+-rose", want: ""},
-			{query: "search=shrub+rose", want: "4"}, // the words may stand in different fields
+			{query: "search=shrub+rose", want: "4"}, // the words may be in different fields
 			{query: "search=AB-12/7", want: "6"},
 			{query: "search=ab-127", want: "7"},
-			{query: "search=ab", want: "7 6"},     // five words against six
+			{query: "search=ab", want: "7 6"},     // five words and six words
 			{query: "search=ab-12*", want: "7 6"}, // 12 and 127; the record with fewer words first
 			{query: "search=%21%21", want: ""},
 			{query: "search=+", want: "1 2 3 4 5 6 7"},
@@ -242,8 +242,8 @@ func plantSearch() scene {
 	}
 }
 
-func plantScripts() scene {
-	return scene{
+func plantScripts() testCase {
+	return testCase{
 		name:   "plants scripts",
 		plants: true,
 		fields: herb.PlantFields(),
@@ -257,7 +257,7 @@ func plantScripts() scene {
 			{"7", "京都の植物園", "🌹"},
 			{"8", "植物の園", "👩‍🌾"},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "sort=name&id[lt]=7", want: "5 2 6 3 4 1"},
 			{query: "sort=name&order=desc&id[lt]=7", want: "1 4 3 2 6 5"},
 			{query: "search=angstrom", want: "2 6"},
@@ -268,7 +268,7 @@ func plantScripts() scene {
 			{query: "search=%C4%B0STANBUL", want: "4 5 6"},
 			{query: "tag=ISTANBUL", want: "5"},
 			{query: "search=植物園", want: "7"},
-			{query: "search=植物", want: "8 7"}, // six words against seven
+			{query: "search=植物", want: "8 7"}, // six words and seven words
 			{query: "search=園", want: "8 7"},
 			{query: "search=物の", want: "8"},
 			{query: "search=🌹", want: "7"},
@@ -278,23 +278,23 @@ func plantScripts() scene {
 	}
 }
 
-// plantLong has names as long as they may be: 255 characters, of four bytes each.
-func plantLong() scene {
+// plantLong has names of the maximum length: 255 characters of four bytes each.
+func plantLong() testCase {
 	long := strings.Repeat("🌹", 255)
-	return scene{
+	return testCase{
 		name:   "plants long",
 		plants: true,
 		fields: herb.PlantFields(),
 		records: []herb.Record{
 			{"1", long, ""}, {"2", strings.Repeat("a", 255), strings.Repeat("b ", 127)}, {"3", "🌹", long},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "name=" + long, want: "1"},
 			{query: "tag=" + long, want: "3"},
 			{query: "name[prefix]=" + strings.Repeat("a", 254), want: "2"},
 			{query: "name[prefix]=" + strings.Repeat("a", 256), want: ""},
 			{query: "search=" + strings.Repeat("a", 255), want: "2"},
-			{query: "search=🌹🌹", want: "1 3"}, // 254 times each, the shorter first
+			{query: "search=🌹🌹", want: "1 3"}, // 254 occurrences each, the shorter first
 			{query: "search=%22b+b%22", want: "2"},
 			{query: "sort=name&order=desc", want: "2 1 3"},
 		},

@@ -2,9 +2,9 @@ package listtest
 
 import "herbarium/internal/herb"
 
-// searchScenes are about phrases, prefixes, codes and the order of the best matches.
-func searchScenes() []scene {
-	return []scene{
+// searchCases cover phrases, prefixes, codes and the order by relevance.
+func searchCases() []testCase {
+	return []testCase{
 		{
 			name:   "phrases",
 			fields: []herb.Field{field("id", herb.TypeNumber), field("t", herb.TypeText), field("u", herb.TypeText)},
@@ -18,7 +18,7 @@ func searchScenes() []scene {
 				{"7", "an old, old rose", "bush"},
 				{"8", "old", "rose bush"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "search=AB-12/7", want: "4 1"},
 				{query: "search=%22ab+12+7%22", want: "4 1"},
 				{query: "search=ab+12+7", want: "3 4 5 1"}, // not a phrase: three words anywhere
@@ -32,10 +32,10 @@ func searchScenes() []scene {
 				{query: "search=old+rose+bush", want: "8 7"},
 				{query: "search=%22old+ro%22*", want: "7"},
 				{query: "search=%E2%80%9Cold+rose%E2%80%9D", want: "7"}, // typographic quotation marks
-				{query: "search=%22old+rose", want: "8 7"},              // a quotation mark that nothing closes is none
+				{query: "search=%22old+rose", want: "8 7"},              // an unclosed quotation mark is ignored
 				{query: "search=%22old+rose%22+bush", want: "7"},
 				{query: "search=old+-%22rose+bush%22", want: "7"},
-				{query: "search=old+old+old&sort=id", want: "7 8"}, // said twice is said once
+				{query: "search=old+old+old&sort=id", want: "7 8"}, // duplicate words count once
 			},
 		},
 		{
@@ -51,14 +51,14 @@ func searchScenes() []scene {
 				{"g", ""},
 				{"h", "rose and tulip"},
 			},
-			asks: []question{
-				{query: "search=lily", want: "a d b"},       // the more often the better; ties in dataset order
+			queries: []listQuery{
+				{query: "search=lily", want: "a d b"},       // higher term frequency first; ties in dataset order
 				{query: "search=rose", want: "e b a d h f"}, // once in one word, twice in three, once in three, once in seven
-				{query: "search=tulip", want: "c h"},        // the shorter the better
-				{query: "search=rose+lily", want: "a d b"},  // lily is the rarer word and weighs more
+				{query: "search=tulip", want: "c h"},        // shorter records first
+				{query: "search=rose+lily", want: "a d b"},  // lily is rarer and has more weight
 				{query: "search=rose&t[ne]=rose", want: "b a d h f"},
 				{query: "search=rose&per_page=2&page=2", want: "a d", total: 6},
-				{query: "search=rose&order=desc", want: "e b a d h f"}, // the order is that of sort, and there is none
+				{query: "search=rose&order=desc", want: "e b a d h f"}, // order has no effect without sort
 				{query: "search=rose&sort=t", want: "d e h a b f"},
 				{query: "search=-rose", want: "c g"},
 				{query: "search=r*+-lil*", want: "e h f"},
@@ -71,10 +71,10 @@ func searchScenes() []scene {
 				{Name: "n", Type: herb.TypeNumber, Searchable: true, Filterable: true},
 			},
 			records: []herb.Record{{"rose", "12"}, {"lily", "12.5"}, {"fern", ""}},
-			asks: []question{
+			queries: []listQuery{
 				{query: "search=rose", want: ""},
 				{query: "search=-rose", want: "rose lily fern"},
-				{query: "search=12", want: "rose"}, // a number's text is searched where the field says so
+				{query: "search=12", want: "rose"}, // numbers are searched if the field is searchable
 				{query: "search=12*", want: "rose lily"},
 			},
 		},

@@ -6,14 +6,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// valueScenes are about how values compare: numbers, codes, dates, odd lists, and names that queries use for other things.
-func valueScenes() []scene {
-	return []scene{
+// valueCases cover the comparison of values: numbers, codes, dates, unusual lists, and field names with a meaning in
+// queries.
+func valueCases() []testCase {
+	return []testCase{
 		{
 			name:    "no records",
 			fields:  named(field("n", herb.TypeNumber)),
 			records: nil,
-			asks: []question{
+			queries: []listQuery{
 				{query: ""}, {query: "page=3"}, {query: "n[gt]=1"}, {query: "n="}, {query: "sort=n"}, {query: "search=a"},
 			},
 		},
@@ -21,13 +22,13 @@ func valueScenes() []scene {
 			name:    "one record",
 			fields:  named(field("tags", herb.TypeList)),
 			records: []herb.Record{{"a", "x, y"}},
-			asks: []question{
+			queries: []listQuery{
 				{query: "tags=y", want: "a"}, {query: "tags=z"}, {query: "tags[ne]=z", want: "a"},
 				{query: "search=x", want: "a"}, {query: "page=2", total: 1}, {query: "sort=tags&order=desc", want: "a"},
 			},
 		},
-		numberScene(),
-		codeScene(),
+		numberCase(),
+		codeCase(),
 		{
 			name:   "dates",
 			fields: named(field("d", herb.TypeDate)),
@@ -35,7 +36,7 @@ func valueScenes() []scene {
 				{"a", "2024-02-29"}, {"b", "0001-01-01"}, {"c", ""}, {"d", "9999-12-31"}, {"e", "2024-02-29"},
 				{"f", "1999-12-31"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "sort=d", want: "b f a e d c"},
 				{query: "sort=d&order=desc", want: "d a e f b c"},
 				{query: "d[gt]=1999-12-31", want: "a d e"},
@@ -53,12 +54,12 @@ func valueScenes() []scene {
 				{"a", "x,,y"}, {"b", " , "}, {"c", ""}, {"d", " x "}, {"e", "x y"}, {"f", "Y"},
 				{"g", "\u00A0x\u00A0,z"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "l=x", want: "a d g"},
 				{query: "l=", want: "c"},
 				{query: "l[ne]=", want: "a b d e f g"},
 				{query: "l[ne]=x", want: "b c e f"},
-				{query: "l=+x+", want: ""}, // an element has no blanks around it
+				{query: "l=+x+", want: ""}, // elements are trimmed
 				{query: "l=x+y", want: "e"},
 				{query: "l[gte]=y", want: "a f g"},
 				{query: "l[lte]=x", want: "a d g"},
@@ -77,7 +78,7 @@ func valueScenes() []scene {
 				field("名前", herb.TypeText),
 			},
 			records: []herb.Record{{"1", "2", "s", "t", "u", "v", "w", "x"}, {"2", "1", "", "", "u2", "u", "", ""}},
-			asks: []question{
+			queries: []listQuery{
 				{query: "page[eq]=2", want: "1"},
 				{query: "page[lt]=2&page=1", want: "2"},
 				{query: "sort[eq]=s", want: "1"},
@@ -95,7 +96,7 @@ func valueScenes() []scene {
 			name:    "duplicates",
 			fields:  []herb.Field{field("a", herb.TypeText), field("n", herb.TypeNumber)},
 			records: []herb.Record{{"x", "1"}, {"y", "1.0"}, {"x", "1"}, {"x", "1"}},
-			asks: []question{
+			queries: []listQuery{
 				{query: "", want: "x y x x"},
 				{query: "a=x", want: "x x x"},
 				{query: "n=1&sort=n&order=desc", want: "x y x x"},
@@ -103,12 +104,12 @@ func valueScenes() []scene {
 				{query: "sort=a&per_page=3&page=2", want: "y", total: 4},
 			},
 		},
-		longScene(),
+		longCase(),
 	}
 }
 
-func numberScene() scene {
-	return scene{
+func numberCase() testCase {
+	return testCase{
 		name:   "numbers",
 		fields: named(field("n", herb.TypeNumber)),
 		records: []herb.Record{
@@ -119,7 +120,7 @@ func numberScene() scene {
 			{"j", ""}, {"k", "123456789012345678901234567890.50"}, {"l", "10"}, {"m", "9"}, {"n", "-10"}, {"o", "-9"},
 			{"p", "-0.05"},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "sort=n", want: "d n o i p f g h m l b a c e k j"},
 			{query: "sort=n&order=desc", want: "e k a c b l m h f g p i o n d j"},
 			{query: "n=9007199254740993", want: "a c"},
@@ -142,13 +143,13 @@ func numberScene() scene {
 	}
 }
 
-// codeScene has numbers that are none: every character counts.
-func codeScene() scene {
-	return scene{
+// codeCase has codes that look like numbers but are text: every character is significant.
+func codeCase() testCase {
+	return testCase{
 		name:    "codes",
 		fields:  named(field("code", herb.TypeText)),
 		records: []herb.Record{{"a", "42"}, {"b", "00042"}, {"c", "042"}, {"d", "1e5"}, {"e", "100000"}, {"f", "42.0"}},
-		asks: []question{
+		queries: []listQuery{
 			{query: "code=42", want: "a"},
 			{query: "code=00042", want: "b"},
 			{query: "code=100000", want: "e"},
@@ -163,16 +164,16 @@ func codeScene() scene {
 	}
 }
 
-func longScene() scene {
+func longCase() testCase {
 	long := strings.Repeat("lorem ipsum ", 5_000)
 	wide := strings.Repeat("x", 20_000)
-	return scene{
+	return testCase{
 		name:   "very long values",
 		fields: named(field("t", herb.TypeText)),
 		records: []herb.Record{
 			{"a", long + "needle"}, {"b", wide}, {"c", "needle"}, {"d", wide + "y"}, {"e", strings.Repeat("z", 2000)},
 		},
-		asks: []question{
+		queries: []listQuery{
 			{query: "search=needle", want: "c a"},
 			{query: "search=%22ipsum+needle%22", want: "a"},
 			{query: "search=%22ipsum+lorem%22&per_page=1", want: "a"},

@@ -11,53 +11,54 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestPairs compares phrases of a file with pairs of words with those of one without, and sees that pairs are used.
-func TestPairs(t *testing.T) {
+// TestBigrams compares phrase searches in files with and without bigrams, and checks that these are used.
+func TestBigrams(t *testing.T) {
 	t.Parallel()
-	with, without := withAndWithoutExtras(t)
+	with, without := withAndWithoutOptionalIndexes(t)
 	used := compareSearches(t, with, without,
 		"%22oak+elm%22", "%22elm+oak%22", "%22oak+ivy%22", "%22oak+oak%22", "%22oak+elm+ash%22", "%22oak+oak+oak+oak%22", "%22ivy+ivy%22",
 		"%22oak+elm%22+ash", "%22oak+e*%22", "%22oak+elm+a*%22", "oak+-%22oak+elm%22", "%22oak+absent%22", "%22a+oak%22",
 	)
-	if n := used[&with.words.pairs.occurrences]; n < 12 {
-		t.Errorf("only %d phrases were found as pairs", n)
+	if n := used[&with.words.bigrams.postingsTable]; n < 12 {
+		t.Errorf("only %d phrases were found as bigrams", n)
 	}
 }
 
-// withAndWithoutExtras returns two files of the same records: one that has whatever makes searches faster, and one that has none.
-func withAndWithoutExtras(t *testing.T) (with, without *Reader) {
+// withAndWithoutOptionalIndexes returns two files of the same records: one with all optional indexes, and one with
+// none.
+func withAndWithoutOptionalIndexes(t *testing.T) (with, without *Reader) {
 	t.Helper()
 	const n = 5000
-	with = openWordy(t, n, Extras(Options{}))
-	without = openWordy(t, n, Options{extras: extraRules{pairRules{from: math.MaxInt}, beginningRules{from: math.MaxInt}}})
-	if without.words.pairs.found.len() != 0 || without.words.beginnings.found.len() != 0 {
-		t.Fatal("there are extras where there should be none")
+	with = openWordy(t, n, AllOptionalIndexes(Options{}))
+	without = openWordy(t, n, Options{optional: optionalIndexRules{bigramRules{from: math.MaxInt}, prefixRules{from: math.MaxInt}}})
+	if without.words.bigrams.docs.len() != 0 || without.words.prefixes.docs.len() != 0 {
+		t.Fatal("unexpected optional indexes")
 	}
 	return with, without
 }
 
-// compareSearches compares pages of searches in two files. It returns where the first clauses of them have their numbers.
-func compareSearches(t *testing.T, with, without *Reader, searches ...string) map[*occurrences]int {
+// compareSearches compares pages of searches in two files. It returns the postings tables of their first clauses.
+func compareSearches(t *testing.T, with, without *Reader, searches ...string) map[*postingsTable]int {
 	t.Helper()
-	used := map[*occurrences]int{}
+	used := map[*postingsTable]int{}
 	for _, raw := range searches {
 		for _, page := range []int{1, 2, 5} {
 			q, err := query.Parse(fmt.Sprintf("search=%s&page=%d&per_page=13", raw, page), with.Fields())
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, total, err := with.find(newSteps(t.Context()), q)
+			got, total, err := with.findPage(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, wantTotal, err := without.find(newSteps(t.Context()), q)
+			want, wantTotal, err := without.findPage(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if total != wantTotal || !slices.Equal(got, want) {
 				t.Errorf("%s, page %d: %d records, %v; want %d, %v", raw, page, total, got, wantTotal, want)
 			}
-			c, err := with.words.find(newSteps(t.Context()), q.Search.Clauses[0])
+			c, err := with.words.matchClause(newSteps(t.Context()), q.Search.Clauses[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,25 +68,25 @@ func compareSearches(t *testing.T, with, without *Reader, searches ...string) ma
 	return used
 }
 
-func TestPairRules(t *testing.T) {
+func TestBigramRules(t *testing.T) {
 	t.Parallel()
 	const records = 100
 	found := []uint32{1, 100, 10, 0, 100, 50}
 	tests := map[string]struct {
-		rules pairRules
+		rules bigramRules
 		want  []commonWord
 	}{
-		"too few records": {pairRules{from: 101, share: 1, most: 8}, nil},
-		"only what is everywhere": {
-			pairRules{from: 100, share: 1, most: 8},
+		"too few records": {bigramRules{from: 101, share: 1, most: 8}, nil},
+		"only terms in all records": {
+			bigramRules{from: 100, share: 1, most: 8},
 			[]commonWord{{1, 100, 2}, {4, 100, 2}},
 		},
 		"a share": {
-			pairRules{share: 10, most: 8},
+			bigramRules{share: 10, most: 8},
 			[]commonWord{{1, 100, 4}, {4, 100, 4}, {5, 50, 3}, {2, 10, 2}},
 		},
-		"no more than twelve pairs": {
-			pairRules{share: 10, most: 1},
+		"no more than twelve bigrams": {
+			bigramRules{share: 10, most: 1},
 			[]commonWord{{1, 100, 3}, {4, 100, 3}, {5, 50, 3}},
 		},
 	}

@@ -12,12 +12,11 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestFrequent compares the best records that are found among those in which a clause stands often with those found by
-// scoring all.
-func TestFrequent(t *testing.T) {
+// TestTopByFrequency compares the top records found by frequency with those found by scoring all.
+func TestTopByFrequency(t *testing.T) {
 	t.Parallel()
-	opts := Extras(Options{})
-	opts.extras.beginnings.from = math.MaxInt // they would be found by their counts
+	opts := AllOptionalIndexes(Options{})
+	opts.optional.prefixes.from = math.MaxInt // they would be found by their counts
 	r := openWordy(t, 20_000, opts)
 	ways := map[string]int{}
 	for _, raw := range []string{
@@ -29,11 +28,11 @@ func TestFrequent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, clauses, err := r.answer(newSteps(t.Context()), q)
+		set, clauses, err := r.evaluate(newSteps(t.Context()), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, plain := newRelevance(newSteps(t.Context()), r, clauses), newRelevance(newSteps(t.Context()), withoutShort(r), clauses)
+		v, plain := newRelevance(newSteps(t.Context()), r, clauses), newRelevance(newSteps(t.Context()), withoutLengthOrder(r), clauses)
 		for _, n := range []int{1, 2, 13, 26, 100, 700} {
 			n = min(n, int(set.GetCardinality()))
 			want, err := plain.scored(set, 0, n)
@@ -49,18 +48,18 @@ func TestFrequent(t *testing.T) {
 					t.Errorf("%s: the first %d, %s, are %v; want %v", raw, n, way, got, want)
 				}
 			}
-			got, ok, err := v.frequent(set, n)
+			got, ok, err := v.topByFrequency(set, n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check("by counts", got, ok)
-			got, ok = v.thriceFirst(set, n)
+			got, ok = v.topAtLeast3(set, n)
 			check("three times", got, ok)
-			more, err := v.moreThanOnce(set)
+			more, err := v.frequencies(set)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok = v.repeatedFirst(more, n)
+			got, ok = v.topRepeated(more, n)
 			check("repeated", got, ok)
 		}
 	}
@@ -71,7 +70,7 @@ func TestFrequent(t *testing.T) {
 	}
 }
 
-func TestRanksOf(t *testing.T) {
+func TestPositionsOf(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(1, 1))
 	counts := make([]byte, 1003)
@@ -87,15 +86,15 @@ func TestRanksOf(t *testing.T) {
 					want = append(want, uint32(i))
 				}
 			}
-			if d := cmp.Diff(want, ranksOf(counts, least)); d != "" {
+			if d := cmp.Diff(want, positionsOf(counts, least)); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
-			if got := leastOf(counts, len(want)); got < least {
-				t.Errorf("%d counts reach %d; leastOf says that only %d is reached by so many", len(want), least, got)
+			if got := minFrequency(counts, len(want)); got < least {
+				t.Errorf("%d counts reach %d; minFrequency returns %d", len(want), least, got)
 			}
 		})
 	}
-	if got := leastOf(counts, len(counts)+1); got != 2 {
+	if got := minFrequency(counts, len(counts)+1); got != 2 {
 		t.Errorf("more than there are reach %d; want 2", got)
 	}
 }

@@ -6,20 +6,21 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// longRun is the length from which the records of a run are kept as a set, too.
+// longRun is the minimum length of a value run whose records are also stored as a set.
 const longRun = 2048
 
-// orderSets makes the sets of a field: of its long runs, and of the beginnings of its order. It reads the order once.
-type orderSets struct {
-	long   []byte // u32
-	often  setsWriter
-	prefix setsWriter
+// sortedSets builds the sets of a field, of its long runs and of the prefixes of its sorted rows, in one pass over the
+// sorted rows.
+type sortedSets struct {
+	longRuns    []byte // u32
+	longRunSets setsWriter
+	prefix      setsWriter
 }
 
-// makeSets reads the order and where its runs begin, of which there is at least the last.
-func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*orderSets, error) {
-	s := &orderSets{often: setsWriter{body: shop.newSpool()}, prefix: setsWriter{body: shop.newSpool()}}
-	places, err := order.reader()
+// makeSets reads the sorted rows and the first ranks of the runs, which end with the end of the values.
+func makeSets(tmp *tempDir, order, runs *spillFile, records, runCount int) (*sortedSets, error) {
+	s := &sortedSets{longRunSets: setsWriter{body: tmp.newSpillFile()}, prefix: setsWriter{body: tmp.newSpillFile()}}
+	ranks, err := order.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 	if err != nil {
 		return nil, err
 	}
-	if _, err := starts.u32(); err != nil { // the first begins at 0
+	if _, err := starts.u32(); err != nil { // the first run starts at 0
 		return nil, err
 	}
 	dense := newBitset(records)
@@ -45,7 +46,7 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 		var set *roaring.Bitmap
 		if end-at >= longRun {
 			set = roaring.New()
-			s.long = binary.LittleEndian.AppendUint32(s.long, uint32(run))
+			s.longRuns = binary.LittleEndian.AppendUint32(s.longRuns, uint32(run))
 		}
 		for ; at < end; at++ {
 			for part < prefixSets && at == part*records/prefixSets {
@@ -54,7 +55,7 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 				}
 				part++
 			}
-			record, err := places.u32()
+			record, err := ranks.u32()
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +71,7 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 		if set != nil {
 			set.AddMany(members)
 			members = members[:0]
-			if err := s.often.add(set, nil); err != nil {
+			if err := s.longRunSets.add(set, nil); err != nil {
 				return nil, err
 			}
 		}
@@ -78,9 +79,9 @@ func makeSets(shop *workshop, order, runs *spool, records, runCount int) (*order
 	return s, nil
 }
 
-// addPrefix adds the set of the records so far. It is there to be intersected, which with containers of runs takes many
-// times as long as with bits; they have to save more than a little.
-func (s *orderSets) addPrefix(dense bitset) error {
+// addPrefix adds the set of the records so far. Intersections with run containers are many times slower than with
+// bitmap containers, so these must save considerable space.
+func (s *sortedSets) addPrefix(dense bitset) error {
 	set := roaring.FromDense(dense, true)
 	runs := set.Clone()
 	if runs.RunOptimize(); runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {

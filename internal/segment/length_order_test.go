@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// wordy makes records of few different words, common and rare ones.
+// wordy returns records of few distinct words, common and rare ones.
 func wordy(r *rand.Rand, n int) []herb.Record {
 	vocabulary := []string{"oak", "elm", "ash", "yew", "fir", "box", "bay", "rue", "may", "ivy"}
 	records := make([]herb.Record, n)
@@ -57,14 +57,14 @@ func openWordy(t *testing.T, n int, opts Options) *Reader {
 	return r
 }
 
-// TestShort checks the order of the section, built in one pass and in many, and that small files do without.
-func TestShort(t *testing.T) {
+// TestLengthOrder checks the order of the section, built in one pass and in many, and that small files have none.
+func TestLengthOrder(t *testing.T) {
 	t.Parallel()
 	for _, memory := range []int{0, 512, 64 << 10} {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			t.Parallel()
-			r := openWordy(t, shortFrom, Options{Memory: memory})
-			got := r.words.short.appendTo(nil)
+			r := openWordy(t, lengthOrderMin, Options{Memory: memory})
+			got := r.words.lengthOrder.appendTo(nil)
 			want := make([]uint32, r.Len())
 			for i := range want {
 				want[i] = uint32(i)
@@ -77,22 +77,22 @@ func TestShort(t *testing.T) {
 			}
 		})
 	}
-	if r := openWordy(t, shortFrom-1, Options{}); r.words.short.len() != 0 {
+	if r := openWordy(t, lengthOrderMin-1, Options{}); r.words.lengthOrder.len() != 0 {
 		t.Error("a small file has the section")
 	}
 }
 
-// withoutShort returns a reader that looks at all matches, because it does not know which records are short.
-func withoutShort(r *Reader) *Reader {
+// withoutLengthOrder returns a reader without a length order, which examines all matches.
+func withoutLengthOrder(r *Reader) *Reader {
 	plain := &Reader{columns: r.columns, meta: r.meta, starts: r.starts, records: r.records}
-	plain.words.terms, plain.words.ids, plain.words.occurrences = r.words.terms, r.words.ids, r.words.occurrences
+	plain.words.terms, plain.words.ids, plain.words.postingsTable = r.words.terms, r.words.ids, r.words.postingsTable
 	plain.words.forward, plain.words.starts, plain.words.lengths = r.words.forward, r.words.starts, r.words.lengths
 	plain.words.average = r.words.average
 	return plain
 }
 
-// TestShortest compares pages that are found from the shortest records on with those that are found by looking at all.
-func TestShortest(t *testing.T) {
+// TestTopByLength compares pages found in length order with those found by examining all matches.
+func TestTopByLength(t *testing.T) {
 	t.Parallel()
 	r := openWordy(t, 20_000, Options{})
 	used := 0
@@ -105,24 +105,24 @@ func TestShortest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, total, err := r.find(newSteps(t.Context()), q)
+			got, total, err := r.findPage(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, clauses, err := r.answer(newSteps(t.Context()), q)
+			set, clauses, err := r.evaluate(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if v := newRelevance(newSteps(t.Context()), r, clauses); set != nil {
-				more, err := v.moreThanOnce(set)
+				more, err := v.frequencies(set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, ok := v.shortest(set, more, min(13*page, total)); ok {
+				if _, ok := v.topByLength(set, more, min(13*page, total)); ok {
 					used++
 				}
 			}
-			want, wantTotal, err := withoutShort(r).find(newSteps(t.Context()), q)
+			want, wantTotal, err := withoutLengthOrder(r).findPage(newSteps(t.Context()), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,19 +132,19 @@ func TestShortest(t *testing.T) {
 		}
 	}
 	if used < 10 {
-		t.Errorf("only %d pages were found from the shortest records on", used)
+		t.Errorf("only %d pages were found in length order", used)
 	}
 }
 
-// TestShort_misplaced sees that records are found in another way where the section names none.
-func TestShort_misplaced(t *testing.T) {
+// TestLengthOrder_invalid checks that an invalid length order is ignored.
+func TestLengthOrder_invalid(t *testing.T) {
 	t.Parallel()
 	r := openWordy(t, 20_000, Options{})
-	bad := slices.Clone([]byte(r.words.short))
+	bad := slices.Clone([]byte(r.words.lengthOrder))
 	for i := 0; i < len(bad); i += 4 {
 		binary.LittleEndian.PutUint32(bad[i:], 1<<31)
 	}
-	r.words.short = bad
+	r.words.lengthOrder = bad
 	q, err := query.Parse("search=oak", r.Fields())
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,8 @@ package listtest
 
 import "herbarium/internal/herb"
 
-// catalogScenes ask one small dataset, which has a field of every type, everything a query can say.
-func catalogScenes() []scene {
+// catalogCases cover the query syntax on one small dataset with a field of every type.
+func catalogCases() []testCase {
 	category := field("category", herb.TypeText)
 	category.Searchable = false
 	fields := []herb.Field{
@@ -18,8 +18,8 @@ func catalogScenes() []scene {
 		{"5", "Tree fern", "tree", "2024-03-01", "100", "hardy"},
 		{"6", "rosemary", "herb", "2024-02-29", "9.99", "hardy, fragrant , kitchen"},
 	}
-	return []scene{
-		{name: "catalog equality", fields: fields, records: records, asks: []question{
+	return []testCase{
+		{name: "catalog equality", fields: fields, records: records, queries: []listQuery{
 			{query: "", want: "1 2 3 4 5 6"},
 			{query: "category=shrub", want: "1 3"},
 			{query: "category=Shrub", want: ""},
@@ -48,7 +48,7 @@ func catalogScenes() []scene {
 			{query: "category=shrub&category[empty]=true", want: "1 3 4"},
 			{query: "category=shrub&category[ne]=shrub", want: ""},
 		}},
-		{name: "catalog ranges", fields: fields, records: records, asks: []question{
+		{name: "catalog ranges", fields: fields, records: records, queries: []listQuery{
 			{query: "price[gt]=9.99", want: "1 2 5"},
 			{query: "price[gte]=9.990", want: "1 2 5 6"},
 			{query: "price[lt]=9.99", want: "3"},
@@ -72,15 +72,15 @@ func catalogScenes() []scene {
 			{query: "title[gte]=Lavender", want: "1 3 5 6"},
 			{query: "title[lt]=Fern", want: "2"},
 			{query: "title[lte]=Fern", want: "2 4"},
-			{query: "title[lte]=fern", want: "2"}, // a small letter sorts before its capital
+			{query: "title[lte]=fern", want: "2"}, // lower case sorts before upper case
 			{query: "category[gt]=herb", want: "1 3 5"},
-			{query: "category[lte]=zzz", want: "1 2 3 5 6"}, // an empty value is in no range
+			{query: "category[lte]=zzz", want: "1 2 3 5 6"}, // empty values are in no range
 		}},
-		{name: "catalog lists", fields: fields, records: records, asks: []question{
+		{name: "catalog lists", fields: fields, records: records, queries: []listQuery{
 			{query: "tags=hardy", want: "1 5 6"},
 			{query: "tags=fragrant", want: "2 3 6"},
 			{query: "tags=Hardy", want: ""},
-			{query: "tags=hardy,+pink", want: ""}, // an element has no comma
+			{query: "tags=hardy,+pink", want: ""}, // elements contain no commas
 			{query: "tags=hardy&tags=pink", want: "1 2 5 6"},
 			{query: "tags=", want: "4"},
 			{query: "tags[ne]=hardy", want: "2 3 4"},
@@ -97,7 +97,7 @@ func catalogScenes() []scene {
 			{query: "tags[lte]=fragrant", want: "2 3 6"},
 			{query: "tags[gt]=fragrant&tags[lt]=hardy", want: "2 6"}, // different elements may meet the conditions
 		}},
-		{name: "catalog sorts and pages", fields: fields, records: records, asks: []question{
+		{name: "catalog sorts and pages", fields: fields, records: records, queries: []listQuery{
 			{query: "sort=price", want: "3 6 1 2 5 4"},
 			{query: "sort=price&order=desc", want: "5 1 2 6 3 4"},
 			{query: "sort=date", want: "2 3 1 6 5 4"},
@@ -121,8 +121,8 @@ func catalogScenes() []scene {
 			{query: "sort=price&order=desc&page=3&per_page=2", want: "3 4", total: 6},
 			{query: "category=shrub&page=2&per_page=1", want: "3", total: 2},
 		}},
-		{name: "catalog searches", fields: fields, records: records, asks: []question{
-			{query: "search=rose", want: "2 1"}, // four words against five
+		{name: "catalog searches", fields: fields, records: records, queries: []listQuery{
+			{query: "search=rose", want: "2 1"}, // four words and five words
 			{query: "search=ROSE", want: "2 1"},
 			{query: "search=rose*", want: "2 6 1"},
 			{query: "search=fern+hardy", want: "5"},
@@ -132,7 +132,7 @@ func catalogScenes() []scene {
 			{query: "search=-fern", want: "1 2 3 6"},
 			{query: "search=%22pink+fragrant%22", want: "2"},
 			{query: "search=%22sharon+hardy%22", want: ""},
-			{query: "search=shrub", want: ""}, // the category is not searchable
+			{query: "search=shrub", want: ""}, // category is not searchable
 			{query: "search=hardy&sort=price", want: "6 1 5"},
 			{query: "search=hardy&sort=price&order=desc&per_page=2", want: "5 1", total: 3},
 			{query: "search=rose&category=shrub", want: "1"},

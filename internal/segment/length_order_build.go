@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// shortFrom is how many records a file must have to get SHRT: in fewer, looking at all matches takes no time.
-const shortFrom = 1 << 12
+// lengthOrderMin is the minimum number of records of a file with SHRT: with fewer, examining all matches is fast.
+const lengthOrderMin = 1 << 12
 
-// writeShort writes the records in the order of their lengths. It reads the lengths again and again, each time for as many
-// records as fit the memory: there are few passes, because a record takes four bytes.
-func (b *wordsBuilder) writeShort(ctx context.Context, w *fileWriter) error {
+// writeLengthOrder writes the records in the order of their lengths. It reads the lengths in several passes, each for
+// as many records as fit the memory; few passes are needed, because a record takes four bytes.
+func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *fileWriter) error {
 	counts := map[uint32]int{}
 	if err := b.eachLength(func(_, length uint32) error { counts[length]++; return nil }); err != nil {
 		return err
 	}
-	if err := w.begin(tagShort, noField); err != nil {
+	if err := w.begin(tagLengthOrder, noField); err != nil {
 		return err
 	}
 	most := max(b.memory/8/4, 1)
@@ -40,9 +40,9 @@ func (b *wordsBuilder) writeShort(ctx context.Context, w *fileWriter) error {
 	return nil
 }
 
-// writeLengths writes the records that have some lengths, n of them.
+// writeLengths writes the n records that have the given lengths.
 func (b *wordsBuilder) writeLengths(w *fileWriter, counts map[uint32]int, lengths []uint32, n int) error {
-	if len(lengths) == 1 { // they come in order
+	if len(lengths) == 1 { // they are in order
 		return b.eachLength(func(record, length uint32) error {
 			if length != lengths[0] {
 				return nil
@@ -53,7 +53,7 @@ func (b *wordsBuilder) writeLengths(w *fileWriter, counts map[uint32]int, length
 			return err
 		})
 	}
-	next := make(map[uint32]int, len(lengths)) // where the next record of a length goes
+	next := make(map[uint32]int, len(lengths)) // index of the next record of each length
 	at := 0
 	for _, l := range lengths {
 		next[l] = at
@@ -74,7 +74,7 @@ func (b *wordsBuilder) writeLengths(w *fileWriter, counts map[uint32]int, length
 	return err
 }
 
-// eachLength calls f with every record and its length.
+// eachLength calls f for every record and its length.
 func (b *wordsBuilder) eachLength(f func(record, length uint32) error) error {
 	r, err := b.lengths.reader()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// randomSet is a set with containers of all kinds, here and there none.
+// randomSet returns a set with containers of all kinds and gaps.
 func randomSet(g *rand.Rand, records int) *roaring.Bitmap {
 	set := roaring.New()
 	for first := 0; first < records; first += containerMembers {
@@ -33,7 +33,7 @@ func randomSet(g *rand.Rand, records int) *roaring.Bitmap {
 	return set
 }
 
-func serialised(t *testing.T, set *roaring.Bitmap) []byte {
+func serialized(t *testing.T, set *roaring.Bitmap) []byte {
 	t.Helper()
 	b, err := set.ToBytes()
 	if err != nil {
@@ -42,29 +42,29 @@ func serialised(t *testing.T, set *roaring.Bitmap) []byte {
 	return b
 }
 
-// TestRepeats counts words that stand once, twice or more often in records that are more than are counted at a time.
-func TestRepeats(t *testing.T) {
+// TestFreqCounter counts terms with frequencies of one, two and more in more records than fit one pass.
+func TestFreqCounter(t *testing.T) {
 	t.Parallel()
-	const records = repeatsAtOnce + 3*containerMembers/2
+	const records = recordsPerPass + 3*containerMembers/2
 	g := rand.New(rand.NewPCG(5, 5))
 	w := words{lengths: make(u32s, 4*records)}
-	for range 2 { // the second time with what the first has left
-		sum := w.newRepeats()
+	for range 2 { // the second time with a reused counter
+		sum := w.newFreqCounter()
 		counts := make([]int, records)
 		for range 4 {
 			found := randomSet(g, records)
-			twice, many := roaring.And(found, randomSet(g, records)), []byte(nil)
+			freqs, many := roaring.And(found, randomSet(g, records)), []byte(nil)
 			for _, rec := range found.ToArray() {
 				counts[rec]++
 			}
-			for _, rec := range twice.ToArray() {
+			for _, rec := range freqs.ToArray() {
 				many = append(many, byte(2+min(g.IntN(254), g.IntN(254), g.IntN(254))))
 				counts[rec] += int(many[len(many)-1]) - 1
 			}
-			sum.add(serialised(t, found), serialised(t, twice), many)
+			sum.add(serialized(t, found), serialized(t, freqs), many)
 		}
 		sum.count(newSteps(t.Context()))
-		for i, bits := range []bitset{sum.once, sum.twice, sum.thrice} {
+		for i, bits := range []bitset{sum.atLeast1, sum.atLeast2, sum.atLeast3} {
 			set, want := bits.set(), roaring.New()
 			for rec, n := range counts {
 				if n > i {
@@ -91,7 +91,7 @@ func TestPick(t *testing.T) {
 				ranks, want = append(ranks, uint32(i)), append(want, rec)
 			}
 		}
-		pick(serialised(t, set), ranks, func(i int, rec uint32) {
+		pick(serialized(t, set), ranks, func(i int, rec uint32) {
 			if i != len(got) {
 				t.Fatalf("rank %d comes after %d", i, len(got)-1)
 			}

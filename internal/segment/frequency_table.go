@@ -6,39 +6,39 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// repeated are the records in which a clause may stand more than once, in the order of their numbers, and for each clause
-// how often it stands in each of them.
-type repeated struct {
+// frequencyTable contains the records in which a clause may occur more than once, in the order of their numbers, and
+// for each clause its frequency in each of them.
+type frequencyTable struct {
 	set     *roaring.Bitmap
 	records []uint32
 	lengths []uint32
-	counts  [][]byte // manyTimes: that often or more
+	counts  [][]byte // maxFrequency means that or more
 }
 
-func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
+func (v *relevance) frequencies(set *roaring.Bitmap) (frequencyTable, error) {
 	all, numbered, members := make([]*roaring.Bitmap, len(v.clauses)), true, int(set.GetCardinality())
 	for i := range v.clauses {
 		c := &v.clauses[i]
-		again, err := v.again(c)
+		again, err := v.recordsWithRepeats(c)
 		if err != nil {
-			return repeated{}, err
+			return frequencyTable{}, err
 		}
 		all[i], numbered = again, numbered && c.in != nil
 		members += int(again.GetCardinality())
 	}
 	if numbered && members < v.records/(containerMembers/mostInArray) {
-		return v.repeatedOf(set, all), nil // arrays are gone through faster than roaring intersects them
+		return v.frequenciesOf(set, all), nil // iterating over arrays is faster than roaring intersections
 	}
 	for i, again := range all {
 		v.steps.check()
 		all[i] = roaring.And(again, set)
 	}
-	more := repeated{set: roaring.FastOr(all...)}
+	more := frequencyTable{set: roaring.FastOr(all...)}
 	more.records = more.set.ToArray()
 	for i := range v.clauses {
 		counts, err := v.counts(&v.clauses[i], len(v.clauses) == 1, more.records)
 		if err != nil {
-			return repeated{}, err
+			return frequencyTable{}, err
 		}
 		more.counts = append(more.counts, counts)
 	}
@@ -46,8 +46,8 @@ func (v *relevance) moreThanOnce(set *roaring.Bitmap) (repeated, error) {
 	return more, nil
 }
 
-// measure finds the lengths of the records.
-func (v *relevance) measure(more *repeated) {
+// measure sets the lengths of the records.
+func (v *relevance) measure(more *frequencyTable) {
 	more.lengths = make([]uint32, len(more.records))
 	for i, rec := range more.records {
 		v.steps.add(1)
@@ -55,14 +55,14 @@ func (v *relevance) measure(more *repeated) {
 	}
 }
 
-// repeatedOf is moreThanOnce for few records and clauses with numbers, given the records in which each stands more than once. It
-// takes one container of the set after the other, and goes through those of each clause beside it.
-func (v *relevance) repeatedOf(set *roaring.Bitmap, all []*roaring.Bitmap) repeated {
-	var more repeated
-	found := make([]foundAgain, len(v.clauses))
+// frequenciesOf is frequencies for few records and clauses with postings, given the records in which each occurs more
+// than once. It iterates over the containers of the set and of each clause in parallel.
+func (v *relevance) frequenciesOf(set *roaring.Bitmap, all []*roaring.Bitmap) frequencyTable {
+	var more frequencyTable
+	found := make([]frequencyScan, len(v.clauses))
 	for i := range v.clauses {
 		c := &v.clauses[i]
-		found[i] = foundAgain{sets: openContainers(c.in.twice.bytes(c.term)), counts: c.in.twice.behind(c.term, all[i])}
+		found[i] = frequencyScan{sets: openContainers(c.in.freqs.bytes(c.term)), counts: c.in.freqs.trailer(c.term, all[i])}
 	}
 	more.counts = make([][]byte, len(found))
 	for records := set.ToArray(); len(records) > 0; {
@@ -80,7 +80,7 @@ func (v *relevance) repeatedOf(set *roaring.Bitmap, all []*roaring.Bitmap) repea
 			if low := rec % containerMembers; hit[low/64]>>(low%64)&1 == 1 {
 				more.records = append(more.records, rec)
 				for i := range found {
-					more.counts[i] = append(more.counts[i], found[i].take(rec))
+					more.counts[i] = append(more.counts[i], found[i].frequency(rec))
 				}
 			}
 		}
@@ -91,17 +91,17 @@ func (v *relevance) repeatedOf(set *roaring.Bitmap, all []*roaring.Bitmap) repea
 	return more
 }
 
-// foundAgain is what a clause has in the records that are looked for.
-type foundAgain struct {
-	sets    containers // those that are still to come
-	counts  []byte     // of their members
-	records []uint32   // that were collected
-	times   []byte     // of each of them
-	taken   int        // so many of them
+// frequencyScan is the state of one clause while its frequencies are collected.
+type frequencyScan struct {
+	sets    containers // remaining containers
+	counts  []byte     // frequencies of their members
+	records []uint32   // collected records
+	times   []byte     // their frequencies
+	taken   int        // number of those consumed
 }
 
-// collect notes those records of a container in which the clause stands more than once, and marks them.
-func (f *foundAgain) collect(st *steps, key uint32, wanted, hit *[bitmapWords]uint64) {
+// collect collects and marks the records of a container in which the clause occurs more than once.
+func (f *frequencyScan) collect(st *steps, key uint32, wanted, hit *[bitmapWords]uint64) {
 	f.records, f.times, f.taken = f.records[:0], f.times[:0], 0
 	for c, ok := f.sets.next(uint64(key) + containerMembers); ok; c, ok = f.sets.next(uint64(key) + containerMembers) {
 		st.add(1 + c.count)
@@ -129,13 +129,13 @@ func (f *foundAgain) collect(st *steps, key uint32, wanted, hit *[bitmapWords]ui
 	}
 }
 
-func (f *foundAgain) note(key uint32, low uint16, times byte, hit *[bitmapWords]uint64) {
+func (f *frequencyScan) note(key uint32, low uint16, times byte, hit *[bitmapWords]uint64) {
 	hit[low/64] |= 1 << (low % 64)
 	f.records, f.times = append(f.records, key|uint32(low)), append(f.times, times)
 }
 
-// take returns how often the clause stands in the next of the records that were marked, for this clause or another.
-func (f *foundAgain) take(record uint32) byte {
+// frequency returns the frequency of the clause in the next marked record, which this clause or another has marked.
+func (f *frequencyScan) frequency(record uint32) byte {
 	if f.taken == len(f.records) || f.records[f.taken] != record {
 		return 1
 	}

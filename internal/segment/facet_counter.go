@@ -10,17 +10,17 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// matches are the records that meet a request.
+// matches is the set of records that match a request.
 type matches struct {
 	steps   *steps
-	set     *roaring.Bitmap // nil: every record
+	set     *roaring.Bitmap // nil means all records
 	n       int
-	records int // of the segment
+	records int // number of records in the segment
 	scratch *scratch
-	filled  bool // scratch.dense holds the set
+	filled  bool // whether scratch.dense contains the set
 }
 
-// dense returns the set with a bit for each record.
+// dense returns the set as one bit per record.
 func (m *matches) dense() bitset {
 	if !m.filled {
 		m.filled = true
@@ -29,14 +29,14 @@ func (m *matches) dense() bitset {
 	return bitset(m.scratch.dense)
 }
 
-// scratch is memory that requests use one after the other.
+// scratch is memory reused by consecutive requests.
 type scratch struct {
-	dense  denseSet
-	marks  bitset
-	places []uint32
+	dense denseSet
+	marks bitset
+	ranks []uint32
 }
 
-// scratches keeps scratch for reuse.
+// scratches pools scratch memory.
 type scratches struct{ pool sync.Pool }
 
 func (s *scratches) get() *scratch {
@@ -48,7 +48,7 @@ func (s *scratches) get() *scratch {
 
 func (s *scratches) put(v *scratch) { s.pool.Put(v) }
 
-// denseSet is a bitset that has room for whole parts.
+// denseSet is a bitset with room for whole containers.
 type denseSet bitset
 
 func (d *denseSet) fill(set *roaring.Bitmap, records int) {
@@ -61,67 +61,67 @@ func (d *denseSet) fill(set *roaring.Bitmap, records int) {
 	set.WriteDenseTo(*d)
 }
 
-// tally counts the records of a request by runs of a field. There is at least one record.
-type tally interface {
-	// empty returns how many have no value.
+// facetCounter counts the matches by value runs of a field. There is at least one match.
+type facetCounter interface {
+	// empty returns the number of records without a value.
 	empty() int
-	// ends returns the first and the last run that has any, which there must be.
+	// ends returns the first and the last run with a match. There must be one.
 	ends() (first, last int)
-	// each calls f with the runs that have any, in ascending order, and how many.
+	// each calls f for each run with matches, in ascending order, and their number.
 	each(f func(run, n int))
 }
 
-// What it costs to count, in nanoseconds, roughly: costs are compared with each other alone. BenchmarkTally shows whether the
-// choice is right.
+// Approximate costs of counting in nanoseconds. They are only compared with each other; BenchmarkFacetCounter shows
+// whether the choice is right.
 const (
 	costOfByte   = 0.4 // of a stored set
-	costOfPlace  = 4   // a record of a run without one is looked up
-	costOfMark   = 4   // a record is marked in the order
+	costOfRank   = 4   // lookup of a record of a run without a stored set
+	costOfMark   = 4   // marking a record in the sorted rows
 	costOfWord   = 0.5 // of 64 marks
-	costOfRun    = 3   // one of which every record is looked at
-	costOfSorted = 90  // a record's place is looked up and sorted
+	costOfRun    = 3   // of a run whose records are all examined
+	costOfSorted = 90  // looking up and sorting the rank of a record
 )
 
-// tally chooses how to count the records of a request.
-func (c *column) tally(m *matches) tally {
+// facetCounter selects the cheapest counter for the matches of a request.
+func (c *column) facetCounter(m *matches) facetCounter {
 	if m.set == nil {
-		return tallyAll{c, m.steps}
+		return allCounter{c, m.steps}
 	}
 	n := float64(m.n)
 	runs := costOfRun * float64(c.distinct())
-	bySets := costOfByte*float64(len(c.often.body)) + costOfPlace*float64(c.short(m.steps)) + runs
+	bySets := costOfByte*float64(len(c.longRunSets.body)) + costOfRank*float64(c.short(m.steps)) + runs
 	byMarks := costOfMark*n + costOfWord*float64(m.records/64) + runs
 	switch least := min(bySets, byMarks, costOfSorted*n); least {
 	case bySets:
-		return tallySets{c, m.dense(), m.steps}
+		return setCounter{c, m.dense(), m.steps}
 	case byMarks:
-		return newTallyMarks(c, m)
+		return newMarkCounter(c, m)
 	default:
-		return newTallyFew(c, m)
+		return newRankCounter(c, m)
 	}
 }
 
-// short returns how many records are in runs without a stored set.
+// short returns the number of records in runs without a stored set.
 func (c *column) short(st *steps) int {
-	n := c.order.len()
-	for k := range c.long.len() {
+	n := c.sorted.len()
+	for k := range c.longRuns.len() {
 		st.add(1)
-		from, to := c.run(int(c.long.at(k)))
+		from, to := c.run(int(c.longRuns.at(k)))
 		n -= to - from
 	}
 	return n
 }
 
-// tallyAll counts all records.
-type tallyAll struct {
+// allCounter counts all records.
+type allCounter struct {
 	c     *column
 	steps *steps
 }
 
-func (t tallyAll) empty() int              { return t.c.order.len() - t.c.values() }
-func (t tallyAll) ends() (first, last int) { return 0, t.c.distinct() - 1 }
+func (t allCounter) empty() int              { return t.c.sorted.len() - t.c.values() }
+func (t allCounter) ends() (first, last int) { return 0, t.c.distinct() - 1 }
 
-func (t tallyAll) each(f func(run, n int)) {
+func (t allCounter) each(f func(run, n int)) {
 	for run := range t.c.distinct() {
 		t.steps.add(1)
 		from, to := t.c.run(run)
@@ -129,16 +129,16 @@ func (t tallyAll) each(f func(run, n int)) {
 	}
 }
 
-// tallySets counts each run against the records.
-type tallySets struct {
+// setCounter intersects each run with the matches.
+type setCounter struct {
 	c       *column
 	records bitset
 	steps   *steps
 }
 
-func (t tallySets) empty() int { return t.count(t.c.distinct()) }
+func (t setCounter) empty() int { return t.count(t.c.distinct()) }
 
-func (t tallySets) ends() (first, last int) {
+func (t setCounter) ends() (first, last int) {
 	last = t.c.distinct() - 1
 	for t.count(first) == 0 {
 		first++
@@ -149,33 +149,33 @@ func (t tallySets) ends() (first, last int) {
 	return first, last
 }
 
-func (t tallySets) count(run int) int {
+func (t setCounter) count(run int) int {
 	if k, ok := t.c.storedSet(run); ok {
-		return countSet(t.steps, t.c.often.bytes(k), t.records)
+		return countSet(t.steps, t.c.longRunSets.bytes(k), t.records)
 	}
-	return t.countPlaces(t.c.run(run))
+	return t.countRanks(t.c.run(run))
 }
 
-func (t tallySets) countPlaces(from, to int) (n int) {
+func (t setCounter) countRanks(from, to int) (n int) {
 	t.steps.add(1 + to - from)
 	records := t.records
-	for order := t.c.order.slice(from, to); len(order) >= 4; order = order[4:] {
+	for order := t.c.sorted.slice(from, to); len(order) >= 4; order = order[4:] {
 		rec := binary.LittleEndian.Uint32(order)
 		n += int(records[rec/64] >> (rec % 64) & 1)
 	}
 	return n
 }
 
-func (t tallySets) each(f func(run, n int)) {
+func (t setCounter) each(f func(run, n int)) {
 	k, from := 0, 0
 	for run := range t.c.distinct() {
 		to := int(t.c.runs.at(run + 1))
 		var n int
-		if k < t.c.long.len() && int(t.c.long.at(k)) == run {
-			n = countSet(t.steps, t.c.often.bytes(k), t.records)
+		if k < t.c.longRuns.len() && int(t.c.longRuns.at(k)) == run {
+			n = countSet(t.steps, t.c.longRunSets.bytes(k), t.records)
 			k++
 		} else {
-			n = t.countPlaces(from, to)
+			n = t.countRanks(from, to)
 		}
 		if n > 0 {
 			f(run, n)
@@ -184,32 +184,32 @@ func (t tallySets) each(f func(run, n int)) {
 	}
 }
 
-// tallyMarks has a bit for each place in the order.
-type tallyMarks struct {
+// markCounter has one bit per rank.
+type markCounter struct {
 	c     *column
 	marks bitset
 	steps *steps
 }
 
-func newTallyMarks(c *column, m *matches) tallyMarks {
+func newMarkCounter(c *column, m *matches) markCounter {
 	words := (m.records + 63) / 64
 	if len(m.scratch.marks) != words {
 		m.scratch.marks = newBitset(m.records)
 	} else {
 		clear(m.scratch.marks)
 	}
-	marks, places := m.scratch.marks, c.places
+	marks, ranks := m.scratch.marks, c.ranks
 	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
-			marks.add(places.at(int(rec)))
+			marks.add(ranks.at(int(rec)))
 		}
 	})
-	return tallyMarks{c, marks, m.steps}
+	return markCounter{c, marks, m.steps}
 }
 
-func (t tallyMarks) empty() int { return t.marks.between(t.c.run(t.c.distinct())) }
+func (t markCounter) empty() int { return t.marks.between(t.c.run(t.c.distinct())) }
 
-func (t tallyMarks) ends() (first, last int) {
+func (t markCounter) ends() (first, last int) {
 	i, end := 0, t.c.values()
 	for t.marks[i] == 0 {
 		t.steps.add(1)
@@ -225,13 +225,13 @@ func (t tallyMarks) ends() (first, last int) {
 	return t.c.runAt(64*i + bits.TrailingZeros64(t.marks[i])), t.c.runAt(64*j + bits.Len64(word) - 1)
 }
 
-func (t tallyMarks) each(f func(run, n int)) {
+func (t markCounter) each(f func(run, n int)) {
 	from := 0
 	for run := range t.c.distinct() {
 		to := int(t.c.runs.at(run + 1))
 		n := 0
 		t.steps.add(1)
-		if to == from+1 { // as in all of a field whose values differ
+		if to == from+1 { // as in fields with unique values
 			n = int(t.marks[from/64] >> (from % 64) & 1)
 		} else {
 			n = t.marks.between(from, to)
@@ -243,7 +243,7 @@ func (t tallyMarks) each(f func(run, n int)) {
 	}
 }
 
-// between returns how many bits are set from one up to another.
+// between returns the number of set bits in [from, to).
 func (b bitset) between(from, to int) (n int) {
 	if from >= to {
 		return 0
@@ -260,52 +260,52 @@ func (b bitset) between(from, to int) (n int) {
 	return n
 }
 
-// tallyFew has the place of every record.
-type tallyFew struct {
-	c      *column
-	steps  *steps
-	places []uint32 // with a value, in ascending order
-	n      int      // with and without a value
+// rankCounter has the ranks of all matches.
+type rankCounter struct {
+	c     *column
+	steps *steps
+	ranks []uint32 // of records with a value, ascending
+	n     int      // including records without a value
 }
 
-func newTallyFew(c *column, m *matches) tallyFew {
-	places := m.scratch.places[:0]
+func newRankCounter(c *column, m *matches) rankCounter {
+	ranks := m.scratch.ranks[:0]
 	each(m.steps, m.set, func(records []uint32) {
 		for _, rec := range records {
-			places = append(places, c.places.at(int(rec)))
+			ranks = append(ranks, c.ranks.at(int(rec)))
 		}
 	})
-	m.scratch.places = places
-	t := tallyFew{c: c, steps: m.steps, n: len(places)}
-	t.places = slices.DeleteFunc(places, func(p uint32) bool { return int(p) >= c.values() })
-	slices.Sort(t.places)
+	m.scratch.ranks = ranks
+	t := rankCounter{c: c, steps: m.steps, n: len(ranks)}
+	t.ranks = slices.DeleteFunc(ranks, func(p uint32) bool { return int(p) >= c.values() })
+	slices.Sort(t.ranks)
 	return t
 }
 
-func (t tallyFew) empty() int { return t.n - len(t.places) }
+func (t rankCounter) empty() int { return t.n - len(t.ranks) }
 
-func (t tallyFew) ends() (first, last int) {
-	return t.c.runAt(int(t.places[0])), t.c.runAt(int(t.places[len(t.places)-1]))
+func (t rankCounter) ends() (first, last int) {
+	return t.c.runAt(int(t.ranks[0])), t.c.runAt(int(t.ranks[len(t.ranks)-1]))
 }
 
-func (t tallyFew) each(f func(run, n int)) {
-	for i := 0; i < len(t.places); {
-		run := t.c.runAt(int(t.places[i]))
+func (t rankCounter) each(f func(run, n int)) {
+	for i := 0; i < len(t.ranks); {
+		run := t.c.runAt(int(t.ranks[i]))
 		_, to := t.c.run(run)
 		start := i
-		for i < len(t.places) && int(t.places[i]) < to {
+		for i < len(t.ranks) && int(t.ranks[i]) < to {
 			t.steps.add(1)
 			i++
 		}
 		if i == start {
-			panic(corruption{errors.New("a place is in no run")})
+			panic(corruption{errors.New("a rank is in no value run")})
 		}
 		f(run, i-start)
 	}
 }
 
-// countSet returns how many members of a set, as it lies in the file, are among some records; nil: how many it has. It
-// leaves nothing behind, unlike a look at the set with sets.get, so that any number of sets can be counted.
+// countSet returns the number of members of an encoded set that are in among; nil counts all. Unlike sets.get it caches
+// nothing, so that any number of sets can be counted.
 func countSet(st *steps, b []byte, among bitset) (n int) {
 	all := openContainers(b)
 	st.add(1)
@@ -329,7 +329,7 @@ func countSet(st *steps, b []byte, among bitset) (n int) {
 }
 
 func countArray(b []byte, part *[bitmapWords]uint64) (n int) {
-	for ; len(b) >= 8; b = b[8:] { // four at a time, in three quarters of the time
+	for ; len(b) >= 8; b = b[8:] { // four at a time, which saves a quarter of the time
 		v := binary.LittleEndian.Uint64(b)
 		v0, v1, v2, v3 := uint16(v), uint16(v>>16), uint16(v>>32), uint16(v>>48)
 		n += int(part[v0/64]>>(v0%64)&1 + part[v1/64]>>(v1%64)&1 + part[v2/64]>>(v2%64)&1 + part[v3/64]>>(v3%64)&1)

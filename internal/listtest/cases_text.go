@@ -2,9 +2,9 @@ package listtest
 
 import "herbarium/internal/herb"
 
-// textScenes are about the writing systems of people: how their text sorts, and what a search takes for the same word.
-func textScenes() []scene {
-	return []scene{
+// textCases cover scripts and languages: sort order and search equivalence.
+func textCases() []testCase {
+	return []testCase{
 		{
 			name:   "collation",
 			fields: named(field("name", herb.TypeText)),
@@ -14,18 +14,18 @@ func textScenes() []scene {
 				{"h", "ana"}, {"i", ""}, {"j", "an a"}, {"k", "Ana"}, {"l", "42"}, {"m", "植物"}, {"n", "Zed"},
 				{"o", "-"},
 			},
-			asks: []question{
-				// Punctuation, digits, Latin, Han; small before capital; both spellings of Ångström alike.
+			queries: []listQuery{
+				// Punctuation, digits, Latin, Han; lower before upper case; both encodings of Ångström are ties.
 				{query: "sort=name", want: "o l j h f k e g d c a n m b i"},
 				{query: "sort=name&order=desc", want: "m n a c d e g f k h j l o b i"},
 				{query: "name=Ana", want: "f k"},
-				{query: "name=%C3%85ngstr%C3%B6m", want: "e"}, // equality is by the bytes
+				{query: "name=%C3%85ngstr%C3%B6m", want: "e"}, // equality compares bytes
 				{query: "name[gte]=%C3%85ngstr%C3%B6m&name[lte]=%C3%85ngstr%C3%B6m", want: "e g"},
 				{query: "name[gt]=b&name[lt]=d", want: "c d"},
 				{query: "name[gt]=Ana&name[lt]=bo", want: "e g"},
 				{query: "name[lt]=ana", want: "j l o"},
 				{query: "name[gt]=zed", want: "m n"},
-				{query: "name[prefix]=A", want: "f g k"}, // the bytes of Å are not those of A
+				{query: "name[prefix]=A", want: "f g k"}, // the bytes of Å differ from those of A
 			},
 		},
 		{
@@ -39,7 +39,7 @@ func textScenes() []scene {
 				{"u", "ＦＵＬＬ"},
 				{"v", "Ёлка"}, {"w", "Việt"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "search=strasse", want: "a b c"},
 				{query: "search=Stra%C3%9Fe", want: "a b c"},
 				{query: "search=gross", want: "e f"},
@@ -58,7 +58,7 @@ func textScenes() []scene {
 				{query: "search=full", want: "u"},
 				{query: "search=елка", want: "v"},
 				{query: "search=viet", want: "w"},
-				{query: "t=cafe", want: ""}, // a filter takes the value as it is written
+				{query: "t=cafe", want: ""}, // a filter compares the value as written
 				{query: "t=caf%C3%A9", want: "k"},
 			},
 		},
@@ -70,7 +70,7 @@ func textScenes() []scene {
 				{"g", "हिन्दी भाषा"}, {"h", "हन्द भाषा"}, {"i", "한국어 사전"}, {"j", "שָׁלוֹם עולם"}, {"k", `צה"ל`},
 				{"l", "مَرْحَبًا"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "search=植物園", want: "a"},
 				{query: "search=%22植物園%22", want: "a"},
 				{query: "search=植+物+園", want: "c b a"}, // three words, four, six
@@ -97,7 +97,7 @@ func textScenes() []scene {
 				{"a", "🌹 rose"}, {"b", "rose"}, {"c", "🌹🌹"}, {"d", "👩‍🌾"}, {"e", "👩"}, {"f", "👍🏽"}, {"g", "👍"},
 				{"h", "❤️"}, {"i", "❤"}, {"j", "© 2024"},
 			},
-			asks: []question{
+			queries: []listQuery{
 				{query: "search=🌹", want: "c a"},
 				{query: "search=🌹+rose", want: "a"},
 				{query: "search=🌹🌹", want: "c"},

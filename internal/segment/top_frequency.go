@@ -10,34 +10,34 @@ import (
 	"herbarium/internal/text"
 )
 
-// frequent returns the first records of a set in the order of their scores, of a search for one word, from those in which it
-// stands most often. How often tells more than how long a record is: it looks at the lengths of records from some count
-// on, and stops where the shortest record there is with a lower count could not be among the first. It returns false
-// where that does not pay, or where a record with the word only once could be among them.
-func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error) {
+// topByFrequency returns the n best records of a set for a search for one term, by descending term frequency. Frequency
+// affects the score more than length: it examines the lengths of the records above some frequency, and stops when the
+// shortest record of the file with a lower frequency could not be among the top. It returns false if that is not
+// worthwhile, or if a record with a frequency of 1 could be among the top.
+func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool, error) {
 	if len(v.clauses) != 1 || v.clauses[0].in == nil {
 		return nil, false, nil
 	}
 	c := &v.clauses[0]
-	twice, err := c.in.twice.get(c.term)
+	freqs, err := c.in.freqs.get(c.term)
 	if err != nil {
 		return nil, false, err
 	}
-	counts := c.in.twice.behind(c.term, twice)[:twice.GetCardinality()]
-	// Of all with the word so many are wanted, for n of the set to be among them.
+	counts := c.in.freqs.trailer(c.term, freqs)[:freqs.GetCardinality()]
+	// This many of all records with the term contain about n of the set.
 	wanted := n * int(c.set.GetCardinality()) / int(set.GetCardinality())
-	shortest, ok := v.shortestLength()
+	shortest, ok := v.minLength()
 	if !ok {
 		return nil, false, nil
 	}
 	for ; wanted <= len(counts)/8; wanted *= 4 {
 		v.steps.add(len(counts) / 16)
-		least := leastOf(counts, wanted)
+		least := minFrequency(counts, wanted)
 		found := v.withCount(set, counts, least, topOf{n: n})
 		if len(found) < n {
 			continue
 		}
-		lower := least - 1 // the greatest count of which no record can be among the first
+		lower := least - 1 // maximum frequency of which no record can be among the top
 		for lower > 0 && text.Score(v.idf[0], lower, shortest, v.average) >= found[n-1].score {
 			lower--
 		}
@@ -52,18 +52,18 @@ func (v *relevance) frequent(set *roaring.Bitmap, n int) ([]scored, bool, error)
 	return nil, false, nil
 }
 
-// shortestLength returns the length of the shortest record there is, if the file tells.
-func (v *relevance) shortestLength() (int, bool) {
-	if v.short.len() == 0 || int(v.short.at(0)) >= v.records { // a file that tells wrong can be searched as well
+// minLength returns the length of the shortest record of the file, if it has a length order.
+func (v *relevance) minLength() (int, bool) {
+	if v.lengthOrder.len() == 0 || int(v.lengthOrder.at(0)) >= v.records { // an invalid length order is ignored
 		return 0, false
 	}
-	return int(v.lengths.at(int(v.short.at(0)))), true
+	return int(v.lengths.at(int(v.lengthOrder.at(0)))), true
 }
 
-// repeatedFirst returns the first records of an answer, if all of them are among those in which a clause stands more than
-// once: if the shortest record there is, with each clause once, could not be one of them.
-func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
-	shortest, ok := v.shortestLength()
+// topRepeated returns the n best records of a result if all of them contain a clause more than once: if the shortest
+// record of the file with each clause once could not be among them.
+func (v *relevance) topRepeated(more frequencyTable, n int) ([]scored, bool) {
+	shortest, ok := v.minLength()
 	if !ok || n > len(more.records)/8 {
 		return nil, false
 	}
@@ -75,15 +75,15 @@ func (v *relevance) repeatedFirst(more repeated, n int) ([]scored, bool) {
 	return found, once < found[n-1].score
 }
 
-// thriceFirst returns the first records of a set in the order of their scores, of a search for the beginning of a word, if
-// it stands in all of them three times or more: if the shortest record there is, with it twice, could not be one of them.
-func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
-	shortest, ok := v.shortestLength()
-	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.counted() || n > int(c.thrice.GetCardinality())/8 {
+// topAtLeast3 returns the n best records of a set for a prefix search if all of them contain the prefix at least three
+// times: if the shortest record of the file with it twice could not be among them.
+func (v *relevance) topAtLeast3(set *roaring.Bitmap, n int) ([]scored, bool) {
+	shortest, ok := v.minLength()
+	if c := &v.clauses[0]; !ok || len(v.clauses) != 1 || !c.counted() || n > int(c.atLeast3.GetCardinality())/8 {
 		return nil, false
 	}
 	best, c := topOf{n: n}, &v.clauses[0]
-	each(v.steps, roaring.And(c.thrice, set), func(records []uint32) {
+	each(v.steps, roaring.And(c.atLeast3, set), func(records []uint32) {
 		v.fetch(records)
 		for _, rec := range records {
 			best.add(scored{text.Score(v.idf[0], v.count(rec, c, 0), int(v.lengths.at(int(rec))), v.average), rec})
@@ -93,9 +93,9 @@ func (v *relevance) thriceFirst(set *roaring.Bitmap, n int) ([]scored, bool) {
 	return found, len(found) == n && text.Score(v.idf[0], 2, shortest, v.average) < found[n-1].score
 }
 
-// leastOf returns the greatest count that at least so many reach; 2 if there is none.
-func leastOf(counts []byte, wanted int) int {
-	var of [4][256]uint32 // several, because a processor waits between two additions to the same one
+// minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
+func minFrequency(counts []byte, wanted int) int {
+	var of [4][256]uint32 // several, to avoid dependent additions
 	for ; len(counts) >= 4; counts = counts[4:] {
 		of[0][counts[0]]++
 		of[1][counts[1]]++
@@ -105,7 +105,7 @@ func leastOf(counts []byte, wanted int) int {
 	for _, c := range counts {
 		of[0][c]++
 	}
-	least := manyTimes
+	least := maxFrequency
 	for n := 0; least > 2; least-- {
 		if n += int(of[0][least] + of[1][least] + of[2][least] + of[3][least]); n >= wanted {
 			break
@@ -114,46 +114,47 @@ func leastOf(counts []byte, wanted int) int {
 	return least
 }
 
-// withCount returns the best of the records of a set in which the only clause, a word, stands at least so many times.
+// withCount returns the best records of a set with at least the given frequency of the only clause, a term.
 func (v *relevance) withCount(set *roaring.Bitmap, counts []byte, least int, best topOf) []scored {
-	c, ranks := &v.clauses[0], ranksOf(counts, least)
-	pick(c.in.twice.bytes(c.term), ranks, func(i int, rec uint32) {
+	c, positions := &v.clauses[0], positionsOf(counts, least)
+	pick(c.in.freqs.bytes(c.term), positions, func(i int, rec uint32) {
 		v.steps.add(1)
 		if set != c.set && !set.Contains(rec) {
 			return
 		}
-		count := v.exact(0, counts[ranks[i]], rec)
+		count := v.exact(0, counts[positions[i]], rec)
 		best.add(scored{text.Score(v.idf[0], count, int(v.lengths.at(int(rec))), v.average), rec})
 	})
 	return best.sorted()
 }
 
-// ranksOf returns which of the counts reach at least so many. Few do, so it looks at eight of them at a time.
-func ranksOf(counts []byte, least int) (ranks []uint32) {
+// positionsOf returns the positions of the counts that are at least the given one. As few are, it examines eight at a
+// time.
+func positionsOf(counts []byte, least int) (positions []uint32) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	carry := ones * uint64(0x80-min(least, 0x80)) // brings a byte that reaches it to 0x80 or above
+	carry := ones * uint64(0x80-min(least, 0x80)) // carries bytes that reach it to 0x80 or above
 	i := 0
 	for ; len(counts)-i >= 8; i += 8 {
 		x := binary.LittleEndian.Uint64(counts[i:])
 		for hits := (x&^high + carry | x) & high; hits != 0; hits &= hits - 1 {
 			if r := i + bits.TrailingZeros64(hits)/8; int(counts[r]) >= least {
-				ranks = append(ranks, uint32(r))
+				positions = append(positions, uint32(r))
 			}
 		}
 	}
 	for ; i < len(counts); i++ {
 		if int(counts[i]) >= least {
-			ranks = append(ranks, uint32(i))
+			positions = append(positions, uint32(i))
 		}
 	}
-	return ranks
+	return positions
 }
 
-// topOf keeps the best of many.
+// topOf keeps the best of many scored records.
 type topOf struct {
 	n     int
-	kept  []scored // a heap: the worst first, and each better than the one at half its place
-	worst float64  // that can be among the best
+	kept  []scored // a heap with the worst first
+	worst float64  // minimum score to be among the best
 }
 
 func (t *topOf) add(s scored) {
@@ -180,7 +181,7 @@ func (t *topOf) add(s scored) {
 	}
 }
 
-// sorted returns the best, the best first. Nothing can be added after it.
+// sorted returns the best in order. Nothing can be added afterwards.
 func (t *topOf) sorted() []scored {
 	slices.SortFunc(t.kept, better)
 	return t.kept

@@ -10,13 +10,13 @@ import (
 	"herbarium/internal/query"
 )
 
-// facetQuestion is a raw query for facets and its answer, as sketch writes it.
-type facetQuestion struct {
+// facetQuery is a raw facet query and its expected result, in the format of sketch.
+type facetQuery struct {
 	query string
 	want  []string
 }
 
-func (s scene) checkFacets(ctx context.Context, l Lister, q facetQuestion) error {
+func (s testCase) checkFacets(ctx context.Context, l Lister, q facetQuery) error {
 	f, ok := l.(Faceter)
 	if !ok {
 		return nil
@@ -35,7 +35,7 @@ func (s scene) checkFacets(ctx context.Context, l Lister, q facetQuestion) error
 	return nil
 }
 
-// sketch writes facets in short: the total, then a line for each field.
+// sketch formats facets briefly: the total, then one line per field.
 func sketch(f query.Facets) []string {
 	lines := []string{fmt.Sprint(f.Total)}
 	for _, facet := range f.Fields {
@@ -61,9 +61,9 @@ func sketch(f query.Facets) []string {
 	return lines
 }
 
-// facetScenes are about how values are counted.
-func facetScenes() []scene {
-	return []scene{
+// facetCases cover how values are counted.
+func facetCases() []testCase {
+	return []testCase{
 		{
 			name:   "facets of numbers",
 			fields: named(field("n", herb.TypeNumber)),
@@ -71,7 +71,7 @@ func facetScenes() []scene {
 				{"a", "25.0"}, {"b", "25"}, {"c", "-3"}, {"d", ""}, {"e", "7.5"}, {"f", "7.50"}, {"g", "25"}, {"h", "100"},
 				{"i", "0.1"}, {"j", "0.3"},
 			},
-			facets: []facetQuestion{
+			facets: []facetQuery{
 				{"field=n", []string{
 					"10", "n: 1 empty, 6 distinct: 25.0=3 7.5=2 -3=1 0.1=1 0.3=1 100=1; -3 to 100; " +
 						"from -10 (1) 0 (4) 10 (0) 20 (3) 30 (0) 40 (0) 50 (0) 60 (0) 70 (0) 80 (0) 90 (0) 100 (1) 110",
@@ -95,7 +95,7 @@ func facetScenes() []scene {
 				{"a", "2024-02-29"}, {"b", "2024-03-01"}, {"c", "2024-03-04"}, {"d", ""}, {"e", "2024-12-31"},
 				{"f", "2024-03-01"}, {"g", "1999-12-31"}, {"h", "9999-12-31"}, {"i", "0000-01-01"}, {"j", "2024-06-30"},
 			},
-			facets: []facetQuestion{
+			facets: []facetQuery{
 				{"field=d&id[in]=a,b,f&buckets=2", []string{
 					"3", "d: 0 empty, 2 distinct: 2024-03-01=2 2024-02-29=1; 2024-02-29 to 2024-03-01; " +
 						"from 2024-02-29 (1) 2024-03-01 (2) 2024-03-02",
@@ -130,7 +130,7 @@ func facetScenes() []scene {
 				{"g", "Ana"}, {"h", "ana"}, {"i", "zed"}, {"j", "A\u030angstro\u0308m"}, {"k", "bo"}, {"l", "zed"},
 				{"m", "b, o"},
 			},
-			facets: []facetQuestion{
+			facets: []facetQuery{
 				{"field=t", []string{
 					"13", "t: 1 empty, 8 distinct: zed=3 A\u030angstro\u0308m=2 bo=2 ana=1 Ana=1 Ångström=1 b, o=1 Çelik=1",
 				}},
@@ -147,7 +147,7 @@ func facetScenes() []scene {
 			records: []herb.Record{
 				{"a", "x, y,x"}, {"b", " , "}, {"c", ""}, {"d", "y"}, {"e", "Zoo,apple"}, {"f", "x"}, {"g", "x,x,x"},
 			},
-			facets: []facetQuestion{
+			facets: []facetQuery{
 				{"field=l", []string{"7", "l: 1 empty, 4 distinct: x=3 y=2 apple=1 Zoo=1"}},
 				{"field=l&top=3", []string{"7", "l: 1 empty, 4 distinct: x=3 y=2 apple=1"}},
 				{"field=l&l=y", []string{"2", "l: 0 empty, 2 distinct: y=2 x=1"}},
@@ -159,7 +159,7 @@ func facetScenes() []scene {
 			plants:  true,
 			fields:  herb.PlantFields(),
 			records: facetPlants(),
-			facets: []facetQuestion{
+			facets: []facetQuery{
 				{"field=tag&field=name&field=id&top=3&buckets=3", []string{
 					"6", "tag: 2 empty, 3 distinct: tree=2 Fern=1 fern*=1", "name: 0 empty, 5 distinct: Oak=2 ash=1 Bracken=1",
 					"id: 0 empty, 6 distinct: -9223372036854775808=1 1=1 2=1; -9223372036854775808 to 9223372036854775807; " +

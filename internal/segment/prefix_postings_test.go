@@ -7,26 +7,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBeginnings compares searches for beginnings of words in a file that keeps them with those in one that does not, and sees
-// that they are used.
-func TestBeginnings(t *testing.T) {
+// TestPrefixPostings compares prefix searches in files with and without prefix postings, and checks that these are
+// used.
+func TestPrefixPostings(t *testing.T) {
 	t.Parallel()
-	with, without := withAndWithoutExtras(t)
+	with, without := withAndWithoutOptionalIndexes(t)
 	used := compareSearches(t, with, without,
 		"a*", "o*", "oa*", "oak*", "e*", "el*", "b*", "i*", "z*", "a*+oak", "b*+e*", "oak+-b*", "oak-b*", "oak-elm-a*", "%22oak+b*%22",
 		"b*+-oak", "-b*", "a*&kind=c",
 	)
-	if begun, words := used[&with.words.beginnings.occurrences], used[&with.words.occurrences]; begun < 12 || words < 12 {
-		t.Errorf("only %d searches found a beginning, %d a word", begun, words)
+	if begun, words := used[&with.words.prefixes.postingsTable], used[&with.words.postingsTable]; begun < 12 || words < 12 {
+		t.Errorf("only %d searches used prefix postings, %d those of a term", begun, words)
 	}
 }
 
-func TestBeginningRules(t *testing.T) {
+func TestPrefixRules(t *testing.T) {
 	t.Parallel()
 	words := []string{"a", "oak", "oaken", "oaks", "olive", "rose", "éb", "éc", "ê"}
 	found := []uint32{100, 40, 30, 20, 10, 90, 8, 8, 8}
 	const records = 1600
-	named := func(all []beginning) (out []string) {
+	named := func(all []termPrefix) (out []string) {
 		for _, b := range all {
 			first, last := words[b.from], words[b.to-1]
 			out = append(out, fmt.Sprintf("%s %d %d", first[:commonLength(first, last)], b.to-b.from, b.work))
@@ -34,14 +34,14 @@ func TestBeginningRules(t *testing.T) {
 		return out
 	}
 	tests := map[string]struct {
-		rules beginningRules
+		rules prefixRules
 		want  []string
 	}{
-		"all":             {beginningRules{share: records, most: 9, room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
-		"too few records": {beginningRules{from: records + 1, share: records, most: 9, room: 1}, nil},
-		"a share":         {beginningRules{share: 17, most: 9, room: 1}, []string{"o 4 100"}},
-		"no more than":    {beginningRules{share: records, most: 2, room: 1}, []string{"o 4 100", "oak 3 90"}},
-		"little room":     {beginningRules{share: records, most: 9, room: 2}, []string{"o 4 100"}},
+		"all":             {prefixRules{share: records, most: 9, room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
+		"too few records": {prefixRules{from: records + 1, share: records, most: 9, room: 1}, nil},
+		"a share":         {prefixRules{share: 17, most: 9, room: 1}, []string{"o 4 100"}},
+		"no more than":    {prefixRules{share: records, most: 2, room: 1}, []string{"o 4 100", "oak 3 90"}},
+		"little room":     {prefixRules{share: records, most: 9, room: 2}, []string{"o 4 100"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestBeginningRules(t *testing.T) {
 			}
 		})
 	}
-	if got := (beginningRules{share: records, most: 9, room: 1}).choose(
+	if got := (prefixRules{share: records, most: 9, room: 1}).choose(
 		[]string{"oak", "oaks"}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
 		t.Errorf("a word that is kept as bits: %v", got)
 	}

@@ -11,33 +11,33 @@ import (
 	"herbarium/internal/query"
 )
 
-// scene is a dataset with questions whose answers were worked out by hand. The first field of every record is a name
-// by which the answers speak of it.
-type scene struct {
+// testCase is a dataset with queries whose expected results are written by hand. Results refer to records by the value
+// of their first field.
+type testCase struct {
 	name    string
-	plants  bool // an engine that holds plants alone can play it
+	plants  bool // valid for engines that store plants only
 	fields  []herb.Field
 	records []herb.Record
-	asks    []question
-	facets  []facetQuestion
+	queries []listQuery
+	facets  []facetQuery
 }
 
-// question is a raw query and its answer.
-type question struct {
+// listQuery is a raw query and its expected result.
+type listQuery struct {
 	query string
-	want  string // the first fields of the records on the page
-	total int    // zero: as many as are on the page
+	want  string // first field of each record on the page
+	total int    // zero means the number of records on the page
 }
 
-// scenes returns all of them.
-func scenes() []scene {
-	return slices.Concat(plantScenes(), catalogScenes(), valueScenes(), textScenes(), searchScenes(), facetScenes())
+// testCases returns all named cases.
+func testCases() []testCase {
+	return slices.Concat(plantCases(), catalogCases(), valueCases(), textCases(), searchCases(), facetCases())
 }
 
-// check asks all questions of a scene.
-func (s scene) check(ctx context.Context, l Lister) error {
+// check runs all queries of a case.
+func (s testCase) check(ctx context.Context, l Lister) error {
 	var errs []error
-	for _, q := range s.asks {
+	for _, q := range s.queries {
 		if err := s.checkOne(ctx, l, q); err != nil {
 			errs = append(errs, fmt.Errorf("%q: %w", q.query, err))
 		}
@@ -50,12 +50,12 @@ func (s scene) check(ctx context.Context, l Lister) error {
 	return errors.Join(errs...)
 }
 
-func (s scene) checkOne(ctx context.Context, l Lister, q question) error {
+func (s testCase) checkOne(ctx context.Context, l Lister, q listQuery) error {
 	r, err := query.Parse(q.query, s.fields)
 	if err != nil {
 		return err
 	}
-	got, err := ask(ctx, l, &decoder{fields: s.fields}, r)
+	got, err := execute(ctx, l, &decoder{fields: s.fields}, r)
 	if err != nil {
 		return err
 	}
@@ -64,18 +64,18 @@ func (s scene) checkOne(ctx context.Context, l Lister, q question) error {
 	if total == 0 {
 		total = len(ids)
 	}
-	want := answer{Meta: metaOf(r, total)}
+	want := result{Meta: metaOf(r, total)}
 	for _, id := range ids {
 		i := slices.IndexFunc(s.records, func(rec herb.Record) bool { return rec[0] == id })
 		if i < 0 {
-			return fmt.Errorf("the scene has no record %q", id)
+			return fmt.Errorf("the case has no record %q", id)
 		}
 		want.Records = append(want.Records, s.records[i])
 	}
 	return want.differs(got)
 }
 
-// field returns a field that can be filtered and sorted by, and searched if it holds text.
+// field returns a field that is filterable and sortable, and searchable if it holds text.
 func field(name string, t herb.Type) herb.Field {
 	return herb.Field{
 		Name:       name,
@@ -86,7 +86,7 @@ func field(name string, t herb.Type) herb.Field {
 	}
 }
 
-// named returns the fields of a scene about one field: a name for each record, which is not searched, and that field.
+// named returns the fields of a case about one field: a record name, which is not searchable, and that field.
 func named(f herb.Field) []herb.Field {
 	id := field("id", herb.TypeText)
 	id.Searchable = false

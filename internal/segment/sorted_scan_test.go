@@ -12,9 +12,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// TestOrdered compares pages of answers that lie in an order evenly, at one end of it, in lumps and alone with what a walk
-// through the whole order finds.
-func TestOrdered(t *testing.T) {
+// TestSortedResult compares pages of results that are evenly distributed in the sorted rows, at one end, clustered and
+// sparse with a full scan.
+func TestSortedResult(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	g := rand.New(rand.NewPCG(3, 3))
@@ -40,7 +40,7 @@ func TestOrdered(t *testing.T) {
 		}
 	})
 	c := &r.columns[0]
-	for name, in := range map[string]func(place int) bool{
+	for name, in := range map[string]func(rank int) bool{
 		"evenly":       func(int) bool { return g.IntN(3) == 0 },
 		"rarely":       func(int) bool { return g.IntN(100) == 0 },
 		"hardly":       func(int) bool { return g.IntN(400) == 0 },
@@ -53,7 +53,7 @@ func TestOrdered(t *testing.T) {
 		set := roaring.New()
 		for p := range n {
 			if in(p) {
-				set.Add(c.order.at(p))
+				set.Add(c.sorted.at(p))
 			}
 		}
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestOrdered(t *testing.T) {
 				}
 				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
 					to := min(from+25, total)
-					got, err := newOrdered(newSteps(t.Context()), c, set).page(from, to, desc)
+					got, err := newSortedResult(newSteps(t.Context()), c, set).page(from, to, desc)
 					if err != nil {
 						t.Fatal(err)
 					}
