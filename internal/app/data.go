@@ -38,9 +38,9 @@ type Store interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
-	SetTrouble(ctx context.Context, t herb.Trouble) error
-	ClearTrouble(ctx context.Context, place string) error
-	Troubles(ctx context.Context) ([]herb.Trouble, error)
+	SetSourceError(ctx context.Context, t herb.SourceError) error
+	ClearSourceError(ctx context.Context, place string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 	Ping(ctx context.Context) error
 	Close() error
 }

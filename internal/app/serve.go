@@ -82,7 +82,7 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
 	}
 	if d.shared == nil { // the files of other machines cannot be looked for here
-		if err := d.forgetTroubles(ctx, opts.Log); err != nil {
+		if err := d.removeStaleSourceErrors(ctx, opts.Log); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, metrics.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, Troubles: d.troubles, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.sourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

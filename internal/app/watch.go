@@ -66,12 +66,12 @@ func (f *follower) note(problems []error) {
 			if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 				f.log.Error("panic while looking for sources", "stack", string(bug.Stack))
 			}
-			f.data.setTrouble(context.Background(), herb.Trouble{Place: m, Message: m}, f.log)
+			f.data.setSourceError(context.Background(), herb.SourceError{Place: m, Message: m}, f.log)
 		}
 	}
 	for m := range f.unfound {
 		if !now[m] {
-			f.data.clearTrouble(context.Background(), m, f.log)
+			f.data.clearSourceError(context.Background(), m, f.log)
 		}
 	}
 	f.unfound = now
@@ -100,7 +100,7 @@ func (f *follower) changed(ctx context.Context, i watch.Item) (retry bool) {
 // gone implements watch.Options.Gone. A dataset outlives its file: people move files about.
 func (f *follower) gone(i watch.Item) {
 	f.log.Warn("a source is gone; its dataset stays as it was published last", "file", i.Files[0])
-	f.data.clearTrouble(context.Background(), i.Files[0], f.log)
+	f.data.clearSourceError(context.Background(), i.Files[0], f.log)
 }
 
 // publishOne publishes a source and notes what comes of it, where the people who run the server look.
@@ -115,7 +115,7 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 			log.Error("panic in a publish", "dataset", s.Ref.String(), "file", s.Path, "err", bug, "stack", string(bug.Stack))
 		}
 		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
-		d.setTrouble(ctx, herb.Trouble{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
+		d.setSourceError(ctx, herb.SourceError{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
 		return err
 	case p.RolledBack != "":
 		log.Info("source was published and rolled back; it is not published again until it changes",
@@ -126,41 +126,41 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 	for _, w := range p.Warnings {
 		log.Warn(w, "dataset", s.Ref.String(), "file", s.Path)
 	}
-	d.clearTrouble(ctx, s.Path, log)
+	d.clearSourceError(ctx, s.Path, log)
 	return nil
 }
 
-func (d *Data) setTrouble(ctx context.Context, t herb.Trouble, log *slog.Logger) {
+func (d *Data) setSourceError(ctx context.Context, t herb.SourceError, log *slog.Logger) {
 	t.Since = time.Now()
-	if err := d.Store.SetTrouble(ctx, t); err != nil {
+	if err := d.Store.SetSourceError(ctx, t); err != nil {
 		log.Warn("what is wrong with a source was not noted", "file", t.Place, "err", err)
 	}
 }
 
-func (d *Data) clearTrouble(ctx context.Context, place string, log *slog.Logger) {
-	if err := d.Store.ClearTrouble(ctx, place); err != nil {
+func (d *Data) clearSourceError(ctx context.Context, place string, log *slog.Logger) {
+	if err := d.Store.ClearSourceError(ctx, place); err != nil {
 		log.Warn("what was wrong with a source was not forgotten", "file", place, "err", err)
 	}
 }
 
-// troubles returns what was noted, for a page that should be shown also while the database is away.
-func (d *Data) troubles(ctx context.Context) ([]herb.Trouble, error) {
-	troubles, err := d.Store.Troubles(ctx)
+// sourceErrors returns what was noted, for a page that should be shown also while the database is away.
+func (d *Data) sourceErrors(ctx context.Context) ([]herb.SourceError, error) {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
 	if herb.CodeOf(err) == herb.CodeUnavailable {
 		return nil, nil
 	}
-	return troubles, err
+	return sourceErrors, err
 }
 
-// forgetTroubles forgets what was noted about files that are no longer there.
-func (d *Data) forgetTroubles(ctx context.Context, log *slog.Logger) error {
-	troubles, err := d.Store.Troubles(ctx)
+// removeStaleSourceErrors forgets what was noted about files that are no longer there.
+func (d *Data) removeStaleSourceErrors(ctx context.Context, log *slog.Logger) error {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
 	if err != nil {
 		return err
 	}
-	for _, t := range troubles {
+	for _, t := range sourceErrors {
 		if _, err := os.Stat(t.Place); errors.Is(err, fs.ErrNotExist) {
-			d.clearTrouble(ctx, t.Place, log)
+			d.clearSourceError(ctx, t.Place, log)
 		}
 	}
 	return nil

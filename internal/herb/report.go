@@ -45,7 +45,7 @@ type Golden struct {
 }
 
 // Trouble is why a source that is watched is not published as it is now.
-type Trouble struct {
+type SourceError struct {
 	Place   string    `json:"place"`        // the path of the source
 	Ref     Ref       `json:"ref,omitzero"` // the dataset it would become; zero: that cannot be told
 	Message string    `json:"message"`

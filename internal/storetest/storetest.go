@@ -37,9 +37,9 @@ type Store interface {
 	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
 
-	SetTrouble(ctx context.Context, t herb.Trouble) error
-	ClearTrouble(ctx context.Context, place string) error
-	Troubles(ctx context.Context) ([]herb.Trouble, error)
+	SetSourceError(ctx context.Context, t herb.SourceError) error
+	ClearSourceError(ctx context.Context, place string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
@@ -102,7 +102,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"retired/refused", testRetireVersion},
 		{"retired/forgotten", testForgetRetired},
 		{"retired/concurrent", testRetireWhileAdding},
-		{"troubles", testTroubles},
+		{"source errors", testSourceErrors},
 		{"audit/changes", testAudit},
 		{"audit/bounded", testAuditBounded},
 		{"dump/plants", testPlantsAfter},

@@ -227,11 +227,11 @@ func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	}
 	_, err = s.Plants().Describe(ctx)
 	check(t, err)
-	keysAndTroubles(t, s)
+	keysAndSourceErrors(t, s)
 	catalogue(t, s, other)
 }
 
-func keysAndTroubles(t *testing.T, s *postgres.Store) {
+func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 	ctx := t.Context()
 	for _, id := range []string{"ann", "bob"} {
 		check(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
@@ -243,10 +243,10 @@ func keysAndTroubles(t *testing.T, s *postgres.Store) {
 	_, err = s.Keys(ctx)
 	check(t, err)
 	for _, place := range []string{"a.csv", "b.csv"} {
-		check(t, s.SetTrouble(ctx, herb.Trouble{Place: place, Message: "no records", Since: noon()}))
+		check(t, s.SetSourceError(ctx, herb.SourceError{Place: place, Message: "no records", Since: noon()}))
 	}
-	check(t, s.ClearTrouble(ctx, "a.csv"))
-	_, err = s.Troubles(ctx)
+	check(t, s.ClearSourceError(ctx, "a.csv"))
+	_, err = s.SourceErrors(ctx)
 	check(t, err)
 }
 
@@ -306,7 +306,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	check(t, err)
 	history, err := s.History(t.Context(), dataset("prices", "").Ref)
 	check(t, err)
-	troubles, err := s.Troubles(t.Context())
+	sourceErrors, err := s.SourceErrors(t.Context())
 	check(t, err)
 	var got []string
 	for _, k := range keys {
@@ -318,7 +318,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	for _, v := range history {
 		got = append(got, v.Version)
 	}
-	for _, t := range troubles {
+	for _, t := range sourceErrors {
 		got = append(got, t.Place)
 	}
 	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "), cmp.Comparer(sameWords)); diff != "" {
