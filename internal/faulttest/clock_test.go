@@ -128,7 +128,7 @@ func TestClock_idempotency(t *testing.T) {
 				t.Helper()
 				out, err := db.CreatePlants(t.Context(), []store.Creation{{
 					Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Rose"}},
-					Retry: &store.Retry{Credential: "ann", Key: "k" + body, Body: sha256.Sum256([]byte(body))},
+					IdempotencyKey: &store.IdempotencyKey{Credential: "ann", Key: "k" + body, Body: sha256.Sum256([]byte(body))},
 				}})
 				if err != nil {
 					t.Fatal(err)

@@ -77,14 +77,14 @@ func TestCreatePlantRefusals(t *testing.T) {
 		{"empty", "", "X-A: b", ""},
 		{"incomplete", `{"name":"Rose"}`, "X-A: b", ""},
 		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "more than 1048576 bytes"},
-		{"empty retry key", plant, "Idempotency-Key: ", "1 to 255"},
-		{"empty quoted retry key", plant, `Idempotency-Key: ""`, "1 to 255"},
-		{"long retry key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
-		{"retry key with a space", plant, "Idempotency-Key: a b", "1 to 255"},
-		{"retry key beyond ASCII", plant, "Idempotency-Key: é", "1 to 255"},
-		{"unfinished retry key", plant, `Idempotency-Key: "a`, "1 to 255"},
-		{"more behind the retry key", plant, `Idempotency-Key: "a"b`, "1 to 255"},
-		{"wrong escape in the retry key", plant, `Idempotency-Key: "a\b"`, "1 to 255"},
+		{"empty idempotency key", plant, "Idempotency-Key: ", "1 to 255"},
+		{"empty quoted idempotency key", plant, `Idempotency-Key: ""`, "1 to 255"},
+		{"long idempotency key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},
+		{"idempotency key with a space", plant, "Idempotency-Key: a b", "1 to 255"},
+		{"idempotency key beyond ASCII", plant, "Idempotency-Key: é", "1 to 255"},
+		{"unfinished idempotency key", plant, `Idempotency-Key: "a`, "1 to 255"},
+		{"more behind the idempotency key", plant, `Idempotency-Key: "a"b`, "1 to 255"},
+		{"wrong escape in the idempotency key", plant, `Idempotency-Key: "a\b"`, "1 to 255"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestCreatePlantRefusals(t *testing.T) {
 			t.Errorf("got %d after %d reads", a.status, body.reads)
 		}
 	})
-	t.Run("two retry keys", func(t *testing.T) {
+	t.Run("two idempotency keys", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, nil)
 		if a := s.create(t, plant, "Content-Type: application/json", "Idempotency-Key: a", "Idempotency-Key: a"); a.status != 400 {
@@ -160,7 +160,7 @@ func TestCreatePlantAgain(t *testing.T) {
 	}
 	want := store.Creation{
 		Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
-		Retry: &store.Retry{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
+		IdempotencyKey: &store.IdempotencyKey{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
 	}
 	if diff := cmp.Diff(want, s.plants.lastCreation()); diff != "" {
 		t.Errorf("creation (-want +got):\n%s", diff)

@@ -52,7 +52,7 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 
 // IdempotencyRecord is an idempotency key and the plant that was created with it.
 type IdempotencyRecord struct {
-	Retry
+	IdempotencyKey
 	Plant   int // the number of the plant in creation order, from 1
 	Created time.Time
 }
@@ -67,7 +67,7 @@ type IdempotencyRange struct {
 // IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in the order of credential
 // and key. The zero Retry precedes all keys.
 func (s Tables) IdempotencyKeysAfter(
-	ctx context.Context, in IdempotencyRange, after Retry, limit int,
+	ctx context.Context, in IdempotencyRange, after IdempotencyKey, limit int,
 ) (records []IdempotencyRecord, err error) {
 	err = s.read(ctx, "reading idempotency keys", func(ctx context.Context, tx Tx) error {
 		records = nil

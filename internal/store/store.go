@@ -11,12 +11,12 @@ import (
 
 // Creation is a plant to be created.
 type Creation struct {
-	Plant herb.NewPlant
-	Retry *Retry // nil: a second attempt is not told from a second plant
+	Plant          herb.NewPlant
+	IdempotencyKey *IdempotencyKey // nil: a second attempt is not told from a second plant
 }
 
 // Retry tells a repeated request from a new one.
-type Retry struct {
+type IdempotencyKey struct {
 	Credential string // keys of different credentials never meet
 	Key        string
 	Body       [32]byte // SHA-256 of the request's body
@@ -24,7 +24,7 @@ type Retry struct {
 
 // RetryRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a move to
 // another database and for clocks that differ.
-const RetryRetention = 48 * time.Hour
+const IdempotencyRetention = 48 * time.Hour
 
 // Outcome is what became of a Creation: a plant, or an error of herb.CodeInvalid.
 type Outcome struct {

@@ -46,7 +46,7 @@ type Store interface {
 
 	CountPlants(ctx context.Context) (int, error)
 	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
-	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.Retry, limit int) ([]store.IdempotencyRecord, error)
+	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	AddKeys(ctx context.Context, keys []herb.Key) error
 	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
@@ -77,13 +77,13 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"plants/reopen", testReopenPlants},
 		{"plants/concurrent", testConcurrentCreation},
 		{"plants/one state", testOneState},
-		{"retries/replay", testReplay},
-		{"retries/another body", testAnotherBody},
-		{"retries/private", testPrivateRetries},
-		{"retries/failures", testFailuresNotRemembered},
-		{"retries/kept", testRetriesKept},
-		{"retries/forgotten", testRetriesForgotten},
-		{"retries/concurrent", testConcurrentRetries},
+		{"idempotency/replay", testReplay},
+		{"idempotency/another body", testAnotherBody},
+		{"idempotency/private", testKeysPerCredential},
+		{"idempotency/failures", testFailuresNotStored},
+		{"idempotency/kept", testKeysKept},
+		{"idempotency/expired", testKeysExpire},
+		{"idempotency/concurrent", testConcurrentReplay},
 		{"keys/add", testAddKey},
 		{"keys/revoke", testRevokeKey},
 		{"keys/touch", testTouchKeys},

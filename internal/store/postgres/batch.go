@@ -27,7 +27,7 @@ type batch struct {
 	// What was found.
 	plants  int64 // so many there were
 	taken   map[int64]bool
-	retries map[retryKey]found
+	replays map[idempotencyID]replay
 
 	created columns
 }
@@ -51,7 +51,7 @@ type columns struct {
 	credentials []string
 	keys        []string
 	bodies      [][]byte
-	retrySeqs   []int64
+	keySeqs     []int64
 
 	perTag map[string]int64
 }
@@ -59,7 +59,7 @@ type columns struct {
 func newBatch(now time.Time, creations []store.Creation, rows []store.Row) *batch {
 	return &batch{
 		number: rand.Int64(), now: now, creations: creations, rows: rows,
-		taken: map[int64]bool{}, retries: map[retryKey]found{}, created: columns{perTag: map[string]int64{}},
+		taken: map[int64]bool{}, replays: map[idempotencyID]replay{}, created: columns{perTag: map[string]int64{}},
 	}
 }
 
@@ -130,7 +130,7 @@ func (b *batch) look(ctx context.Context, conn *pgxpool.Conn) error {
 		})
 		return err
 	})
-	b.queueRetries(&q)
+	b.queueIdempotencyKeys(&q)
 	return conn.SendBatch(ctx, &q).Close()
 }
 
@@ -139,8 +139,8 @@ func (b *batch) decide() {
 	b.outcomes = make([]store.Outcome, len(b.creations))
 	for i, c := range b.creations {
 		r := b.rows[i]
-		if c.Retry != nil {
-			if o, found := b.findRetry(*c.Retry); found {
+		if c.IdempotencyKey != nil {
+			if o, found := b.findReplay(*c.IdempotencyKey); found {
 				b.outcomes[i] = o
 				continue
 			}
@@ -152,8 +152,8 @@ func (b *batch) decide() {
 		seq := b.plants + int64(len(b.created.seqs)) + 1
 		b.taken[r.ID] = true
 		b.created.add(seq, r)
-		if c.Retry != nil {
-			b.rememberRetry(*c.Retry, seq, c.Plant.Plant)
+		if c.IdempotencyKey != nil {
+			b.addIdempotencyKey(*c.IdempotencyKey, seq, c.Plant.Plant)
 		}
 		b.outcomes[i].Plant = c.Plant.Plant
 	}
@@ -218,7 +218,7 @@ func (c *columns) queue(q *pgx.Batch, b *batch) {
 	if len(c.keys) > 0 {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
-			c.credentials, c.keys, c.bodies, c.retrySeqs, b.now.UnixMicro())
+			c.credentials, c.keys, c.bodies, c.keySeqs, b.now.UnixMicro())
 	}
 	c.queueTotals(q)
 }

@@ -143,13 +143,13 @@ func recordVersion(t *testing.T, version int64) {
 	writeSteps(t, recording(version), r.steps)
 }
 
-func plant(id int64, name, tag, retry string) store.Creation {
+func plant(id int64, name, tag, key string) store.Creation {
 	c := store.Creation{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: name}}}
 	if tag != "" {
 		c.Plant.Tag = &tag
 	}
-	if retry != "" {
-		c.Retry = &store.Retry{Credential: "ann", Key: retry, Body: sha256.Sum256([]byte(name))}
+	if key != "" {
+		c.IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: key, Body: sha256.Sum256([]byte(name))}
 	}
 	return c
 }
@@ -298,7 +298,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	}
 	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{plant(1, "Tree fern", "sun", "k1")})
 	if err != nil || !outcomes[0].Replayed {
-		t.Errorf("a retry key of the other program: %+v, %v", outcomes, err)
+		t.Errorf("a idempotency key of the other program: %+v, %v", outcomes, err)
 	}
 	keys, err := s.Keys(t.Context())
 	check(t, err)

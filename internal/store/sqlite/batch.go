@@ -33,7 +33,7 @@ func (s *Store) newBatch(ctx context.Context, tx *sql.Tx) (*batch, error) {
 	if err := tx.StmtContext(ctx, b.st.readTotal).QueryRowContext(ctx).Scan(&b.plants); err != nil {
 		return nil, err
 	}
-	return b, b.forgetRetries(ctx)
+	return b, b.expireIdempotencyKeys(ctx)
 }
 
 // exec runs a statement that was prepared outside the transaction.
@@ -45,10 +45,10 @@ func (b *batch) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (changed 
 	return result.RowsAffected()
 }
 
-// create creates a plant, unless its retry key tells that this was done before or its id is taken.
+// create creates a plant, unless its idempotency key tells that this was done before or its id is taken.
 func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (store.Outcome, error) {
-	if c.Retry != nil {
-		o, found, err := b.findRetry(ctx, *c.Retry)
+	if c.IdempotencyKey != nil {
+		o, found, err := b.findReplay(ctx, *c.IdempotencyKey)
 		if err != nil || found {
 			return o, err
 		}
@@ -64,8 +64,8 @@ func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (stor
 	for _, w := range r.Words {
 		b.words = append(b.words, wordRow{w, seq, len(r.Words)})
 	}
-	if c.Retry != nil {
-		if err := b.rememberRetry(ctx, *c.Retry, seq); err != nil {
+	if c.IdempotencyKey != nil {
+		if err := b.addIdempotencyKey(ctx, *c.IdempotencyKey, seq); err != nil {
 			return store.Outcome{}, err
 		}
 	}

@@ -10,24 +10,24 @@ import (
 )
 
 // forgetAtOnce limits what one batch spends on forgetting.
-const forgetAtOnce = 1000
+const expireBatch = 1000
 
 // retryKey is what tells retries apart.
-type retryKey struct{ credential, key string }
+type idempotencyID struct{ credential, key string }
 
-// found is what was created under a retry key.
-type found struct {
+// found is what was created under a idempotency key.
+type replay struct {
 	body  []byte
 	plant herb.Plant
 }
 
-// queueRetries drops some of the retry keys that are too old, of which there mostly are none, and then reads what was
+// queueRetries drops some of the idempotency keys that are too old, of which there mostly are none, and then reads what was
 // created under those of the batch. A batch without any has nothing to do with either.
-func (b *batch) queueRetries(q *pgx.Batch) {
+func (b *batch) queueIdempotencyKeys(q *pgx.Batch) {
 	var credentials, keys []string
 	for _, c := range b.creations {
-		if c.Retry != nil {
-			credentials, keys = append(credentials, c.Retry.Credential), append(keys, c.Retry.Key)
+		if c.IdempotencyKey != nil {
+			credentials, keys = append(credentials, c.IdempotencyKey.Credential), append(keys, c.IdempotencyKey.Key)
 		}
 	}
 	if len(keys) == 0 {
@@ -35,13 +35,13 @@ func (b *batch) queueRetries(q *pgx.Batch) {
 	}
 	q.Queue("DELETE FROM retries WHERE (credential, key) IN "+
 		"(SELECT credential, key FROM retries WHERE created < $1 ORDER BY created LIMIT $2)",
-		b.now.Add(-store.RetryRetention).UnixMicro(), forgetAtOnce)
+		b.now.Add(-store.IdempotencyRetention).UnixMicro(), expireBatch)
 	q.Queue("SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
 		"WHERE (r.credential, r.key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
-				var k retryKey
-				var f found
+				var k idempotencyID
+				var f replay
 				var tag string
 				var given bool
 				if err := rows.Scan(&k.credential, &k.key, &f.body, &f.plant.Name, &tag, &given); err != nil {
@@ -50,15 +50,15 @@ func (b *batch) queueRetries(q *pgx.Batch) {
 				if given {
 					f.plant.Tag = &tag
 				}
-				b.retries[k] = f
+				b.replays[k] = f
 			}
 			return rows.Err()
 		})
 }
 
-// findRetry returns the outcome of a creation whose retry key was used before.
-func (b *batch) findRetry(r store.Retry) (o store.Outcome, yes bool) {
-	f, yes := b.retries[retryKey{r.Credential, r.Key}]
+// findRetry returns the outcome of a creation whose idempotency key was used before.
+func (b *batch) findReplay(r store.IdempotencyKey) (o store.Outcome, yes bool) {
+	f, yes := b.replays[idempotencyID{r.Credential, r.Key}]
 	switch {
 	case !yes:
 		return store.Outcome{}, false
@@ -70,12 +70,12 @@ func (b *batch) findRetry(r store.Retry) (o store.Outcome, yes bool) {
 	}
 }
 
-// rememberRetry notes what is created under a retry key.
-func (b *batch) rememberRetry(r store.Retry, seq int64, p herb.Plant) {
-	b.retries[retryKey{r.Credential, r.Key}] = found{body: r.Body[:], plant: p}
+// rememberRetry notes what is created under a idempotency key.
+func (b *batch) addIdempotencyKey(r store.IdempotencyKey, seq int64, p herb.Plant) {
+	b.replays[idempotencyID{r.Credential, r.Key}] = replay{body: r.Body[:], plant: p}
 	c := &b.created
 	c.credentials = append(c.credentials, r.Credential)
 	c.keys = append(c.keys, r.Key)
 	c.bodies = append(c.bodies, r.Body[:])
-	c.retrySeqs = append(c.retrySeqs, seq)
+	c.keySeqs = append(c.keySeqs, seq)
 }
