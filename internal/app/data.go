@@ -84,11 +84,11 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		}
 		opts.Blobs = d.blobs
 	}
-	var living library.Living
+	var living library.Mutable
 	if living, err = d.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	opts.Living = map[herb.Ref]library.Living{herb.PlantsRef: living}
+	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: living}
 	d.Library, err = library.Open(d.Store, opts)
 	return d, err
 }
@@ -102,7 +102,7 @@ func (d *Data) migrate(ctx context.Context) error {
 }
 
 // openStore opens the database, and returns the plants in it as a dataset.
-func (d *Data) openStore(ctx context.Context, c Config) (library.Living, error) {
+func (d *Data) openStore(ctx context.Context, c Config) (library.Mutable, error) {
 	if c.Database != "" {
 		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
 		if err != nil {
@@ -196,7 +196,7 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 	out, err := d.Library.Publish(ctx, library.Publication{
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
-		Goldens:       s.Goldens,
+		Expectations:  s.Expectations,
 		AccessSet:     s.AccessSet,
 		Origins:       originsOf(s),
 		AllowBreaking: opts.AllowBreaking,

@@ -97,7 +97,7 @@ func (p Place) use(t *testing.T, do func(d *Data)) {
 		must(t, err)
 		defer func() { must(t, objects.Close()) }()
 		lib, err := library.Open(db, library.Options{
-			Dir: t.TempDir(), Blobs: objects, Keep: 3, Living: map[herb.Ref]library.Living{herb.PlantsRef: db.Plants()},
+			Dir: t.TempDir(), Blobs: objects, Keep: 3, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: db.Plants()},
 		})
 		must(t, err)
 		d = &Data{Store: db, Library: lib}

@@ -127,7 +127,7 @@ func TestClock_idempotency(t *testing.T) {
 			create := func(id int64, body string) store.Outcome {
 				t.Helper()
 				out, err := db.CreatePlants(t.Context(), []store.Creation{{
-					Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Rose"}},
+					Plant:          herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Rose"}},
 					IdempotencyKey: &store.IdempotencyKey{Credential: "ann", Key: "k" + body, Body: sha256.Sum256([]byte(body))},
 				}})
 				if err != nil {

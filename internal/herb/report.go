@@ -38,7 +38,7 @@ type ColumnReport struct {
 }
 
 // Golden is a query whose answer the publisher knows. A version that answers otherwise does not go live.
-type Golden struct {
+type Expectation struct {
 	Query string            `json:"query"`           // the query string of a listing
 	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
 	First map[string]string `json:"first,omitempty"` // values that the first record must have

@@ -159,7 +159,7 @@ func TestCreatePlantAgain(t *testing.T) {
 		t.Errorf("Idempotency-Replayed is %q", got)
 	}
 	want := store.Creation{
-		Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
+		Plant:          herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
 		IdempotencyKey: &store.IdempotencyKey{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
 	}
 	if diff := cmp.Diff(want, s.plants.lastCreation()); diff != "" {

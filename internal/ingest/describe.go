@@ -331,7 +331,7 @@ func ownSettings(s Source) *object {
 		own.set("include", o)
 	}
 	var goldens []any
-	for _, g := range s.Goldens {
+	for _, g := range s.Expectations {
 		o := newObject()
 		o.set("query", g.Query)
 		if g.Total != nil {

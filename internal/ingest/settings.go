@@ -14,8 +14,8 @@ func resourceSettings() []string { return []string{"access", "order", "include",
 func fieldOwnSettings() []string {
 	return []string{"from", "searchable", "filterable", "sortable", "weight"}
 }
-func orderSettings() []string  { return []string{"field", "order"} }
-func goldenSettings() []string { return []string{"query", "total", "first"} }
+func orderSettings() []string       { return []string{"field", "order"} }
+func expectationSettings() []string { return []string{"query", "total", "first"} }
 
 // settings reads what Herbarium is told about a resource.
 func (p *packageReader) settings(s *Source, n node) error {
@@ -43,11 +43,11 @@ func (p *packageReader) settings(s *Source, n node) error {
 		return err
 	}
 	for _, g := range goldens {
-		golden, err := goldenOf(g)
+		golden, err := expectationOf(g)
 		if err != nil {
 			return err
 		}
-		s.Goldens = append(s.Goldens, golden)
+		s.Expectations = append(s.Expectations, golden)
 	}
 	return nil
 }
@@ -105,8 +105,8 @@ func includeOf(n node) ([]Include, error) {
 	return out, nil
 }
 
-func goldenOf(n node) (g herb.Golden, err error) {
-	if err := n.hasOnly(goldenSettings()); err != nil {
+func expectationOf(n node) (g herb.Expectation, err error) {
+	if err := n.hasOnly(expectationSettings()); err != nil {
 		return g, err
 	}
 	if q, ok := n.member("query").value.(string); ok {

@@ -66,7 +66,7 @@ func (h *cellHash) String() string {
 }
 
 // hashed yields records as they come, and adds each to h.
-func hashed(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb.Record, error] {
+func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for r, err := range records {
 			if err == nil {

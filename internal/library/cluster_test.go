@@ -407,7 +407,7 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				if took := time.Since(began); took > 5*time.Second {
 					t.Errorf("requests waited %s for a database that is away", took)
 				}
-				if h := b.Health(); !h.Remembered || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
+				if h := b.Health(); !h.Restored || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
 					t.Errorf("health: %+v", h)
 				}
 				publishAs(t, publisher.Library, named(1), 3)

@@ -16,10 +16,10 @@ const (
 	// collectEvery is how often Run removes what is not needed any more.
 	collectEvery = 5 * time.Minute
 	// underWay is how old an object is that nobody knows of before no publish can be waiting to make it known.
-	underWay = 24 * time.Hour
+	orphanAge = 24 * time.Hour
 	// neverAgain is how much longer it is known that a version was retired than its object is kept. A publish that slept
 	// until then would make a version live that has no file.
-	neverAgain = 30 * 24 * time.Hour
+	retiredMargin = 30 * 24 * time.Hour
 )
 
 // Collect removes objects that no node needs any more. Any number of nodes may do so at once.
@@ -52,7 +52,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	var forget []string
 	for _, r := range list {
 		retired[r.Version] = r.Since
-		if _, there := objects[r.Version]; !there && now.Sub(r.Since) >= l.opts.Retention+neverAgain {
+		if _, there := objects[r.Version]; !there && now.Sub(r.Since) >= l.opts.Retention+retiredMargin {
 			forget = append(forget, r.Version)
 		}
 	}
@@ -66,7 +66,7 @@ func (l *Library) Collect(ctx context.Context) error {
 			if err = l.opts.Blobs.Delete(ctx, objectName(version)); err == nil {
 				removed++
 			}
-		case !gone && now.Sub(objects[version].Modified) >= underWay && !inCatalogue[version]:
+		case !gone && now.Sub(objects[version].Modified) >= orphanAge && !inCatalogue[version]:
 			_, err = l.catalogue.RetireVersion(ctx, version, now)
 		}
 		errs = append(errs, err)
@@ -93,7 +93,7 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.stored, l.cache.collected = stored, l.opts.Now()
+	l.cache.stored, l.cache.lastCollected = stored, l.opts.Now()
 	return objects, nil
 }
 
@@ -108,13 +108,13 @@ func (l *Library) sweepRegularly(ctx context.Context) {
 
 // clean removes what is not needed any more, here and among Blobs, until ctx ends. The log is told when it begins to fail,
 // not each time.
-func (l *Library) clean(ctx context.Context) {
+func (l *Library) cleanUp(ctx context.Context) {
 	failing := false
 	do := func() {
 		limited, cancel := context.WithTimeout(ctx, collectEvery)
 		defer cancel()
-		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.takeStock())
-		l.writeDown()
+		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.scanCache())
+		l.saveCatalogueCopy()
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
 		}

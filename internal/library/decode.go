@@ -76,11 +76,11 @@ func (d *decoder) string() ([]byte, error) {
 	if !d.skip('"') {
 		return nil, errShape
 	}
-	n := plain(d.rest)
+	n := plainPrefix(d.rest)
 	if n < len(d.rest) && d.rest[n] == '"' {
 		s := d.rest[:n]
 		d.rest = d.rest[n+1:]
-		return checked(s)
+		return checkUTF8(s)
 	}
 	d.text = d.text[:0]
 	for {
@@ -88,7 +88,7 @@ func (d *decoder) string() ([]byte, error) {
 		d.rest = d.rest[n:]
 		switch {
 		case d.skip('"'):
-			return checked(d.text)
+			return checkUTF8(d.text)
 		case d.skip('\\'):
 			if err := d.escape(); err != nil {
 				return nil, err
@@ -96,11 +96,11 @@ func (d *decoder) string() ([]byte, error) {
 		default:
 			return nil, errors.New("a string has a control character in it, or no end")
 		}
-		n = plain(d.rest)
+		n = plainPrefix(d.rest)
 	}
 }
 
-func checked(s []byte) ([]byte, error) {
+func checkUTF8(s []byte) ([]byte, error) {
 	if !utf8.Valid(s) {
 		return nil, errors.New("a string is not UTF-8")
 	}
@@ -108,7 +108,7 @@ func checked(s []byte) ([]byte, error) {
 }
 
 // plain counts the bytes up to the first that is a quote, a backslash or a control character.
-func plain(b []byte) int {
+func plainPrefix(b []byte) int {
 	const (
 		each = 0x0101010101010101
 		high = 0x8080808080808080

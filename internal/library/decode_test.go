@@ -92,7 +92,7 @@ func TestPlain(t *testing.T) {
 			want = rng.IntN(len(b))
 			b[want] = "\"\\\x00\x1f\n"[rng.IntN(5)]
 		}
-		if got := plain(b); got != want {
+		if got := plainPrefix(b); got != want {
 			t.Fatalf("%q is plain for %d bytes; want %d", b, got, want)
 		}
 	}

@@ -22,36 +22,36 @@ import (
 )
 
 // stalled is how long no byte may come before a download is given up.
-const stalled = 30 * time.Second
+const stallTimeout = 30 * time.Second
 
 // errDamaged says that an object is not what was published.
 var errDamaged = errors.New("what was fetched is not what was published")
 
 // damaged reports whether an error says that a file is not what was published.
-func damaged(err error) bool {
+func isDamaged(err error) bool {
 	return errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated)
 }
 
 // reason tells kinds of failures apart: messages may differ in what means nothing.
-func reason(err error) string {
-	if damaged(err) {
+func failureKind(err error) string {
+	if isDamaged(err) {
 		return "damaged"
 	}
 	return string(herb.CodeOf(errors.Unwrap(err)))
 }
 
 // obtain opens the version that a fetch is for: the file that is here, if it is right, else the one that is stored.
-func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
-	release, err := l.cache.slot(ctx, f)
+func (l *Library) openOrFetch(ctx context.Context, f *fetch) (*openVersion, error) {
+	release, err := l.cache.acquireSlot(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	d := f.dataset
-	r, err := l.openHere(d)
+	r, err := l.openLocal(d)
 	switch {
 	case err == nil:
-		return newVolume(d, r), nil
+		return newOpenVersion(d, r), nil
 	case errors.Is(err, fs.ErrNotExist):
 	case l.intact(ctx, d, err):
 		return nil, err // only a newer program can read it, for example; to fetch it again would not help
@@ -67,12 +67,12 @@ func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
 	if r, err = l.openFetched(d); err != nil {
 		return nil, err
 	}
-	return newVolume(d, r), nil
+	return newOpenVersion(d, r), nil
 }
 
 // openHere opens a file that is here. It has its name because it was checked when it was built or fetched, so it is looked
 // at as on a single machine: its size, its frame and, unless it is large, its checksums.
-func (l *Library) openHere(d herb.Dataset) (*segment.Reader, error) {
+func (l *Library) openLocal(d herb.Dataset) (*segment.Reader, error) {
 	r, err := openSegment(l.file(d.Version))
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
 		}
 		err = errors.Join(err, r.Release())
 	}
-	if damaged(err) {
+	if isDamaged(err) {
 		err = errors.Join(err, l.removeFile(d.Version))
 	}
 	return nil, err
@@ -101,9 +101,9 @@ func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
 // intact reports whether the file of a version that failed to open is what was published all the same.
 func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool {
 	if d.File == nil {
-		return !damaged(failed)
+		return !isDamaged(failed)
 	}
-	file, err := l.sum(ctx, d.Version)
+	file, err := l.hashFile(ctx, d.Version)
 	return err == nil && *file == *d.File
 }
 
@@ -153,17 +153,17 @@ func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(stalled, func() {
-		cancel(herb.Errorf(herb.CodeUnavailable, "no byte has come for %s", stalled))
+	silence := time.AfterFunc(stallTimeout, func() {
+		cancel(herb.Errorf(herb.CodeUnavailable, "no byte has come for %s", stallTimeout))
 	})
 	defer silence.Stop()
-	w := &receiver{file: file, sum: sha256.New(), got: &f.got, most: -1, silence: silence}
+	w := &receiver{file: file, sum: sha256.New(), received: &f.received, limit: -1, stallTimer: silence}
 	if f.dataset.File != nil {
-		w.most = f.dataset.File.Size
+		w.limit = f.dataset.File.Size
 	}
-	f.got.Store(0)
+	f.received.Store(0)
 	err := l.opts.Blobs.Get(ctx, objectName(f.dataset.Version), w)
-	size := f.got.Load()
+	size := f.received.Load()
 	switch {
 	case w.err != nil: // it may not be handed on
 		return 0, w.err
@@ -183,24 +183,24 @@ func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int
 
 // receiver writes a file, adds up its hash and refuses more bytes than there should be.
 type receiver struct {
-	file    io.Writer
-	sum     hash.Hash
-	got     *atomic.Int64
-	most    int64 // negative: any number
-	silence *time.Timer
-	err     error
+	file       io.Writer
+	sum        hash.Hash
+	received   *atomic.Int64
+	limit      int64 // negative: any number
+	stallTimer *time.Timer
+	err        error
 }
 
 // Write is io.Writer.
 func (w *receiver) Write(p []byte) (n int, err error) {
-	w.silence.Reset(stalled)
-	if w.most >= 0 && w.got.Load()+int64(len(p)) > w.most {
-		w.err = fmt.Errorf("%w: there are more than %d bytes", errDamaged, w.most)
+	w.stallTimer.Reset(stallTimeout)
+	if w.limit >= 0 && w.received.Load()+int64(len(p)) > w.limit {
+		w.err = fmt.Errorf("%w: there are more than %d bytes", errDamaged, w.limit)
 		return 0, w.err
 	}
 	n, err = w.file.Write(p)
 	w.sum.Write(p[:n])
-	w.got.Add(int64(n))
+	w.received.Add(int64(n))
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}

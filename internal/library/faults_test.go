@@ -91,7 +91,7 @@ func (e edition) listedAs(ctx context.Context, source library.Source) error {
 
 // trial is a library in which something is going to fail while an edition takes the place of another.
 type trial struct {
-	*shelf
+	*liveSet
 	fs        *faultyFS
 	catalogue *faultyCatalogue
 	publisher *library.Library
@@ -102,7 +102,7 @@ type trial struct {
 
 func newTrial(t *testing.T, before, after edition, memory int) *trial {
 	t.Helper()
-	x := &trial{shelf: newShelf(t), fs: &faultyFS{at: -1}, before: before, after: after}
+	x := &trial{liveSet: newShelf(t), fs: &faultyFS{at: -1}, before: before, after: after}
 	x.catalogue = &faultyCatalogue{Catalogue: x.db}
 	l, err := library.Open(x.catalogue, library.Options{
 		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },

@@ -10,9 +10,9 @@ import (
 // Health is how a library is doing. Each dataset of the catalogue is counted once, as one of Open, Fetching, Failed and
 // Cold.
 type Health struct {
-	Read       time.Time // when the catalogue was last read well; zero: never
-	Err        error     // why it cannot be read since; nil: it can, or was never asked
-	Remembered bool      // what is listed is what the catalogue said when this node last ran
+	Read     time.Time // when the catalogue was last read well; zero: never
+	Err      error     // why it cannot be read since; nil: it can, or was never asked
+	Restored bool      // what is listed is what the catalogue said when this node last ran
 
 	Open     int // the live version is listed
 	Fetching int // it is on its way
@@ -34,19 +34,19 @@ type Failure struct {
 // CanList reports whether the library knows what to list and can list any of it, or there is nothing to list.
 func (h Health) CanList() bool {
 	can := h.Open + h.Behind + h.Fetching + h.Cold
-	return (h.Remembered || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)
+	return (h.Restored || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)
 }
 
 // Health tells how the library is doing. It asks nobody.
 func (l *Library) Health() Health {
 	var h Health
-	l.reading.mu.Lock()
-	h.Read, h.Err = l.reading.last, l.reading.err
-	l.reading.mu.Unlock()
+	l.status.mu.Lock()
+	h.Read, h.Err = l.status.lastRead, l.status.err
+	l.status.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.shelf.Load()
-	h.Remembered = s.remembered
+	s := l.live.Load()
+	h.Restored = s.restored
 	for ref, e := range s.entries {
 		if e.current() {
 			h.Open++
@@ -55,7 +55,7 @@ func (l *Library) Health() Health {
 		if e.open != nil {
 			h.Behind++
 		}
-		switch f, why := l.state(ref, e); {
+		switch f, why := l.fetchState(ref, e); {
 		case f:
 			h.Fetching++
 		case why != nil:
@@ -74,7 +74,7 @@ func (l *Library) Health() Health {
 
 // state tells of a dataset whose live version is not open whether it is being fetched, and if not why it could not be.
 // l.mu is held.
-func (l *Library) state(ref herb.Ref, e *entry) (fetching bool, why error) {
+func (l *Library) fetchState(ref herb.Ref, e *entry) (fetching bool, why error) {
 	if l.cache == nil {
 		if e.failed != nil {
 			return false, e.failed.err // a retry may be under way

@@ -72,7 +72,7 @@ type Source interface {
 }
 
 // Living is a dataset that is not published but grows by itself.
-type Living interface {
+type Mutable interface {
 	Source
 	// Describe returns the dataset as it is now, with its version and count.
 	Describe(ctx context.Context) (herb.Dataset, error)
@@ -80,11 +80,11 @@ type Living interface {
 
 // Options of a library.
 type Options struct {
-	Dir    string              // where the files of versions are; it must exist
-	Living map[herb.Ref]Living // datasets that live elsewhere
-	Keep   int                 // versions to keep of each dataset; 0: DefaultKeep
-	Now    func() time.Time    // nil: time.Now
-	Log    *slog.Logger        // nil: no log
+	Dir     string               // where the files of versions are; it must exist
+	Mutable map[herb.Ref]Mutable // datasets that live elsewhere
+	Keep    int                  // versions to keep of each dataset; 0: DefaultKeep
+	Now     func() time.Time     // nil: time.Now
+	Log     *slog.Logger         // nil: no log
 
 	Memory int        // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
 	FS     segment.FS // how files are written and removed; nil: segment.OS
@@ -113,12 +113,12 @@ const (
 type Library struct {
 	catalogue Catalogue
 	opts      Options
-	bell      *bell
+	notifier  *notifier
 	refresh   sync.Mutex // held while the catalogue is read
 	mu        sync.Mutex // held while the shelf is replaced and while cache is looked at; never for long
-	shelf     atomic.Pointer[shelf]
-	reading   reading
-	living    map[herb.Ref]*lastKnown
+	live      atomic.Pointer[liveSet]
+	status    catalogueStatus
+	mutable   map[herb.Ref]*lastKnown
 	cache     *cache // nil without Blobs
 
 	openFile  func(path string) (*segment.Reader, error)
@@ -154,20 +154,20 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if opts.FS == nil {
 		opts.FS = segment.OS{}
 	}
-	b, err := openBell(opts.FS, filepath.Join(opts.Dir, bellFile))
+	b, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, bell: b, living: map[herb.Ref]*lastKnown{},
-		openFile: openSegment, openSlots: make(chan struct{}, openAtOnce)}
-	for ref := range opts.Living {
-		l.living[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
+	l := &Library{catalogue: catalogue, opts: opts, notifier: b, mutable: map[herb.Ref]*lastKnown{},
+		openFile: openSegment, openSlots: make(chan struct{}, maxOpenings)}
+	for ref := range opts.Mutable {
+		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
-	l.shelf.Store(&shelf{generation: -1})
+	l.live.Store(&liveSet{generation: -1})
 	if opts.Blobs != nil {
 		l.cache = newCache()
-		l.remember()
-		if err := l.takeStock(); err != nil {
+		l.loadCatalogueCopy()
+		if err := l.scanCache(); err != nil {
 			return nil, errors.Join(fmt.Errorf("looking for files of versions: %w", err), b.Close())
 		}
 	}
@@ -182,16 +182,16 @@ func (l *Library) Close() error {
 		l.stopFetching()
 	}
 	l.mu.Lock()
-	l.replace(&shelf{generation: -1}) // openings that are under way are not wanted any more
+	l.replaceLive(&liveSet{generation: -1}) // openings that are under way are not wanted any more
 	l.mu.Unlock()
 	l.openings.Wait()
-	return l.bell.Close()
+	return l.notifier.Close()
 }
 
 // Acquire returns the live version of a dataset, to be released by the caller. Where this node has another version of it,
 // that one is returned until the live one is there; where it has none, the live one is fetched.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
-	if living, ok := l.opts.Living[ref]; ok {
+	if living, ok := l.opts.Mutable[ref]; ok {
 		d, err := living.Describe(ctx)
 		return Snapshot{Dataset: d, Source: living}, err
 	}
@@ -202,7 +202,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		}
 		e, ok := s.entries[ref]
 		if ok && l.cache == nil {
-			snap, again, err := l.acquireHere(ctx, e)
+			snap, again, err := l.acquireLocal(ctx, e)
 			if again {
 				continue
 			}
@@ -210,9 +210,9 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		}
 		switch {
 		case !ok:
-			return Snapshot{}, l.unknown(ref, s)
+			return Snapshot{}, l.unknownDataset(ref, s)
 		case e.open == nil:
-			return l.await(ctx, ref)
+			return l.awaitFetch(ctx, ref)
 		case e.open.Acquire():
 			l.cache.touch(e.open)
 			return e.open.snapshot(), nil
@@ -229,8 +229,8 @@ func (l *Library) Run(ctx context.Context) error {
 	if l.cache == nil {
 		running.Go(func() { l.sweepRegularly(ctx) })
 	} else {
-		running.Go(func() { every(ctx, time.Second, l.tend) })
-		running.Go(func() { l.clean(ctx) })
+		running.Go(func() { every(ctx, time.Second, l.maintainCache) })
+		running.Go(func() { l.cleanUp(ctx) })
 	}
 	running.Wait()
 	return nil

@@ -25,13 +25,13 @@ var (
 )
 
 // shelf is a data folder that any number of libraries can be opened on, as several processes would.
-type shelf struct {
+type liveSet struct {
 	dir string
 	db  *sqlite.Store
 	now func() time.Time
 }
 
-func newShelf(t *testing.T) *shelf {
+func newShelf(t *testing.T) *liveSet {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
@@ -43,15 +43,15 @@ func newShelf(t *testing.T) *shelf {
 			t.Error(err)
 		}
 	})
-	return &shelf{dir: dir, db: db, now: time.Now}
+	return &liveSet{dir: dir, db: db, now: time.Now}
 }
 
-func (s *shelf) open(t *testing.T) *library.Library {
+func (s *liveSet) open(t *testing.T) *library.Library {
 	t.Helper()
 	l, err := library.Open(s.db, library.Options{
-		Dir:    s.dir,
-		Living: map[herb.Ref]library.Living{herb.PlantsRef: living{}},
-		Now:    func() time.Time { return s.now() },
+		Dir:     s.dir,
+		Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: living{}},
+		Now:     func() time.Time { return s.now() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func (s *shelf) open(t *testing.T) *library.Library {
 }
 
 // files returns the version files and leftovers there are.
-func (s *shelf) files(t *testing.T) []string {
+func (s *liveSet) files(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	entries, err := os.ReadDir(s.dir)

@@ -14,9 +14,9 @@ import (
 const lockSuffix = ".lock"
 
 var (
-	errLocked   = errors.New("another process holds the lock")
-	errNoLocks  = errors.New("the file system has no locks")
-	errNotThere = errors.New("there is no lock file")
+	errLocked           = errors.New("another process holds the lock")
+	errLocksUnsupported = errors.New("the file system has no locks")
+	errNoLockFile       = errors.New("there is no lock file")
 )
 
 // fileLock is an advisory lock that the operating system releases when its process ends, however it ends. It tells the files
@@ -37,9 +37,9 @@ func (l *Library) lock(stem string) (*fileLock, error) {
 	for {
 		lock, err := openLock(l.lockPath(stem), os.O_CREATE)
 		switch {
-		case errors.Is(err, errNoLocks):
+		case errors.Is(err, errLocksUnsupported):
 			return nil, nil
-		case errors.Is(err, errLocked), errors.Is(err, errNotThere):
+		case errors.Is(err, errLocked), errors.Is(err, errNoLockFile):
 			continue // Sweep took it for an abandoned one and is about to remove it
 		case err != nil:
 			return nil, fmt.Errorf("creating a lock file: %w", err)
@@ -52,14 +52,14 @@ func (l *Library) lock(stem string) (*fileLock, error) {
 func openLock(path string, flag int) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
 	if errors.Is(err, os.ErrNotExist) && flag&os.O_CREATE == 0 {
-		return nil, errNotThere
+		return nil, errNoLockFile
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := tryLock(f); err != nil {
 		err = errors.Join(err, f.Close())
-		if errors.Is(err, errNoLocks) && flag&os.O_CREATE != 0 {
+		if errors.Is(err, errLocksUnsupported) && flag&os.O_CREATE != 0 {
 			err = errors.Join(err, os.Remove(path)) // nobody must take it for abandoned
 		}
 		return nil, err
@@ -70,7 +70,7 @@ func openLock(path string, flag int) (*fileLock, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
-		return nil, errors.Join(errNotThere, f.Close())
+		return nil, errors.Join(errNoLockFile, f.Close())
 	}
 	return &fileLock{f}, nil
 }
@@ -84,4 +84,4 @@ func (k *fileLock) release() error {
 }
 
 // keep gives the lock back and leaves the lock file, as a process does that is killed.
-func (k *fileLock) keep() error { return k.file.Close() }
+func (k *fileLock) unlock() error { return k.file.Close() }

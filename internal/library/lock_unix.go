@@ -18,7 +18,7 @@ func tryLock(f *os.File) error {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errLocked
 		default:
-			return errors.Join(errNoLocks, err)
+			return errors.Join(errLocksUnsupported, err)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // gated returns a library whose opening of files g controls.
-func (s *shelf) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Living) *library.Library {
+func (s *liveSet) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Mutable) *library.Library {
 	t.Helper()
-	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Living: more})
+	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Mutable: more})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,13 +261,13 @@ func (c *countedLiving) Describe(ctx context.Context) (herb.Dataset, error) {
 	return c.living.Describe(ctx)
 }
 
-var _ library.Living = (*countedLiving)(nil)
+var _ library.Mutable = (*countedLiving)(nil)
 
 // TestAcquire_unknown asks for datasets that do not exist: no database is queried, and the search for a name is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
 	s, plants := newShelf(t), &countedLiving{}
-	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Living{herb.PlantsRef: plants})
+	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Mutable{herb.PlantsRef: plants})
 	publishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)
 	for _, tt := range []struct {

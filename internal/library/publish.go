@@ -22,7 +22,7 @@ type Publication struct {
 	// Records are read once. Values are in the order of the fields.
 	Records iter.Seq2[herb.Record, error]
 	// Goldens are asked before the version goes live.
-	Goldens []herb.Golden
+	Expectations []herb.Expectation
 	// AccessSet says that the publisher stated Dataset.Access. A protected dataset does not become open by default.
 	AccessSet bool
 	// Origins are the files that the records come from, if they have paths.
@@ -66,7 +66,7 @@ type Outcome struct {
 func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
 	defer herb.Recover(&err)
 	d := p.Dataset
-	if _, ok := l.opts.Living[d.Ref]; ok {
+	if _, ok := l.opts.Mutable[d.Ref]; ok {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
@@ -84,7 +84,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		}
 	}()
 	cells := newCellHash(d.Fields)
-	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, hashed(p.Records, cells), segment.Options{
+	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, withHash(p.Records, cells), segment.Options{
 		Progress: p.Progress,
 		Memory:   l.opts.Memory,
 		FS:       l.opts.FS,
@@ -93,7 +93,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	out, err = l.admit(ctx, p, d, cells.String())
+	out, err = l.activate(ctx, p, d, cells.String())
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -101,7 +101,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		}
 		return out, err
 	}
-	l.ring()
+	l.notifyChange()
 	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.retireAt())
 	if err == nil {
 		err = l.removeFiles(dropped)
@@ -110,20 +110,20 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		l.opts.Log.Warn("old versions were not removed", "dataset", d.Ref.String(), "err", err)
 	}
 	if l.cache != nil {
-		l.settle(ctx, out.Dataset)
+		l.finishPublish(ctx, out.Dataset)
 	}
 	return out, nil
 }
 
 // admit examines a version whose file is complete, completes its report, and makes it live unless something is wrong.
-func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
-	wrong, err := l.examine(ctx, p, &d, cells)
+func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
+	wrong, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
-			l.withdraw(ctx, d)
+			l.deleteUpload(ctx, d)
 		}
 	}()
 	for {
@@ -141,7 +141,7 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 			return out, err
 		}
 		out.Changes = append(out.Changes, exposed...)
-		if err := judge(out.Changes, p.AllowBreaking); err != nil || p.Check {
+		if err := rejectBreaking(out.Changes, p.AllowBreaking); err != nil || p.Check {
 			return out, err
 		}
 		if l.opts.Blobs != nil && d.File == nil {
@@ -150,7 +150,7 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 			}
 			out.Dataset = d
 		}
-		err = l.add(ctx, d, live.Version)
+		err = l.addVersion(ctx, d, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, err
 		}
@@ -159,7 +159,7 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 
 // examine opens a version that nobody else knows of yet, sees to it that it holds what was read, and finds what is wrong
 // with it whatever the live version is.
-func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	if p.Progress != nil {
 		p.Progress(segment.Progress{Phase: PhaseChecking})
@@ -169,13 +169,13 @@ func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, c
 		return nil, fmt.Errorf("what was written does not read back: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := certify(ctx, r, d.Fields, cells, d.Report); err != nil {
+	if err := verifySegment(ctx, r, d.Fields, cells, d.Report); err != nil {
 		return nil, err
 	}
-	if d.Report, err = complete(d.Report, r, *d, cells); err != nil {
+	if d.Report, err = completeReport(d.Report, r, *d, cells); err != nil {
 		return nil, err
 	}
-	settleKey(d)
+	dropInvalidKey(d)
 	wrong, err = findDuplicates(ctx, r, *d)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, c
 	for _, c := range wrong { // if they are allowed, the report is what tells of them
 		d.Report.Notes = append(d.Report.Notes, c.Message)
 	}
-	failed, err := tryGoldens(ctx, r, *d, p.Goldens)
+	failed, err := checkExpectations(ctx, r, *d, p.Expectations)
 	return append(wrong, failed...), err
 }
 
@@ -191,14 +191,14 @@ func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, c
 var errUncertain = errors.New("it cannot be told whether the version was published")
 
 // add enters a version, whose file is complete, into the catalogue in the place of another.
-func (l *Library) add(ctx context.Context, d herb.Dataset, over string) error {
+func (l *Library) addVersion(ctx context.Context, d herb.Dataset, over string) error {
 	failed := l.catalogue.AddVersion(ctx, d, over)
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return failed
 	}
 	// An error may come after the commit, and then the file is needed.
 	if l.opts.Blobs != nil {
-		return l.decide(ctx, d, failed)
+		return l.resolveUncertainAdd(ctx, d, failed)
 	}
 	versions, err := l.catalogue.Versions(context.WithoutCancel(ctx))
 	switch {
@@ -213,8 +213,8 @@ func (l *Library) add(ctx context.Context, d herb.Dataset, over string) error {
 }
 
 // ring tells all processes that the catalogue has changed.
-func (l *Library) ring() {
-	if err := l.bell.ring(); err != nil {
+func (l *Library) notifyChange() {
+	if err := l.notifier.notify(); err != nil {
 		l.opts.Log.Warn("the change of the catalogue is noticed later, because the bell cannot be rung", "err", err)
 	}
 }
@@ -251,7 +251,7 @@ func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error
 
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
-	if living, ok := l.opts.Living[ref]; ok {
+	if living, ok := l.opts.Mutable[ref]; ok {
 		return living.Describe(ctx)
 	}
 	return l.catalogue.Version(ctx, ref, version)
@@ -297,7 +297,7 @@ func (l *Library) rollback(ctx context.Context, ref herb.Ref, version string, ma
 	if err != nil {
 		return "", err
 	}
-	l.ring()
+	l.notifyChange()
 	return version, nil
 }
 
@@ -317,7 +317,7 @@ func (l *Library) checkOpening(ctx context.Context, ref herb.Ref, live, version 
 
 // Remove takes a dataset out of the library, with all its versions.
 func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
-	if _, ok := l.opts.Living[ref]; ok {
+	if _, ok := l.opts.Mutable[ref]; ok {
 		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
 	}
 	history, err := l.catalogue.History(ctx, ref)
@@ -327,7 +327,7 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 	if err := l.catalogue.RemoveDataset(ctx, ref, l.retireAt()); err != nil {
 		return err
 	}
-	l.ring()
+	l.notifyChange()
 	versions := make([]string, len(history))
 	for i, v := range history {
 		versions[i] = v.Version

@@ -14,7 +14,7 @@ import (
 )
 
 // leftAfter is the age from which a file without a lock file counts as abandoned.
-const leftAfter = time.Hour
+const abandonedAge = time.Hour
 
 // copySuffix ends the names of files that blobs writes while a migration or a load copies segments into the folder.
 const copySuffix = ".tmp"
@@ -51,7 +51,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		switch {
 		case err == nil:
 			errs = append(errs, l.sweepAbandoned(ctx, stem, lock))
-		case errors.Is(err, errNotThere), errors.Is(err, errNoLocks):
+		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
 			if !slices.Contains(versions, stem) {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
@@ -69,7 +69,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLock) (err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.keep()) // for the next Sweep
+			err = errors.Join(err, lock.unlock()) // for the next Sweep
 			return
 		}
 		err = lock.release()
@@ -107,7 +107,7 @@ func (l *Library) sweepOld(files []fs.DirEntry) error {
 	var errs []error
 	for _, f := range files {
 		info, err := f.Info()
-		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < leftAfter {
+		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < abandonedAge {
 			continue
 		}
 		if err == nil {

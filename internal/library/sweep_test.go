@@ -17,7 +17,7 @@ import (
 )
 
 // locks returns the lock files there are.
-func (s *shelf) locks(t *testing.T) []string {
+func (s *liveSet) locks(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
 	if err != nil {

@@ -15,13 +15,13 @@ const (
 )
 
 // unknown is the error for a dataset that does not exist. It queries no database.
-func (l *Library) unknown(ref herb.Ref, s *shelf) error {
+func (l *Library) unknownDataset(ref herb.Ref, s *liveSet) error {
 	var known []string
-	if len(s.entries)+len(l.opts.Living) <= maxNames {
+	if len(s.entries)+len(l.opts.Mutable) <= maxNames {
 		for r := range s.entries {
 			known = append(known, r.String())
 		}
-		for r := range l.opts.Living {
+		for r := range l.opts.Mutable {
 			known = append(known, r.String())
 		}
 	}
@@ -34,7 +34,7 @@ func noDataset(ref herb.Ref, known []string) error {
 	if name, ok := suggest(ref, known); ok {
 		guess = fmt.Sprintf(" did you mean %q?", name)
 	}
-	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q;%s GET /api/v1 lists what there is", clip(ref.String()), guess)
+	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q;%s GET /api/v1 lists what there is", truncate(ref.String()), guess)
 }
 
 // suggest returns the name that is most like one that does not exist, unless the search is too much work.

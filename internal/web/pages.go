@@ -21,8 +21,8 @@ type Library interface {
 	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
 	// Datasets describes all datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	// Editions lists the versions of a dataset, newest first.
-	Editions(ctx context.Context, ref herb.Ref) ([]library.Edition, error)
+	// DescribeVersions lists the versions of a dataset, newest first.
+	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }
 
 // Keys verifies keys.

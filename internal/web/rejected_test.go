@@ -30,7 +30,7 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 		was := d
 		was.Version, was.Access = "v0", herb.AccessKey
 		was.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "title", Min: "quoted protected"}}}
-		l.editions[d.Ref] = []library.Edition{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
+		l.versions[d.Ref] = []library.VersionInfo{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
 	}
 }
 

@@ -228,10 +228,10 @@ func TestPublish_goldens(t *testing.T) {
 	total := func(n int) *int { return &n }
 	for _, tt := range []struct {
 		name    string
-		goldens []herb.Golden
+		goldens []herb.Expectation
 		want    []string // in the refusal; none: it is published
 	}{
-		{name: "all hold", goldens: []herb.Golden{
+		{name: "all hold", goldens: []herb.Expectation{
 			{Query: "", Total: total(3)},
 			{Query: "?name=moss", Total: total(1), First: map[string]string{"id": "2"}},
 			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
@@ -240,12 +240,12 @@ func TestPublish_goldens(t *testing.T) {
 		}},
 		{
 			name:    "total",
-			goldens: []herb.Golden{{Query: "name=moss", Total: total(2)}},
+			goldens: []herb.Expectation{{Query: "name=moss", Total: total(2)}},
 			want:    []string{`golden 1, "name=moss": 2 records expected, 1 found`},
 		},
 		{
 			name:    "first record",
-			goldens: []herb.Golden{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
+			goldens: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
 			want: []string{
 				`golden 2, "sort=name": field "id" of the first record: "2" expected, "1" found`,
 				`golden 2, "sort=name": the first record has no field "code"; fields: id, name`,
@@ -253,12 +253,12 @@ func TestPublish_goldens(t *testing.T) {
 		},
 		{
 			name:    "no record",
-			goldens: []herb.Golden{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
+			goldens: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
 			want:    []string{`1 records expected, 0 found`, `a first record expected, none found`},
 		},
 		{
 			name:    "not a query",
-			goldens: []herb.Golden{{Query: "nmae=moss", Total: total(1)}},
+			goldens: []herb.Expectation{{Query: "nmae=moss", Total: total(1)}},
 			want:    []string{`golden 1, "nmae=moss": `, `did you mean "name"`},
 		},
 	} {
@@ -267,9 +267,9 @@ func TestPublish_goldens(t *testing.T) {
 			s := newShelf(t)
 			l := s.open(t)
 			p := library.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
-				Records: sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
-				Goldens: tt.goldens,
+				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
+				Expectations: tt.goldens,
 			}
 			for _, p.AllowBreaking = range []bool{false, true} { // which is not about goldens
 				_, err := l.Publish(t.Context(), p)

@@ -39,7 +39,7 @@ func TestDatasets_livingFails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				f := &flaky{}
-				n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+				n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 				publishAs(t, n.Library, ref, 1)
 				describe := func() herb.Dataset {
 					t.Helper()
@@ -91,7 +91,7 @@ func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 		if _, err := n.Datasets(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestDatasets_livingRemembered(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 		check := func(title string) {
 			t.Helper()
 			ds, err := n.Datasets(t.Context())

@@ -14,11 +14,11 @@ func TestEditions(t *testing.T) {
 	for _, n := range []int{3, 3, 5} {
 		publish(t, l, n)
 	}
-	editions, err := l.Editions(t.Context(), ref)
+	editions, err := l.DescribeVersions(t.Context(), ref)
 	if err != nil || len(editions) != 3 {
 		t.Fatalf("%d editions, %v", len(editions), err)
 	}
-	kinds := func(e library.Edition) (out []library.ChangeKind) {
+	kinds := func(e library.VersionInfo) (out []library.ChangeKind) {
 		for _, c := range e.Changes {
 			out = append(out, c.Kind)
 		}
@@ -33,10 +33,10 @@ func TestEditions(t *testing.T) {
 	if !editions[2].First || editions[2].Records != 3 {
 		t.Errorf("the oldest edition: %+v", editions[2])
 	}
-	if living, err := l.Editions(t.Context(), herb.PlantsRef); err != nil || len(living) != 1 || !living[0].Live {
+	if living, err := l.DescribeVersions(t.Context(), herb.PlantsRef); err != nil || len(living) != 1 || !living[0].Live {
 		t.Errorf("a living dataset: %+v, %v", living, err)
 	}
-	if _, err := l.Editions(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := l.DescribeVersions(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("an unknown dataset: %v", err)
 	}
 }

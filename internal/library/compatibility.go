@@ -12,18 +12,18 @@ type ChangeKind string
 
 // The kinds of changes.
 const (
-	FieldAdded   ChangeKind = "field_added"
-	FieldRemoved ChangeKind = "field_removed"
-	FieldRenamed ChangeKind = "field_renamed"
-	TypeChanged  ChangeKind = "type_changed"
-	FlagLost     ChangeKind = "flag_lost"
-	FlagGained   ChangeKind = "flag_gained"
-	AccessOther  ChangeKind = "access_changed"
-	KeyOther     ChangeKind = "primary_key_changed"
-	OrderOther   ChangeKind = "order_changed"
-	RecordsOther ChangeKind = "records_changed"
-	KeyNotUnique ChangeKind = "primary_key_not_unique"
-	GoldenFailed ChangeKind = "golden_failed"
+	FieldAdded        ChangeKind = "field_added"
+	FieldRemoved      ChangeKind = "field_removed"
+	FieldRenamed      ChangeKind = "field_renamed"
+	TypeChanged       ChangeKind = "type_changed"
+	FlagLost          ChangeKind = "flag_lost"
+	FlagGained        ChangeKind = "flag_gained"
+	AccessOther       ChangeKind = "access_changed"
+	KeyOther          ChangeKind = "primary_key_changed"
+	OrderOther        ChangeKind = "order_changed"
+	RecordsOther      ChangeKind = "records_changed"
+	KeyNotUnique      ChangeKind = "primary_key_not_unique"
+	ExpectationFailed ChangeKind = "golden_failed"
 )
 
 // Change is something that those who use a dataset may notice when a version goes live.
@@ -137,15 +137,15 @@ func positions(fields []herb.Field) map[string]int {
 
 // judge returns why a version does not go live; nil if it does. Goldens are what the publisher expects, so that allowing
 // what breaks others does not touch them.
-func judge(changes []Change, allowBreaking bool) error {
+func rejectBreaking(changes []Change, allowBreaking bool) error {
 	var reasons strings.Builder
 	helps := false
 	for _, c := range changes {
-		if !c.Breaking || allowBreaking && c.Kind != GoldenFailed {
+		if !c.Breaking || allowBreaking && c.Kind != ExpectationFailed {
 			continue
 		}
 		reasons.WriteString("\n  - " + c.Message)
-		helps = helps || c.Kind != GoldenFailed
+		helps = helps || c.Kind != ExpectationFailed
 	}
 	if reasons.Len() == 0 {
 		return nil

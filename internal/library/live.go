@@ -14,17 +14,17 @@ import (
 )
 
 // shelf is what is live at one moment. It is replaced, never changed.
-type shelf struct {
+type liveSet struct {
 	generation int64 // of the catalogue; negative: it was never read
-	remembered bool  // it is what this node knew when it last ran
-	turn       int64 // how many times another catalogue was read before, with Blobs
+	restored   bool  // it is what this node knew when it last ran
+	sequence   int64 // how many times another catalogue was read before, with Blobs
 	entries    map[herb.Ref]*entry
 }
 
 // entry is a dataset on a shelf.
 type entry struct {
 	live herb.Dataset // as the catalogue has it
-	open *volume      // what is listed, perhaps not the live version; nil: nothing
+	open *openVersion // what is listed, perhaps not the live version; nil: nothing
 
 	// The following are used without Blobs.
 	opening *opening // the live version is being opened; nil: it is open, or waits for a retry
@@ -36,37 +36,37 @@ func (e *entry) dataset() herb.Dataset {
 	if e.open != nil && !e.awaited() {
 		return e.open.dataset
 	}
-	return forReaders(e.live)
+	return publicDescription(e.live)
 }
 
 // current reports whether the live version is what is listed.
 func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version == e.live.Version }
 
 // volume is a version that is open on this node.
-type volume struct {
+type openVersion struct {
 	*segment.Reader
-	dataset herb.Dataset // as forReaders returns it
-	turn    int64        // of the last shelf for which it was the live version; guarded by Library.mu
-	used    atomic.Int64 // when it was last acquired, as cache counts time
+	dataset  herb.Dataset // as forReaders returns it
+	sequence int64        // of the last shelf for which it was the live version; guarded by Library.mu
+	lastUsed atomic.Int64 // when it was last acquired, as cache counts time
 }
 
 // snapshot returns what a holder of the volume lists.
-func (v *volume) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Reader} }
+func (v *openVersion) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Reader} }
 
 // newVolume returns a volume of a reader that the caller holds.
-func newVolume(d herb.Dataset, r *segment.Reader) *volume {
-	return &volume{Reader: r, dataset: forReaders(d)}
+func newOpenVersion(d herb.Dataset, r *segment.Reader) *openVersion {
+	return &openVersion{Reader: r, dataset: publicDescription(d)}
 }
 
 // forReaders returns a description without what only the library needs.
-func forReaders(d herb.Dataset) herb.Dataset {
+func publicDescription(d herb.Dataset) herb.Dataset {
 	d.File, d.Origins = nil, nil
 	return d
 }
 
 // replace puts a new shelf in the place of the old one and lets go of the versions that are not in it. l.mu is held.
-func (l *Library) replace(next *shelf) {
-	old := l.shelf.Swap(next)
+func (l *Library) replaceLive(next *liveSet) {
+	old := l.live.Swap(next)
 	for ref, e := range old.entries {
 		if e.open == nil {
 			continue
@@ -78,37 +78,37 @@ func (l *Library) replace(next *shelf) {
 }
 
 // put replaces the shelf by one with another volume, or none, of a dataset that is on it. l.mu is held.
-func (l *Library) put(ref herb.Ref, v *volume) {
-	next := *l.shelf.Load()
+func (l *Library) setOpen(ref herb.Ref, v *openVersion) {
+	next := *l.live.Load()
 	next.entries = maps.Clone(next.entries)
 	next.entries[ref] = &entry{live: next.entries[ref].live, open: v}
-	l.replace(&next)
+	l.replaceLive(&next)
 }
 
 // reading is what is known of reading the catalogue.
-type reading struct {
-	mu    sync.Mutex
-	last  time.Time // when it was last read well
-	tried time.Time // when it was last tried
-	err   error     // of the last time
+type catalogueStatus struct {
+	mu        sync.Mutex
+	lastRead  time.Time // when it was last read well
+	lastTried time.Time // when it was last tried
+	err       error     // of the last time
 }
 
 // note takes down how reading the catalogue went at a time, and reports whether that differs from the last time.
-func (r *reading) note(at time.Time, err error) (changed bool) {
+func (r *catalogueStatus) record(at time.Time, err error) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	changed = (err == nil) != (r.err == nil)
-	if r.tried, r.err = at, err; err == nil {
-		r.last = at
+	if r.lastTried, r.err = at, err; err == nil {
+		r.lastRead = at
 	}
 	return changed
 }
 
 // failedSince returns the error of the last attempt if that was later than a time.
-func (r *reading) failedSince(t time.Time) error {
+func (r *catalogueStatus) failedSince(t time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.tried.After(t) {
+	if r.lastTried.After(t) {
 		return r.err
 	}
 	return nil
@@ -121,22 +121,22 @@ const (
 )
 
 // current returns the shelf, replaced first if the bell has rung.
-func (l *Library) current(ctx context.Context) (*shelf, error) {
-	s := l.shelf.Load()
-	if s.generation >= 0 && !s.remembered && !l.bell.rung() {
+func (l *Library) current(ctx context.Context) (*liveSet, error) {
+	s := l.live.Load()
+	if s.generation >= 0 && !s.restored && !l.notifier.changed() {
 		return s, nil
 	}
 	if l.cache == nil {
-		return l.currentHere(ctx, s)
+		return l.currentLocal(ctx, s)
 	}
-	if s.generation < 0 && l.reading.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
+	if s.generation < 0 && l.status.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
 		if err := l.Refresh(ctx); err != nil && s.generation < 0 {
 			return nil, err
 		}
-		return l.shelf.Load(), nil
+		return l.live.Load(), nil
 	}
 	// A database that many nodes share can be away for long, and slow to say so. One request finds out for all.
-	err := l.reading.failedSince(l.opts.Now().Add(-cataloguePause))
+	err := l.status.failedSince(l.opts.Now().Add(-cataloguePause))
 	if s.generation < 0 {
 		return nil, err
 	}
@@ -144,62 +144,62 @@ func (l *Library) current(ctx context.Context) (*shelf, error) {
 		return s, nil
 	}
 	defer l.refresh.Unlock()
-	l.lookWithin(ctx, catalogueWait)
-	return l.shelf.Load(), nil
+	l.readCatalogueWithin(ctx, catalogueWait)
+	return l.live.Load(), nil
 }
 
 // currentHere is current without Blobs. Requests wait for the catalogue, never for versions of other datasets.
-func (l *Library) currentHere(ctx context.Context, s *shelf) (*shelf, error) {
+func (l *Library) currentLocal(ctx context.Context, s *liveSet) (*liveSet, error) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	if s.generation >= 0 && !l.bell.rung() { // another request has read the catalogue since
-		return l.shelf.Load(), nil
+	if s.generation >= 0 && !l.notifier.changed() { // another request has read the catalogue since
+		return l.live.Load(), nil
 	}
-	err := l.look(ctx)
-	l.report(ctx, err)
+	err := l.readCatalogue(ctx)
+	l.recordCatalogueRead(ctx, err)
 	if err != nil && s.generation < 0 {
 		return nil, err
 	}
-	return l.shelf.Load(), nil
+	return l.live.Load(), nil
 }
 
 // poll reads the catalogue, as Run does it, and retries what could not be opened. Errors are in the log and in Health.
 func (l *Library) poll(ctx context.Context) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	l.lookWithin(ctx, catalogueLimit)
+	l.readCatalogueWithin(ctx, catalogueLimit)
 	if l.cache == nil {
 		l.retryFailed()
 	}
 }
 
 // lookWithin reads the catalogue if that does not take too long. l.refresh is held.
-func (l *Library) lookWithin(ctx context.Context, limit time.Duration) {
+func (l *Library) readCatalogueWithin(ctx context.Context, limit time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	l.report(ctx, l.look(limited))
+	l.recordCatalogueRead(ctx, l.readCatalogue(limited))
 }
 
 // Refresh brings what is served in line with the catalogue. Without Blobs, it returns when every version is open or has
 // failed to open.
 func (l *Library) Refresh(ctx context.Context) error {
-	if err := l.readCatalogue(ctx); err != nil {
+	if err := l.syncCatalogue(ctx); err != nil {
 		return err
 	}
 	return l.awaitOpenings(ctx)
 }
 
-func (l *Library) readCatalogue(ctx context.Context) error {
+func (l *Library) syncCatalogue(ctx context.Context) error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	err := l.look(ctx)
-	l.report(ctx, err)
+	err := l.readCatalogue(ctx)
+	l.recordCatalogueRead(ctx, err)
 	return err
 }
 
 // report takes down how reading the catalogue went, unless it was the reader who left. l.refresh is held.
-func (l *Library) report(ctx context.Context, err error) {
-	if ctx.Err() != nil || !l.reading.note(l.opts.Now(), err) {
+func (l *Library) recordCatalogueRead(ctx context.Context, err error) {
+	if ctx.Err() != nil || !l.status.record(l.opts.Now(), err) {
 		return
 	}
 	if err != nil {
@@ -210,15 +210,15 @@ func (l *Library) report(ctx context.Context, err error) {
 }
 
 // look reads the catalogue if it has changed. l.refresh is held.
-func (l *Library) look(ctx context.Context) error {
-	heard := l.bell.listen() // before the catalogue is read: a later ring must not be missed
+func (l *Library) readCatalogue(ctx context.Context) error {
+	heard := l.notifier.stamp() // before the catalogue is read: a later ring must not be missed
 	generation, err := l.catalogue.Generation(ctx)
 	if err != nil {
 		return err
 	}
-	old := l.shelf.Load()
-	if generation == old.generation && !old.remembered {
-		l.bell.heard(heard)
+	old := l.live.Load()
+	if generation == old.generation && !old.restored {
+		l.notifier.acknowledge(heard)
 		return nil
 	}
 	datasets, err := l.catalogue.Datasets(ctx)
@@ -226,12 +226,12 @@ func (l *Library) look(ctx context.Context) error {
 		return err
 	}
 	if l.cache == nil {
-		l.fill(generation, datasets)
+		l.applyLocalCatalogue(generation, datasets)
 	} else {
-		l.want(generation, datasets)
-		l.writeDown()
+		l.applySharedCatalogue(generation, datasets)
+		l.saveCatalogueCopy()
 	}
-	l.bell.heard(heard)
+	l.notifier.acknowledge(heard)
 	return nil
 }
 

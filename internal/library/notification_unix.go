@@ -11,7 +11,7 @@ import (
 
 // mapWord maps the first eight bytes of a file, which has them; nil if that fails.
 func mapWord(f *os.File) *atomic.Uint64 {
-	b, err := syscall.Mmap(int(f.Fd()), 0, toneSize, syscall.PROT_READ, syscall.MAP_SHARED)
+	b, err := syscall.Mmap(int(f.Fd()), 0, stampSize, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Edition is a version of a dataset as a reader of its history sees it.
-type Edition struct {
+type VersionInfo struct {
 	herb.Dataset
 	Live    bool
 	First   bool     // no earlier version is kept, so that nothing is known of changes
@@ -15,16 +15,16 @@ type Edition struct {
 }
 
 // Editions lists the versions that are kept of a dataset, the newest first. A living dataset has one.
-func (l *Library) Editions(ctx context.Context, ref herb.Ref) ([]Edition, error) {
-	if living, ok := l.opts.Living[ref]; ok {
+func (l *Library) DescribeVersions(ctx context.Context, ref herb.Ref) ([]VersionInfo, error) {
+	if living, ok := l.opts.Mutable[ref]; ok {
 		d, err := living.Describe(ctx)
-		return []Edition{{Dataset: d, Live: true, First: true}}, err
+		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
 	}
 	history, err := l.catalogue.History(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	editions := make([]Edition, 0, len(history))
+	editions := make([]VersionInfo, 0, len(history))
 	for _, v := range history {
 		d, err := l.catalogue.Version(ctx, ref, v.Version)
 		if herb.CodeOf(err) == herb.CodeNotFound {
@@ -33,7 +33,7 @@ func (l *Library) Editions(ctx context.Context, ref herb.Ref) ([]Edition, error)
 		if err != nil {
 			return nil, err
 		}
-		editions = append(editions, Edition{Dataset: d, Live: v.Live, First: true})
+		editions = append(editions, VersionInfo{Dataset: d, Live: v.Live, First: true})
 	}
 	for i := range len(editions) - 1 {
 		editions[i].First = false

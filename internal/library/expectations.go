@@ -13,22 +13,22 @@ import (
 )
 
 // tryGoldens asks a version what its publisher knows the answers to, and returns what it answers otherwise.
-func tryGoldens(ctx context.Context, s Source, d herb.Dataset, goldens []herb.Golden) ([]Change, error) {
+func checkExpectations(ctx context.Context, s Source, d herb.Dataset, goldens []herb.Expectation) ([]Change, error) {
 	var failed []Change
 	for i, g := range goldens {
-		wrong, err := tryGolden(ctx, s, d, g)
+		wrong, err := checkExpectation(ctx, s, d, g)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range wrong {
-			failed = append(failed, Change{Kind: GoldenFailed, Breaking: true, Message: fmt.Sprintf("golden %d, %q: %s", i+1, g.Query, w)})
+			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: fmt.Sprintf("golden %d, %q: %s", i+1, g.Query, w)})
 		}
 	}
 	return failed, nil
 }
 
 // tryGolden returns what is wrong with the answer to one query.
-func tryGolden(ctx context.Context, s Source, d herb.Dataset, g herb.Golden) (wrong []string, err error) {
+func checkExpectation(ctx context.Context, s Source, d herb.Dataset, g herb.Expectation) (wrong []string, err error) {
 	req, err := query.ParseOrdered(strings.TrimPrefix(g.Query, "?"), d.Fields, d.Order)
 	if err != nil {
 		return []string{herb.MessageOf(err)}, nil
@@ -55,7 +55,7 @@ func tryGolden(ctx context.Context, s Source, d herb.Dataset, g herb.Golden) (wr
 		case !ok:
 			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
 		case got != g.First[name]:
-			wrong = append(wrong, fmt.Sprintf("field %q of the first record: %q expected, %q found", name, clip(g.First[name]), clip(got)))
+			wrong = append(wrong, fmt.Sprintf("field %q of the first record: %q expected, %q found", name, truncate(g.First[name]), truncate(got)))
 		}
 	}
 	return wrong, nil
@@ -70,7 +70,7 @@ func fieldNames(fields []herb.Field) string {
 }
 
 // clip shortens a value for people.
-func clip(s string) string {
+func truncate(s string) string {
 	const limit = 100
 	n := 0
 	for i := range s {

@@ -16,7 +16,7 @@ import (
 // certify reads a finished segment back: its checksums, and at the same time the cells of its records, which must be
 // those that were read from the source: all of those that the reader of the file yielded, which the report accounts for,
 // each in its column, and the very values that the segment was made from.
-func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
+func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
 	var sums error
 	var checking sync.WaitGroup
 	checking.Go(func() {
@@ -60,7 +60,7 @@ func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (s
 }
 
 // complete adds to a report what only the finished version knows.
-func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
+func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
 	c := herb.Report{Rows: d.Records}
 	if report != nil {
 		c = *report
@@ -82,13 +82,13 @@ func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells stri
 		col := &c.Columns[i]
 		col.Field, col.Type, col.Source = f.Name, f.Type, herb.ColumnCells{}
 		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
-		col.Min, col.Max = clip(s.Min), clip(s.Max)
+		col.Min, col.Max = truncate(s.Min), truncate(s.Max)
 	}
 	return &c, nil
 }
 
 // settleKey leaves a primary key out that names what is not a field, and says so in the report.
-func settleKey(d *herb.Dataset) {
+func dropInvalidKey(d *herb.Dataset) {
 	for _, name := range d.PrimaryKey {
 		if herb.FieldIndex(d.Fields, name) < 0 {
 			d.Report.Notes = append(d.Report.Notes, fmt.Sprintf("the primary key (%s) is left out: there is no field %q",
@@ -123,7 +123,7 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 	for _, dup := range found.First {
 		values := make([]string, len(dup.Values))
 		for i, v := range dup.Values {
-			values[i] = strconv.Quote(clip(v))
+			values[i] = strconv.Quote(truncate(v))
 		}
 		fmt.Fprintf(&b, "; %s in records %s", strings.Join(values, ", "), numbers(dup))
 		told += dup.Total - 1

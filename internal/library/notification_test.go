@@ -8,12 +8,12 @@ import (
 	"herbarium/internal/segment"
 )
 
-func openBells(t *testing.T) (path string, here, there *bell) {
+func openBells(t *testing.T) (path string, here, there *notifier) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), bellFile)
-	for _, b := range []**bell{&here, &there} {
+	path = filepath.Join(t.TempDir(), notificationFile)
+	for _, b := range []**notifier{&here, &there} {
 		var err error
-		if *b, err = openBell(segment.OS{}, path); err != nil {
+		if *b, err = openNotifier(segment.OS{}, path); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { (*b).Close() })
@@ -24,16 +24,16 @@ func openBells(t *testing.T) (path string, here, there *bell) {
 func TestBell(t *testing.T) {
 	t.Parallel()
 	_, here, there := openBells(t)
-	if here.rung() || there.rung() {
+	if here.changed() || there.changed() {
 		t.Error("a new bell has rung")
 	}
 	for range 3 {
-		there.ring()
-		if !here.rung() {
+		there.notify()
+		if !here.changed() {
 			t.Fatal("a ring that has returned is not heard")
 		}
-		here.heard(here.listen())
-		if here.rung() {
+		here.acknowledge(here.stamp())
+		if here.changed() {
 			t.Fatal("a ring is heard twice")
 		}
 	}
@@ -46,11 +46,11 @@ func TestBell_cutShort(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if here.rung() {
+	if here.changed() {
 		t.Error("an empty bell has rung")
 	}
-	there.ring()
-	if !here.rung() {
+	there.notify()
+	if !here.changed() {
 		t.Error("a ring after that is not heard")
 	}
 }

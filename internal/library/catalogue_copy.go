@@ -17,19 +17,19 @@ import (
 const catalogueFile = "catalogue.json"
 
 // memory is what is in the file.
-type memory struct {
+type catalogueCopy struct {
 	Generation int64          `json:"generation"`
 	Datasets   []herb.Dataset `json:"datasets"`
-	Living     []herb.Dataset `json:"living,omitempty"` // what was last known of them
+	Mutable    []herb.Dataset `json:"living,omitempty"` // what was last known of them
 }
 
 // remember puts on the shelf what the catalogue said when this node last ran, until the catalogue is read.
-func (l *Library) remember() {
+func (l *Library) loadCatalogueCopy() {
 	content, err := os.ReadFile(filepath.Join(l.opts.Dir, catalogueFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	var m memory
+	var m catalogueCopy
 	if err == nil {
 		err = json.Unmarshal(content, &m)
 	}
@@ -39,43 +39,43 @@ func (l *Library) remember() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &shelf{generation: max(m.Generation, 0), remembered: true, entries: make(map[herb.Ref]*entry, len(m.Datasets))}
+	s := &liveSet{generation: max(m.Generation, 0), restored: true, entries: make(map[herb.Ref]*entry, len(m.Datasets))}
 	for _, d := range m.Datasets {
 		s.entries[d.Ref] = &entry{live: d}
 	}
-	l.replace(s)
-	for _, d := range m.Living {
-		if known := l.living[d.Ref]; known != nil {
+	l.replaceLive(s)
+	for _, d := range m.Mutable {
+		if known := l.mutable[d.Ref]; known != nil {
 			known.dataset, known.known = d, true
 		}
 	}
-	l.cache.written = content
+	l.cache.savedCopy = content
 	l.opts.Log.Info("until the catalogue is read, what it said when this node last ran is listed", "datasets", len(m.Datasets))
 }
 
 // writeDown keeps what the catalogue says for remember, if it is another than before.
-func (l *Library) writeDown() {
-	s := l.shelf.Load()
-	if s.remembered || s.generation < 0 {
+func (l *Library) saveCatalogueCopy() {
+	s := l.live.Load()
+	if s.restored || s.generation < 0 {
 		return
 	}
-	m := memory{Generation: s.generation, Datasets: []herb.Dataset{}}
+	m := catalogueCopy{Generation: s.generation, Datasets: []herb.Dataset{}}
 	for _, e := range s.entries {
 		m.Datasets = append(m.Datasets, e.live)
 	}
-	for ref := range l.living {
-		if d, ok := l.living[ref].said(); ok {
-			m.Living = append(m.Living, d)
+	for ref := range l.mutable {
+		if d, ok := l.mutable[ref].lastDescription(); ok {
+			m.Mutable = append(m.Mutable, d)
 		}
 	}
 	byRef(m.Datasets)
-	byRef(m.Living)
+	byRef(m.Mutable)
 	content, err := json.Marshal(m)
-	l.cache.writing.Lock()
-	defer l.cache.writing.Unlock()
-	if err == nil && !bytes.Equal(content, l.cache.written) {
+	l.cache.saving.Lock()
+	defer l.cache.saving.Unlock()
+	if err == nil && !bytes.Equal(content, l.cache.savedCopy) {
 		if err = l.writeFile(filepath.Join(l.opts.Dir, catalogueFile), content); err == nil {
-			l.cache.written = content
+			l.cache.savedCopy = content
 		}
 	}
 	if err != nil {
