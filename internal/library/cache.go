@@ -13,30 +13,29 @@ import (
 	"herbarium/internal/herb"
 )
 
-// cache is what a node knows of the files that it has and of those that it fetches. Library.mu guards what is not said to
-// be safe.
+// cache is the state of a node's local files and fetches. Fields are guarded by Library.mu unless marked safe.
 type cache struct {
-	files     map[string]int64 // sizes of the files in Dir, by version
-	stored    map[string]bool  // versions that are known to be among Blobs
+	files     map[string]int64 // file sizes in Dir, by version
+	stored    map[string]bool  // versions known to be stored in Blobs
 	fetches   map[herb.Ref]*fetch
 	failures  map[herb.Ref]*failure
-	overLimit bool // it was told that there is more than there should be
+	overLimit bool // the limit is exceeded, which was logged
 
-	lastCollected time.Time // when objects were last listed
+	lastCollected time.Time // last time Blobs was listed
 
-	epoch         atomic.Int64  // counts the seconds, more or less; safe
-	prefetchSlots chan struct{} // has room for the fetches that nobody waits for; safe
-	requestSlots  chan struct{} // and for the others; safe
+	epoch         atomic.Int64  // clock of lastUsed, about one tick per second; safe
+	prefetchSlots chan struct{} // limits fetches that no request waits for; safe
+	requestSlots  chan struct{} // additional slots for fetches that requests wait for; safe
 	start         func(func(context.Context))
 	cancel        func()
 	wg            sync.WaitGroup
 	closed        bool
 
 	saving    sync.Mutex
-	savedCopy []byte // what is in catalogueFile; guarded by writing
+	savedCopy []byte // content of catalogueFile; guarded by saving
 }
 
-// How many fetches run at once.
+// Limits of concurrent fetches.
 const (
 	maxPrefetches       = 2
 	maxRequestedFetches = 4
@@ -57,7 +56,7 @@ func newCache() *cache {
 	return c
 }
 
-// spawn runs something until it ends or the library is closed; false: it is closed.
+// spawn runs do in a goroutine until it ends or the library is closed. It reports false if the library is closed.
 func (c *cache) spawn(do func(context.Context)) bool {
 	if c.closed {
 		return false
@@ -66,7 +65,7 @@ func (c *cache) spawn(do func(context.Context)) bool {
 	return true
 }
 
-// stopFetching gives up what is fetched and waits for the end of it.
+// stopFetching cancels all fetches and waits for them to end.
 func (l *Library) stopFetching() {
 	l.mu.Lock()
 	l.cache.closed = true
@@ -75,8 +74,7 @@ func (l *Library) stopFetching() {
 	l.cache.wg.Wait()
 }
 
-// slot waits until there is room for a fetch. One that requests wait for does not queue behind those that nobody has
-// asked for.
+// acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind prefetches.
 func (c *cache) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
 	ahead, asked := func() { <-c.prefetchSlots }, func() { <-c.requestSlots }
 	select {
@@ -96,14 +94,14 @@ func (c *cache) acquireSlot(ctx context.Context, f *fetch) (release func(), err 
 	}
 }
 
-// touch takes down that a volume is used. It is on the path of every request: most of them find it done.
+// touch records that a version is used. It is on the path of every request and mostly finds this done.
 func (c *cache) touch(v *openVersion) {
 	if now := c.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
 }
 
-// pending returns the failure because of which the live version of a dataset is not to be fetched now; nil: there is none.
+// pendingFailure returns the failure that defers fetching the live version of a dataset; nil if there is none.
 func (c *cache) pendingFailure(e *entry, now time.Time) *failure {
 	if f := c.failures[e.live.Ref]; f != nil && f.version == e.live.Version && now.Before(f.retryAt) {
 		return f
@@ -111,18 +109,18 @@ func (c *cache) pendingFailure(e *entry, now time.Time) *failure {
 	return nil
 }
 
-// size is how many bytes there are, and will be when all fetches are done.
-func (c *cache) size() (here, coming int64) {
+// size returns the bytes in the cache and the bytes that pending fetches will add.
+func (c *cache) size() (cached, pending int64) {
 	for _, n := range c.files {
-		here += n
+		cached += n
 	}
 	for _, f := range c.fetches {
-		coming += c.missingBytes(f.dataset)
+		pending += c.missingBytes(f.dataset)
 	}
-	return here, coming
+	return cached, pending
 }
 
-// extra is how many bytes a version takes that are not here yet.
+// missingBytes returns the size of a version's file if it is not in the cache, else 0.
 func (c *cache) missingBytes(d herb.Dataset) int64 {
 	if _, ok := c.files[d.Version]; ok || d.File == nil {
 		return 0
@@ -130,7 +128,7 @@ func (c *cache) missingBytes(d herb.Dataset) int64 {
 	return d.File.Size
 }
 
-// takeStock finds out which files are here.
+// scanCache lists the files in Dir.
 func (l *Library) scanCache() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +139,7 @@ func (l *Library) scanCache() error {
 	files := map[string]int64{}
 	for _, e := range entries {
 		if version, ok := strings.CutSuffix(e.Name(), fileSuffix); ok {
-			if info, err := e.Info(); err == nil { // else it is gone by now
+			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
 				files[version] = info.Size()
 			}
 		}
@@ -150,8 +148,8 @@ func (l *Library) scanCache() error {
 	return nil
 }
 
-// tend sees to the cache, once a second: it fetches what should be here, and removes what has no room. Run alone calls it:
-// a command on the folder of a server does not know what that has in use.
+// maintainCache fetches versions that should be local and evicts versions beyond the size limit, once a second. Only Run
+// calls it: a command that shares the folder of a server does not know which versions that server uses.
 func (l *Library) maintainCache() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,85 +164,84 @@ func (l *Library) maintainCache() {
 		}
 	}
 	slices.SortFunc(closed, func(a, b *entry) int { return a.live.Ref.Compare(b.live.Ref) })
-	here, coming := l.cache.size()
-	for _, e := range closed { // ahead of requests, as long as nothing has to go for it
+	cached, pending := l.cache.size()
+	for _, e := range closed { // prefetch only what fits without eviction
 		n := l.cache.missingBytes(e.live)
-		if l.opts.CacheSize == 0 || n == 0 || here+coming+n <= l.opts.CacheSize {
+		if l.opts.CacheSize == 0 || n == 0 || cached+pending+n <= l.opts.CacheSize {
 			l.startFetch(e)
-			coming += n
+			pending += n
 		}
 	}
 	l.evictCache()
 }
 
-// held is a file of the cache that could be removed.
+// evictable is a file of the cache that may be removed.
 type evictable struct {
 	version  string
 	size     int64
-	entry    *entry // of which it is the live version; nil: of none
+	entry    *entry // whose live version it is; nil if it is not live
 	lastUsed int64
 }
 
-// trim removes files until no more bytes are left than there should be: first those of versions that are not live, then
-// those that were not used for longest. It spares what cannot be fetched again, what is in use, and what was used last.
-// l.mu is held.
+// evictCache removes files until the cache is within its limit: first versions that are not live, then the least recently
+// used. It never removes files that cannot be fetched again, are in use, or were used last. l.mu is held.
 func (l *Library) evictCache() {
-	here, _ := l.cache.size()
-	if l.opts.CacheSize == 0 || here <= l.opts.CacheSize {
+	cached, _ := l.cache.size()
+	if l.opts.CacheSize == 0 || cached <= l.opts.CacheSize {
 		l.cache.overLimit = false
 		return
 	}
 	for _, h := range l.evictionOrder() {
-		if here <= l.opts.CacheSize {
+		if cached <= l.opts.CacheSize {
 			break
 		}
 		if h.entry != nil && h.entry.open != nil {
 			l.setOpen(h.entry.live.Ref, nil)
 		}
 		if err := l.opts.FS.RemoveAll(l.file(h.version)); err != nil {
-			l.opts.Log.Warn("a file was not removed from the cache", "file", filepath.Base(l.file(h.version)), "err", err)
+			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", filepath.Base(l.file(h.version)), "err", err)
 			continue
 		}
 		delete(l.cache.files, h.version)
-		here -= h.size
-		l.opts.Log.Debug("removed from the cache", "version", h.version, "bytes", h.size, "live", h.entry != nil)
+		cached -= h.size
+		l.opts.Log.Debug("evicted file from cache", "version", h.version, "bytes", h.size, "live", h.entry != nil)
 	}
-	if over := here > l.opts.CacheSize; over != l.cache.overLimit {
+	if over := cached > l.opts.CacheSize; over != l.cache.overLimit {
 		if l.cache.overLimit = over; over {
-			l.opts.Log.Warn("the cache is larger than it should be, because of what is in use or larger than all of it",
-				"bytes", here, "limit", l.opts.CacheSize)
+			l.opts.Log.Warn("cache exceeds its limit; remaining files are in use",
+				"bytes", cached, "limit", l.opts.CacheSize)
 		}
 	}
 }
 
-// removable returns what may be removed, first to last. l.mu is held.
+// evictionOrder returns the files that may be evicted, first to last. l.mu is held.
 func (l *Library) evictionOrder() []evictable {
-	spared := map[string]bool{} // versions
+	pinned := map[string]bool{} // versions
 	live := map[string]*entry{}
 	var last *entry
 	for _, f := range l.cache.fetches {
-		spared[f.dataset.Version] = true
+		pinned[f.dataset.Version] = true
 	}
 	for _, e := range l.live.Load().entries {
 		live[e.live.Version] = e
 		if e.open == nil {
 			continue
 		}
-		// A version that is listed in the place of a later one may be all that there is to list.
+		// An older version that stands in for the live one may be all there is to list.
 		if e.open.Holders() > 1 || !e.current() {
-			spared[e.open.dataset.Version] = true
+			pinned[e.open.dataset.Version] = true
 		}
 		if last == nil || e.open.lastUsed.Load() > last.open.lastUsed.Load() {
 			last = e
 		}
 	}
 	if last != nil {
-		spared[last.open.dataset.Version] = true
+		pinned[last.open.dataset.Version] = true
 	}
 	var all []evictable
 	for version, size := range l.cache.files {
 		e := live[version]
-		if spared[version] || !l.cache.stored[version] && (e == nil || e.live.File == nil) {
+		if pinned[version] || !l.cache.stored[version] && (e == nil || e.live.File == nil) {
 			continue
 		}
 		h := evictable{version: version, size: size, entry: e, lastUsed: -2}

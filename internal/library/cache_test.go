@@ -102,7 +102,7 @@ func TestCache_inUse(t *testing.T) {
 		b.run(t)
 		pass(5 * time.Second)
 		wantFiles(t, b, ds[0], ds[1])
-		if n := b.log.count("the cache is larger than it should be"); n != 1 {
+		if n := b.log.count("cache exceeds its limit"); n != 1 {
 			t.Errorf("it was told %d times that the cache is too large", n)
 		}
 		for i, s := range held {
@@ -154,7 +154,7 @@ func TestCache_largerThanAll(t *testing.T) {
 		wantListed(t, b.Library, named(1), 101)
 		pass(3 * time.Second)
 		wantFiles(t, b, ds[1])
-		if n := b.log.count("the cache is larger than it should be"); n != 1 {
+		if n := b.log.count("cache exceeds its limit"); n != 1 {
 			t.Errorf("it was told %d times that the cache is too large", n)
 		}
 		if n := c.bucket.count("get"); n != 2 {

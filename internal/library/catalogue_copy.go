@@ -13,64 +13,64 @@ import (
 	"herbarium/internal/segment"
 )
 
-// catalogueFile is where a node keeps what the catalogue said, to have something to list if it starts without it.
+// catalogueFile is a node's copy of the catalogue, which it lists if it starts while the catalogue is down.
 const catalogueFile = "catalogue.json"
 
-// memory is what is in the file.
+// catalogueCopy is the content of catalogueFile.
 type catalogueCopy struct {
 	Generation int64          `json:"generation"`
 	Datasets   []herb.Dataset `json:"datasets"`
-	Mutable    []herb.Dataset `json:"living,omitempty"` // what was last known of them
+	Mutable    []herb.Dataset `json:"living,omitempty"` // last known descriptions
 }
 
-// remember puts on the shelf what the catalogue said when this node last ran, until the catalogue is read.
+// loadCatalogueCopy restores the live set from the copy that an earlier run saved, until the catalogue is read.
 func (l *Library) loadCatalogueCopy() {
 	content, err := os.ReadFile(filepath.Join(l.opts.Dir, catalogueFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	var m catalogueCopy
+	var copied catalogueCopy
 	if err == nil {
-		err = json.Unmarshal(content, &m)
+		err = json.Unmarshal(content, &copied)
 	}
 	if err != nil {
-		l.opts.Log.Warn("what the catalogue said when this node last ran is not known", "err", err)
+		l.opts.Log.Warn("cannot load catalogue copy", "err", err)
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &liveSet{generation: max(m.Generation, 0), restored: true, entries: make(map[herb.Ref]*entry, len(m.Datasets))}
-	for _, d := range m.Datasets {
+	s := &liveSet{generation: max(copied.Generation, 0), restored: true, entries: make(map[herb.Ref]*entry, len(copied.Datasets))}
+	for _, d := range copied.Datasets {
 		s.entries[d.Ref] = &entry{live: d}
 	}
 	l.replaceLive(s)
-	for _, d := range m.Mutable {
+	for _, d := range copied.Mutable {
 		if known := l.mutable[d.Ref]; known != nil {
 			known.dataset, known.known = d, true
 		}
 	}
 	l.cache.savedCopy = content
-	l.opts.Log.Info("until the catalogue is read, what it said when this node last ran is listed", "datasets", len(m.Datasets))
+	l.opts.Log.Info("serving versions of the catalogue copy until the catalogue is read", "datasets", len(copied.Datasets))
 }
 
-// writeDown keeps what the catalogue says for remember, if it is another than before.
+// saveCatalogueCopy saves the live set for loadCatalogueCopy if it changed.
 func (l *Library) saveCatalogueCopy() {
 	s := l.live.Load()
 	if s.restored || s.generation < 0 {
 		return
 	}
-	m := catalogueCopy{Generation: s.generation, Datasets: []herb.Dataset{}}
+	copied := catalogueCopy{Generation: s.generation, Datasets: []herb.Dataset{}}
 	for _, e := range s.entries {
-		m.Datasets = append(m.Datasets, e.live)
+		copied.Datasets = append(copied.Datasets, e.live)
 	}
 	for ref := range l.mutable {
 		if d, ok := l.mutable[ref].lastDescription(); ok {
-			m.Mutable = append(m.Mutable, d)
+			copied.Mutable = append(copied.Mutable, d)
 		}
 	}
-	byRef(m.Datasets)
-	byRef(m.Mutable)
-	content, err := json.Marshal(m)
+	byRef(copied.Datasets)
+	byRef(copied.Mutable)
+	content, err := json.Marshal(copied)
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()
 	if err == nil && !bytes.Equal(content, l.cache.savedCopy) {
@@ -79,13 +79,13 @@ func (l *Library) saveCatalogueCopy() {
 		}
 	}
 	if err != nil {
-		l.opts.Log.Warn("what the catalogue says was not written down", "err", err)
+		l.opts.Log.Warn("cannot save catalogue copy", "err", err)
 	}
 }
 
-// writeFile writes a file whole or not at all.
+// writeFile writes a file atomically.
 func (l *Library) writeFile(path string, content []byte) error {
-	part := path + "." + rand.Text() + segment.PartSuffix // another process may write it at the same time
+	part := path + "." + rand.Text() + segment.PartSuffix // another process may write it concurrently
 	f, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

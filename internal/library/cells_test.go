@@ -138,8 +138,8 @@ func TestPublish_lossy(t *testing.T) {
 			_, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
 			})
-			if err == nil || !strings.Contains(err.Error(), "what was written") {
-				t.Errorf("%v; want to be told of the loss", err)
+			if err == nil || !strings.Contains(err.Error(), "cannot read back") && !strings.Contains(err.Error(), "nothing was published") {
+				t.Errorf("%v; want an error about the lost values", err)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
 				t.Errorf("it is there all the same: %v, %v", err, s.files(t))
@@ -185,7 +185,7 @@ func TestPublish_sourceCells(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), "what was written is not all that was read") || !strings.Contains(err.Error(), tt.want) {
+			if err == nil || !strings.Contains(err.Error(), "the listing is incomplete") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v; want %q", err, tt.want)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {

@@ -414,15 +414,15 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				b.run(t)
 				pass(10 * time.Second)
 				wantListed(t, b.Library, named(1), 1)
-				if n := b.log.count("the catalogue cannot be read"); n != 1 {
-					t.Errorf("it was told %d times that the catalogue cannot be read", n)
+				if n := b.log.count("cannot read catalogue"); n != 1 {
+					t.Errorf("logged %d times that the catalogue cannot be read; want once", n)
 				}
 				fail(b.catalogue, false)
 				pass(30 * time.Second)
 				wantListed(t, b.Library, named(1), 3)
 				wantHealth(t, b.Library, library.Health{Open: 2})
-				if n := b.log.count("the catalogue can be read again"); n != 1 {
-					t.Errorf("it was told %d times that the catalogue can be read again", n)
+				if n := b.log.count("catalogue is readable again"); n != 1 {
+					t.Errorf("logged %d times that the catalogue is readable again; want once", n)
 				}
 			})
 		})

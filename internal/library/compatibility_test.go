@@ -65,7 +65,7 @@ func TestPublish_gate(t *testing.T) {
 		{
 			name: "a field of another name", records: 10,
 			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, name, field("cost", herb.TypeNumber)} },
-			want:   []string{`-field "price" seems to be renamed to "cost", which is a number in the same place`},
+			want:   []string{`-field "price" appears to be renamed to "cost", a number in the same position`},
 		},
 		{
 			name: "one field for another", records: 10,
@@ -102,12 +102,12 @@ func TestPublish_gate(t *testing.T) {
 		},
 		{name: "more records", records: 11, want: []string{"there are 11 records instead of 10"}},
 		{name: "half of the records", records: 5, want: []string{"there are 5 records instead of 10"}},
-		{name: "less than half", records: 4, want: []string{"-more than half of the records are gone: 4 instead of 10"}},
+		{name: "less than half", records: 4, want: []string{"-more than half of the records are missing: 4 instead of 10"}},
 		{
 			name: "all at once", records: 1, change: func(d *herb.Dataset) { d.Fields = d.Fields[:1] },
 			want: []string{
 				`-field "name" is removed`, `-field "price" is removed`,
-				"-more than half of the records are gone: 1 instead of 10",
+				"-more than half of the records are missing: 1 instead of 10",
 			},
 		},
 	} {
@@ -172,12 +172,12 @@ func TestPublish_primaryKey(t *testing.T) {
 		{name: "unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"", "b"}, {"", "c"}}},
 		{
 			name: "not unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "b"}, {"1.0", "c"}, {"2", "d"}, {"3", ""}},
-			want: `the primary key (id) does not tell all records apart: 2 of them repeat the key of an earlier one; ` +
+			want: `primary key (id) is not unique: 2 records repeat the key of an earlier one; ` +
 				`"1" in records 1 and 3; "2" in records 2 and 4`,
 		},
 		{
 			name: "once", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"1", "b"}},
-			want: `1 of them repeats the key of an earlier one; "1" in records 1 and 2`,
+			want: `1 record repeats the key of an earlier one; "1" in records 1 and 2`,
 		},
 		{name: "two fields", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "b"}}},
 		{
@@ -186,7 +186,7 @@ func TestPublish_primaryKey(t *testing.T) {
 		},
 		{
 			name: "very often", key: []string{"name"}, records: slices.Repeat([]herb.Record{{"1", "a"}}, 7),
-			want: `6 of them repeat the key of an earlier one; "a" in records 1, 2, 3, 4, 5, …`,
+			want: `6 records repeat the key of an earlier one; "a" in records 1, 2, 3, 4, 5, …`,
 		},
 		{name: "no such field", key: []string{"id", "code"}, records: []herb.Record{{"1", "a"}, {"1", "a"}}},
 	} {
@@ -241,25 +241,25 @@ func TestPublish_goldens(t *testing.T) {
 		{
 			name:    "total",
 			goldens: []herb.Expectation{{Query: "name=moss", Total: total(2)}},
-			want:    []string{`golden 1, "name=moss": 2 records expected, 1 found`},
+			want:    []string{`expectation 1, "name=moss": expected 2 records, found 1`},
 		},
 		{
 			name:    "first record",
 			goldens: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
 			want: []string{
-				`golden 2, "sort=name": field "id" of the first record: "2" expected, "1" found`,
-				`golden 2, "sort=name": the first record has no field "code"; fields: id, name`,
+				`expectation 2, "sort=name": field "id" of the first record: expected "2", found "1"`,
+				`expectation 2, "sort=name": the first record has no field "code"; fields: id, name`,
 			},
 		},
 		{
 			name:    "no record",
 			goldens: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
-			want:    []string{`1 records expected, 0 found`, `a first record expected, none found`},
+			want:    []string{`expected 1 records, found 0`, `expected a first record, found none`},
 		},
 		{
 			name:    "not a query",
 			goldens: []herb.Expectation{{Query: "nmae=moss", Total: total(1)}},
-			want:    []string{`golden 1, "nmae=moss": `, `did you mean "name"`},
+			want:    []string{`expectation 1, "nmae=moss": `, `did you mean "name"`},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

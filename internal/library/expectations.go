@@ -12,50 +12,51 @@ import (
 	"herbarium/internal/query"
 )
 
-// tryGoldens asks a version what its publisher knows the answers to, and returns what it answers otherwise.
-func checkExpectations(ctx context.Context, s Source, d herb.Dataset, goldens []herb.Expectation) ([]Change, error) {
+// checkExpectations runs the queries of a publisher's expectations and returns those whose results differ, as breaking
+// changes.
+func checkExpectations(ctx context.Context, s Source, d herb.Dataset, expectations []herb.Expectation) ([]Change, error) {
 	var failed []Change
-	for i, g := range goldens {
-		wrong, err := checkExpectation(ctx, s, d, g)
+	for i, e := range expectations {
+		wrong, err := checkExpectation(ctx, s, d, e)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range wrong {
-			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: fmt.Sprintf("golden %d, %q: %s", i+1, g.Query, w)})
+			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: fmt.Sprintf("expectation %d, %q: %s", i+1, e.Query, w)})
 		}
 	}
 	return failed, nil
 }
 
-// tryGolden returns what is wrong with the answer to one query.
-func checkExpectation(ctx context.Context, s Source, d herb.Dataset, g herb.Expectation) (wrong []string, err error) {
-	req, err := query.ParseOrdered(strings.TrimPrefix(g.Query, "?"), d.Fields, d.Order)
+// checkExpectation returns how the result of one query differs from what is expected.
+func checkExpectation(ctx context.Context, s Source, d herb.Dataset, e herb.Expectation) (wrong []string, err error) {
+	req, err := query.ParseOrdered(strings.TrimPrefix(e.Query, "?"), d.Fields, d.Order)
 	if err != nil {
 		return []string{herb.MessageOf(err)}, nil
 	}
 	page, err := s.List(ctx, req)
 	if err != nil {
-		return nil, fmt.Errorf("golden %q: %w", g.Query, err)
+		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
 	}
-	if g.Total != nil && *g.Total != page.Total {
-		wrong = append(wrong, fmt.Sprintf("%s records expected, %s found", herb.Count(*g.Total), herb.Count(page.Total)))
+	if e.Total != nil && *e.Total != page.Total {
+		wrong = append(wrong, fmt.Sprintf("expected %s records, found %s", herb.Count(*e.Total), herb.Count(page.Total)))
 	}
-	if len(g.First) == 0 {
+	if len(e.First) == 0 {
 		return wrong, nil
 	}
 	if len(page.Records) == 0 {
-		return append(wrong, "a first record expected, none found"), nil
+		return append(wrong, "expected a first record, found none"), nil
 	}
 	var first map[string]string
 	if err := json.Unmarshal(page.Records[0], &first); err != nil {
-		return nil, fmt.Errorf("golden %q: %w", g.Query, err)
+		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.First)) {
+	for _, name := range slices.Sorted(maps.Keys(e.First)) {
 		switch got, ok := first[name]; {
 		case !ok:
 			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
-		case got != g.First[name]:
-			wrong = append(wrong, fmt.Sprintf("field %q of the first record: %q expected, %q found", name, truncate(g.First[name]), truncate(got)))
+		case got != e.First[name]:
+			wrong = append(wrong, fmt.Sprintf("field %q of the first record: expected %q, found %q", name, truncate(e.First[name]), truncate(got)))
 		}
 	}
 	return wrong, nil
@@ -69,7 +70,7 @@ func fieldNames(fields []herb.Field) string {
 	return strings.Join(names, ", ")
 }
 
-// clip shortens a value for people.
+// truncate shortens a value for a message.
 func truncate(s string) string {
 	const limit = 100
 	n := 0

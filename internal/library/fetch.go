@@ -9,35 +9,35 @@ import (
 	"herbarium/internal/herb"
 )
 
-// fetch brings one version of a dataset to this node. There is at most one of each dataset at a time.
+// fetch is the transfer of one version of a dataset to this node. Each dataset has at most one at a time.
 type fetch struct {
 	dataset   herb.Dataset
-	sequence  int64         // of the shelf that wanted it
+	sequence  int64         // of the live set that started it
 	received  atomic.Int64  // bytes
-	requested chan struct{} // closed when a request waits
-	done      chan struct{} // closed when the rest is decided
+	requested chan struct{} // closed when the first request waits
+	done      chan struct{} // closed when the fields below are final
 
-	waiting int          // requests; each is given a hold of the volume
-	opened  *openVersion // nil: it failed
+	waiting int          // waiting requests; each gets a reference to the version
+	opened  *openVersion // nil if the fetch failed
 	err     error
 }
 
-// failure is why a version was not fetched.
+// failure records why a version could not be fetched or opened.
 type failure struct {
 	version  string
 	err      error
-	cause    string // of err, to log it once; used without Blobs
+	cause    string // of err, to log it once; used without Blobs only
 	attempts int
-	retryAt  time.Time // not before
+	retryAt  time.Time // earliest next attempt
 }
 
-// The waits between two attempts to fetch a version.
+// Backoff between attempts to fetch or open a version.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 )
 
-// await returns a version of a dataset that is not open on this node when it was fetched.
+// awaitFetch returns a version of a dataset that is not open on this node, once it was fetched.
 func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 	limited := ctx
 	if l.opts.Wait > 0 {
@@ -65,28 +65,28 @@ func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error
 		if e := l.live.Load().entries[ref]; e != nil && e.live.Version == f.dataset.Version {
 			return Snapshot{}, f.err
 		}
-		// Another version is live by now, or none.
+		// Another version went live meanwhile, or the dataset was removed.
 	}
 }
 
-// underWay is the error for those who do not wait any longer.
+// inProgressError is the error for a request whose wait has ended.
 func (f *fetch) inProgressError() error {
 	part := ""
 	if file := f.dataset.File; file != nil && file.Size > 0 {
-		part = " (" + percent(f.received.Load(), file.Size) + " are here)"
+		part = " (" + percent(f.received.Load(), file.Size) + " done)"
 	}
-	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being fetched to this server%s; try again in a moment", f.dataset.Ref, part)
+	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being fetched%s; try again", f.dataset.Ref, part)
 }
 
-// join waits for the fetch of a dataset together with others, and begins it if it is the first. Where that is not to be,
-// it returns no fetch but a snapshot or an error.
+// joinFetch adds a request to the fetch of a dataset, and starts the fetch if there is none. If no fetch is needed or
+// possible, it returns a snapshot or an error instead.
 func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.live.Load().entries[ref]
 	switch {
 	case l.cache.closed:
-		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "dataset %s cannot be fetched to this server, which is stopping", ref)
+		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "cannot fetch dataset %s: the server is stopping", ref)
 	case e == nil:
 		return nil, Snapshot{}, noDataset(ref, nil)
 	}
@@ -103,7 +103,7 @@ func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
 	}
 	if f.waiting++; f.waiting == 1 {
 		select {
-		case <-f.requested: // others have waited and left
+		case <-f.requested: // earlier requests waited and left
 		default:
 			close(f.requested)
 		}
@@ -111,17 +111,17 @@ func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
 	return f, Snapshot{}, nil
 }
 
-// leave is for a request that does not wait any longer. The fetch goes on.
+// leaveFetch removes a request that stops waiting. The fetch continues.
 func (l *Library) leaveFetch(f *fetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.waiting--
-	if f.opened != nil { // it came too late, with a hold
+	if f.opened != nil { // it arrived too late; drop the reference
 		_ = f.opened.Release()
 	}
 }
 
-// begin begins to fetch the live version of a dataset; nil: the library is closed. l.mu is held.
+// startFetch starts fetching the live version of a dataset. It returns nil if the library is closed. l.mu is held.
 func (l *Library) startFetch(e *entry) *fetch {
 	f := &fetch{dataset: e.live, sequence: l.live.Load().sequence, requested: make(chan struct{}), done: make(chan struct{})}
 	ok := l.cache.spawn(func(ctx context.Context) {
@@ -135,21 +135,22 @@ func (l *Library) startFetch(e *entry) *fetch {
 	return f
 }
 
-// update begins to fetch the live version of a dataset of which another is open, if nothing is in the way. l.mu is held.
+// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is
+// held.
 func (l *Library) fetchIfOutdated(e *entry) {
 	if e.open != nil && !e.current() && l.cache.fetches[e.live.Ref] == nil && l.cache.pendingFailure(e, l.opts.Now()) == nil {
 		l.startFetch(e)
 	}
 }
 
-// finish decides a fetch.
+// finishFetch installs the result of a fetch, or records its failure.
 func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ref, c := f.dataset.Ref, l.cache
 	delete(c.fetches, ref)
 	if f.opened = v; err != nil {
-		f.err = herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be fetched to this server at the moment; try again", ref)
+		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot fetch dataset %s; try again", ref)
 		if ctx.Err() == nil {
 			l.recordFetchFailure(f, err)
 		}
@@ -166,9 +167,9 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 	}
 }
 
-// install puts a volume on the shelf unless what is there came later, as the catalogue has it. A version that is not live
-// any more is better than the one before it: where versions come faster than they can be fetched, the last that came is
-// listed. l.mu is held.
+// installFetched makes a fetched version the open one, unless a later one is open. A version that is no longer live still
+// replaces an older one: where versions are published faster than they can be fetched, the latest fetched one is listed.
+// l.mu is held.
 func (l *Library) installFetched(f *fetch, v *openVersion) {
 	e := l.live.Load().entries[f.dataset.Ref]
 	if e == nil || e.open != nil && e.open.sequence >= f.sequence {
@@ -178,11 +179,10 @@ func (l *Library) installFetched(f *fetch, v *openVersion) {
 	v.sequence = f.sequence
 	l.cache.touch(v)
 	l.setOpen(f.dataset.Ref, v)
-	l.opts.Log.Info("serving", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
+	l.opts.Log.Info("serving version", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
 }
 
-// blame takes down that a fetch has failed, and when it is tried again. The log is told when the reason is another than
-// the last time. l.mu is held.
+// recordFetchFailure records a failed fetch and when to retry. It logs when the kind of failure changes. l.mu is held.
 func (l *Library) recordFetchFailure(f *fetch, err error) {
 	now := failure{version: f.dataset.Version, err: f.err, attempts: 1}
 	before := l.cache.failures[f.dataset.Ref]
@@ -190,16 +190,16 @@ func (l *Library) recordFetchFailure(f *fetch, err error) {
 		now.attempts += before.attempts
 	}
 	wait := backoff(now.attempts)
-	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // nodes that failed together should not come back together
+	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	l.cache.failures[f.dataset.Ref] = &now
 	if now.attempts == 1 || failureKind(before.err) != failureKind(f.err) {
-		l.opts.Log.Error("a version cannot be fetched; it is tried again", "dataset", f.dataset.Ref.String(),
+		l.opts.Log.Error("cannot fetch version; will retry", "dataset", f.dataset.Ref.String(),
 			"version", f.dataset.Version, "object", objectName(f.dataset.Version), "err", err)
 	}
 }
 
-// want puts on the shelf what the catalogue has. What is open stays open until the version that is wanted is there.
-// l.refresh is held.
+// applySharedCatalogue makes the content of the catalogue the live set. An open version stays open until the live one was
+// fetched. l.refresh is held.
 func (l *Library) applySharedCatalogue(generation int64, datasets []herb.Dataset) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

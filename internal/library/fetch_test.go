@@ -62,7 +62,7 @@ func TestFetch_allLeave(t *testing.T) {
 		b := c.node(t, func(o *library.Options) { o.Wait = time.Second })
 		shut, open := gate()
 		c.bucket.set(shut, nil)
-		wantUnavailable(t, b.Library, ref, "is being fetched to this server (0 % are here); try again")
+		wantUnavailable(t, b.Library, ref, "is being fetched (0 % done); try again")
 		open()
 		pass(0)
 		wantListed(t, b.Library, ref, 9)
@@ -81,7 +81,7 @@ func TestFetch_stalls(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		began := time.Now()
-		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it was given up after %s", took)
 		}
@@ -242,12 +242,12 @@ func TestFetch_fails(t *testing.T) {
 		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
 		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
 		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the store of objects is away"},
-		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "there are"},
-		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "there are 0 bytes"},
-		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "there are more than"},
-		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "its SHA-256 is"},
-		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "its SHA-256 is"},
-		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no byte has come for 30s"},
+		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want 1"},
+		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "size is 0 bytes"},
+		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "SHA-256 is"},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "SHA-256 is"},
+		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no data received for 30s"},
 		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
 	}
 	for name, tt := range tests {
@@ -263,7 +263,7 @@ func TestFetch_fails(t *testing.T) {
 				cold := publishAs(t, publisher.Library, named(2), 3)
 				pass(10 * time.Minute)
 				wantListed(t, b.Library, named(1), 1)
-				wantUnavailable(t, b.Library, named(2), "cannot be fetched")
+				wantUnavailable(t, b.Library, named(2), "cannot fetch dataset")
 				pass(0)
 				if n := b.log.count(tt.logged); n != 2 {
 					t.Errorf("%d lines of the log say %q about two datasets:\n%s", n, tt.logged, b.log)
@@ -302,7 +302,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		b := c.node(t, nil)
 		c.bucket.set(away, nil)
 		for range 1000 {
-			wantUnavailable(t, b.Library, ref, "cannot be fetched")
+			wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		}
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads for 1000 requests at once", n)
@@ -339,7 +339,7 @@ func TestFetch_newerFormat(t *testing.T) {
 		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
 		b.run(t)
 		pass(10 * time.Minute)
-		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		if h := b.Health(); h.Failed != 1 || !errors.Is(h.Failures[0].Err, segment.ErrVersion) {
 			t.Errorf("health: %+v", h)
 		}
@@ -386,7 +386,7 @@ func TestClose_whileFetching(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot be fetched") })
+		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot fetch dataset") })
 		pass(2 * time.Second)
 		b.stop()
 		asking.Wait()

@@ -13,25 +13,25 @@ import (
 	"herbarium/internal/segment"
 )
 
-// shelf is what is live at one moment. It is replaced, never changed.
+// liveSet is an immutable view of the live versions; updates swap the pointer.
 type liveSet struct {
-	generation int64 // of the catalogue; negative: it was never read
-	restored   bool  // it is what this node knew when it last ran
-	sequence   int64 // how many times another catalogue was read before, with Blobs
+	generation int64 // of the catalogue; negative if it was never read
+	restored   bool  // loaded from the catalogue copy of an earlier run
+	sequence   int64 // number of catalogue changes seen before, with Blobs
 	entries    map[herb.Ref]*entry
 }
 
-// entry is a dataset on a shelf.
+// entry is a dataset of a live set.
 type entry struct {
-	live herb.Dataset // as the catalogue has it
-	open *openVersion // what is listed, perhaps not the live version; nil: nothing
+	live herb.Dataset // the live version according to the catalogue
+	open *openVersion // the version that is listed, possibly an older one; nil if none is
 
-	// The following are used without Blobs.
-	opening *opening // the live version is being opened; nil: it is open, or waits for a retry
-	failed  *failure // why the live version could not be opened the last time; nil: it was not tried, or is open
+	// The following are used without Blobs only.
+	opening *opening // opening of the live version; nil if it is open or waits for a retry
+	failed  *failure // last failure to open the live version; nil if there was none
 }
 
-// dataset describes what is listed, or would be. A version that is being opened counts: requests wait for it.
+// dataset describes the version that the next request lists. A version being opened counts, because requests wait for it.
 func (e *entry) dataset() herb.Dataset {
 	if e.open != nil && !e.awaited() {
 		return e.open.dataset
@@ -39,32 +39,32 @@ func (e *entry) dataset() herb.Dataset {
 	return publicDescription(e.live)
 }
 
-// current reports whether the live version is what is listed.
+// current reports whether the live version is the open one.
 func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version == e.live.Version }
 
-// volume is a version that is open on this node.
+// openVersion is a version that is open on this node.
 type openVersion struct {
 	*segment.Reader
-	dataset  herb.Dataset // as forReaders returns it
-	sequence int64        // of the last shelf for which it was the live version; guarded by Library.mu
-	lastUsed atomic.Int64 // when it was last acquired, as cache counts time
+	dataset  herb.Dataset // as returned by publicDescription
+	sequence int64        // of the last live set in which it was live; guarded by Library.mu
+	lastUsed atomic.Int64 // cache.epoch of the last use
 }
 
-// snapshot returns what a holder of the volume lists.
+// snapshot returns a snapshot for a caller that holds a reference.
 func (v *openVersion) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Reader} }
 
-// newVolume returns a volume of a reader that the caller holds.
+// newOpenVersion takes over a reference to a reader.
 func newOpenVersion(d herb.Dataset, r *segment.Reader) *openVersion {
 	return &openVersion{Reader: r, dataset: publicDescription(d)}
 }
 
-// forReaders returns a description without what only the library needs.
+// publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
 	d.File, d.Origins = nil, nil
 	return d
 }
 
-// replace puts a new shelf in the place of the old one and lets go of the versions that are not in it. l.mu is held.
+// replaceLive swaps the live set and releases the versions that the new one does not contain. l.mu is held.
 func (l *Library) replaceLive(next *liveSet) {
 	old := l.live.Swap(next)
 	for ref, e := range old.entries {
@@ -77,7 +77,7 @@ func (l *Library) replaceLive(next *liveSet) {
 	}
 }
 
-// put replaces the shelf by one with another volume, or none, of a dataset that is on it. l.mu is held.
+// setOpen replaces the open version of a dataset in the live set; nil closes it. l.mu is held.
 func (l *Library) setOpen(ref herb.Ref, v *openVersion) {
 	next := *l.live.Load()
 	next.entries = maps.Clone(next.entries)
@@ -85,15 +85,15 @@ func (l *Library) setOpen(ref herb.Ref, v *openVersion) {
 	l.replaceLive(&next)
 }
 
-// reading is what is known of reading the catalogue.
+// catalogueStatus is the state of reading the catalogue.
 type catalogueStatus struct {
 	mu        sync.Mutex
-	lastRead  time.Time // when it was last read well
-	lastTried time.Time // when it was last tried
-	err       error     // of the last time
+	lastRead  time.Time // last success
+	lastTried time.Time // last attempt
+	err       error     // of the last attempt
 }
 
-// note takes down how reading the catalogue went at a time, and reports whether that differs from the last time.
+// record stores the result of a read and reports whether it changed between success and failure.
 func (r *catalogueStatus) record(at time.Time, err error) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +104,7 @@ func (r *catalogueStatus) record(at time.Time, err error) (changed bool) {
 	return changed
 }
 
-// failedSince returns the error of the last attempt if that was later than a time.
+// failedSince returns the error of the last attempt if that was after t.
 func (r *catalogueStatus) failedSince(t time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,12 +115,12 @@ func (r *catalogueStatus) failedSince(t time.Time) error {
 }
 
 const (
-	catalogueLimit = 20 * time.Second // how long reading the catalogue may take
-	catalogueWait  = 2 * time.Second  // how long a request waits for it on a node that has something to list without it
-	cataloguePause = 5 * time.Second  // how long requests do not ask after it has failed
+	catalogueLimit = 20 * time.Second // timeout of a read
+	catalogueWait  = 2 * time.Second  // timeout of a read in a request, on a node that can serve without it
+	cataloguePause = 5 * time.Second  // how long requests do not retry after a failure
 )
 
-// current returns the shelf, replaced first if the bell has rung.
+// current returns the live set. It reads the catalogue first if a change notification was received.
 func (l *Library) current(ctx context.Context) (*liveSet, error) {
 	s := l.live.Load()
 	if s.generation >= 0 && !s.restored && !l.notifier.changed() {
@@ -135,7 +135,7 @@ func (l *Library) current(ctx context.Context) (*liveSet, error) {
 		}
 		return l.live.Load(), nil
 	}
-	// A database that many nodes share can be away for long, and slow to say so. One request finds out for all.
+	// A shared database can be down for long and slow to fail. One request checks for all.
 	err := l.status.failedSince(l.opts.Now().Add(-cataloguePause))
 	if s.generation < 0 {
 		return nil, err
@@ -148,11 +148,11 @@ func (l *Library) current(ctx context.Context) (*liveSet, error) {
 	return l.live.Load(), nil
 }
 
-// currentHere is current without Blobs. Requests wait for the catalogue, never for versions of other datasets.
+// currentLocal is current without Blobs. Requests wait for the catalogue, never for versions of other datasets.
 func (l *Library) currentLocal(ctx context.Context, s *liveSet) (*liveSet, error) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	if s.generation >= 0 && !l.notifier.changed() { // another request has read the catalogue since
+	if s.generation >= 0 && !l.notifier.changed() { // another request has read the catalogue meanwhile
 		return l.live.Load(), nil
 	}
 	err := l.readCatalogue(ctx)
@@ -163,7 +163,7 @@ func (l *Library) currentLocal(ctx context.Context, s *liveSet) (*liveSet, error
 	return l.live.Load(), nil
 }
 
-// poll reads the catalogue, as Run does it, and retries what could not be opened. Errors are in the log and in Health.
+// poll reads the catalogue for Run and retries failed openings. Errors are logged and reported by Health.
 func (l *Library) poll(ctx context.Context) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
@@ -173,15 +173,15 @@ func (l *Library) poll(ctx context.Context) {
 	}
 }
 
-// lookWithin reads the catalogue if that does not take too long. l.refresh is held.
+// readCatalogueWithin reads the catalogue with a timeout. l.refresh is held.
 func (l *Library) readCatalogueWithin(ctx context.Context, limit time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	l.recordCatalogueRead(ctx, l.readCatalogue(limited))
 }
 
-// Refresh brings what is served in line with the catalogue. Without Blobs, it returns when every version is open or has
-// failed to open.
+// Refresh updates the live set from the catalogue. Without Blobs, it returns when every version is open or has failed to
+// open.
 func (l *Library) Refresh(ctx context.Context) error {
 	if err := l.syncCatalogue(ctx); err != nil {
 		return err
@@ -197,28 +197,28 @@ func (l *Library) syncCatalogue(ctx context.Context) error {
 	return err
 }
 
-// report takes down how reading the catalogue went, unless it was the reader who left. l.refresh is held.
+// recordCatalogueRead records the result of a read, unless the caller left. l.refresh is held.
 func (l *Library) recordCatalogueRead(ctx context.Context, err error) {
 	if ctx.Err() != nil || !l.status.record(l.opts.Now(), err) {
 		return
 	}
 	if err != nil {
-		l.opts.Log.Error("the catalogue cannot be read; what was read before is still served", "err", err)
+		l.opts.Log.Error("cannot read catalogue; serving last known versions", "err", err)
 		return
 	}
-	l.opts.Log.Info("the catalogue can be read again")
+	l.opts.Log.Info("catalogue is readable again")
 }
 
-// look reads the catalogue if it has changed. l.refresh is held.
+// readCatalogue updates the live set if the catalogue has changed. l.refresh is held.
 func (l *Library) readCatalogue(ctx context.Context) error {
-	heard := l.notifier.stamp() // before the catalogue is read: a later ring must not be missed
+	stamp := l.notifier.stamp() // before the read, so that no later notification is missed
 	generation, err := l.catalogue.Generation(ctx)
 	if err != nil {
 		return err
 	}
 	old := l.live.Load()
 	if generation == old.generation && !old.restored {
-		l.notifier.acknowledge(heard)
+		l.notifier.acknowledge(stamp)
 		return nil
 	}
 	datasets, err := l.catalogue.Datasets(ctx)
@@ -231,12 +231,12 @@ func (l *Library) readCatalogue(ctx context.Context) error {
 		l.applySharedCatalogue(generation, datasets)
 		l.saveCatalogueCopy()
 	}
-	l.notifier.acknowledge(heard)
+	l.notifier.acknowledge(stamp)
 	return nil
 }
 
-// smallSegment is the size up to which a segment is read through when it is opened. A larger one would delay the start;
-// it was checked when it was published, and when it was fetched.
+// smallSegment is the size up to which a segment is verified when it is opened. Verifying larger ones would delay the start;
+// they were verified when published and when fetched.
 const smallSegment = 64 << 20
 
 func openSegment(path string) (*segment.Reader, error) {

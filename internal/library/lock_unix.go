@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock locks an open file unless another has it locked.
+// tryLock locks an open file, or fails with errLocked if it is locked.
 func tryLock(f *os.File) error {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {

@@ -9,22 +9,22 @@ import (
 	"herbarium/internal/herb"
 )
 
-// lastKnown is what a living dataset last said of itself.
+// lastKnown is the last description of a mutable dataset.
 type lastKnown struct {
 	mu       sync.Mutex
 	dataset  herb.Dataset
-	known    bool      // it has ever said anything
-	failedAt time.Time // when it last failed to say anything; zero: it did not fail the last time
+	known    bool      // dataset is a real description
+	failedAt time.Time // time of the last failure; zero if the last call succeeded
 }
 
-// How long a living dataset may take to describe itself among others, and how long it is not asked after it has failed.
+// Limits of describing mutable datasets in a list of all datasets: the time for one call, and the pause after a failure.
 const (
 	describeTimeout = 2 * time.Second
 	describePause   = 5 * time.Second
 )
 
-// get returns what was last known, and whether the dataset should be asked now. One that has failed is asked by one at a
-// time.
+// next returns the last description, marked unavailable, and whether to ask the dataset now. After a failure, one caller at
+// a time asks.
 func (k *lastKnown) next(now time.Time) (d herb.Dataset, ask bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -34,19 +34,19 @@ func (k *lastKnown) next(now time.Time) (d herb.Dataset, ask bool) {
 		if now.Sub(k.failedAt) < describePause {
 			return d, false
 		}
-		k.failedAt = now // the others do not wait for the one who asks
+		k.failedAt = now // other callers do not wait for this one
 	}
 	return d, true
 }
 
-// set takes down what was said.
+// recordSuccess stores a new description.
 func (k *lastKnown) recordSuccess(d herb.Dataset) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.dataset, k.known, k.failedAt = d, true, time.Time{}
 }
 
-// fail takes down that nothing was said at a time, and reports whether that is new.
+// recordFailure records a failure and reports whether it is the first since the last success.
 func (k *lastKnown) recordFailure(now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -55,20 +55,20 @@ func (k *lastKnown) recordFailure(now time.Time) bool {
 	return first
 }
 
-// said returns what the dataset last said of itself, if it ever did.
+// lastDescription returns the last description, if there ever was one.
 func (k *lastKnown) lastDescription() (d herb.Dataset, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.dataset, k.known
 }
 
-// byRef sorts descriptions by the names of their datasets.
+// byRef sorts descriptions by ref.
 func byRef(ds []herb.Dataset) {
 	slices.SortFunc(ds, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 }
 
-// Datasets describes everything that is served, in the order of the names. What cannot be listed at the moment is
-// described as it was last known, and marked.
+// Datasets describes all datasets, ordered by ref. A dataset that cannot be listed is described as last known and marked
+// unavailable.
 func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
 	s, err := l.current(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
 	return l.withMutable(ctx, ds)
 }
 
-// Catalogued describes everything that the catalogue has, without opening any of it.
+// Catalogued describes all datasets of the catalogue without opening any.
 func (l *Library) Catalogued(ctx context.Context) ([]herb.Dataset, error) {
 	ds, err := l.catalogue.Datasets(ctx)
 	if err != nil {
@@ -97,23 +97,23 @@ func (l *Library) Catalogued(ctx context.Context) ([]herb.Dataset, error) {
 	return l.withMutable(ctx, ds)
 }
 
-// withLiving adds the living datasets. Where one does not answer, what is known of it must do: a page about all datasets
-// does not wait for one of them, again and again.
+// withMutable adds the mutable datasets. If one does not answer, its last description is used, so that a list of all
+// datasets does not wait for one of them repeatedly.
 func (l *Library) withMutable(ctx context.Context, ds []herb.Dataset) ([]herb.Dataset, error) {
-	for ref, living := range l.opts.Mutable {
+	for ref, mutable := range l.opts.Mutable {
 		known, ask := l.mutable[ref].next(l.opts.Now())
 		if ask {
 			limited, cancel := context.WithTimeout(ctx, describeTimeout)
-			d, err := living.Describe(limited)
+			d, err := mutable.Describe(limited)
 			cancel()
 			switch {
 			case err == nil:
 				l.mutable[ref].recordSuccess(d)
 				known = d
 			case ctx.Err() != nil:
-				return nil, err // it is not the dataset that failed
+				return nil, err // the caller left; the dataset did not fail
 			case l.mutable[ref].recordFailure(l.opts.Now()):
-				l.opts.Log.Warn("a dataset does not describe itself; what was last known is shown", "dataset", ref.String(), "err", err)
+				l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", ref.String(), "err", err)
 			}
 		}
 		ds = append(ds, known)

@@ -73,7 +73,7 @@ func TestDatasets_livingFails(t *testing.T) {
 				}
 				pass(time.Minute)
 				describe()
-				if told := n.log.count("does not describe itself"); told != 1 {
+				if told := n.log.count("cannot describe dataset"); told != 1 {
 					t.Errorf("it was told %d times", told)
 				}
 				f.fails.Store(nil)

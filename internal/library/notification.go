@@ -12,18 +12,18 @@ import (
 	"herbarium/internal/segment"
 )
 
-// bell lets processes on the same files tell each other that the catalogue has changed, at the price of looking at a few
-// bytes per look-up. Nothing depends on it but how soon a change is seen: Library.Run looks at the catalogue anyway.
+// notifier signals catalogue changes between processes that share a folder, through a small file that each look-up reads. It
+// only affects how soon a change is seen: Library.Run polls the catalogue anyway.
 type notifier struct {
-	fs     segment.FS     // to ring
-	file   *os.File       // to listen
-	mapped *atomic.Uint64 // the file in memory; nil where it cannot be mapped
-	seen   atomic.Uint64  // tone: what was read when the catalogue was last looked at
+	fs     segment.FS     // writes notifications
+	file   *os.File       // for reading
+	mapped *atomic.Uint64 // the file, memory-mapped; nil where it cannot be mapped
+	seen   atomic.Uint64  // the stamp of the last catalogue read
 }
 
 const notificationFile = "changed"
 
-// tone is what the file holds: a random number, anew with each ring.
+// stamp is the content of the file: a random number, written with each notification.
 type stamp uint64
 
 const stampSize = 8
@@ -31,58 +31,58 @@ const stampSize = 8
 func openNotifier(fs segment.FS, path string) (*notifier, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the library's bell: %w", err)
+		return nil, fmt.Errorf("opening the change notification file: %w", err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() < stampSize {
-		err = f.Truncate(stampSize) // a bell that never rang; what is mapped must be there
+		err = f.Truncate(stampSize) // a new file; the mapped bytes must exist
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the library's bell: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("opening the change notification file: %w", err), f.Close())
 	}
-	return &notifier{fs: fs, file: f, mapped: mapWord(f)}, nil
+	return &notifier{fs: fs, file: f, mapped: mapStamp(f)}, nil
 }
 
-// ring tells everyone. A failure only means that they notice later.
-func (b *notifier) notify() error {
-	var t [stampSize]byte
-	rand.Read(t[:])
-	f, err := b.fs.OpenFile(b.file.Name(), os.O_WRONLY, 0)
+// notify signals other processes that the catalogue changed. If it fails, they see the change at their next poll.
+func (n *notifier) notify() error {
+	var b [stampSize]byte
+	rand.Read(b[:])
+	f, err := n.fs.OpenFile(n.file.Name(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(t[:])
+	_, err = f.Write(b[:])
 	return errors.Join(err, f.Close())
 }
 
-// listen returns what the file holds now. Looking at the mapped file costs next to nothing, reading it a system call for
-// every listing. Both show a ring as soon as it has returned: a map that is shared is the file.
-func (b *notifier) stamp() stamp {
-	if b.mapped != nil {
-		if t, ok := b.readMapped(); ok {
-			return t
+// stamp returns the current content of the file. Reading the shared map costs almost nothing; reading the file costs a
+// system call per listing. Both see a notification as soon as notify has returned.
+func (n *notifier) stamp() stamp {
+	if n.mapped != nil {
+		if s, ok := n.readMapped(); ok {
+			return s
 		}
 	}
-	var t [stampSize]byte
-	_, _ = b.file.ReadAt(t[:], 0) // one that cannot be read is a bell that never rang
-	return stamp(binary.NativeEndian.Uint64(t[:]))
+	var b [stampSize]byte
+	_, _ = n.file.ReadAt(b[:], 0) // an unreadable file counts as one without notifications
+	return stamp(binary.NativeEndian.Uint64(b[:]))
 }
 
-// look reads the mapped file. Where somebody has cut it short, that is a fault.
-func (b *notifier) readMapped() (t stamp, ok bool) {
+// readMapped reads the mapped file. It reports false if the file was truncated, which is a memory fault.
+func (n *notifier) readMapped() (s stamp, ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
-	return stamp(b.mapped.Load()), true
+	return stamp(n.mapped.Load()), true
 }
 
-// rung reports whether the bell has rung since it was last heard.
-func (b *notifier) changed() bool { return uint64(b.stamp()) != b.seen.Load() }
+// changed reports whether a notification was sent since the last acknowledged one.
+func (n *notifier) changed() bool { return uint64(n.stamp()) != n.seen.Load() }
 
-func (b *notifier) acknowledge(t stamp) { b.seen.Store(uint64(t)) }
+func (n *notifier) acknowledge(s stamp) { n.seen.Store(uint64(s)) }
 
-// Close stops listening. The map stays until the process ends, a page of memory: a request may still be looking at it.
-func (b *notifier) Close() error { return b.file.Close() }
+// Close closes the file. The map, one page of memory, stays until the process ends because a request may still read it.
+func (n *notifier) Close() error { return n.file.Close() }

@@ -7,5 +7,5 @@ import (
 	"sync/atomic"
 )
 
-// mapWord maps nothing where there are no maps.
-func mapWord(*os.File) *atomic.Uint64 { return nil }
+// mapStamp returns nil: this system has no memory maps.
+func mapStamp(*os.File) *atomic.Uint64 { return nil }

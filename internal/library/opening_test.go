@@ -277,7 +277,7 @@ func TestAcquire_unknown(t *testing.T) {
 	}{
 		{"alike", herb.Ref{Namespace: "shop", Name: "price"}, `did you mean "shop/prices"?`},
 		{"like the plants", herb.Ref{Namespace: "store", Name: "plant"}, `did you mean "store/plants"?`},
-		{"like nothing", herb.Ref{Namespace: "x", Name: "y"}, `there is no dataset "x/y"; GET`},
+		{"like nothing", herb.Ref{Namespace: "x", Name: "y"}, `no such dataset "x/y"; GET`},
 		{"longest", herb.Ref{Namespace: long, Name: long}, `…"; GET`},
 		{"too long", herb.Ref{Namespace: "shop", Name: strings.Repeat("prices", 1000)}, `…"; GET`},
 	} {
