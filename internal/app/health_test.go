@@ -27,13 +27,13 @@ func TestMonitor(t *testing.T) {
 		m := &monitor{
 			parts: []*part{
 				{
-					name: "database", every: time.Second, patience: 2 * time.Second,
-					ask: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
+					name: "database", interval: time.Second, timeout: 2 * time.Second,
+					ping: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
 				},
 			},
 			library: func() library.Health { return library.Health{Read: time.Now()} },
 			log:     slog.New(slog.DiscardHandler),
-			changed: func(_ string, well bool) { told.Store(well) },
+			report:  func(_ string, well bool) { told.Store(well) },
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- m.Run(ctx) }()

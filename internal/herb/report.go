@@ -37,17 +37,17 @@ type ColumnReport struct {
 	Source ColumnCells `json:"-"` // of the column as it was read, to be compared with the listing
 }
 
-// Golden is a query whose answer the publisher knows. A version that answers otherwise does not go live.
+// Expectation is a query with its expected result. A version that returns another result does not go live.
 type Expectation struct {
 	Query string            `json:"query"`           // the query string of a listing
-	Total *int              `json:"total,omitempty"` // records it must find; nil: any number
-	First map[string]string `json:"first,omitempty"` // values that the first record must have
+	Total *int              `json:"total,omitempty"` // expected number of records; nil: any
+	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
-// Trouble is why a source that is watched is not published as it is now.
+// SourceError records why a watched source could not be published.
 type SourceError struct {
 	Place   string    `json:"place"`        // the path of the source
-	Ref     Ref       `json:"ref,omitzero"` // the dataset it would become; zero: that cannot be told
+	Ref     Ref       `json:"ref,omitzero"` // the dataset of the source; zero if unknown
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // rightID ends every message about an id.
-const rightID = "it must be an integer from -9223372036854775808 to 9223372036854775807"
+const validID = "it must be an integer from -9223372036854775808 to 9223372036854775807"
 
 // example is shown where a body is so wrong that no member can be named.
 const example = `a JSON object such as {"id":1,"name":"Fern","tag":"shade"}`
@@ -59,18 +59,18 @@ func Decode(body []byte) (herb.NewPlant, error) {
 func decodeID(members map[string]any) (int64, error) {
 	value, ok := members["id"]
 	if !ok {
-		return 0, herb.Invalidf(`"id" is missing; %s`, rightID)
+		return 0, herb.Invalidf(`"id" is missing; %s`, validID)
 	}
 	number, ok := value.(json.Number)
 	if !ok {
-		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), rightID)
+		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), validID)
 	}
 	id, whole, fits := parseInteger(string(number))
 	switch {
 	case !whole:
-		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, clip(string(number)), rightID)
+		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, truncate(string(number)), validID)
 	case !fits:
-		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, clip(string(number)), rightID)
+		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, truncate(string(number)), validID)
 	}
 	return id, nil
 }
@@ -119,7 +119,7 @@ func kind(value any) string {
 }
 
 // clip shortens what a client sent to what is worth repeating in a message.
-func clip(s string) string {
+func truncate(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {
 		return s

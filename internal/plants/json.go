@@ -60,7 +60,7 @@ func readMembers(d *json.Decoder) (map[string]any, error) {
 		}
 		key, _ := name.(string)
 		if _, twice := members[key]; twice {
-			return nil, herb.Invalidf("the member %q is there more than once; give it once", clip(key))
+			return nil, herb.Invalidf("the member %q is there more than once; give it once", truncate(key))
 		}
 		value, err := d.Token()
 		if err != nil {

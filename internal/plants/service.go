@@ -28,10 +28,10 @@ type Options struct {
 // Service creates plants. Creations that come while a commit is under way share the next one, so that the cost of
 // syncing to disk is shared too. Nobody waits for company: whatever is there when a commit ends is the next batch.
 type Service struct {
-	store    Store
-	ready    func() error
-	maxBatch int
-	queue    chan *request
+	store     Store
+	available func() error
+	maxBatch  int
+	queue     chan *request
 
 	// closed is set when nothing is queued any more. It is read-locked around every send, so that Run can see the
 	// last of them.
@@ -42,10 +42,10 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	answer   chan answer // has room for the one answer, so that a caller who left holds up nobody
+	result   chan result // has room for the one answer, so that a caller who left holds up nobody
 }
 
-type answer struct {
+type result struct {
 	outcome store.Outcome
 	err     error
 }
@@ -61,7 +61,7 @@ func New(s Store, o Options) *Service {
 	if o.Available == nil {
 		o.Available = func() error { return nil }
 	}
-	return &Service{store: s, ready: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
+	return &Service{store: s, available: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
 }
 
 // Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but a creation that was
@@ -70,20 +70,20 @@ func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, 
 	if err := ctx.Err(); err != nil {
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
 	}
-	if err := s.ready(); err != nil {
+	if err := s.available(); err != nil {
 		return store.Outcome{}, err
 	}
-	r := &request{creation: c, answer: make(chan answer, 1)}
+	r := &request{creation: c, result: make(chan result, 1)}
 	if err := s.enqueue(r); err != nil {
 		return store.Outcome{}, err
 	}
 	select {
-	case a := <-r.answer:
+	case a := <-r.result:
 		return a.outcome, a.err
 	case <-ctx.Done():
 	}
 	select {
-	case a := <-r.answer: // both were ready
+	case a := <-r.result: // both were ready
 		return a.outcome, a.err
 	default:
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
@@ -112,7 +112,7 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		select {
 		case r := <-s.queue:
-			s.commit(work, s.gather(r))
+			s.commit(work, s.collectBatch(r))
 		case <-ctx.Done():
 			s.mu.Lock()
 			s.closed = true
@@ -120,7 +120,7 @@ func (s *Service) Run(ctx context.Context) error {
 			for {
 				select {
 				case r := <-s.queue:
-					s.commit(work, s.gather(r))
+					s.commit(work, s.collectBatch(r))
 				default:
 					return nil
 				}
@@ -130,7 +130,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // gather returns a request with all those that wait behind it, up to the size of a batch.
-func (s *Service) gather(first *request) []*request {
+func (s *Service) collectBatch(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < s.maxBatch {
 		select {
@@ -159,9 +159,9 @@ func (s *Service) commit(ctx context.Context, batch []*request) {
 	}
 	for i, r := range batch {
 		if err != nil {
-			r.answer <- answer{err: err}
+			r.result <- result{err: err}
 			continue
 		}
-		r.answer <- answer{outcome: outcomes[i]}
+		r.result <- result{outcome: outcomes[i]}
 	}
 }

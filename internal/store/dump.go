@@ -29,7 +29,7 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var seq int
 			var p herb.NewPlant
 			var tag string
@@ -65,7 +65,7 @@ type IdempotencyRange struct {
 }
 
 // IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in the order of credential
-// and key. The zero Retry precedes all keys.
+// and key. The zero key precedes all keys.
 func (s Tables) IdempotencyKeysAfter(
 	ctx context.Context, in IdempotencyRange, after IdempotencyKey, limit int,
 ) (records []IdempotencyRecord, err error) {
@@ -77,7 +77,7 @@ func (s Tables) IdempotencyKeysAfter(
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var r IdempotencyRecord
 			var body []byte
 			var created int64

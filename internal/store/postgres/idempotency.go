@@ -9,20 +9,20 @@ import (
 	"herbarium/internal/store"
 )
 
-// forgetAtOnce limits what one batch spends on forgetting.
+// expireBatch limits how many expired keys one batch deletes.
 const expireBatch = 1000
 
-// retryKey is what tells retries apart.
+// idempotencyID identifies an idempotency key.
 type idempotencyID struct{ credential, key string }
 
-// found is what was created under a idempotency key.
+// replay is the plant that was created with an idempotency key.
 type replay struct {
 	body  []byte
 	plant herb.Plant
 }
 
-// queueRetries drops some of the idempotency keys that are too old, of which there mostly are none, and then reads what was
-// created under those of the batch. A batch without any has nothing to do with either.
+// queueIdempotencyKeys deletes some of the expired idempotency keys, of which there are usually none, and reads the plants
+// created with the keys of the batch. It does nothing for a batch without keys.
 func (b *batch) queueIdempotencyKeys(q *pgx.Batch) {
 	var credentials, keys []string
 	for _, c := range b.creations {
@@ -56,26 +56,26 @@ func (b *batch) queueIdempotencyKeys(q *pgx.Batch) {
 		})
 }
 
-// findRetry returns the outcome of a creation whose idempotency key was used before.
-func (b *batch) findReplay(r store.IdempotencyKey) (o store.Outcome, yes bool) {
-	f, yes := b.replays[idempotencyID{r.Credential, r.Key}]
+// findReplay returns the outcome of a creation whose idempotency key was used before.
+func (b *batch) findReplay(k store.IdempotencyKey) (o store.Outcome, yes bool) {
+	f, yes := b.replays[idempotencyID{k.Credential, k.Key}]
 	switch {
 	case !yes:
 		return store.Outcome{}, false
-	case !bytes.Equal(f.body, r.Body[:]):
+	case !bytes.Equal(f.body, k.Body[:]):
 		return store.Outcome{Err: herb.Invalidf("the idempotency key %q was used before with another body; "+
-			"repeat the body exactly, or use a new key for a new plant", r.Key)}, true
+			"repeat the body exactly, or use a new key for a new plant", k.Key)}, true
 	default:
 		return store.Outcome{Plant: f.plant, Replayed: true}, true
 	}
 }
 
-// rememberRetry notes what is created under a idempotency key.
-func (b *batch) addIdempotencyKey(r store.IdempotencyKey, seq int64, p herb.Plant) {
-	b.replays[idempotencyID{r.Credential, r.Key}] = replay{body: r.Body[:], plant: p}
+// addIdempotencyKey adds the idempotency key of a created plant.
+func (b *batch) addIdempotencyKey(k store.IdempotencyKey, seq int64, p herb.Plant) {
+	b.replays[idempotencyID{k.Credential, k.Key}] = replay{body: k.Body[:], plant: p}
 	c := &b.created
-	c.credentials = append(c.credentials, r.Credential)
-	c.keys = append(c.keys, r.Key)
-	c.bodies = append(c.bodies, r.Body[:])
+	c.credentials = append(c.credentials, k.Credential)
+	c.keys = append(c.keys, k.Key)
+	c.bodies = append(c.bodies, k.Body[:])
 	c.keySeqs = append(c.keySeqs, seq)
 }

@@ -71,7 +71,7 @@ func TestOpen_away(t *testing.T) {
 	folder, later := query.Get("host"), filepath.Join(t.TempDir(), "server")
 	query.Set("host", later)
 	u.RawQuery = query.Encode()
-	s := openLater(t, u.String(), postgres.Options{Patience: time.Millisecond})
+	s := openLater(t, u.String(), postgres.Options{RetryBudget: time.Millisecond})
 	for range 2 {
 		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
 			t.Errorf("creating: got %v, %v", outcomes, err)

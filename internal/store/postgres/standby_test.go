@@ -31,7 +31,7 @@ func TestStandby(t *testing.T) {
 
 // testReadOnly gives a store the standby alone: it lists, and says what to do about creations.
 func testReadOnly(t *testing.T, address string) {
-	s := openLater(t, address, postgres.Options{Patience: 20 * time.Millisecond})
+	s := openLater(t, address, postgres.Options{RetryBudget: 20 * time.Millisecond})
 	for s.Migrate(t.Context()) != nil || len(list(t, s, "")) == 0 { // until the standby has caught up
 	}
 	_, err := s.CreatePlants(t.Context(), []store.Creation{plant(2, "Rose", "", "")})

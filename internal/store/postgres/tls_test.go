@@ -111,7 +111,7 @@ func TestMigrate_refused(t *testing.T) {
 			}
 			changed := *u
 			changed.RawQuery = query.Encode()
-			s := openLater(t, changed.String(), postgres.Options{Patience: time.Millisecond})
+			s := openLater(t, changed.String(), postgres.Options{RetryBudget: time.Millisecond})
 			err := s.Migrate(t.Context())
 			if tt.code == "" {
 				check(t, err)

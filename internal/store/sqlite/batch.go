@@ -16,9 +16,9 @@ type batch struct {
 	tx     *sql.Tx
 	st     statements
 	now    time.Time
-	plants int64          // so many there are, counting those of the batch
-	words  []wordRow      // of the plants of the batch; inserted by finish
-	tags   map[string]int // of the plants of the batch
+	plants int64          // number of plants, including those of the batch
+	words  []wordRow      // words of the batch; inserted by finish
+	tags   map[string]int // plants of the batch per tag
 }
 
 // wordRow is a row of plant_words.
@@ -45,7 +45,7 @@ func (b *batch) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (changed 
 	return result.RowsAffected()
 }
 
-// create creates a plant, unless its idempotency key tells that this was done before or its id is taken.
+// create creates a plant, unless its idempotency key was used before or its ID exists.
 func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (store.Outcome, error) {
 	if c.IdempotencyKey != nil {
 		o, found, err := b.findReplay(ctx, *c.IdempotencyKey)
@@ -94,8 +94,8 @@ func (b *batch) finish(ctx context.Context) error {
 // wordsPerInsert is the number of rows that one statement inserts when a batch has that many words.
 const wordsPerInsert = 100
 
-// insertWords inserts the words of the batch in the order of the table's key, so that each page of a large batch is
-// written once, and many rows per statement, because most of the time goes into the call and not into the row.
+// insertWords inserts the words of the batch in primary key order, so that each page of a large batch is written once, and
+// many rows per statement, because the cost per call exceeds the cost per row.
 func (b *batch) insertWords(ctx context.Context) error {
 	slices.SortStableFunc(b.words, func(x, y wordRow) int { return strings.Compare(x.Text, y.Text) })
 	args := make([]any, 0, 5*min(len(b.words), wordsPerInsert))

@@ -10,24 +10,24 @@ import (
 	"herbarium/internal/store"
 )
 
-// forgetAtOnce limits what one batch spends on forgetting.
+// expireBatch limits how many expired keys one batch deletes.
 const expireBatch = 1000
 
-// findRetry returns the outcome of a creation whose idempotency key was used before.
-func (b *batch) findReplay(ctx context.Context, r store.IdempotencyKey) (o store.Outcome, found bool, err error) {
+// findReplay returns the outcome of a creation whose idempotency key was used before.
+func (b *batch) findReplay(ctx context.Context, k store.IdempotencyKey) (o store.Outcome, found bool, err error) {
 	var body []byte
 	var tag string
 	var tagGiven bool
-	err = b.tx.StmtContext(ctx, b.st.findReplay).QueryRowContext(ctx, r.Credential, r.Key).
+	err = b.tx.StmtContext(ctx, b.st.findReplay).QueryRowContext(ctx, k.Credential, k.Key).
 		Scan(&body, &o.Plant.Name, &tag, &tagGiven)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return store.Outcome{}, false, nil
 	case err != nil:
 		return store.Outcome{}, false, err
-	case !bytes.Equal(body, r.Body[:]):
+	case !bytes.Equal(body, k.Body[:]):
 		return store.Outcome{Err: herb.Invalidf("the idempotency key %q was used before with another body; "+
-			"repeat the body exactly, or use a new key for a new plant", r.Key)}, true, nil
+			"repeat the body exactly, or use a new key for a new plant", k.Key)}, true, nil
 	}
 	if tagGiven {
 		o.Plant.Tag = &tag
@@ -36,13 +36,13 @@ func (b *batch) findReplay(ctx context.Context, r store.IdempotencyKey) (o store
 	return o, true, nil
 }
 
-// rememberRetry notes what was created under a idempotency key.
-func (b *batch) addIdempotencyKey(ctx context.Context, r store.IdempotencyKey, seq int64) error {
-	_, err := b.exec(ctx, b.st.addIdempotencyKey, r.Credential, r.Key, r.Body[:], seq, b.now.UnixMicro())
+// addIdempotencyKey stores the idempotency key of a created plant.
+func (b *batch) addIdempotencyKey(ctx context.Context, k store.IdempotencyKey, seq int64) error {
+	_, err := b.exec(ctx, b.st.addIdempotencyKey, k.Credential, k.Key, k.Body[:], seq, b.now.UnixMicro())
 	return err
 }
 
-// forgetRetries drops some of the idempotency keys that are too old. Mostly there are none, which one look at an index tells.
+// expireIdempotencyKeys deletes some of the expired idempotency keys. Usually there are none, which one index lookup shows.
 func (b *batch) expireIdempotencyKeys(ctx context.Context) error {
 	_, err := b.exec(ctx, b.st.expireIdempotencyKeys, b.now.Add(-store.IdempotencyRetention).UnixMicro(), expireBatch)
 	return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// statements are those that run for every batch of plants, prepared once.
+// statements are prepared once and run for every batch of plants.
 type statements struct {
 	readTotal             *sql.Stmt
 	insertPlant           *sql.Stmt
@@ -21,7 +21,7 @@ type statements struct {
 
 const insertWord = "INSERT INTO plant_words (word, seq, field, pos, words) VALUES (?, ?, ?, ?, ?)"
 
-// prepare prepares the statements; they end with the connections of db.
+// prepare prepares the statements. They are closed with the connections of db.
 func prepare(ctx context.Context, db *sql.DB) (st statements, err error) {
 	for _, p := range []struct {
 		stmt **sql.Stmt
