@@ -103,7 +103,7 @@ func TestCache_inUse(t *testing.T) {
 		pass(5 * time.Second)
 		wantFiles(t, b, ds[0], ds[1])
 		if n := b.log.count("cache exceeds its limit"); n != 1 {
-			t.Errorf("it was told %d times that the cache is too large", n)
+			t.Errorf("logged %d times that the cache exceeds its limit; want once", n)
 		}
 		for i, s := range held {
 			if n := total(t, s); n != 100+i {
@@ -155,7 +155,7 @@ func TestCache_largerThanAll(t *testing.T) {
 		pass(3 * time.Second)
 		wantFiles(t, b, ds[1])
 		if n := b.log.count("cache exceeds its limit"); n != 1 {
-			t.Errorf("it was told %d times that the cache is too large", n)
+			t.Errorf("logged %d times that the cache exceeds its limit; want once", n)
 		}
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads", n)

@@ -31,7 +31,7 @@ func cellsOf(rows ...[]string) string {
 func TestPublish_report(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
-	l := newShelf(t).open(t)
+	l := newSharedDir(t).open(t)
 	given := &herb.Report{
 		Format: "csv", Rows: 5, Notes: []string{"a note"},
 		Columns: []herb.ColumnReport{{Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4}, {Column: "T"}},
@@ -92,7 +92,7 @@ func TestPublish_cells(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for name, p := range tables {
-		l := newShelf(t).open(t)
+		l := newSharedDir(t).open(t)
 		p.Dataset.Ref = ref
 		var header []string
 		for _, f := range p.Dataset.Fields {
@@ -133,7 +133,7 @@ func TestPublish_lossy(t *testing.T) {
 	for name, records := range sources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			_, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
@@ -171,7 +171,7 @@ func TestPublish_sourceCells(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			out, err := l.Publish(t.Context(), library.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{

@@ -454,7 +454,7 @@ func TestStart_withNothing(t *testing.T) {
 }
 
 // TestRemember_anotherCatalogue: what a node knew is not taken for what another catalogue says, whatever its generation.
-func TestRemember_anotherCatalogue(t *testing.T) {
+func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)
@@ -473,7 +473,7 @@ func TestRemember_anotherCatalogue(t *testing.T) {
 }
 
 // TestRemember_damaged: a file that cannot be understood is no reason not to start.
-func TestRemember_damaged(t *testing.T) {
+func TestCatalogueCopy_damaged(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)

@@ -113,7 +113,7 @@ func TestPublish_gate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			first, err := l.Publish(t.Context(), library.Publication{Dataset: live, Records: filled(records, 3)})
 			if err != nil || len(first.Changes) != 0 || first.Replaces != "" {
@@ -192,7 +192,7 @@ func TestPublish_primaryKey(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			p := library.Publication{
 				Dataset: herb.Dataset{
@@ -223,15 +223,15 @@ func TestPublish_primaryKey(t *testing.T) {
 	}
 }
 
-func TestPublish_goldens(t *testing.T) {
+func TestPublish_expectations(t *testing.T) {
 	t.Parallel()
 	total := func(n int) *int { return &n }
 	for _, tt := range []struct {
-		name    string
-		goldens []herb.Expectation
-		want    []string // in the refusal; none: it is published
+		name         string
+		expectations []herb.Expectation
+		want         []string // in the refusal; none: it is published
 	}{
-		{name: "all hold", goldens: []herb.Expectation{
+		{name: "all hold", expectations: []herb.Expectation{
 			{Query: "", Total: total(3)},
 			{Query: "?name=moss", Total: total(1), First: map[string]string{"id": "2"}},
 			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
@@ -239,39 +239,39 @@ func TestPublish_goldens(t *testing.T) {
 			{Query: "name=oak", Total: total(0)},
 		}},
 		{
-			name:    "total",
-			goldens: []herb.Expectation{{Query: "name=moss", Total: total(2)}},
-			want:    []string{`expectation 1, "name=moss": expected 2 records, found 1`},
+			name:         "total",
+			expectations: []herb.Expectation{{Query: "name=moss", Total: total(2)}},
+			want:         []string{`expectation 1, "name=moss": expected 2 records, found 1`},
 		},
 		{
-			name:    "first record",
-			goldens: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
+			name:         "first record",
+			expectations: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
 			want: []string{
 				`expectation 2, "sort=name": field "id" of the first record: expected "2", found "1"`,
 				`expectation 2, "sort=name": the first record has no field "code"; fields: id, name`,
 			},
 		},
 		{
-			name:    "no record",
-			goldens: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
-			want:    []string{`expected 1 records, found 0`, `expected a first record, found none`},
+			name:         "no record",
+			expectations: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
+			want:         []string{`expected 1 records, found 0`, `expected a first record, found none`},
 		},
 		{
-			name:    "not a query",
-			goldens: []herb.Expectation{{Query: "nmae=moss", Total: total(1)}},
-			want:    []string{`expectation 1, "nmae=moss": `, `did you mean "name"`},
+			name:         "not a query",
+			expectations: []herb.Expectation{{Query: "nmae=moss", Total: total(1)}},
+			want:         []string{`expectation 1, "nmae=moss": `, `did you mean "name"`},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			p := library.Publication{
 				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
-				Expectations: tt.goldens,
+				Expectations: tt.expectations,
 			}
-			for _, p.AllowBreaking = range []bool{false, true} { // which is not about goldens
+			for _, p.AllowBreaking = range []bool{false, true} { // it does not cover expectations
 				_, err := l.Publish(t.Context(), p)
 				if len(tt.want) == 0 {
 					if err != nil {
@@ -294,7 +294,7 @@ func TestPublish_goldens(t *testing.T) {
 
 func TestPublish_check(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	check := func(n int) (library.Outcome, error) {
 		return l.Publish(t.Context(), library.Publication{
@@ -321,7 +321,7 @@ func TestPublish_check(t *testing.T) {
 // come, no version takes the place of one whose fields it does not have.
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	libraries := []*library.Library{s.open(t), s.open(t), s.open(t)}
 	var publishing sync.WaitGroup
 	for i := range 6 {
@@ -387,7 +387,7 @@ func TestPublish_comparedAnew(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			other := s.open(t)
 			var between library.Outcome
 			l, err := library.Open(&interrupted{s.db, func() {

@@ -66,15 +66,15 @@ func TestPublish_catalogueFails(t *testing.T) {
 	}{
 		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
 		"the version is added all the same":      {fault: faultyCatalogue{add: after}},
-		"it is not added, and nobody can tell":   {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
-		"it is added, and nobody can tell":       {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
+		"not added, and unknown":                 {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
+		"added, and unknown":                     {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
 		"old versions are not pruned":            {fault: faultyCatalogue{prune: before}},
 		"old versions are pruned, but not named": {fault: faultyCatalogue{prune: after}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 25), 0)
+			x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 25), 0)
 			test.fault.Catalogue = x.db
 			*x.catalogue = test.fault
 			failed := x.publish(t.Context(), x.after)
@@ -89,7 +89,7 @@ func TestPublish_catalogueFails(t *testing.T) {
 				}
 				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history[0].Version}), nil
 			}
-			if err := x.judge(t, failed); err != nil {
+			if err := x.verify(t, failed); err != nil {
 				t.Error(err)
 			}
 		})

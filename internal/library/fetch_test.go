@@ -123,7 +123,7 @@ func TestFetch_delaysNothing(t *testing.T) {
 		d := publishAs(t, publisher.Library, ref, 5)
 		wanted.Store(new(d.Version + ".segment"))
 		pass(2 * time.Second)
-		wantListed(t, b.Library, ref, 5) // a request for it does not queue behind those that nobody waits for
+		wantListed(t, b.Library, ref, 5) // a requested fetch does not queue behind prefetches
 		wantHealth(t, b.Library, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
 		open()
 		pass(3 * time.Second)
@@ -159,7 +159,7 @@ func TestFetch_fewAtOnce(t *testing.T) {
 		b := c.node(t, nil).run(t)
 		pass(5 * time.Second)
 		if most != 2 {
-			t.Errorf("%d downloads at once that nobody waits for", most)
+			t.Errorf("%d concurrent prefetches", most)
 		}
 		var asking sync.WaitGroup
 		for i := range 20 {
@@ -399,7 +399,7 @@ func TestClose_whileFetching(t *testing.T) {
 // TestAcquire_allocates nothing, with and without Blobs.
 func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of others would count
 	c := newCluster(t)
-	alone := newShelf(t).open(t)
+	alone := newSharedDir(t).open(t)
 	for name, l := range map[string]*library.Library{"alone": alone, "node": c.node(t, nil).Library} {
 		publishAs(t, l, ref, 5)
 		wantListed(t, l, ref, 5)

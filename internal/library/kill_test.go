@@ -62,7 +62,7 @@ func TestPublish_endlessly(t *testing.T) {
 // came right after, is there and whole, and what it left half done is swept.
 func TestPublish_survivesKill(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	live := 0
 	for round := range 12 {
 		said := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
@@ -93,7 +93,7 @@ func TestPublish_survivesKill(t *testing.T) {
 // its object, and those that were uploaded in vain are collected.
 func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	c := &cluster{db: s.db, bucket: newBucket(t, time.Now)}
 	live := 0
 	for round := range 8 {

@@ -8,49 +8,49 @@ import (
 	"herbarium/internal/segment"
 )
 
-func openBells(t *testing.T) (path string, here, there *notifier) {
+func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), notificationFile)
-	for _, b := range []**notifier{&here, &there} {
+	for _, n := range []**notifier{&here, &there} {
 		var err error
-		if *b, err = openNotifier(segment.OS{}, path); err != nil {
+		if *n, err = openNotifier(segment.OS{}, path); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { (*b).Close() })
+		t.Cleanup(func() { (*n).Close() })
 	}
 	return path, here, there
 }
 
-func TestBell(t *testing.T) {
+func TestNotifier(t *testing.T) {
 	t.Parallel()
-	_, here, there := openBells(t)
+	_, here, there := openNotifiers(t)
 	if here.changed() || there.changed() {
-		t.Error("a new bell has rung")
+		t.Error("a new file counts as a notification")
 	}
 	for range 3 {
 		there.notify()
 		if !here.changed() {
-			t.Fatal("a ring that has returned is not heard")
+			t.Fatal("a sent notification is not seen")
 		}
 		here.acknowledge(here.stamp())
 		if here.changed() {
-			t.Fatal("a ring is heard twice")
+			t.Fatal("a notification is seen twice")
 		}
 	}
 }
 
-// TestBell_cutShort takes the file away from under the map: no reason to end the process.
-func TestBell_cutShort(t *testing.T) {
+// TestNotifier_truncated truncates the mapped file: the process must survive the memory fault.
+func TestNotifier_truncated(t *testing.T) {
 	t.Parallel()
-	path, here, there := openBells(t)
+	path, here, there := openNotifiers(t)
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
 	if here.changed() {
-		t.Error("an empty bell has rung")
+		t.Error("a truncated file counts as a notification")
 	}
 	there.notify()
 	if !here.changed() {
-		t.Error("a ring after that is not heard")
+		t.Error("a later notification is not seen")
 	}
 }

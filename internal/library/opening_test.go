@@ -48,7 +48,7 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // gated returns a library whose opening of files g controls.
-func (s *liveSet) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Mutable) *library.Library {
+func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Mutable) *library.Library {
 	t.Helper()
 	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Mutable: more})
 	if err != nil {
@@ -70,7 +70,7 @@ var other = herb.Ref{Namespace: "shop", Name: "other"}
 // own do, and list it as soon as it is open.
 func TestAcquire_whileOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newShelf(t), &gatedFiles{began: make(chan string, 1)}
+	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 1)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	publishAs(t, publisher, other, 1)
@@ -124,7 +124,7 @@ func TestAcquire_whileOpening(t *testing.T) {
 // TestAcquire_slowOpening has a version take longer to open than requests wait.
 func TestAcquire_slowOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newShelf(t), &gatedFiles{began: make(chan string, 2)}
+	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 2)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	l := s.gated(t, g, time.Nanosecond, nil)
@@ -156,7 +156,7 @@ func TestOpening_retried(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.ENOMEM, errors.New("the map failed")} {
 		t.Run(fault.Error(), func(t *testing.T) {
 			t.Parallel()
-			s, g := newShelf(t), &gatedFiles{err: map[string]error{}}
+			s, g := newSharedDir(t), &gatedFiles{err: map[string]error{}}
 			publisher := s.open(t)
 			publishAs(t, publisher, other, 1)
 			first := publish(t, publisher, 1)
@@ -222,7 +222,7 @@ func TestOpening_retried(t *testing.T) {
 // TestHealth_rollback rolls a damaged version back: the library is well again.
 func TestHealth_rollback(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	publisher, l := s.open(t), s.open(t)
 	publish(t, publisher, 1)
 	if n := total(t, acquire(t, l)); n != 1 {
@@ -249,24 +249,24 @@ func TestHealth_rollback(t *testing.T) {
 	}
 }
 
-// countedLiving counts how often it is asked.
-type countedLiving struct {
-	living
+// countedMutable counts calls of Describe.
+type countedMutable struct {
+	staticMutable
 	asked int
 }
 
-// Describe is library.Living.
-func (c *countedLiving) Describe(ctx context.Context) (herb.Dataset, error) {
+// Describe implements library.Mutable.
+func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
 	c.asked++
-	return c.living.Describe(ctx)
+	return c.staticMutable.Describe(ctx)
 }
 
-var _ library.Mutable = (*countedLiving)(nil)
+var _ library.Mutable = (*countedMutable)(nil)
 
 // TestAcquire_unknown asks for datasets that do not exist: no database is queried, and the search for a name is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
-	s, plants := newShelf(t), &countedLiving{}
+	s, plants := newSharedDir(t), &countedMutable{}
 	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Mutable{herb.PlantsRef: plants})
 	publishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)

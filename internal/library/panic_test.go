@@ -56,7 +56,7 @@ func TestPublish_panic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			publish(t, l, 2)
 			p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
@@ -80,7 +80,7 @@ func TestPublish_panic(t *testing.T) {
 // TestPublish_panicInCatalogue has the catalogue panic after it may have committed: the file stays for Sweep to judge.
 func TestPublish_panicInCatalogue(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	c := &faultyCatalogue{Catalogue: s.db, add: func(do func() error) error {
 		_ = do()
 		panic("bug")

@@ -55,7 +55,7 @@ func TestPublish_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newShelf(t).open(t)
+			l := newSharedDir(t).open(t)
 			if err := put(t, l, "people", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestRollback_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newShelf(t).open(t)
+			l := newSharedDir(t).open(t)
 			for _, a := range tt.versions {
 				if err := put(t, l, "people", a, func(p *library.Publication) { p.AccessSet = true }); err != nil {
 					t.Fatal(err)
@@ -129,7 +129,7 @@ func TestRollback_protected(t *testing.T) {
 // TestRollback_superseded has a version go live between the look at the history and the switch.
 func TestRollback_superseded(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	publish(t, l, 1)
 	publish(t, l, 2)

@@ -17,7 +17,7 @@ import (
 )
 
 // locks returns the lock files there are.
-func (s *liveSet) locks(t *testing.T) []string {
+func (s *sharedDir) locks(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestSweep_killed(t *testing.T) {
 	for _, phase := range []string{segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			publish(t, l, 1)
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPublish_paused$")
@@ -113,7 +113,7 @@ func TestSweep_killed(t *testing.T) {
 // TestSweep_during sweeps in the same process while a publish runs.
 func TestSweep_during(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	swept := map[string]bool{}
@@ -143,7 +143,7 @@ func TestSweep_during(t *testing.T) {
 // TestSweep_lockOfLiveVersion finds the lock of a publish that was killed right after its version went live.
 func TestSweep_lockOfLiveVersion(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	d := publish(t, l, 3)
 	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".lock"), nil, 0o600); err != nil {
@@ -160,7 +160,7 @@ func TestSweep_lockOfLiveVersion(t *testing.T) {
 // TestPublish_noDirectory publishes while the directory of the versions is away, as after its disk was unmounted.
 func TestPublish_noDirectory(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	dir := filepath.Join(t.TempDir(), "versions")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Rename(dir+"-away", dir); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the bell
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the notification file
 		t.Errorf("left: %v, %v", entries, err)
 	}
 	publish(t, l, 2)

@@ -21,7 +21,7 @@ func publication(n int) library.Publication {
 	return library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
 }
 
-// TestPublish_uploads: the file is stored before the version is live, and progress is told.
+// TestPublish_uploads: the file is stored before the version is live, and progress is reported.
 func TestPublish_uploads(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -145,17 +145,17 @@ func TestPublish_switchFails(t *testing.T) {
 	tests := map[string]struct {
 		add      func(do func() error) error
 		retire   error
-		leaves   bool // nobody waits for the end of it
-		late     bool // what was asked for is done when nobody expects it any more
+		leaves   bool // the caller leaves
+		late     bool // the statement is executed after the error
 		reported bool
 		objects  int
 		live     int
 	}{
 		"not added":                        {add: before, reported: true, objects: 1, live: 1},
 		"added all the same":               {add: after, objects: 2, live: 2},
-		"not added, and nobody can tell":   {add: before, retire: locked, reported: true, objects: 2, live: 1},
-		"added, and nobody can tell":       {add: after, retire: locked, reported: true, objects: 2, live: 2},
-		"nobody waits for it any longer":   {leaves: true, reported: true, objects: 1, live: 1},
+		"not added, and unknown":           {add: before, retire: locked, reported: true, objects: 2, live: 1},
+		"added, and unknown":               {add: after, retire: locked, reported: true, objects: 2, live: 2},
+		"caller leaves":                    {leaves: true, reported: true, objects: 1, live: 1},
 		"the lost transaction comes later": {late: true, reported: true, objects: 1, live: 1},
 	}
 	for name, tt := range tests {

@@ -9,32 +9,31 @@ import (
 	"herbarium/internal/store"
 )
 
-// Store creates plants, all in one commit. When it fails, none was created.
+// Store creates plants in one commit. If it fails, none was created.
 type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 }
 
-// Options adjust a Service.
+// Options configure a Service.
 type Options struct {
 	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
 	MaxBatch int
-	// Queue is the number of creations that may wait for a commit; more are refused. Zero means 10,000.
+	// Queue is the number of creations that may wait for a commit; more are rejected. Zero means 10,000.
 	Queue int
-	// Available says why a plant cannot be created at the moment, without asking anybody: it would only wait for the one
-	// before it. Nil means that there is no knowing.
+	// Available returns an error if no plant can be created at the moment, without I/O, so that requests fail fast instead
+	// of queueing. Nil means always available.
 	Available func() error
 }
 
-// Service creates plants. Creations that come while a commit is under way share the next one, so that the cost of
-// syncing to disk is shared too. Nobody waits for company: whatever is there when a commit ends is the next batch.
+// Service creates plants. Creations that arrive during a commit share the next one, and with it the cost of syncing to disk.
+// A batch never waits for more requests: it consists of those queued when the previous commit ends.
 type Service struct {
 	store     Store
 	available func() error
 	maxBatch  int
 	queue     chan *request
 
-	// closed is set when nothing is queued any more. It is read-locked around every send, so that Run can see the
-	// last of them.
+	// closed is set when nothing is queued any more. mu is read-locked around every send, so that Run sees the last one.
 	mu     sync.RWMutex
 	closed bool
 }
@@ -42,7 +41,7 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	result   chan result // has room for the one answer, so that a caller who left holds up nobody
+	result   chan result // buffered, so that a caller that left does not block the commit
 }
 
 type result struct {
@@ -64,8 +63,8 @@ func New(s Store, o Options) *Service {
 	return &Service{store: s, available: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
 }
 
-// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but a creation that was
-// accepted is carried out nevertheless.
+// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but an accepted creation is
+// still carried out.
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
@@ -78,13 +77,13 @@ func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, 
 		return store.Outcome{}, err
 	}
 	select {
-	case a := <-r.result:
-		return a.outcome, a.err
+	case res := <-r.result:
+		return res.outcome, res.err
 	case <-ctx.Done():
 	}
 	select {
-	case a := <-r.result: // both were ready
-		return a.outcome, a.err
+	case res := <-r.result: // both were ready
+		return res.outcome, res.err
 	default:
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
 			"the request ended while the plant was being created; it may exist, so repeat the request with its Idempotency-Key")
@@ -105,10 +104,10 @@ func (s *Service) enqueue(r *request) error {
 	}
 }
 
-// Run commits what is created until ctx ends. Then it refuses new creations, finishes those that were accepted, and
-// returns. It is called once.
+// Run commits creations until ctx ends. Then it rejects new ones, finishes those that were accepted, and returns. It must be
+// called once.
 func (s *Service) Run(ctx context.Context) error {
-	work := context.WithoutCancel(ctx) // what was accepted is finished
+	work := context.WithoutCancel(ctx) // accepted requests are finished
 	for {
 		select {
 		case r := <-s.queue:
@@ -129,7 +128,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// gather returns a request with all those that wait behind it, up to the size of a batch.
+// collectBatch returns a request and those queued behind it, up to the size of a batch.
 func (s *Service) collectBatch(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < s.maxBatch {
@@ -151,10 +150,10 @@ func (s *Service) commit(ctx context.Context, batch []*request) {
 	}
 	outcomes, err := s.store.CreatePlants(ctx, creations)
 	if err == nil && len(outcomes) != len(batch) {
-		err = fmt.Errorf("the store answered %d of %d creations", len(outcomes), len(batch))
+		err = fmt.Errorf("the store returned %d outcomes for %d creations", len(outcomes), len(batch))
 	}
 	if err != nil && herb.CodeOf(err) != herb.CodeUnavailable {
-		// Whatever else went wrong is not the fault of any of these requests.
+		// Other errors are not caused by any of these requests.
 		err = herb.Wrap(herb.CodeInternal, err, "creating plants")
 	}
 	for i, r := range batch {

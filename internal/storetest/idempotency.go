@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// retried adds a idempotency key to a creation.
+// withKey adds an idempotency key to a creation.
 func withKey(c store.Creation, credential, key, body string) store.Creation {
 	c.IdempotencyKey = &store.IdempotencyKey{Credential: credential, Key: key, Body: sha256.Sum256([]byte(body))}
 	return c
@@ -95,11 +95,11 @@ func testFailuresNotStored(t *testing.T, db Database) {
 	wantCode(t, outcomes[0].Err, herb.CodeInvalid)
 	// The same key may carry the corrected request.
 	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a failure was remembered")
+		t.Error("a failed creation was replayed")
 	}
 }
 
-// testRetriesKept repeats a request after a restart and a day.
+// testKeysKept repeats a request after a restart and a day.
 func testKeysKept(t *testing.T, db Database) {
 	first := withKey(creation(1, "Fern", "shade"), "ann", "k", "a")
 	now := day
@@ -121,11 +121,11 @@ func testKeysExpire(t *testing.T, db Database) {
 	mustCreate(t, s, withKey(creation(1, "Fern"), "ann", "k", "a"))
 	now = day.Add(100 * time.Hour)
 	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a key of four days ago was remembered")
+		t.Error("a key of four days ago was replayed")
 	}
 }
 
-// testConcurrentRetries sends one request many times at once, through two stores on the same data.
+// testConcurrentReplay sends one request many times concurrently, through two stores on the same data.
 func testConcurrentReplay(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	c := withKey(creation(1, "Fern"), "ann", "k", "a")

@@ -17,7 +17,7 @@ func testSourceErrors(t *testing.T, db Database) {
 		got, err := other.SourceErrors(t.Context())
 		noError(t, err)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("troubles (-want +got):\n%s", diff)
+			t.Errorf("source errors (-want +got):\n%s", diff)
 		}
 	}
 	wants()
@@ -29,7 +29,7 @@ func testSourceErrors(t *testing.T, db Database) {
 	wants(a, b)
 	add(t, s, seeds, 1, 1)
 	wants(a, b)
-	add(t, s, catalog, 1, 1) // what is published is in no trouble
+	add(t, s, catalog, 1, 1) // publishing clears the error
 	wants(b)
 	noError(t, s.ClearSourceError(t.Context(), b.Place))
 	noError(t, s.ClearSourceError(t.Context(), "nowhere"))

@@ -56,13 +56,13 @@ type Store interface {
 	Close() error
 }
 
-// Database is a place where data stay while stores come and go. Every call of Open opens another store on the same data,
-// also while others are open; the suite closes it. A nil clock is that of the machine.
+// Database is where data persists while stores are opened and closed. Every call of Open opens another store on the same
+// data, also while others are open; the suite closes it. A nil clock is that of the machine.
 type Database interface {
 	Open(t testing.TB, now func() time.Time) Store
 }
 
-// Run is the suite. Each of its tests asks for a new, empty database.
+// Run runs the suite. Each test gets a new, empty database.
 func Run(t *testing.T, create func(t testing.TB) Database) {
 	tests := []struct {
 		name string
@@ -150,7 +150,7 @@ func wantCode(t *testing.T, err error, code herb.Code) string {
 	return herb.MessageOf(err)
 }
 
-// noError ends the test if there is an error.
+// noError fails the test immediately if there is an error.
 func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -158,5 +158,5 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-// day is when things happen in the suite. Stores keep microseconds.
+// day is the time of events in the suite. Stores keep microseconds.
 var day = time.Date(2024, 5, 17, 9, 30, 0, 123456000, time.UTC)
