@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/library"
 )
 
-// cellsOf computes the hash as the documentation says.
+// cellsOf computes the hash as documented.
 func cellsOf(rows ...[]string) string {
 	var b strings.Builder
 	for _, row := range rows {
@@ -117,7 +117,7 @@ func TestPublish_cells(t *testing.T) {
 	}
 }
 
-// TestPublish_lossy publishes from sources of which something else arrives in the file than was read.
+// TestPublish_lossy publishes from sources whose values change between reading and writing.
 func TestPublish_lossy(t *testing.T) {
 	t.Parallel()
 	sources := map[string]iter.Seq2[herb.Record, error]{
@@ -142,13 +142,13 @@ func TestPublish_lossy(t *testing.T) {
 				t.Errorf("%v; want an error about the lost values", err)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
-				t.Errorf("it is there all the same: %v, %v", err, s.files(t))
+				t.Errorf("the version was published: %v, %v", err, s.files(t))
 			}
 		})
 	}
 }
 
-// TestPublish_sourceCells publishes records that are not all that the reader of the file has counted.
+// TestPublish_sourceCells publishes fewer records than the reader of the file has counted.
 func TestPublish_sourceCells(t *testing.T) {
 	t.Parallel()
 	column := func(values ...string) (c herb.ColumnCells) {
@@ -189,7 +189,7 @@ func TestPublish_sourceCells(t *testing.T) {
 				t.Errorf("got %v; want %q", err, tt.want)
 			}
 			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
-				t.Errorf("it is there all the same: %v, %v", err, s.files(t))
+				t.Errorf("the version was published: %v, %v", err, s.files(t))
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/library"
 )
 
-// field makes a field that is filterable and sortable, and searchable if it is text.
+// field returns a field that is filterable and sortable, and searchable if it is text.
 func field(name string, typ herb.Type) herb.Field {
 	return herb.Field{Name: name, Type: typ, Searchable: typ == herb.TypeText, Filterable: true, Sortable: true}
 }
@@ -132,7 +132,7 @@ func TestPublish_gate(t *testing.T) {
 				if c.Breaking {
 					mark, breaking = "-", true
 					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
-						t.Errorf("%v does not tell %q", err, c.Message)
+						t.Errorf("%v does not contain %q", err, c.Message)
 					}
 				}
 				got = append(got, mark+c.Message)
@@ -147,7 +147,7 @@ func TestPublish_gate(t *testing.T) {
 				return
 			}
 			if acquire(t, l).Version != first.Dataset.Version || len(s.files(t)) != 1 || out.Dataset.Version != "" {
-				t.Errorf("a refused version is there: %v", s.files(t))
+				t.Errorf("a rejected version left files: %v", s.files(t))
 			}
 			p.AllowBreaking = true
 			again, err := l.Publish(t.Context(), p)
@@ -155,7 +155,7 @@ func TestPublish_gate(t *testing.T) {
 				t.Errorf("allowed: %v", err)
 			}
 			if diff := cmp.Diff(out.Changes, again.Changes); diff != "" {
-				t.Errorf("changes when allowed (-refused +allowed):\n%s", diff)
+				t.Errorf("changes when allowed (-rejected +allowed):\n%s", diff)
 			}
 		})
 	}
@@ -207,12 +207,12 @@ func TestPublish_primaryKey(t *testing.T) {
 					t.Fatal(err)
 				}
 				if slices.Contains(tt.key, "code") && (len(out.Dataset.PrimaryKey) > 0 || len(out.Dataset.Report.Notes) != 1) {
-					t.Errorf("a primary key that is none is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
+					t.Errorf("an invalid primary key is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
 				}
 				return
 			}
 			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
-				t.Fatalf("%v; want a refusal with %q and nothing left of %v", err, tt.want, s.files(t))
+				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.files(t))
 			}
 			p.AllowBreaking = true
 			out, err = l.Publish(t.Context(), p)
@@ -281,7 +281,7 @@ func TestPublish_expectations(t *testing.T) {
 				}
 				for _, want := range tt.want {
 					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), want) {
-						t.Errorf("%v; want a refusal with %q", err, want)
+						t.Errorf("%v; want a rejection with %q", err, want)
 					}
 				}
 				if len(s.files(t)) != 0 {
@@ -310,15 +310,15 @@ func TestPublish_check(t *testing.T) {
 	before := publish(t, l, 9)
 	out, err := check(3)
 	if herb.CodeOf(err) != herb.CodeRefused || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
-		t.Errorf("a check of a third of the records: %+v, %v; want a refusal with report and changes", out, err)
+		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
 	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
 		t.Errorf("a check changed something: %v", s.files(t))
 	}
 }
 
-// TestPublish_atOnce has several publishers of one dataset, each with fields of its own. Whatever the order in which they
-// come, no version takes the place of one whose fields it does not have.
+// TestPublish_atOnce has several concurrent publishers of one dataset, each with its own fields. In whatever order they
+// commit, no version replaces one whose fields it lacks.
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -359,7 +359,7 @@ func TestPublish_atOnce(t *testing.T) {
 	}
 }
 
-// interrupted is a catalogue in which something happens just before the first version is added.
+// interrupted is a catalogue that runs a hook just before the first version is added.
 type interrupted struct {
 	library.Catalogue
 	happen func()
@@ -373,7 +373,7 @@ func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live strin
 	return c.Catalogue.AddVersion(ctx, d, live)
 }
 
-// TestPublish_comparedAnew has another version go live between the comparison and the switch.
+// TestPublish_comparedAnew has another version go live between the comparison and the commit.
 func TestPublish_comparedAnew(t *testing.T) {
 	t.Parallel()
 	id, name := field("id", herb.TypeNumber), field("name", herb.TypeText)

@@ -195,8 +195,8 @@ func (x *trial) expect(t *testing.T, want content) error {
 	return nil
 }
 
-// TestPublish_anyOperationFails has each operation on a file that a publish consists of go wrong, one after the other, in
-// every way it can. The version before stays or the new one is there, whole, and the publisher knows which.
+// TestPublish_anyOperationFails fails each file operation of a publish in turn, in every way. Either the old version stays
+// or the new one is live and complete, and the publisher knows which.
 func TestPublish_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	before, after := newContent(t, "old", 20), newContent(t, "new", 20)
@@ -222,7 +222,7 @@ func TestPublish_anyOperationFails(t *testing.T) {
 	}
 }
 
-// failAt publishes with a fault and tells what is not as it should be.
+// failAt publishes with a fault and returns what is wrong afterwards.
 func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	t.Helper()
 	held, err := x.publisher.Acquire(t.Context(), ref)
@@ -261,7 +261,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	return wrap(x.verify(t, failed))
 }
 
-// TestPublish_diskLies: what was not written as it should be is noticed before it goes live.
+// TestPublish_diskLies: silent corruption by the disk is noticed before the version goes live.
 func TestPublish_diskLies(t *testing.T) {
 	t.Parallel()
 	for _, kind := range lies() {
@@ -283,8 +283,8 @@ func TestPublish_diskLies(t *testing.T) {
 	}
 }
 
-// TestPublish_order holds what a power failure would test: the file is synced before it gets its name, and its name
-// before the catalogue knows it.
+// TestPublish_order checks the order that a power failure requires: the file is synced before it gets its name, and named
+// before the catalogue contains it.
 func TestPublish_order(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 20), 0)
@@ -310,7 +310,7 @@ func TestPublish_order(t *testing.T) {
 	}
 }
 
-// TestSweep_anyOperationFails: a sweep that fails says so, takes nothing that is not to be taken, and can be repeated.
+// TestSweep_anyOperationFails: a failed sweep returns an error, removes nothing it must keep, and can be repeated.
 func TestSweep_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range faults()[:3] {

@@ -19,7 +19,7 @@ type faultyCatalogue struct {
 	retire   error
 }
 
-// AddVersion, PruneVersions, Versions and RetireVersion are library.Catalogue.
+// AddVersion, PruneVersions, Versions and RetireVersion implement library.Catalogue.
 func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string) error {
 	do := func() error { return c.Catalogue.AddVersion(ctx, d, over) }
 	if c.add != nil {
@@ -53,7 +53,7 @@ func (c *faultyCatalogue) RetireVersion(ctx context.Context, version string, at 
 	return c.Catalogue.RetireVersion(ctx, version, at)
 }
 
-// TestPublish_catalogueFails has the catalogue fail, before or after it has done what it was asked.
+// TestPublish_catalogueFails has the catalogue fail before or after it executes an operation.
 func TestPublish_catalogueFails(t *testing.T) {
 	t.Parallel()
 	locked := errors.New("the database is locked")

@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestFetch_once: however many ask for a version, it is fetched once, and those who leave do not keep it from the others.
+// TestFetch_once: concurrent requests for a version share one fetch, and requests that leave do not cancel it.
 func TestFetch_once(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -37,7 +37,7 @@ func TestFetch_once(t *testing.T) {
 					return
 				}
 				if _, err := b.Acquire(leaving, ref); !errors.Is(err, context.Canceled) {
-					t.Errorf("who left got %v", err)
+					t.Errorf("a request that left got %v", err)
 				}
 			})
 		}
@@ -54,7 +54,7 @@ func TestFetch_once(t *testing.T) {
 	})
 }
 
-// TestFetch_allLeave: a fetch goes on when all who waited for it have left, and nothing is held in the end.
+// TestFetch_allLeave: a fetch continues when all requests have left, and no reference remains.
 func TestFetch_allLeave(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -72,7 +72,7 @@ func TestFetch_allLeave(t *testing.T) {
 	})
 }
 
-// TestFetch_stalls: a download that stands still is given up, and begun again.
+// TestFetch_stalls: a stalled download is canceled and retried.
 func TestFetch_stalls(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -83,7 +83,7 @@ func TestFetch_stalls(t *testing.T) {
 		began := time.Now()
 		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		if took := time.Since(began); took > time.Minute {
-			t.Errorf("it was given up after %s", took)
+			t.Errorf("canceled after %s", took)
 		}
 		c.bucket.set(nil, nil)
 		pass(10 * time.Second)
@@ -91,7 +91,7 @@ func TestFetch_stalls(t *testing.T) {
 	})
 }
 
-// TestFetch_delaysNothing: while a version does not come, the one before is listed, and other datasets are fetched.
+// TestFetch_delaysNothing: while a version cannot be fetched, the previous one is listed and other datasets are fetched.
 func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -134,7 +134,7 @@ func TestFetch_delaysNothing(t *testing.T) {
 	})
 }
 
-// TestFetch_fewAtOnce counts the downloads of a node that has nothing yet.
+// TestFetch_fewAtOnce counts the concurrent downloads of an empty node.
 func TestFetch_fewAtOnce(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -167,12 +167,12 @@ func TestFetch_fewAtOnce(t *testing.T) {
 		}
 		asking.Wait()
 		if most > 6 {
-			t.Errorf("%d downloads at once", most)
+			t.Errorf("%d concurrent downloads", most)
 		}
 	})
 }
 
-// TestFetch_overtaken: where versions come faster than they can be fetched, the node is behind but does not stand still.
+// TestFetch_overtaken: if versions are published faster than they can be fetched, the node lags behind but makes progress.
 func TestFetch_overtaken(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -203,7 +203,7 @@ func TestFetch_overtaken(t *testing.T) {
 	})
 }
 
-// TestFetch_rolledBack: a version that was fetched in vain does not take the place of the one that is live again.
+// TestFetch_rolledBack: a fetched version that is no longer live does not replace the live one.
 func TestFetch_rolledBack(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -229,8 +229,8 @@ func TestFetch_rolledBack(t *testing.T) {
 	})
 }
 
-// TestFetch_fails has downloads go wrong in every way. What was listed before is listed on; what was not is unavailable;
-// the log tells once; nothing is left; and all is well when the fault is gone.
+// TestFetch_fails has downloads fail in every way. Open versions stay listed, others are unavailable, the failure is logged
+// once, no file is left, and everything recovers when the fault ends.
 func TestFetch_fails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -266,7 +266,7 @@ func TestFetch_fails(t *testing.T) {
 				wantUnavailable(t, b.Library, named(2), "cannot fetch dataset")
 				pass(0)
 				if n := b.log.count(tt.logged); n != 2 {
-					t.Errorf("%d lines of the log say %q about two datasets:\n%s", n, tt.logged, b.log)
+					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.log)
 				}
 				for _, v := range []string{d.Version, cold.Version} {
 					if b.log.count(v) != 1 {
@@ -294,7 +294,7 @@ func TestFetch_fails(t *testing.T) {
 	}
 }
 
-// TestFetch_notByEachRequest: what has just failed is not tried again for every request.
+// TestFetch_notByEachRequest: requests do not retry a fetch that has just failed.
 func TestFetch_notByEachRequest(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -305,7 +305,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 			wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		}
 		if n := c.bucket.count("get"); n != 1 {
-			t.Errorf("%d downloads for 1000 requests at once", n)
+			t.Errorf("%d downloads for 1000 concurrent requests", n)
 		}
 		ds, err := b.Datasets(t.Context())
 		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
@@ -320,7 +320,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 	})
 }
 
-// TestFetch_newerFormat: a file that only a newer program can read is fetched once, and kept for it.
+// TestFetch_newerFormat: a file that only a newer program can read is fetched once and kept.
 func TestFetch_newerFormat(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -352,7 +352,7 @@ func TestFetch_newerFormat(t *testing.T) {
 	})
 }
 
-// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first is gone.
+// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first was pruned.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -377,7 +377,7 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestClose_whileFetching: a library that is closed does not wait for what does not come.
+// TestClose_whileFetching: Close does not wait for a stalled fetch.
 func TestClose_whileFetching(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
