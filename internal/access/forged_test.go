@@ -61,7 +61,7 @@ func forge(id string) string {
 	return secret + checksum(secret)
 }
 
-// TestVerify_sameWork checks that no failure tells by the work it takes whether there is a key with its ID.
+// TestVerify_sameWork checks that a failure takes the same work whether or not a key with its ID exists.
 func TestVerify_sameWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -44,7 +44,7 @@ func newBucket(t testing.TB, now func() time.Time) *bucket {
 }
 
 // errStore is the error of an object store that is down.
-var errStore = herb.Errorf(herb.CodeUnavailable, "the store of objects is away")
+var errStore = herb.Errorf(herb.CodeUnavailable, "the object store is down")
 
 // set routes all operations through fault and all content read through spoil. nil disables them.
 func (b *bucket) set(fault func(c call) error, spoil func([]byte) []byte) {

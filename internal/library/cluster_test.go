@@ -140,7 +140,7 @@ type unsteady struct {
 	edit   func(d *herb.Dataset)
 }
 
-var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is away")
+var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is down")
 
 func (u *unsteady) check(ctx context.Context) error {
 	if u.silent.Load() {

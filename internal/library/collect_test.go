@@ -172,7 +172,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 		publishAs(t, publisher.Library, ref, 1)
 		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
 		c.bucket.set(only("get", func(x call) error {
-			time.Sleep(20 * time.Second) // of silence, which is less than is given up for
+			time.Sleep(20 * time.Second) // shorter than stallTimeout
 			return x.do()
 		}), nil)
 		var asking sync.WaitGroup
@@ -278,7 +278,7 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 	}
 	c.bucket.set(nil, nil)
 	for _, n := range nodes {
-		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "store of objects is away") {
+		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "object store is down") {
 			t.Errorf("logged:\n%s", n.log)
 		}
 	}

@@ -65,7 +65,7 @@ func TestPublish_catalogueFails(t *testing.T) {
 		live     bool // the new version is, although it was reported that it failed
 	}{
 		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
-		"the version is added all the same":      {fault: faultyCatalogue{add: after}},
+		"error after the version was added":      {fault: faultyCatalogue{add: after}},
 		"not added, and unknown":                 {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
 		"added, and unknown":                     {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
 		"old versions are not pruned":            {fault: faultyCatalogue{prune: before}},

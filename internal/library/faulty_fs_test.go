@@ -17,7 +17,7 @@ type fault struct {
 	path  string // the last element of the only path that it befalls; empty: any
 	does  func(do func() error) error
 	write func(f segment.File, p []byte) (int, error) // nil: as does
-	after bool                                        // the operation is done all the same
+	after bool                                        // the operation runs despite the error
 	ever  bool                                        // all operations that follow go wrong as well
 }
 

@@ -96,7 +96,7 @@ func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		const stuck = 12 // more than are fetched at once
+		const stuck = 12 // more than the limit of concurrent fetches
 		for i := range stuck {
 			publishAs(t, publisher.Library, named(i), 1)
 		}
@@ -238,10 +238,10 @@ func TestFetch_fails(t *testing.T) {
 		spoil  func([]byte) []byte
 		logged string
 	}{
-		"away":    {fault: only("get", away), logged: "the store of objects is away"},
+		"away":    {fault: only("get", away), logged: "the object store is down"},
 		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
 		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
-		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the store of objects is away"},
+		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down"},
 		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want 1"},
 		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "size is 0 bytes"},
 		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},

@@ -64,7 +64,7 @@ func (s *sharedDir) open(t *testing.T) *library.Library {
 	return l
 }
 
-// files returns the version files and leftovers there are.
+// files returns the version files and leftovers.
 func (s *sharedDir) files(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -99,7 +99,7 @@ func (staticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets,
 	return query.Facets{Total: 1}, nil
 }
 
-// numbers yields the records 1 to n, and then err if it is one.
+// numbers yields the records 1 to n, and then err if it is not nil.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for i := range n {
@@ -180,7 +180,7 @@ func TestAcquire_keepsItsVersion(t *testing.T) {
 	}
 }
 
-// TestAcquire_streamKeepsItsVersion publishes so often while a stream is read that its version is removed.
+// TestAcquire_streamKeepsItsVersion publishes until the version of a running stream is removed.
 func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	t.Parallel()
 	l := newSharedDir(t).open(t)
@@ -356,7 +356,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestConcurrency lists all the time while versions come, go back and go.
+// TestConcurrency lists continuously while versions are published, rolled back and removed.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// gatedFiles lets versions be opened only as a test says.
+// gatedFiles controls when versions are opened.
 type gatedFiles struct {
 	mu    sync.Mutex
 	err   map[string]error // by the name of the file; of all: ""
@@ -40,7 +40,7 @@ func (g *gatedFiles) open(path string, open func(string) (*segment.Reader, error
 	return open(path)
 }
 
-// change changes what happens from now on.
+// change replaces the behavior from now on.
 func (g *gatedFiles) change(change func(*gatedFiles)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,11 +63,11 @@ func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, more 
 	return l
 }
 
-// other is a dataset beside ref.
+// other is a second dataset.
 var other = herb.Ref{Namespace: "shop", Name: "other"}
 
-// TestAcquire_whileOpening holds a new version while it is opened. Requests for other datasets do not wait; those for its
-// own do, and list it as soon as it is open.
+// TestAcquire_whileOpening blocks the opening of a new version. Requests for other datasets do not wait; those for its own
+// do, and list it as soon as it is open.
 func TestAcquire_whileOpening(t *testing.T) {
 	t.Parallel()
 	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 1)}
@@ -197,7 +197,7 @@ func TestOpening_retried(t *testing.T) {
 			tries := g.tries
 			later(0)
 			if g.tries != tries {
-				t.Error("it is tried again at once")
+				t.Error("retried without backoff")
 			}
 			later(2 * time.Minute)
 			if g.tries != tries+1 {
@@ -219,7 +219,7 @@ func TestOpening_retried(t *testing.T) {
 	}
 }
 
-// TestHealth_rollback rolls a damaged version back: the library is well again.
+// TestHealth_rollback rolls a damaged version back, after which the library is healthy.
 func TestHealth_rollback(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -233,7 +233,7 @@ func TestHealth_rollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := total(t, acquire(t, l)); n != 1 {
-		t.Fatalf("%d records are listed in the place of a damaged version", n)
+		t.Fatalf("%d records are listed instead of a damaged version", n)
 	}
 	if h := l.Health(); h.Failed != 1 || h.Behind != 1 {
 		t.Fatalf("health: %+v", h)
@@ -263,7 +263,7 @@ func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
 
 var _ library.Mutable = (*countedMutable)(nil)
 
-// TestAcquire_unknown asks for datasets that do not exist: no database is queried, and the search for a name is bounded.
+// TestAcquire_unknown requests unknown datasets: the database is not queried, and the search for a suggestion is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
 	s, plants := newSharedDir(t), &countedMutable{}

@@ -126,7 +126,7 @@ func TestRollback_protected(t *testing.T) {
 	}
 }
 
-// TestRollback_superseded has a version go live between the look at the history and the switch.
+// TestRollback_superseded has a version go live between reading the history and the commit.
 func TestRollback_superseded(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -146,13 +146,13 @@ func TestRollback_superseded(t *testing.T) {
 	}
 }
 
-// racingCatalogue is a catalogue in which something happens right before a switch of the live version.
+// racingCatalogue is a catalogue that runs a hook right before the live version changes.
 type racingCatalogue struct {
 	library.Catalogue
 	meanwhile func()
 }
 
-// SetLive is library.Catalogue.
+// SetLive implements library.Catalogue.
 func (c *racingCatalogue) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	c.meanwhile()
 	return c.Catalogue.SetLive(ctx, ref, version, live)

@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// locks returns the lock files there are.
+// locks returns the lock files.
 func (s *sharedDir) locks(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
@@ -59,8 +59,8 @@ func TestPublish_paused(t *testing.T) {
 	t.Fatalf("the publish has ended: %v", err)
 }
 
-// TestSweep_killed sweeps while another process publishes, however old its files seem, and after that was killed, however
-// new they are.
+// TestSweep_killed sweeps while another process publishes, regardless of the age of its files, and after that process was
+// killed, again regardless of their age.
 func TestSweep_killed(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking} {
@@ -140,7 +140,7 @@ func TestSweep_during(t *testing.T) {
 	}
 }
 
-// TestSweep_lockOfLiveVersion finds the lock of a publish that was killed right after its version went live.
+// TestSweep_lockOfLiveVersion sweeps the lock of a publish that was killed right after its version went live.
 func TestSweep_lockOfLiveVersion(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
@@ -157,7 +157,7 @@ func TestSweep_lockOfLiveVersion(t *testing.T) {
 	}
 }
 
-// TestPublish_noDirectory publishes while the directory of the versions is away, as after its disk was unmounted.
+// TestPublish_noDirectory publishes while the directory of the versions is missing, as after its disk was unmounted.
 func TestPublish_noDirectory(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)

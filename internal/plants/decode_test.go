@@ -35,7 +35,7 @@ func TestDecode(t *testing.T) {
 		{"empty tag", `{"id":1,"name":"Fern","tag":""}`, plant(1, "Fern", "")},
 		{"blanks around", " \r\n\t{ \"id\" : 1 , \"name\" : \"Fern\" } \n", plant(1, "Fern")},
 		{"unknown members", `{"id":1,"x":{"id":2,"y":[{"id":3},{"id":3}]},"name":"Fern","X":null}`, plant(1, "Fern")},
-		{"case tells members apart", `{"ID":9,"id":1,"Name":7,"name":"Fern","TAG":5}`, plant(1, "Fern")},
+		{"member names are case-sensitive", `{"ID":9,"id":1,"Name":7,"name":"Fern","TAG":5}`, plant(1, "Fern")},
 		{"escaped member name", `{"\u0069d":1,"name":"Fern"}`, plant(1, "Fern")},
 		{"escapes", `{"id":1,"name":"\u00e9 \"\\\/ \ud83c\udf39"}`, plant(1, `é "\/ 🌹`)},
 		{"escaped backslash before u", `{"id":1,"name":"\\ud800"}`, plant(1, `\ud800`)},

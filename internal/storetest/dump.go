@@ -206,7 +206,7 @@ func testReplaceVersions(t *testing.T, db Database) {
 	wantHistory(t, other, catalog, 5, 5, 4)
 }
 
-// testAddKeys adds several keys at once, or none of them.
+// testAddKeys adds several keys atomically.
 func testAddKeys(t *testing.T, db Database) {
 	s := open(t, db)
 	noError(t, s.AddKeys(t.Context(), nil))

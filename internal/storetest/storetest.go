@@ -1,4 +1,4 @@
-// Package storetest is the conformance suite of stores: whatever keeps plants, keys and the catalogue must pass it.
+// Package storetest is the conformance suite of stores: every store of plants, keys and the catalogue must pass it.
 package storetest
 
 import (

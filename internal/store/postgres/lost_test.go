@@ -89,7 +89,7 @@ func TestWrite_lost(t *testing.T) {
 	}
 }
 
-// TestSilence has the server say nothing any more: the answer comes in time, and tells that the outcome is not known.
+// TestSilence has the server stop responding: calls fail in time, and report that the outcome is unknown.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

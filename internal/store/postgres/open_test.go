@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestOpen_together has many nodes start on a new database at once: one of them makes the tables, all can use them.
+// TestOpen_together has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
 func TestOpen_together(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -122,7 +122,7 @@ func TestPool(t *testing.T) {
 				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
 					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
 				if waiting > most {
-					t.Fatalf("%d connections at once; want at most %d", waiting, most)
+					t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
 				}
 			}
 			_, err := other.Exec(t.Context(), "ROLLBACK")

@@ -68,7 +68,7 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 		t.Errorf("Available: got %v", err)
 	}
 	primary.Thaw(t)
-	check(t, s.Ping(ctx)) // as a server does all the time; until then, and for a moment, nobody else asks
+	check(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
 	check(t, s.Available())
 	for name, call := range calls {
 		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // what was there before may have been done

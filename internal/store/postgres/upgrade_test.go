@@ -21,8 +21,8 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// record has the test write down what the program does now, as the program of a version. That is done once, when a
-// version of the tables comes to be, and never again: the recording then stands for programs that are out there.
+// record makes the test record the statements of the current program as those of a schema version. This is done once, when a
+// schema version is created, and never again: the recording then represents released programs.
 var record = flag.Int64("record", 0, "record what the program does with the tables of this version")
 
 // oldest is the version of the tables whose programs must be able to work beside those of today.
@@ -33,8 +33,8 @@ func recording(version int64) string { return fmt.Sprintf("testdata/version%d.js
 // noon is when everything recorded was done.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// TestUpgrade_sideBySide has a program of an old version, in the shape of all the statements it sends, and a store of today
-// work on one database with the newest tables. Both see what either has written.
+// TestUpgrade_sideBySide runs an old program, represented by its recorded statements, and a current store on one database
+// with the latest schema. Both see what either has written.
 func TestUpgrade_sideBySide(t *testing.T) {
 	t.Parallel()
 	if *record != 0 {
@@ -50,7 +50,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	steps := readSteps(t, recording(oldest))
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { // one that lists all the time is in nobody's way
+	wg.Go(func() { // a continuous reader blocks nobody
 		for {
 			select {
 			case <-ended:
@@ -68,7 +68,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	checkScenario(t, today)
 }
 
-// TestUpgrade_inPlace brings a database with the data of an old program up to date: nothing is lost.
+// TestUpgrade_inPlace upgrades a database with the data of an old program: nothing is lost.
 func TestUpgrade_inPlace(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
