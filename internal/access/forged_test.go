@@ -61,7 +61,7 @@ func forge(id string) string {
 	return secret + checksum(secret)
 }
 
-// TestVerify_sameWork checks that no failure tells by the work it takes whether there is a key with its ID.
+// TestVerify_sameWork checks that a failure takes the same work whether or not a key with its ID exists.
 func TestVerify_sameWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestLimiter_bounded(t *testing.T) {
 	for i := range 5 * maxClients {
 		l.fail(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), now)
 		if n := len(l.current) + len(l.previous); n > 2*maxClients {
-			t.Fatalf("%d clients are remembered", n)
+			t.Fatalf("the limiter holds %d clients", n)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// A secret reads herb_<id>_<random><checksum>: a prefix that scanners for leaked secrets can look for, the public id of
-// the key, 26 characters of randomness (130 bits), and six that tell a mistyped secret from an unknown one.
+// A secret has the format herb_<id>_<random><checksum>: a prefix for secret scanners, the public ID of the key, 26 random
+// characters (130 bits), and a checksum of 6 characters that distinguishes mistyped secrets from unknown ones.
 const (
 	Prefix       = "herb_"
 	idLength     = 10
@@ -20,7 +20,7 @@ const (
 	sumLength    = 6
 )
 
-// Mint makes a key and its secret, which is not kept anywhere.
+// Mint creates a key and its secret, which is not stored.
 func Mint(name string, scopes []herb.Scope, created, expires time.Time) (secret string, key herb.Key) {
 	id := strings.ToLower(rand.Text()[:idLength])
 	secret = Prefix + id + "_" + rand.Text()
@@ -35,7 +35,7 @@ func Mint(name string, scopes []herb.Scope, created, expires time.Time) (secret 
 	}
 }
 
-// ID returns the public id within a secret; ok is false if it is mistyped or no secret of ours at all.
+// ID returns the public ID in a secret; ok is false if it is mistyped or not a secret of Herbarium.
 func ID(secret string) (id string, ok bool) {
 	const length = len(Prefix) + idLength + 1 + randomLength + sumLength
 	if len(secret) != length || !strings.HasPrefix(secret, Prefix) {
@@ -48,7 +48,7 @@ func ID(secret string) (id string, ok bool) {
 	return secret[len(Prefix) : len(Prefix)+idLength], true
 }
 
-// checksum spells the CRC-32 of s, 30 bits of it, in the alphabet of the random part.
+// checksum returns 30 bits of the CRC-32 of s in the alphabet of the random part.
 func checksum(s string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	sum := crc32.ChecksumIEEE([]byte(s))

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// refreshInterval is the least time between two reads of the database, however many unknown keys are sent.
+	// refreshInterval is the minimum time between two reads of the database, regardless of the number of unknown keys.
 	refreshInterval = 50 * time.Millisecond
-	// refreshTimeout bounds one read of the database.
+	// refreshTimeout limits one read of the database.
 	refreshTimeout = 5 * time.Second
 )
 
@@ -37,7 +37,7 @@ func loadKeys(ctx context.Context, from Keys, previous *keyset, now func() time.
 	if err != nil {
 		return nil, err
 	}
-	// Counted anew: a key may have been added since.
+	// Counted again: a key may have been added since CountKeys.
 	set := &keyset{keys: make(map[string]herb.Key, len(all)), total: len(all), read: read}
 	for _, k := range all {
 		set.keys[k.ID] = k
@@ -53,7 +53,7 @@ type refresher struct {
 	load func(context.Context) error
 
 	mu      sync.Mutex
-	next    *refresh // the read that has not begun; nil if nobody waits for one
+	next    *refresh // the read that has not begun; nil if no call waits for one
 	active  bool     // a goroutine is running
 	started time.Time
 }
@@ -89,7 +89,7 @@ func (r *refresher) join() *refresh {
 	return r.next
 }
 
-// run reads the keys until nobody waits.
+// run reads the keys until no call waits.
 func (r *refresher) run() {
 	for {
 		r.mu.Lock()

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The limit of failed keys for one client: a burst, then one for each period.
+// The limit of failed keys per client: a burst, then one per period.
 const (
 	failureBurst  = 20
 	failurePeriod = 3 * time.Second
 )
 
-// maxClients bounds how many clients one generation of a limiter holds.
+// maxClients limits the clients in one generation of a limiter.
 const maxClients = 4096
 
 // limiter counts the failed keys of each client. Its memory is bounded by two generations of clients: when the current one
@@ -54,8 +54,8 @@ func (l *limiter) bucket(key string) *rate.Limiter {
 	return b
 }
 
-// clientKey returns what identifies a client given its address with or without a port: an IPv4 address, or the /64 network
-// of an IPv6 address, because one client usually has all of it. Anything else identifies itself.
+// clientKey returns the identity of a client from its address, with or without a port: an IPv4 address, or the /64 network
+// of an IPv6 address, because one client usually owns all of it. Any other string is its own identity.
 func clientKey(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The least that a token from the environment must have. `openssl rand -hex 16`, the shortest that is usual, has 32
-// characters, and fewer than 8 different ones with a probability below 1 in 20 million.
+// Minimum requirements for a token from the environment. The shortest common format, `openssl rand -hex 16`, has 32
+// characters, and fewer than 8 distinct ones with a probability below 1 in 20 million.
 const (
 	minTokenLength   = 32
 	minTokenDistinct = 8
 )
 
-// CheckToken rejects a token that could be guessed: it has every scope. The error does not repeat it.
+// CheckToken rejects a token that could be guessed, because it grants every scope. The error does not contain the token.
 func CheckToken(token string) error {
 	distinct := map[rune]struct{}{}
 	for _, c := range token {

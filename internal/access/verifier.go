@@ -20,7 +20,7 @@ type Keys interface {
 	TouchKeys(ctx context.Context, lastUsed map[string]time.Time) error
 }
 
-// Options of a verifier.
+// Options configure a Verifier.
 type Options struct {
 	Token string           // a secret beside the stored keys, with every scope; empty disables it
 	Now   func() time.Time // nil means time.Now
@@ -30,8 +30,8 @@ type Options struct {
 const (
 	// freshTTL is how long a read of the keys is used without another: a revoked key stops working within it.
 	freshTTL = 500 * time.Millisecond
-	// staleTTL is how long it is used while the keys cannot be read. Nobody can revoke a key in a database that is down;
-	// where only this process has lost it, a revoked key works here for that long.
+	// staleTTL is how long a read is used while the keys cannot be read. No key can be revoked in a database that is down;
+	// if only this process has lost the database, a revoked key works here for that long.
 	staleTTL = 15 * time.Minute
 	// touchEvery is how often the times of last use are written.
 	touchEvery = 10 * time.Second
@@ -41,10 +41,10 @@ const (
 
 // Verifier authenticates secrets. It is safe for concurrent use.
 //
-// It holds a copy of all keys in memory, so that the database is not asked about one key. A secret that the copy does not
-// confirm is compared once more after the next read of the keys, so that a key created by another process works at once.
-// An unknown, a revoked and an expired ID and a wrong secret take this same path, so that they cannot be told apart by the
-// time they take, and any number of forged keys causes no more than one read in refreshInterval.
+// It holds a copy of all keys in memory, so that requests do not query the database. A secret that the copy does not confirm
+// is compared again after the next read of the keys, so that a key created by another process works at once. Unknown,
+// revoked and expired IDs and wrong secrets take this same path, so that their timing does not differ, and any number of
+// forged keys causes at most one read per refreshInterval.
 type Verifier struct {
 	keys     Keys
 	opts     Options
@@ -80,9 +80,9 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	return v
 }
 
-// Verify returns the principal behind a secret. client is the network address that sent it, with or without a port. A
-// secret that is not valid is herb.CodeUnauthenticated, or herb.CodeRateLimited where the client has sent too many of them;
-// no message repeats the secret. A valid secret is accepted regardless of what else its client has sent.
+// Verify returns the principal of a secret. client is the network address that sent it, with or without a port. An invalid
+// secret fails with herb.CodeUnauthenticated, or herb.CodeRateLimited if the client has sent too many; no message contains
+// the secret. A valid secret is accepted regardless of failures of its client.
 func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
 	sum := sha256.Sum256([]byte(secret))
 	if v.compare(sum[:], v.token[:]) == 1 && v.opts.Token != "" {
@@ -100,7 +100,7 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 	if err == nil && now.Sub(set.read) < freshTTL {
 		return v.accept(key, now), nil
 	}
-	if err != nil { // keys that work do not queue behind those that fail
+	if err != nil { // valid keys do not queue behind invalid ones
 		select {
 		case v.waiting <- struct{}{}:
 			defer func() { <-v.waiting }()
@@ -120,14 +120,14 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 	return v.accept(key, now), nil
 }
 
-// match returns the key with an ID if the secret is its own and it is active. It takes one comparison whatever is wrong.
+// match returns the key with an ID if the secret matches and it is active. It takes one comparison in every case.
 func (v *Verifier) match(set *keyset, id string, sum [32]byte, now time.Time) (herb.Key, error) {
-	var key herb.Key // its hash, all zero, is that of no secret
+	var key herb.Key // its zero hash matches no secret
 	if set != nil {
 		key = set.keys[id]
 	}
 	if v.compare(sum[:], key.Hash[:]) == 0 {
-		return herb.Key{}, herb.Errorf(herb.CodeUnauthenticated, "there is no such key")
+		return herb.Key{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
 	}
 	if status := key.Status(now); status != "active" {
 		return herb.Key{}, herb.Errorf(herb.CodeUnauthenticated, "the key is %s", status)
@@ -142,7 +142,7 @@ func (v *Verifier) accept(key herb.Key, now time.Time) herb.Principal {
 	return herb.Principal{ID: key.ID, Scopes: key.Scopes}
 }
 
-// reject records a failure of a client and returns the error it gets.
+// reject records a failure of a client and returns its error.
 func (v *Verifier) reject(client string, err error) error {
 	if wait := v.failures.fail(client, v.opts.Now()); wait > 0 {
 		return tooManyFailures(wait)
@@ -177,8 +177,8 @@ func (v *Verifier) reload(ctx context.Context) error {
 	return nil
 }
 
-// Run writes when keys were last used, every touchEvery and once more when ctx ends: in batches, so that a request with a key
-// does not cause a write.
+// Run writes when keys were last used, every touchEvery and once more when ctx ends. It batches, so that requests do not
+// cause writes.
 func (v *Verifier) Run(ctx context.Context) error {
 	if err := v.refresh.wait(ctx); err != nil && ctx.Err() == nil {
 		v.opts.Log.Warn("cannot read keys; will retry when one is used", "err", err)

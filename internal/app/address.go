@@ -8,45 +8,45 @@ import (
 	"herbarium/internal/blobs"
 )
 
-// Address is where another service is. It may have a secret in it, which it does not show where it is printed or logged.
+// Address is the address of another service. It may contain secrets, which are redacted when it is printed or logged.
 type Address string
 
-// hidden stands in the place of a secret.
-const hidden = "xxxxx"
+// redacted replaces a secret.
+const redacted = "xxxxx"
 
-// String hides secrets.
+// String returns the address with secrets redacted.
 func (a Address) String() string {
 	scheme, rest, ok := strings.Cut(string(a), "://")
 	if !ok {
 		if isSecret(string(a)) {
-			return hidden
+			return redacted
 		}
 		return string(a)
 	}
-	// It is not read as a URL: one with several hosts is none to Go, and a password may be what is wrong with it.
+	// Not parsed as a URL: Go rejects one with several hosts, and the password may be the invalid part.
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		if user, _, ok := strings.Cut(rest[:at], ":"); ok {
-			rest = user + ":" + hidden + rest[at:]
+			rest = user + ":" + redacted + rest[at:]
 		}
 	}
 	if path, query, ok := strings.Cut(rest, "?"); ok {
-		rest = path + "?" + hideParameters(query)
+		rest = path + "?" + redactParameters(query)
 	}
 	return scheme + "://" + rest
 }
 
-// hideParameters leaves the other parameters as they were written.
-func hideParameters(query string) string {
+// redactParameters redacts secret parameters and leaves the others unchanged.
+func redactParameters(query string) string {
 	parts := strings.Split(query, "&")
 	for i, part := range parts {
 		if name, value, _ := strings.Cut(part, "="); isSecret(name) && value != "" {
-			parts[i] = name + "=" + hidden
+			parts[i] = name + "=" + redacted
 		}
 	}
 	return strings.Join(parts, "&")
 }
 
-// isSecret reports whether something is called like a secret.
+// isSecret reports whether a name is that of a secret.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"password", "secret", "token", "key", "sig"} {
@@ -57,10 +57,10 @@ func isSecret(name string) bool {
 	return false
 }
 
-// LogValue hides secrets in logs.
+// LogValue implements slog.LogValuer.
 func (a Address) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
-// MarshalText hides secrets in JSON and YAML.
+// MarshalText implements encoding.TextMarshaler.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // isPostgres reports whether an address is that of a PostgreSQL database.

@@ -7,12 +7,12 @@ import (
 	"herbarium/internal/herb"
 )
 
-// auditTimeout bounds how long recording a failure may take.
+// auditTimeout limits the time for recording a failure.
 const auditTimeout = 5 * time.Second
 
-// AuditFailure records that a change of a dataset was rejected or has failed; it does nothing where err is nil, because a
-// change that was made is recorded with it. The entry names the kind of error, never its message, which may quote values. A
-// failure that cannot be recorded, because the database is down for example, is still returned to its caller.
+// AuditFailure records that a change of a dataset was rejected or failed; it does nothing if err is nil, because a
+// successful change is recorded in its transaction. The entry contains the code of the error, never its message, which may
+// quote values. If the failure cannot be recorded, for example because the database is down, the caller still gets err.
 func (d *Data) AuditFailure(ctx context.Context, action herb.AuditAction, ref herb.Ref, err error) {
 	if err == nil {
 		return

@@ -24,7 +24,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// Config is everything that can be set from outside.
+// Config is the configuration of the program.
 type Config struct {
 	Data           string
 	Database       Address
@@ -48,10 +48,10 @@ type Config struct {
 	Token          Secret
 }
 
-// Secret is a string that does not show itself where it is printed or logged.
+// Secret is a string that is redacted when it is printed or logged.
 type Secret string
 
-// String hides the secret.
+// String returns whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return "(none)"
@@ -59,13 +59,13 @@ func (s Secret) String() string {
 	return "(hidden)"
 }
 
-// LogValue hides the secret in logs.
+// LogValue implements slog.LogValuer.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText hides the secret in JSON and YAML.
+// MarshalText implements encoding.TextMarshaler.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// The environment variables that are not settings of a file.
+// The environment variables without an equivalent in the configuration file.
 const (
 	ConfigEnv = "HERBARIUM_CONFIG"
 	TokenEnv  = "HERBARIUM_TOKEN"
@@ -74,7 +74,7 @@ const (
 // DefaultConfigFile is read if it exists and no other file is named.
 const DefaultConfigFile = "herbarium.yaml"
 
-// Setting is one entry of Config, under the same name wherever it is set.
+// Setting is one setting of Config, with the same name in all sources.
 type Setting struct {
 	Key   string // in the file; the flag is the same with '-' for '.' and '_'
 	Env   string
@@ -83,13 +83,13 @@ type Setting struct {
 	set   func(*Config, string) error
 }
 
-// Flag is the name of the setting's flag.
+// Flag returns the name of the flag of the setting.
 func (s Setting) Flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
 
-// Get returns the value that a setting has.
+// Get returns the value of a setting.
 func (c Config) Get(s Setting) string { return s.get(&c) }
 
-// Settings lists every setting that a file, the environment and flags can make.
+// Settings returns all settings that can be set in the file, the environment and by flags.
 func Settings() []Setting {
 	return []Setting{
 		{
@@ -142,7 +142,7 @@ func Settings() []Setting {
 			get:   func(c *Config) string { return c.PublicURL },
 			set:   func(c *Config, s string) error { c.PublicURL = s; return publicURL(s) },
 		}, {
-			Key: "log.level", Env: "HERBARIUM_LOG_LEVEL", Usage: "least `level` to log: debug, info, warn or error",
+			Key: "log.level", Env: "HERBARIUM_LOG_LEVEL", Usage: "minimum log `level`: debug, info, warn or error",
 			get: func(c *Config) string { return strings.ToLower(c.LogLevel.String()) },
 			set: func(c *Config, s string) (err error) { c.LogLevel, err = telemetry.ParseLevel(s); return err },
 		}, {
@@ -177,7 +177,7 @@ func Settings() []Setting {
 			get:   func(c *Config) string { return c.RequestTimeout.String() },
 			set: func(c *Config, s string) (err error) {
 				if c.RequestTimeout, err = duration(s); err == nil && c.RequestTimeout == 0 {
-					err = errWriteDuration
+					err = errInvalidDuration
 				}
 				return err
 			},
@@ -205,7 +205,7 @@ func Settings() []Setting {
 			get: func(c *Config) string { return c.Shutdown.String() },
 			set: func(c *Config, s string) (err error) {
 				if c.Shutdown, err = duration(s); err == nil && c.Shutdown == 0 {
-					err = errWriteDuration
+					err = errInvalidDuration
 				}
 				return err
 			},
@@ -213,18 +213,18 @@ func Settings() []Setting {
 	}
 }
 
-// minRetention leaves nodes the time to fetch what they have just learnt of, and to notice that there is something newer.
+// minRetention gives nodes time to fetch a version they have just seen, and to notice a newer one.
 const minRetention = 10 * time.Minute
 
-// minMemory is the least memory with which a server is of use.
+// minMemory is the minimum for a usable server.
 const minMemory = 64 << 20
 
-var errWriteDuration = errors.New("write a duration, such as 10s or 1m30s")
+var errInvalidDuration = errors.New("write a duration, such as 10s or 1m30s")
 
 func duration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, errWriteDuration
+		return 0, errInvalidDuration
 	}
 	return d, nil
 }
@@ -236,7 +236,7 @@ func hostPort(s string) error {
 	return nil
 }
 
-// publicURL accepts what links can be put behind.
+// publicURL validates the base of links.
 func publicURL(s string) error {
 	if s == "" {
 		return nil
@@ -278,7 +278,7 @@ func natural(s string) (int, error) {
 	return n, nil
 }
 
-// DefaultConfig is what holds where nothing is set.
+// DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	return Config{
 		Data:           "herbarium-data",
@@ -294,18 +294,17 @@ func DefaultConfig() Config {
 	}
 }
 
-// ConfigSources is where a configuration comes from, weakest first.
+// ConfigSources are the sources of a configuration, lowest precedence first.
 type ConfigSources struct {
-	File  string // named by the user; empty: ConfigEnv, else DefaultConfigFile if that exists
+	File  string // path given by the user; empty: ConfigEnv, else DefaultConfigFile if it exists
 	Env   func(string) (string, bool)
-	Flags map[string]string // by flag name, only those that were given
+	Flags map[string]string // by flag name, only those given
 }
 
-// Origins says for each key of a setting what it was set by.
+// Origins maps the key of a setting to the source of its value.
 type Origins map[string]string
 
-// LoadConfig puts a configuration together: flags over environment over file over defaults. It reports all that is wrong
-// at once.
+// LoadConfig merges flags over environment over file over defaults. It reports all errors at once.
 func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	c, origins := DefaultConfig(), Origins{}
 	var errs []error
@@ -337,12 +336,12 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	}
 	if c.Database != "" && c.Blobs == "" {
 		errs = append(errs, herb.Invalidf("nodes that share a database (%s) must share the published files as well; "+
-			"say where those are with --blobs, such as s3://bucket or file:///a/shared/folder", origins["database"]))
+			"set --blobs, for example to s3://bucket or file:///a/shared/folder", origins["database"]))
 	}
 	return c, origins, errors.Join(errs...)
 }
 
-// readConfigFile returns the file that was read, if any, and its settings by their keys.
+// readConfigFile returns the path of the file that was read, if any, and its settings by key.
 func readConfigFile(from ConfigSources) (name string, values map[string]string, err error) {
 	name = from.File
 	if name == "" {
@@ -357,7 +356,7 @@ func readConfigFile(from ConfigSources) (name string, values map[string]string, 
 		return "", nil, nil
 	}
 	if err != nil {
-		return name, nil, herb.Wrap(herb.CodeInvalid, err, "the configuration file cannot be read")
+		return name, nil, herb.Wrap(herb.CodeInvalid, err, "cannot read the configuration file")
 	}
 	var tree map[string]any
 	if err := yaml.Unmarshal(content, &tree); err != nil {
@@ -367,7 +366,7 @@ func readConfigFile(from ConfigSources) (name string, values map[string]string, 
 	return name, values, flatten(tree, "", name, values)
 }
 
-// flatten turns nested maps into keys with dots, refusing keys that no setting has.
+// flatten converts nested maps to dotted keys and rejects unknown keys.
 func flatten(tree map[string]any, prefix, file string, into map[string]string) error {
 	var errs []error
 	for k, v := range tree {
@@ -398,7 +397,7 @@ func unknownKey(key, file string) error {
 	return herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, cmp.Or(guess, ";"), strings.Join(known, ", "))
 }
 
-// YAML writes the configuration as a file would say it, with where each value comes from.
+// YAML formats the configuration as a configuration file, with the source of each value as a comment.
 func (c Config) YAML(origins Origins) string {
 	var b strings.Builder
 	group := ""
@@ -416,13 +415,13 @@ func (c Config) YAML(origins Origins) string {
 	return b.String()
 }
 
-// scalar writes a value as YAML, without quotes where a number needs none.
+// scalar formats a value as YAML, numbers without quotes.
 func scalar(s string) string {
 	if _, err := strconv.Atoi(s); err == nil {
 		return s
 	}
 	b, err := yaml.Marshal(s)
-	if err != nil { // a string can always be written
+	if err != nil { // cannot happen for a string
 		panic(err)
 	}
 	return strings.TrimSpace(string(b))

@@ -20,16 +20,16 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// Data is all that a program keeps, on one machine or on many. Several processes may have the same data open.
+// Data is the open data of an installation, on one machine or shared by several. Several processes may have it open.
 type Data struct {
 	Store   Store
 	Library *library.Library
-	shared  *postgres.Store // Store, if other machines use it too and it may be away for a while
+	shared  *postgres.Store // Store, if it is shared with other machines and may be down
 	dir     string          // the data folder, which is never published
-	blobs   *blobs.Bucket   // nil: published files are in the data folder alone
+	blobs   *blobs.Bucket   // nil if published files are in the data folder only
 }
 
-// Store is a database of plants, keys, the catalogue and troubles.
+// Store is a database of plants, keys, the catalogue, source errors and the audit log.
 type Store interface {
 	plants.Store
 	library.Catalogue
@@ -38,9 +38,9 @@ type Store interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
-	SetTrouble(ctx context.Context, t herb.Trouble) error
-	ClearTrouble(ctx context.Context, place string) error
-	Troubles(ctx context.Context) ([]herb.Trouble, error)
+	SetSourceError(ctx context.Context, t herb.SourceError) error
+	ClearSourceError(ctx context.Context, place string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 	Ping(ctx context.Context) error
 	Close() error
 }
@@ -51,8 +51,8 @@ const (
 	versionsDir  = "versions"
 )
 
-// OpenData opens the data folder, and makes it if it is not there, and what it shares with other machines. Nobody but its
-// owner can look into the folder.
+// OpenData opens the data folder, and creates it if it does not exist, and what it shares with other machines. Only its
+// owner can access the folder.
 func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	d, err := openData(ctx, c, log, -1)
 	if err != nil {
@@ -64,12 +64,12 @@ func OpenData(ctx context.Context, c Config, log *slog.Logger) (*Data, error) {
 	return d, nil
 }
 
-// openData is OpenData for those who can do without a database that does not answer. wait is how long a look-up waits for
-// what must be fetched, as in library.Options.
+// openData is OpenData for callers that tolerate a database that is down. wait is how long a look-up waits for a fetch, as
+// in library.Options.
 func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duration) (_ *Data, err error) {
 	versions := filepath.Join(c.Data, versionsDir)
 	if err := os.MkdirAll(versions, 0o700); err != nil {
-		return nil, fmt.Errorf("making the data folder: %w", err)
+		return nil, fmt.Errorf("creating the data folder: %w", err)
 	}
 	d := &Data{dir: c.Data}
 	defer func() {
@@ -84,16 +84,16 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		}
 		opts.Blobs = d.blobs
 	}
-	var living library.Living
-	if living, err = d.openStore(ctx, c); err != nil {
+	var mutable library.Mutable
+	if mutable, err = d.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	opts.Living = map[herb.Ref]library.Living{herb.PlantsRef: living}
+	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: mutable}
 	d.Library, err = library.Open(d.Store, opts)
 	return d, err
 }
 
-// migrate brings the tables of a shared database up to date, or says why it cannot be used. It need not be called.
+// migrate applies schema migrations to a shared database, or explains why it cannot be used. Calling it is optional.
 func (d *Data) migrate(ctx context.Context) error {
 	if d.shared == nil {
 		return nil
@@ -101,8 +101,8 @@ func (d *Data) migrate(ctx context.Context) error {
 	return d.shared.Migrate(ctx)
 }
 
-// openStore opens the database, and returns the plants in it as a dataset.
-func (d *Data) openStore(ctx context.Context, c Config) (library.Living, error) {
+// openStore opens the database and returns its plants as a dataset.
+func (d *Data) openStore(ctx context.Context, c Config) (library.Mutable, error) {
 	if c.Database != "" {
 		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
 		if err != nil {
@@ -119,7 +119,7 @@ func (d *Data) openStore(ctx context.Context, c Config) (library.Living, error) 
 	return db.Plants(), nil
 }
 
-// Close closes what OpenData has opened.
+// Close closes everything that OpenData opened.
 func (d *Data) Close() error {
 	var errs []error
 	if d.Library != nil {
@@ -134,29 +134,29 @@ func (d *Data) Close() error {
 	return errors.Join(errs...)
 }
 
-// PublishOptions of a publish. The zero value publishes what breaks nobody.
+// PublishOptions configure a publish. The zero value rejects breaking changes.
 type PublishOptions struct {
-	AllowBreaking bool // let a version go live that breaks those who use the dataset
-	Check         bool // do everything but the switch
-	// KeepRolledBack leaves a source alone that was published last and then rolled back, until it changes.
+	AllowBreaking bool // accept breaking changes
+	Check         bool // do everything except making the version live
+	// KeepRolledBack skips a source that was published last and rolled back, until it changes.
 	KeepRolledBack bool
-	// Progress is told how far the publish is, from one goroutine at a time. nil: nobody is told.
+	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(Progress)
 }
 
-// Published is what came of a source. It is as complete as it could get before an error.
+// Published is the result of publishing a source. After an error, it is as complete as possible.
 type Published struct {
-	Dataset   herb.Dataset // without a version if it was only checked, or refused
-	Unchanged bool         // the live version was made from the same content and settings, or RolledBack
-	// RolledBack is the version that was made from the same content and settings and rolled back; empty: there is none.
+	Dataset   herb.Dataset // without a version if it was only checked, or rejected
+	Unchanged bool         // the live version, or RolledBack, was built from the same content and settings
+	// RolledBack is the version that was built from the same content and settings and rolled back; empty if there is none.
 	RolledBack string
 	Warnings   []string
-	Replaces   string           // the version that was live; empty if there was none
-	Changes    []library.Change // to that version, and what was found wrong
+	Replaces   string           // the previous live version; empty if there was none
+	Changes    []library.Change // relative to that version, and problems of the new one
 }
 
-// Publish reads a source and puts it live, unless it has not changed since it was last published. An error of
-// herb.CodeRefused says that it would do harm; Changes then has the reasons.
+// Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
+// herb.CodeRefused means that it was rejected; Changes then contains the reasons.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions) (_ Published, err error) {
@@ -184,7 +184,7 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 				return Published{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
 			}
 		}
-	case herb.CodeOf(err) != herb.CodeNotFound: // what is not there yet need not be compared
+	case herb.CodeOf(err) != herb.CodeNotFound: // a new dataset needs no comparison
 		return Published{}, err
 	}
 	pass := steps.bytes(phaseInspect)
@@ -196,7 +196,7 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 	out, err := d.Library.Publish(ctx, library.Publication{
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
-		Goldens:       s.Goldens,
+		Expectations:  s.Expectations,
 		AccessSet:     s.AccessSet,
 		Origins:       originsOf(s),
 		AllowBreaking: opts.AllowBreaking,

@@ -4,8 +4,8 @@ package app
 
 import "syscall"
 
-// maxDescriptors returns how many files and connections the process may have open; 0 if that is unknown. The Go runtime
-// has raised the soft limit to the hard limit.
+// maxDescriptors returns the limit of open files and connections of the process; 0 if unknown. The Go runtime has raised the
+// soft limit to the hard limit.
 func maxDescriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

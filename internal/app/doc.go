@@ -1,2 +1,2 @@
-// Package app puts the program together: from a configuration to a running server.
+// Package app assembles the program: from a configuration to a running server.
 package app

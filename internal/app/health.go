@@ -13,63 +13,62 @@ import (
 	"herbarium/internal/library"
 )
 
-// monitor knows how the parts are that requests depend on. It asks them all the time, so that a probe need not wait for
-// one that does not answer.
+// monitor checks the dependencies of requests periodically, so that a probe need not wait for one that does not answer.
 type monitor struct {
 	parts    []*part
 	library  func() library.Health
 	log      *slog.Logger
-	changed  func(name string, well bool) // told at each look; nil: nobody is told
+	report   func(name string, up bool) // called after each check; nil disables it
 	stopping atomic.Bool
 }
 
-// part is one of them.
+// part is one dependency.
 type part struct {
 	name     string
-	ask      func(context.Context) error
-	every    time.Duration
-	patience time.Duration // how long it may take to answer
+	ping     func(context.Context) error
+	interval time.Duration
+	timeout  time.Duration // of one check
 	fault    atomic.Pointer[string]
 }
 
-// monitor returns a monitor of what the data is kept in.
-func (d *Data) monitor(log *slog.Logger, changed func(name string, well bool)) *monitor {
+// monitor returns a monitor of the database, the object store and the library.
+func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *monitor {
 	m := &monitor{
-		parts:   []*part{{name: "database", ask: d.Store.Ping, every: time.Second, patience: 2 * time.Second}},
+		parts:   []*part{{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
 		library: d.Library.Health,
 		log:     log,
-		changed: changed,
+		report:  report,
 	}
-	if d.blobs != nil { // each question costs something there
-		m.parts = append(m.parts, &part{name: "object store", ask: d.blobs.Ping, every: 5 * time.Second, patience: 5 * time.Second})
+	if d.blobs != nil { // requests to it cost money
+		m.parts = append(m.parts, &part{name: "object store", ping: d.blobs.Ping, interval: 5 * time.Second, timeout: 5 * time.Second})
 	}
 	return m
 }
 
-// Run asks all parts until ctx ends.
+// Run checks all dependencies until ctx ends.
 func (m *monitor) Run(ctx context.Context) error {
-	var asking sync.WaitGroup
+	var checking sync.WaitGroup
 	for _, p := range m.parts {
-		asking.Go(func() {
+		checking.Go(func() {
 			for {
-				m.look(ctx, p)
+				m.check(ctx, p)
 				select {
 				case <-ctx.Done():
 					return
-				case <-time.After(p.every):
+				case <-time.After(p.interval):
 				}
 			}
 		})
 	}
-	asking.Wait()
+	checking.Wait()
 	return nil
 }
 
-// look asks one part, and tells the log if it is no longer as it was.
-func (m *monitor) look(ctx context.Context, p *part) {
-	limited, cancel := context.WithTimeout(ctx, p.patience)
+// check checks one dependency and logs when its state changes.
+func (m *monitor) check(ctx context.Context, p *part) {
+	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	err := p.ask(limited)
+	err := p.ping(limited)
 	if ctx.Err() != nil {
 		return
 	}
@@ -80,16 +79,16 @@ func (m *monitor) look(ctx context.Context, p *part) {
 	before := p.fault.Swap(now)
 	switch {
 	case now != nil && before == nil:
-		m.log.Error("a part is lost; what does not need it is still answered", "part", p.name, "err", err)
+		m.log.Error("dependency down; serving degraded", "part", p.name, "err", err)
 	case now == nil && before != nil:
-		m.log.Info("a part is back", "part", p.name)
+		m.log.Info("dependency up again", "part", p.name)
 	}
-	if m.changed != nil {
-		m.changed(p.name, now == nil)
+	if m.report != nil {
+		m.report(p.name, now == nil)
 	}
 }
 
-// describeFault says what is wrong in words that anybody may read.
+// describeFault returns a message that is safe to show to anybody.
 func describeFault(ctx context.Context, err error) string {
 	if ctx.Err() != nil || herb.CodeOf(err) == herb.CodeInternal {
 		return "it does not answer"
@@ -97,10 +96,10 @@ func describeFault(ctx context.Context, err error) string {
 	return herb.MessageOf(err)
 }
 
-// stop has the server call itself not ready.
+// stop makes the server not ready.
 func (m *monitor) stop() { m.stopping.Store(true) }
 
-// Health tells how the parts were when they were last asked.
+// Health returns the results of the last checks.
 func (m *monitor) Health() httpapi.Health {
 	var h httpapi.Health
 	for _, p := range m.parts {
@@ -112,15 +111,15 @@ func (m *monitor) Health() httpapi.Health {
 	}
 	l := m.library()
 	datasets := httpapi.Part{Name: "datasets"}
-	if l.Failed > 0 { // which ones is nobody's business here; the log tells
-		datasets.Fault = fmt.Sprintf("%d of %d cannot be read at the moment", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+	if l.Failed > 0 { // the log names them; this page is public
+		datasets.Fault = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
 	}
 	h.Parts = append(h.Parts, datasets)
 	switch {
 	case m.stopping.Load():
 		h.Away = "the server is stopping"
 	case !l.CanList():
-		h.Away = "nothing can be listed here yet"
+		h.Away = "no dataset can be listed yet"
 	}
 	return h
 }

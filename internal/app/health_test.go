@@ -23,17 +23,17 @@ func TestMonitor(t *testing.T) {
 		defer stop()
 		var answer atomic.Value // func(context.Context) error
 		answer.Store(func(context.Context) error { return nil })
-		var told atomic.Bool
+		var reported atomic.Bool
 		m := &monitor{
 			parts: []*part{
 				{
-					name: "database", every: time.Second, patience: 2 * time.Second,
-					ask: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
+					name: "database", interval: time.Second, timeout: 2 * time.Second,
+					ping: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
 				},
 			},
 			library: func() library.Health { return library.Health{Read: time.Now()} },
 			log:     slog.New(slog.DiscardHandler),
-			changed: func(_ string, well bool) { told.Store(well) },
+			report:  func(_ string, up bool) { reported.Store(up) },
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- m.Run(ctx) }()
@@ -50,14 +50,14 @@ func TestMonitor(t *testing.T) {
 			{"back", func(context.Context) error { return nil }, ""},
 		} {
 			answer.Store(step.ask)
-			time.Sleep(4 * time.Second) // of synctest: nobody waits
+			time.Sleep(4 * time.Second) // fake time
 			synctest.Wait()
 			want := httpapi.Health{Parts: []httpapi.Part{{Name: "database", Fault: step.fault}, {Name: "datasets"}}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}
-			if told.Load() != (step.fault == "") {
-				t.Errorf("%s: told %t", step.name, told.Load())
+			if reported.Load() != (step.fault == "") {
+				t.Errorf("%s: reported up %t", step.name, reported.Load())
 			}
 		}
 		m.stop()

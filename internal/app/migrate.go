@@ -63,7 +63,7 @@ type MigrateOptions struct {
 func (o MigrateOptions) options() migrate.Options {
 	out := migrate.Options{Check: o.Check}
 	if o.Progress != nil {
-		s := &steps{tell: o.Progress, all: migrate.Phases()}
+		s := &steps{report: o.Progress, all: migrate.Phases()}
 		out.Progress = func(p migrate.Progress) {
 			s.update(p.Phase, func(to *Progress) {
 				to.Done, to.Total, to.Bytes = p.Done, p.Total, p.Bytes

@@ -97,7 +97,7 @@ func (p Place) use(t *testing.T, do func(d *Data)) {
 		must(t, err)
 		defer func() { must(t, objects.Close()) }()
 		lib, err := library.Open(db, library.Options{
-			Dir: t.TempDir(), Blobs: objects, Keep: 3, Living: map[herb.Ref]library.Living{herb.PlantsRef: db.Plants()},
+			Dir: t.TempDir(), Blobs: objects, Keep: 3, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: db.Plants()},
 		})
 		must(t, err)
 		d = &Data{Store: db, Library: lib}
@@ -134,7 +134,7 @@ func publish(t *testing.T, d *Data, ref herb.Ref, records int) {
 	must(t, err)
 }
 
-// create creates plants, every third with a retry key.
+// create creates plants, every third with a idempotency key.
 func (g *garden) create(t *testing.T, d *Data, count int) {
 	t.Helper()
 	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd", "\U0010ffff", "ﬁg"}
@@ -149,8 +149,8 @@ func (g *garden) create(t *testing.T, d *Data, count int) {
 		}
 		creations[i].Plant = p
 		if i%3 == 0 {
-			r := &store.Retry{Credential: "ann", Key: fmt.Sprintf("key-%d", g.plants), Body: sha256.Sum256(fmt.Append(nil, id))}
-			creations[i].Retry = r
+			r := &store.IdempotencyKey{Credential: "ann", Key: fmt.Sprintf("key-%d", g.plants), Body: sha256.Sum256(fmt.Append(nil, id))}
+			creations[i].IdempotencyKey = r
 			g.retried = append(g.retried, creations[i])
 		}
 	}
@@ -218,7 +218,7 @@ func (g *garden) works(t *testing.T, p Place) {
 			}
 		}
 		other := g.retried[0]
-		other.Retry = &store.Retry{Credential: "ann", Key: other.Retry.Key}
+		other.IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: other.IdempotencyKey.Key}
 		outcomes, err = d.Store.CreatePlants(t.Context(), []store.Creation{other})
 		must(t, err)
 		if herb.CodeOf(outcomes[0].Err) != herb.CodeInvalid {

@@ -5,18 +5,18 @@ import (
 	"net"
 )
 
-// NotifyEnv is the environment variable in which systemd, and what follows its protocol, names its socket.
+// NotifyEnv is the environment variable with the socket of the service manager, as in the systemd protocol.
 const NotifyEnv = "NOTIFY_SOCKET"
 
-// What a service manager is told.
+// Messages to the service manager.
 const (
 	notifyReady    = "READY=1"
 	notifyStopping = "STOPPING=1"
 )
 
-// notify tells the service manager, if there is one, what state the server is in. A name that begins with @ is one in
-// Linux's abstract namespace, which Go writes alike. A manager that cannot be told does not keep the server from serving:
-// it decides by itself what it makes of the silence.
+// notify sends the state of the server to the service manager, if there is one. A name that begins with @ is in the abstract
+// namespace of Linux, which Go writes alike. Failures are only logged: the service manager decides what to do without the
+// message.
 func notify(ctx context.Context, opts ServeOptions, state string) {
 	if opts.NotifySocket == "" {
 		return
@@ -27,6 +27,6 @@ func notify(ctx context.Context, opts ServeOptions, state string) {
 		_, err = conn.Write([]byte(state))
 	}
 	if err != nil {
-		opts.Log.Warn("the service manager was not told", "state", state, "err", err)
+		opts.Log.Warn("cannot notify service manager", "state", state, "err", err)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"herbarium/internal/ingest"
 )
 
-// originsOf returns the files that a source reads. Records that are part of a descriptor or come from standard input have
-// no file of their own.
+// originsOf returns the files that a source reads. Inline records and standard input have none.
 func originsOf(s ingest.Source) (origins []herb.Origin) {
 	if s.Inline != nil || s.Called != "" {
 		return nil

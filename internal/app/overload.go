@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/library"
 )
 
-// maxConnections returns how many connections a server may have open: what the descriptor limit leaves when enough is
-// reserved for databases, published files and publishing. 0: no limit is known.
+// maxConnections returns the limit of open connections: the descriptor limit minus a reserve for databases, published files
+// and publishing. 0 if no limit is known.
 func maxConnections(descriptors int) int {
 	if descriptors == 0 {
 		return 0
@@ -20,7 +20,7 @@ func maxConnections(descriptors int) int {
 	return max(descriptors-reserve, descriptors/2)
 }
 
-// limits returns the sizes of the lanes. What is not configured is sized from the processors and the memory.
+// limits returns the sizes of the lanes. Unconfigured ones depend on processors and memory.
 func (c Config) limits() admission.Limits {
 	l := admission.DefaultLimits(runtime.GOMAXPROCS(0), c.memory())
 	for lane, slots := range map[admission.Lane]int{

@@ -55,7 +55,7 @@ func TestPublishOne_panic(t *testing.T) {
 	if n := strings.Count(b.String(), "brokenCatalogue.Datasets"); n != 2 {
 		t.Errorf("%d stacks in the log, want 2:\n%s", n, &b)
 	}
-	wrong, err := d.Store.Troubles(t.Context())
+	wrong, err := d.Store.SourceErrors(t.Context())
 	if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0].Message, "please report it") {
 		t.Errorf("errors of sources: %v, %v", wrong, err)
 	}

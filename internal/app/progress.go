@@ -9,19 +9,19 @@ import (
 	"herbarium/internal/segment"
 )
 
-// Progress says how far a long piece of work is.
+// Progress is the progress of a long operation.
 type Progress struct {
-	Phase   string        // what is being done
-	Step    int           // the number of the phase, from 1
-	Steps   int           // how many there are
-	Done    int64         // in bytes, or in whatever the phase counts
-	Total   int64         // 0: not known
+	Phase   string        // name of the phase
+	Step    int           // number of the phase, from 1
+	Steps   int           // number of phases
+	Done    int64         // in bytes, or in the unit of the phase
+	Total   int64         // 0: unknown
 	Bytes   bool          // Done and Total are bytes
-	Records int           // that were read in this phase; 0: it reads none
+	Records int           // records read in this phase; 0: none
 	Elapsed time.Duration // since the phase began
 }
 
-// Left estimates how long the phase will take from here on; 0: that cannot be told.
+// Left estimates the remaining time of the phase; 0 if unknown.
 func (p Progress) Left() time.Duration {
 	if p.Done <= 0 || p.Total <= p.Done {
 		return 0
@@ -35,25 +35,25 @@ const (
 	phaseInspect = "finding out types"
 )
 
-// steps puts together what the parts of a publish tell about their progress. They may tell at the same time.
+// steps combines the progress reports of a publish. They may come from several goroutines.
 type steps struct {
-	tell  func(Progress)
-	all   []string // phases
-	mu    sync.Mutex
-	at    Progress
-	began time.Time
+	report func(Progress)
+	all    []string // phases
+	mu     sync.Mutex
+	at     Progress
+	began  time.Time
 }
 
-// newSteps tells nobody if tell is nil. The last phases are those of the library.
-func newSteps(tell func(Progress), last []string) *steps {
-	if tell == nil {
-		tell = func(Progress) {}
+// newSteps returns steps that report to a function; nil disables reporting. The last phases are those of the library.
+func newSteps(report func(Progress), last []string) *steps {
+	if report == nil {
+		report = func(Progress) {}
 	}
 	all := []string{phaseHash, phaseInspect, segment.PhaseReading, segment.PhaseSorting}
-	return &steps{tell: tell, all: append(all, last...)}
+	return &steps{report: report, all: append(all, last...)}
 }
 
-// update says how far a phase is, and begins it if it is not the one before.
+// update reports the progress of a phase, and begins the phase if it is new.
 func (s *steps) update(phase string, change func(*Progress)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,17 +63,17 @@ func (s *steps) update(phase string, change func(*Progress)) {
 	}
 	s.at.Elapsed = time.Since(s.began)
 	change(&s.at)
-	s.tell(s.at)
+	s.report(s.at)
 }
 
-// bytes returns what a reader of a file tells in a phase.
+// bytes returns a progress function for a phase that reads a file.
 func (s *steps) bytes(phase string) func(read, size int64) {
 	return func(read, size int64) {
 		s.update(phase, func(p *Progress) { p.Bytes, p.Done, p.Total = true, read, size })
 	}
 }
 
-// build takes up what the building of a version tells. How much was read in bytes is told by the reader of the file.
+// build reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.
 func (s *steps) build(b segment.Progress) {
 	s.update(b.Phase, func(p *Progress) {
 		if b.Phase == segment.PhaseReading {

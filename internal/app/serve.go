@@ -22,21 +22,21 @@ import (
 	"herbarium/internal/web"
 )
 
-// ServeOptions of a server beside its configuration.
+// ServeOptions configure a server in addition to Config.
 type ServeOptions struct {
-	Sources []ingest.Source // to publish before serving
-	Watch   []string        // files and folders to publish from again whenever they change
+	Sources []ingest.Source // published before serving
+	Watch   []string        // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
-	// Ready is called once, when requests are answered. nil: nobody is told.
+	// Ready is called once the server answers requests. nil disables it.
 	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset)
-	// NotifySocket is where a service manager wants to be told that the server is ready, and that it stops. Empty: nowhere.
+	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables it.
 	NotifySocket string
 }
 
-// Serve runs a server until ctx ends and then finishes what it has accepted.
+// Serve runs a server until ctx ends and then finishes accepted requests.
 func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
-	// Bind first: a port that is taken should be known before a long publish, not after it.
+	// Bind first, so that a port in use is reported before a long publish, not after it.
 	listener, err := listen(ctx, c.Addr)
 	if err != nil {
 		return err
@@ -48,26 +48,26 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
-	if err := data.tolerate(data.migrate(ctx), opts.Log); err != nil {
+	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {
 		return err
 	}
 	var follow func(context.Context) error
-	if len(opts.Watch) > 0 { // what changes from here on is published again, even if that happens before it is first read
+	if len(opts.Watch) > 0 { // changes from here on are published, even those before the first read
 		follow = data.follow(opts.Watch, opts.Log).Run
 	}
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
 	}
-	defer collectLessOften()()
+	defer relaxGC()()
 	return data.serve(ctx, listener, c, opts, follow)
 }
 
-// servingGC is the GC percentage of a server. It keeps so little in memory, a few MiB, that at Go's 100 it would be
-// collecting garbage after every few hundred requests: a fifth of its processor time. 800 costs some 30 MiB instead.
+// servingGC is the GC percentage of a server. Its heap is so small, a few MiB, that at the default of 100 the garbage
+// collector runs after every few hundred requests and takes a fifth of the processor time. 800 costs about 30 MiB instead.
 const servingGC = 800
 
-// collectLessOften sets servingGC, unless the environment has a say, and returns how to undo it.
-func collectLessOften() (undo func()) {
+// relaxGC sets servingGC, unless the environment configures the garbage collector, and returns how to undo it.
+func relaxGC() (undo func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
@@ -75,14 +75,14 @@ func collectLessOften() (undo func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// prepare brings the data folder up to date. A source that cannot be published is reported and does not keep the rest
-// from being served.
+// prepare removes leftovers, publishes the sources and loads the catalogue. A source that cannot be published is reported
+// and does not prevent serving the rest.
 func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 	if err := d.Library.Sweep(ctx); err != nil {
-		opts.Log.Warn("leftovers of earlier runs were not removed", "err", err)
+		opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 	}
-	if d.shared == nil { // the files of other machines cannot be looked for here
-		if err := d.forgetTroubles(ctx, opts.Log); err != nil {
+	if d.shared == nil { // files of other machines cannot be checked here
+		if err := d.removeStaleSourceErrors(ctx, opts.Log); err != nil {
 			return err
 		}
 	}
@@ -91,20 +91,20 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 			return err
 		}
 	}
-	return d.tolerate(d.Library.Refresh(ctx), opts.Log)
+	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
 }
 
-// tolerate lets a node start while what it shares with others is away: it recovers by itself, and may have files to list.
-func (d *Data) tolerate(err error, log *slog.Logger) error {
+// tolerateUnavailable lets a node start while its shared database is down: it recovers by itself and may have cached files
+// to list.
+func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	if d.shared != nil && herb.CodeOf(err) == herb.CodeUnavailable {
-		log.Error("the server starts without its database", "err", err)
+		log.Error("database down; starting without it", "err", err)
 		return nil
 	}
 	return err
 }
 
-// serve answers requests on a listener until ctx ends. The parts that requests depend on are stopped only when the last
-// request is finished.
+// serve answers requests on a listener until ctx ends. Background tasks are stopped after the last request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
 	creation := plants.Options{}
 	if d.shared != nil {
@@ -126,7 +126,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, metrics.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, Troubles: d.troubles, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.sourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		}
 		running.Go(func() {
 			if err := run(parts); err != nil {
-				opts.Log.Error("a part of the server failed", "part", name, "err", err)
+				opts.Log.Error("background task failed", "part", name, "err", err)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {
 		datasets, err := d.Library.Datasets(ctx)
-		if err := d.tolerate(err, opts.Log); err != nil {
+		if err := d.tolerateUnavailable(err, opts.Log); err != nil {
 			return errors.Join(err, server.Close())
 		}
 		opts.Ready(ctx, listener.Addr(), datasets)
@@ -189,23 +189,23 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
-	opts.Log.Info("stopping; accepted requests are finished first", "cause", context.Cause(ctx))
+	opts.Log.Info("stopping; finishing accepted requests", "cause", context.Cause(ctx))
 	notify(context.WithoutCancel(ctx), opts, notifyStopping)
 	health.stop()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
-	case <-time.After(c.Drain): // those who send requests find out that they should not
+	case <-time.After(c.Drain): // load balancers notice that the server is not ready
 	}
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {
-		return errors.Join(fmt.Errorf("requests were cut off after %s: %w", c.Shutdown, err), server.Close())
+		return errors.Join(fmt.Errorf("requests aborted after %s: %w", c.Shutdown, err), server.Close())
 	}
 	return nil
 }
 
-// serveAdmin serves metrics and profiles on an address of their own; on an empty one, nothing. It returns how to stop it.
+// serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a function that stops it.
 func serveAdmin(ctx context.Context, addr string, handler http.Handler, log *slog.Logger) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -214,11 +214,11 @@ func serveAdmin(ctx context.Context, addr string, handler http.Handler, log *slo
 	if err != nil {
 		return nil, err
 	}
-	log.Info("metrics and profiles", "url", "http://"+listener.Addr().String()+"/metrics")
+	log.Info("serving metrics and profiles", "url", "http://"+listener.Addr().String()+"/metrics")
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("metrics and profiles are no longer served", "err", err)
+			log.Error("serving metrics and profiles failed", "err", err)
 		}
 	}()
 	return func() { _ = server.Close() }, nil

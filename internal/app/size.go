@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// sizeUnits are the units of a size, the largest first.
+// sizeUnits are the units of sizes, largest first.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
-// parseSize reads a number of bytes, with a unit or without.
+// parseSize parses a number of bytes, with or without a unit.
 func parseSize(s string) (int64, error) {
 	number, unit := s, int64(1)
 	for _, u := range sizeUnits {
@@ -28,7 +28,7 @@ func parseSize(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// formatSize writes a size in the largest unit that it is a whole number of.
+// formatSize formats a size in the largest unit that divides it.
 func formatSize(n int64) string {
 	for _, u := range sizeUnits {
 		if n > 0 && n%u.bytes == 0 {

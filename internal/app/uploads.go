@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// An upload that was not finished after a day has nobody who would.
+// Unfinished uploads older than uploadMaxAge are abandoned.
 const (
-	abandoned      = 24 * time.Hour
-	abandonedEvery = time.Hour // is looked for
+	uploadMaxAge        = 24 * time.Hour
+	uploadCheckInterval = time.Hour
 )
 
-// abortUploads returns what removes, now and then, the uploads that publishers have left unfinished in the object store:
-// they are not listed and cost as much as others. nil where there is no such store.
+// abortUploads returns a task that periodically removes unfinished uploads from the object store: they are not listed but
+// cost as much as objects. It returns nil without an object store.
 func (d *Data) abortUploads(log *slog.Logger) func(context.Context) error {
 	if d.blobs == nil {
 		return nil
 	}
 	return func(ctx context.Context) error {
 		for {
-			if err := d.blobs.Abort(ctx, abandoned); err != nil && ctx.Err() == nil {
-				log.Warn("unfinished uploads were not removed", "err", err)
+			if err := d.blobs.Abort(ctx, uploadMaxAge); err != nil && ctx.Err() == nil {
+				log.Warn("cannot abort unfinished uploads; will retry", "err", err)
 			}
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(abandonedEvery):
+			case <-time.After(uploadCheckInterval):
 			}
 		}
 	}

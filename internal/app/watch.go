@@ -18,29 +18,29 @@ import (
 	"herbarium/internal/watch"
 )
 
-// follower keeps datasets in line with the files they are made from.
+// follower publishes datasets when their source files change.
 type follower struct {
-	data    *Data
-	paths   []string
-	log     *slog.Logger
-	unfound map[string]bool // what was wrong when the sources were last looked for
+	data            *Data
+	paths           []string
+	log             *slog.Logger
+	discoveryErrors map[string]bool // messages of the last discovery
 
 	mu      sync.Mutex
-	sources map[string]ingest.Source // that were found last, by the name of their item
+	sources map[string]ingest.Source // of the last discovery, by the name of their item
 }
 
-// follow returns a watch over files and folders, to be run when what is there now was published.
+// follow returns a watch over files and folders. Run it after the current content was published.
 func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
 	f := &follower{data: d, paths: paths, log: log}
 	return watch.New(watch.Options{Find: f.find, Changed: f.changed, Gone: f.gone, Log: log})
 }
 
-// find implements watch.Options.Find. What is wrong is told once.
+// find implements watch.Options.Find. It reports each error once.
 func (f *follower) find() (items []watch.Item, folders []string) {
 	sources, err := ingest.Finder{Data: f.data.dir}.Discover(f.paths)
 	named := make(map[string]ingest.Source, len(sources))
 	for _, s := range sources {
-		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: shapeOf(s)}
+		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: fingerprintOf(s)}
 		items, named[i.Name] = append(items, i), s
 		folders = append(folders, foldersOf(i.Files)...)
 	}
@@ -48,7 +48,7 @@ func (f *follower) find() (items []watch.Item, folders []string) {
 	f.sources = named
 	f.mu.Unlock()
 	_, failed := ingest.SplitSkipped(err)
-	f.note(failed)
+	f.recordDiscoveryErrors(failed)
 	for _, p := range f.paths {
 		folders = append(folders, foldersBelow(p)...)
 	}
@@ -56,29 +56,29 @@ func (f *follower) find() (items []watch.Item, folders []string) {
 	return items, slices.Compact(folders)
 }
 
-// note tells of what could not even be found, and forgets what is no longer so.
-func (f *follower) note(problems []error) {
+// recordDiscoveryErrors records new errors of the discovery and clears resolved ones.
+func (f *follower) recordDiscoveryErrors(problems []error) {
 	now := make(map[string]bool, len(problems))
 	for _, err := range problems {
 		m := err.Error()
-		if now[m] = true; !f.unfound[m] {
-			f.log.Error("cannot be published", "err", m)
+		if now[m] = true; !f.discoveryErrors[m] {
+			f.log.Error("cannot discover sources", "err", m)
 			if bug, ok := errors.AsType[*herb.PanicError](err); ok {
-				f.log.Error("panic while looking for sources", "stack", string(bug.Stack))
+				f.log.Error("panic in source discovery", "stack", string(bug.Stack))
 			}
-			f.data.setTrouble(context.Background(), herb.Trouble{Place: m, Message: m}, f.log)
+			f.data.setSourceError(context.Background(), herb.SourceError{Place: m, Message: m}, f.log)
 		}
 	}
-	for m := range f.unfound {
+	for m := range f.discoveryErrors {
 		if !now[m] {
-			f.data.clearTrouble(context.Background(), m, f.log)
+			f.data.clearSourceError(context.Background(), m, f.log)
 		}
 	}
-	f.unfound = now
+	f.discoveryErrors = now
 }
 
-// shapeOf is all that a source says, so that a change of its settings counts as one.
-func shapeOf(s ingest.Source) string {
+// fingerprintOf returns all settings of a source, so that a change of settings counts as a change.
+func fingerprintOf(s ingest.Source) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err.Error()
@@ -92,18 +92,18 @@ func (f *follower) changed(ctx context.Context, i watch.Item) (retry bool) {
 	s, ok := f.sources[i.Name]
 	f.mu.Unlock()
 	if !ok {
-		return false // it is gone by now
+		return false // removed meanwhile
 	}
 	return herb.CodeOf(f.data.publishOne(ctx, s, f.log)) == herb.CodeUnavailable
 }
 
-// gone implements watch.Options.Gone. A dataset outlives its file: people move files about.
+// gone implements watch.Options.Gone. A dataset outlives its file, because files may be moved.
 func (f *follower) gone(i watch.Item) {
-	f.log.Warn("a source is gone; its dataset stays as it was published last", "file", i.Files[0])
-	f.data.clearTrouble(context.Background(), i.Files[0], f.log)
+	f.log.Warn("source is gone; keeping its last published version", "file", i.Files[0])
+	f.data.clearSourceError(context.Background(), i.Files[0], f.log)
 }
 
-// publishOne publishes a source and notes what comes of it, where the people who run the server look.
+// publishOne publishes a source, logs the result and records errors for the catalogue page.
 func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
 	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
 	p, err := d.Publish(ctx, s, PublishOptions{KeepRolledBack: true, Progress: logProgress(s, log)})
@@ -115,7 +115,7 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 			log.Error("panic in a publish", "dataset", s.Ref.String(), "file", s.Path, "err", bug, "stack", string(bug.Stack))
 		}
 		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
-		d.setTrouble(ctx, herb.Trouble{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
+		d.setSourceError(ctx, herb.SourceError{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
 		return err
 	case p.RolledBack != "":
 		log.Info("source was published and rolled back; it is not published again until it changes",
@@ -124,49 +124,49 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 		log.Info("published", "dataset", s.Ref.String(), "file", s.Path, "records", p.Dataset.Records)
 	}
 	for _, w := range p.Warnings {
-		log.Warn(w, "dataset", s.Ref.String(), "file", s.Path)
+		log.Warn("warning about source", "dataset", s.Ref.String(), "file", s.Path, "warning", w)
 	}
-	d.clearTrouble(ctx, s.Path, log)
+	d.clearSourceError(ctx, s.Path, log)
 	return nil
 }
 
-func (d *Data) setTrouble(ctx context.Context, t herb.Trouble, log *slog.Logger) {
-	t.Since = time.Now()
-	if err := d.Store.SetTrouble(ctx, t); err != nil {
-		log.Warn("what is wrong with a source was not noted", "file", t.Place, "err", err)
+func (d *Data) setSourceError(ctx context.Context, e herb.SourceError, log *slog.Logger) {
+	e.Since = time.Now()
+	if err := d.Store.SetSourceError(ctx, e); err != nil {
+		log.Warn("cannot record source error", "file", e.Place, "err", err)
 	}
 }
 
-func (d *Data) clearTrouble(ctx context.Context, place string, log *slog.Logger) {
-	if err := d.Store.ClearTrouble(ctx, place); err != nil {
-		log.Warn("what was wrong with a source was not forgotten", "file", place, "err", err)
+func (d *Data) clearSourceError(ctx context.Context, place string, log *slog.Logger) {
+	if err := d.Store.ClearSourceError(ctx, place); err != nil {
+		log.Warn("cannot clear source error", "file", place, "err", err)
 	}
 }
 
-// troubles returns what was noted, for a page that should be shown also while the database is away.
-func (d *Data) troubles(ctx context.Context) ([]herb.Trouble, error) {
-	troubles, err := d.Store.Troubles(ctx)
+// sourceErrors returns the recorded errors, or none while the database is down, so that the page is still served.
+func (d *Data) sourceErrors(ctx context.Context) ([]herb.SourceError, error) {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
 	if herb.CodeOf(err) == herb.CodeUnavailable {
 		return nil, nil
 	}
-	return troubles, err
+	return sourceErrors, err
 }
 
-// forgetTroubles forgets what was noted about files that are no longer there.
-func (d *Data) forgetTroubles(ctx context.Context, log *slog.Logger) error {
-	troubles, err := d.Store.Troubles(ctx)
+// removeStaleSourceErrors clears the errors of files that no longer exist.
+func (d *Data) removeStaleSourceErrors(ctx context.Context, log *slog.Logger) error {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
 	if err != nil {
 		return err
 	}
-	for _, t := range troubles {
-		if _, err := os.Stat(t.Place); errors.Is(err, fs.ErrNotExist) {
-			d.clearTrouble(ctx, t.Place, log)
+	for _, e := range sourceErrors {
+		if _, err := os.Stat(e.Place); errors.Is(err, fs.ErrNotExist) {
+			d.clearSourceError(ctx, e.Place, log)
 		}
 	}
 	return nil
 }
 
-// foldersOf returns the folders that files are in, and those of the files that they are links to.
+// foldersOf returns the folders of files, and those of the targets of symbolic links.
 func foldersOf(files []string) (folders []string) {
 	for _, f := range files {
 		folders = append(folders, filepath.Dir(f))
@@ -177,7 +177,7 @@ func foldersOf(files []string) (folders []string) {
 	return folders
 }
 
-// foldersBelow returns a folder and those in it, without hidden ones. Of a file it returns the folder that it is in.
+// foldersBelow returns a folder and its subfolders, except hidden ones. For a file it returns its folder.
 func foldersBelow(path string) (folders []string) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -185,7 +185,7 @@ func foldersBelow(path string) (folders []string) {
 	}
 	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil || !e.IsDir(): // what cannot be read has no changes to tell of
+		case err != nil || !e.IsDir(): // unreadable folders are skipped
 			return nil
 		case p != path && strings.HasPrefix(e.Name(), "."):
 			return fs.SkipDir
@@ -196,15 +196,15 @@ func foldersBelow(path string) (folders []string) {
 	return folders
 }
 
-// logProgress tells the log now and then how far a long publish is.
+// logProgress returns a function that logs the progress of a long publish every 10 seconds.
 func logProgress(s ingest.Source, log *slog.Logger) func(Progress) {
 	const every = 10 * time.Second
-	told := time.Now()
+	last := time.Now()
 	return func(p Progress) {
-		if time.Since(told) < every {
+		if time.Since(last) < every {
 			return
 		}
-		told = time.Now()
+		last = time.Now()
 		log.Info("publishing", "dataset", s.Ref.String(), "phase", p.Phase, "step", p.Step, "of", p.Steps,
 			"done", p.Done, "total", p.Total, "records", p.Records, "left", p.Left().Round(time.Second))
 	}

@@ -57,13 +57,13 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	return r.listTroubles(ctx, d)
+	return r.listSourceErrors(ctx, d)
 }
 
-// listTroubles tells which sources are not published as they are, and why.
-func (r *runner) listTroubles(ctx context.Context, d *app.Data) error {
-	troubles, err := d.Store.Troubles(ctx)
-	for _, t := range troubles {
+// listSourceErrors prints the sources that could not be published, and why.
+func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
+	sourceErrors, err := d.Store.SourceErrors(ctx)
+	for _, t := range sourceErrors {
 		what := t.Place
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String()

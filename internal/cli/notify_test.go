@@ -67,7 +67,7 @@ func TestServe_serviceManagerIsDeaf(t *testing.T) {
 		t.Errorf("not served: %d %s", status, body)
 	}
 	s.stop()
-	if log := s.log.String(); !strings.Contains(log, "was not told") {
+	if log := s.log.String(); !strings.Contains(log, "cannot notify service manager") {
 		t.Errorf("the log does not tell that nobody was told:\n%s", log)
 	}
 }

@@ -68,8 +68,8 @@ func TestPublish_refused(t *testing.T) {
 		t.Errorf("exit code %d, output %q; want 3 and none", code, out)
 	}
 	for _, want := range []string{
-		`herbarium: shop/prices: refused`, `- field "price" seems to be renamed to "cost"`,
-		"- more than half of the records are gone: 1 instead of 3", "--allow-breaking", "1 of 1 datasets not published",
+		`herbarium: shop/prices: rejected`, `- field "price" appears to be renamed to "cost"`,
+		"- more than half of the records are missing: 1 instead of 3", "--allow-breaking", "1 of 1 datasets not published",
 	} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("no %q in\n%s", want, errOut)
@@ -182,7 +182,7 @@ func TestPublish_report(t *testing.T) {
 	rewrite(t, file, "price\n1.50\n")
 	code, out, errOut = e.run(t, "publish", "--check", file)
 	wants("refused check", out, "FIELD", `- field "code" is removed`)
-	wants("refused check", errOut, "refused", "1 of 1 datasets would not be published")
+	wants("refused check", errOut, "rejected", "1 of 1 datasets would not be published")
 	if code != 3 {
 		t.Errorf("refused check: exit code %d; want 3", code)
 	}

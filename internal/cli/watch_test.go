@@ -69,7 +69,7 @@ func TestServe_watch(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "a file renamed into place", totals("prices", 3))
-	until(t, "trouble is forgotten", func() bool {
+	until(t, "the source error is cleared", func() bool {
 		_, _, told := e.run(t, "datasets")
 		return !strings.Contains(told, "not published")
 	})

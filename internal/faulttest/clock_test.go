@@ -127,8 +127,8 @@ func TestClock_idempotency(t *testing.T) {
 			create := func(id int64, body string) store.Outcome {
 				t.Helper()
 				out, err := db.CreatePlants(t.Context(), []store.Creation{{
-					Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Rose"}},
-					Retry: &store.Retry{Credential: "ann", Key: "k" + body, Body: sha256.Sum256([]byte(body))},
+					Plant:          herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Rose"}},
+					IdempotencyKey: &store.IdempotencyKey{Credential: "ann", Key: "k" + body, Body: sha256.Sum256([]byte(body))},
 				}})
 				if err != nil {
 					t.Fatal(err)

@@ -37,18 +37,17 @@ type ColumnReport struct {
 	Source ColumnCells `json:"-"` // fingerprint of the column as read, compared with the listing
 }
 
-// Golden is a query with an expected result, given by the publisher. A version with a different result does not go
-// live.
-type Golden struct {
-	Query string            `json:"query"`           // query string of a listing
-	Total *int              `json:"total,omitempty"` // expected number of records; nil means any
+// Expectation is a query with its expected result. A version that returns another result does not go live.
+type Expectation struct {
+	Query string            `json:"query"`           // the query string of a listing
+	Total *int              `json:"total,omitempty"` // expected number of records; nil: any
 	First map[string]string `json:"first,omitempty"` // expected values of the first record
 }
 
-// Trouble records why the current state of a watched source is not published.
-type Trouble struct {
-	Place   string    `json:"place"`        // path of the source
-	Ref     Ref       `json:"ref,omitzero"` // dataset it would become; zero if unknown
+// SourceError records why a watched source could not be published.
+type SourceError struct {
+	Place   string    `json:"place"`        // the path of the source
+	Ref     Ref       `json:"ref,omitzero"` // the dataset of the source; zero if unknown
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
 }

@@ -58,7 +58,7 @@ type fakePlants struct {
 
 	mu      sync.Mutex
 	records []herb.Record
-	retries map[store.Retry]herb.Plant
+	replays map[store.IdempotencyKey]herb.Plant
 	last    store.Creation
 }
 
@@ -69,11 +69,11 @@ func (p *fakePlants) Create(_ context.Context, c store.Creation) (store.Outcome,
 		return store.Outcome{Err: p.outcomeErr}, p.err
 	}
 	p.last = c
-	if c.Retry != nil {
-		if plant, ok := p.retries[*c.Retry]; ok {
+	if c.IdempotencyKey != nil {
+		if plant, ok := p.replays[*c.IdempotencyKey]; ok {
 			return store.Outcome{Plant: plant, Replayed: true}, nil
 		}
-		p.retries[*c.Retry] = c.Plant.Plant
+		p.replays[*c.IdempotencyKey] = c.Plant.Plant
 	}
 	tag := ""
 	if c.Plant.Tag != nil {
@@ -223,7 +223,7 @@ type service struct {
 // newService returns a service; change may modify its options.
 func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	t.Helper()
-	plants := &fakePlants{retries: map[store.Retry]herb.Plant{}}
+	plants := &fakePlants{replays: map[store.IdempotencyKey]herb.Plant{}}
 	s := &service{
 		library: &fakeLibrary{plants: plants, sets: map[herb.Ref]fakeDataset{}},
 		plants:  plants, keys: &fakeKeys{}, log: &logBuffer{},

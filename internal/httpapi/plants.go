@@ -24,7 +24,7 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err := checkPlantHeaders(r.Header); err != nil {
 		return err
 	}
-	retry, err := idempotencyKey(r.Header)
+	key, err := idempotencyKey(r.Header)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 		return err
 	}
 	c := store.Creation{Plant: plant}
-	if retry != "" {
-		c.Retry = &store.Retry{Credential: principal.ID, Key: retry, Body: sha256.Sum256(body)}
+	if key != "" {
+		c.IdempotencyKey = &store.IdempotencyKey{Credential: principal.ID, Key: key, Body: sha256.Sum256(body)}
 	}
 	out, err := a.opts.Plants.Create(r.Context(), c)
 	if err := errors.Join(err, out.Err); err != nil {

@@ -159,8 +159,8 @@ func TestCreatePlantAgain(t *testing.T) {
 		t.Errorf("Idempotency-Replayed is %q", got)
 	}
 	want := store.Creation{
-		Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
-		Retry: &store.Retry{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
+		Plant:          herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Rose"}},
+		IdempotencyKey: &store.IdempotencyKey{Credential: "writer0000", Key: `a"\b`, Body: sha256.Sum256([]byte(body))},
 	}
 	if diff := cmp.Diff(want, s.plants.lastCreation()); diff != "" {
 		t.Errorf("creation (-want +got):\n%s", diff)

@@ -330,23 +330,23 @@ func ownSettings(s Source) *object {
 		}
 		own.set("include", o)
 	}
-	var goldens []any
-	for _, g := range s.Goldens {
+	var expectations []any
+	for _, e := range s.Expectations {
 		o := newObject()
-		o.set("query", g.Query)
-		if g.Total != nil {
-			o.set("total", json.Number(strconv.Itoa(*g.Total)))
+		o.set("query", e.Query)
+		if e.Total != nil {
+			o.set("total", json.Number(strconv.Itoa(*e.Total)))
 		}
-		if first := newObject(); len(g.First) > 0 {
-			for _, name := range slices.Sorted(maps.Keys(g.First)) {
-				first.set(name, g.First[name])
+		if first := newObject(); len(e.First) > 0 {
+			for _, name := range slices.Sorted(maps.Keys(e.First)) {
+				first.set(name, e.First[name])
 			}
 			o.set("first", first)
 		}
-		goldens = append(goldens, o)
+		expectations = append(expectations, o)
 	}
-	if goldens != nil {
-		own.set("goldens", goldens)
+	if expectations != nil {
+		own.set("goldens", expectations)
 	}
 	return own
 }

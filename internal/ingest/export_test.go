@@ -7,6 +7,6 @@ const KnownFormats = knownFormats
 func Settings() map[string][]string {
 	return map[string][]string{
 		"package": packageSettings(), "resource": resourceSettings(), "field": fieldOwnSettings(),
-		"order": orderSettings(), "golden": goldenSettings(),
+		"order": orderSettings(), "golden": expectationSettings(),
 	}
 }

@@ -14,8 +14,8 @@ func resourceSettings() []string { return []string{"access", "order", "include",
 func fieldOwnSettings() []string {
 	return []string{"from", "searchable", "filterable", "sortable", "weight"}
 }
-func orderSettings() []string  { return []string{"field", "order"} }
-func goldenSettings() []string { return []string{"query", "total", "first"} }
+func orderSettings() []string       { return []string{"field", "order"} }
+func expectationSettings() []string { return []string{"query", "total", "first"} }
 
 // settings reads what Herbarium is told about a resource.
 func (p *packageReader) settings(s *Source, n node) error {
@@ -38,16 +38,16 @@ func (p *packageReader) settings(s *Source, n node) error {
 	if s.Include, err = includeOf(own.member("include")); err != nil {
 		return err
 	}
-	goldens, err := own.list("goldens")
+	expectations, err := own.list("goldens")
 	if err != nil {
 		return err
 	}
-	for _, g := range goldens {
-		golden, err := goldenOf(g)
+	for _, n := range expectations {
+		e, err := expectationOf(n)
 		if err != nil {
 			return err
 		}
-		s.Goldens = append(s.Goldens, golden)
+		s.Expectations = append(s.Expectations, e)
 	}
 	return nil
 }
@@ -105,37 +105,37 @@ func includeOf(n node) ([]Include, error) {
 	return out, nil
 }
 
-func goldenOf(n node) (g herb.Golden, err error) {
-	if err := n.hasOnly(goldenSettings()); err != nil {
-		return g, err
+func expectationOf(n node) (e herb.Expectation, err error) {
+	if err := n.hasOnly(expectationSettings()); err != nil {
+		return e, err
 	}
 	if q, ok := n.member("query").value.(string); ok {
-		g.Query = strings.TrimPrefix(q, "?")
+		e.Query = strings.TrimPrefix(q, "?")
 	} else {
-		return g, n.wrong("has no query; give the query string of a listing, \"\" for all records")
+		return e, n.wrong("has no query; give the query string of a listing, \"\" for all records")
 	}
-	if g.Total, err = n.number("total", 0, math.MaxInt32); err != nil {
-		return g, err
+	if e.Total, err = n.number("total", 0, math.MaxInt32); err != nil {
+		return e, err
 	}
 	first := n.member("first")
 	if first.value != nil {
 		if err := first.isObject(); err != nil {
-			return g, err
+			return e, err
 		}
-		g.First = map[string]string{}
+		e.First = map[string]string{}
 	}
 	for _, name := range first.object().names {
 		m := first.member(name)
 		value, ok := m.scalar()
 		if !ok && m.value != nil {
-			return g, m.wrong("must be text; put it in quotes")
+			return e, m.wrong("must be text; put it in quotes")
 		}
-		g.First[name] = value
+		e.First[name] = value
 	}
-	if g.Total == nil && len(g.First) == 0 {
-		return g, n.wrong("expects nothing; give \"total\", the number of records, or \"first\", values of the first one")
+	if e.Total == nil && len(e.First) == 0 {
+		return e, n.wrong("expects nothing; give \"total\", the number of records, or \"first\", values of the first one")
 	}
-	return g, nil
+	return e, nil
 }
 
 // weightOf reads how many times a word counts.

@@ -25,29 +25,29 @@ const (
 
 // Source is one dataset to be published from a file, with the settings that a descriptor or flags give it.
 type Source struct {
-	Ref         herb.Ref
-	Path        string
-	Root        string `json:"-"` // folder that Path and Parts must not lead out of; empty: the user named the file itself
-	Base        string `json:"-"` // folder below Root that they must not lead out of either; empty: Root
-	Called      string // what messages call the file at Path; empty: by its path
-	Title       string
-	Description string
-	Access      herb.Access     // empty: open
-	AccessSet   bool            // the descriptor or the command line stated Access; false: it is the default
-	Fields      []FieldSetting  // empty: every column is exposed, its type inferred
-	Format      Format          // empty: by the file's extension
-	Parts       []string        // files written like the one at Path whose records follow its own
-	Inline      json.RawMessage // the records themselves, or a JSON string of a text in Format; Path then names the descriptor that has them
-	Encoding    string          // of text, by the name it has in web standards; empty: found out
-	Dialect     Dialect
-	Missing     []string        // values that stand for a missing one, beside the empty one
-	Include     []Include       // what a row must hold to become a record; empty: every row does
-	Order       herb.Order      // of a listing that asks for none
-	PrimaryKey  []string        // fields whose values together tell the records apart
-	Goldens     []herb.Golden   // queries whose answers are known
-	ByPosition  bool            // fields stand in the order of the columns, so that the place tells the column if the name does not
-	Descriptor  json.RawMessage // what a descriptor says of the dataset, as it was written; nil: there is none
-	Notes       []string        // what the publisher should know of the settings
+	Ref          herb.Ref
+	Path         string
+	Root         string `json:"-"` // folder that Path and Parts must not lead out of; empty: the user named the file itself
+	Base         string `json:"-"` // folder below Root that they must not lead out of either; empty: Root
+	Called       string // what messages call the file at Path; empty: by its path
+	Title        string
+	Description  string
+	Access       herb.Access     // empty: open
+	AccessSet    bool            // the descriptor or the command line stated Access; false: it is the default
+	Fields       []FieldSetting  // empty: every column is exposed, its type inferred
+	Format       Format          // empty: by the file's extension
+	Parts        []string        // files written like the one at Path whose records follow its own
+	Inline       json.RawMessage // the records themselves, or a JSON string of a text in Format; Path then names the descriptor that has them
+	Encoding     string          // of text, by the name it has in web standards; empty: found out
+	Dialect      Dialect
+	Missing      []string           // values that stand for a missing one, beside the empty one
+	Include      []Include          // what a row must hold to become a record; empty: every row does
+	Order        herb.Order         // of a listing that asks for none
+	PrimaryKey   []string           // fields whose values together tell the records apart
+	Expectations []herb.Expectation `json:"Goldens"` // queries whose answers are known; the JSON name is part of source hashes
+	ByPosition   bool               // fields stand in the order of the columns, so that the place tells the column if the name does not
+	Descriptor   json.RawMessage    // what a descriptor says of the dataset, as it was written; nil: there is none
+	Notes        []string           // what the publisher should know of the settings
 }
 
 // Include is a condition for a row to become a record: the column has one of the values.

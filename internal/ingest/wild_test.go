@@ -279,9 +279,9 @@ resources:
 				Sheet: "S", SheetNumber: 2, Table: "t",
 			},
 			Fields: []ingest.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
-			Order:   herb.Order{Field: "a", Desc: true},
-			Include: []ingest.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
-			Goldens: []herb.Golden{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
+			Order:        herb.Order{Field: "a", Desc: true},
+			Include:      []ingest.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
+			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

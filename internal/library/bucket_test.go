@@ -19,7 +19,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// bucket keeps objects in a folder. Its operations can be made to fail.
+// bucket is an object store in a folder. Its operations can be made to fail.
 type bucket struct {
 	dir string
 	now func() time.Time
@@ -31,7 +31,7 @@ type bucket struct {
 	spoil    func(content []byte) []byte
 }
 
-// call is an operation that is about to be done. do does it.
+// call is an operation that is about to run. do runs it.
 type call struct {
 	ctx      context.Context
 	op, name string
@@ -43,20 +43,20 @@ func newBucket(t testing.TB, now func() time.Time) *bucket {
 	return &bucket{dir: t.TempDir(), now: now, modified: map[string]time.Time{}, calls: map[string]int{}}
 }
 
-// errStore is what a store of objects reports that does not work.
-var errStore = herb.Errorf(herb.CodeUnavailable, "the store of objects is away")
+// errStore is the error of an object store that is down.
+var errStore = herb.Errorf(herb.CodeUnavailable, "the object store is down")
 
-// set has all operations go through fault from now on, and what is read through spoil. nil: nothing is wrong.
+// set routes all operations through fault and all content read through spoil. nil disables them.
 func (b *bucket) set(fault func(c call) error, spoil func([]byte) []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault, b.spoil = fault, spoil
 }
 
-// away is a fault: nothing works.
+// away is a fault: every operation fails.
 func away(call) error { return errStore }
 
-// only returns a fault that befalls one operation.
+// only returns a fault of one kind of operation.
 func only(op string, fault func(call) error) func(call) error {
 	return func(c call) error {
 		if c.op == op {
@@ -66,7 +66,7 @@ func only(op string, fault func(call) error) func(call) error {
 	}
 }
 
-// gate returns a fault that has operations wait until they are let through.
+// gate returns a fault that blocks operations until they are let through.
 func gate() (fault func(call) error, open func()) {
 	through := make(chan struct{})
 	return func(c call) error {
@@ -85,7 +85,7 @@ func (b *bucket) count(op string) int {
 	return b.calls[op]
 }
 
-// perform does an operation, or what is to befall it.
+// perform runs an operation, or the fault.
 func (b *bucket) perform(ctx context.Context, op, name string, do func() error) error {
 	b.mu.Lock()
 	b.calls[op]++
@@ -97,7 +97,7 @@ func (b *bucket) perform(ctx context.Context, op, name string, do func() error) 
 	return fault(call{ctx, op, name, do})
 }
 
-// Put, Get, Delete and List are library.Blobs.
+// Put, Get, Delete and List implement library.Blobs.
 func (b *bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
 	return b.perform(ctx, "put", name, func() error {
 		content, err := os.ReadFile(path)

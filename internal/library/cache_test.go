@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// sizeOf returns how large the file of a version is.
+// sizeOf returns the file size of a version.
 func sizeOf(t *testing.T, d herb.Dataset) int64 {
 	t.Helper()
 	if d.File == nil || d.File.Size == 0 || len(d.File.SHA256) != 64 {
@@ -25,7 +25,7 @@ func sizeOf(t *testing.T, d herb.Dataset) int64 {
 	return d.File.Size
 }
 
-// wantFiles checks the versions that have a file on a node, and what its health says of them.
+// wantFiles checks which versions have a file on a node, and the cache size that its health reports.
 func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	t.Helper()
 	names, sum := []string{}, int64(0)
@@ -38,10 +38,10 @@ func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
 	}
 	slices.Sort(names)
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(names, got) {
-		t.Errorf("the files of %v are here; want %v", got, names)
+		t.Errorf("cached versions %v; want %v", got, names)
 	}
 	if h := n.Health(); h.CacheBytes != sum {
-		t.Errorf("health says that %d bytes are here; it is %d", h.CacheBytes, sum)
+		t.Errorf("health reports %d cached bytes; want %d", h.CacheBytes, sum)
 	}
 }
 
@@ -57,8 +57,7 @@ func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size
 	return ds, most*int64(room) + most/2
 }
 
-// TestCache: datasets are fetched ahead as long as there is room, the others on demand, in the place of what was not used
-// for longest.
+// TestCache: datasets are prefetched while they fit, the others are fetched on demand and replace the least recently used.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -85,7 +84,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// TestCache_inUse: what a request holds stays, whatever it costs, and goes when it is released.
+// TestCache_inUse: a version in use is not evicted, even beyond the limit, until it is released.
 func TestCache_inUse(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -102,8 +101,8 @@ func TestCache_inUse(t *testing.T) {
 		b.run(t)
 		pass(5 * time.Second)
 		wantFiles(t, b, ds[0], ds[1])
-		if n := b.log.count("the cache is larger than it should be"); n != 1 {
-			t.Errorf("it was told %d times that the cache is too large", n)
+		if n := b.log.count("cache exceeds its limit"); n != 1 {
+			t.Errorf("logged %d times that the cache exceeds its limit; want once", n)
 		}
 		for i, s := range held {
 			if n := total(t, s); n != 100+i {
@@ -117,7 +116,7 @@ func TestCache_inUse(t *testing.T) {
 	})
 }
 
-// TestCache_oldVersionsFirst: versions that are not live make room for those that are.
+// TestCache_oldVersionsFirst: versions that are not live are evicted first.
 func TestCache_oldVersionsFirst(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -154,8 +153,8 @@ func TestCache_largerThanAll(t *testing.T) {
 		wantListed(t, b.Library, named(1), 101)
 		pass(3 * time.Second)
 		wantFiles(t, b, ds[1])
-		if n := b.log.count("the cache is larger than it should be"); n != 1 {
-			t.Errorf("it was told %d times that the cache is too large", n)
+		if n := b.log.count("cache exceeds its limit"); n != 1 {
+			t.Errorf("logged %d times that the cache exceeds its limit; want once", n)
 		}
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads", n)
@@ -163,8 +162,8 @@ func TestCache_largerThanAll(t *testing.T) {
 	})
 }
 
-// TestCache_keepsWhatIsNowhereElse: a file that was never uploaded is not removed, and neither is a version that is listed
-// because its successor cannot be fetched.
+// TestCache_keepsWhatIsNowhereElse: a file that was never uploaded is not evicted, and neither is an open version whose
+// successor cannot be fetched.
 func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -205,7 +204,7 @@ func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 	})
 }
 
-// TestCache_holdsAreGivenBack: a request that leaves before what it waited for has come holds nothing afterwards.
+// TestCache_holdsAreGivenBack: a request that leaves before its fetch ends holds no reference afterwards.
 func TestCache_holdsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -232,7 +231,7 @@ func TestCache_holdsAreGivenBack(t *testing.T) {
 	})
 }
 
-// TestCache_afterRestart: what an earlier run has left counts, and goes.
+// TestCache_afterRestart: files of an earlier run count and are evicted.
 func TestCache_afterRestart(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -255,7 +254,7 @@ func TestCache_afterRestart(t *testing.T) {
 	})
 }
 
-// TestCache_race lists all the time on nodes with little room while versions are published, rolled back and collected.
+// TestCache_race lists continuously on nodes with a small cache while versions are published, rolled back and collected.
 func TestCache_race(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -10,15 +10,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// cellHash is the hash of a table: the names of its fields and then its records, row by row. A cell is written as its
-// length in bytes, in decimal, a colon and its bytes; a row ends with a line feed. So no two different tables write the
-// same bytes, and anybody can compute the hash from an export.
+// cellHash hashes a table: its field names, then its records, row by row. A cell is written as its length in bytes, in
+// decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and anybody can compute the hash
+// from an export.
 type cellHash struct {
 	sum hash.Hash
 	buf []byte
 }
 
-// hashPrefix tells how the hash is made.
+// hashPrefix names the hash function.
 const hashPrefix = "sha256:"
 
 func newCellHash(fields []herb.Field) *cellHash {
@@ -32,7 +32,7 @@ func newCellHash(fields []herb.Field) *cellHash {
 
 // addCell adds the next cell of a row.
 func addCell[T string | []byte](h *cellHash, value T) {
-	const room = 32 // for the length, and the end of the row before
+	const room = 32 // for the length and the end of the previous row
 	if cap(h.buf)-len(h.buf) < room {
 		h.flush()
 	}
@@ -46,7 +46,6 @@ func addCell[T string | []byte](h *cellHash, value T) {
 	h.buf = append(h.buf, value...)
 }
 
-// endRow ends a row.
 func (h *cellHash) endRow() {
 	if len(h.buf) == cap(h.buf) {
 		h.flush()
@@ -59,14 +58,14 @@ func (h *cellHash) flush() {
 	h.buf = h.buf[:0]
 }
 
-// String returns the hash of what was added.
+// String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
 	h.flush()
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 
-// hashed yields records as they come, and adds each to h.
-func hashed(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb.Record, error] {
+// withHash yields records unchanged and adds each to h.
+func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for r, err := range records {
 			if err == nil {

@@ -20,7 +20,7 @@ func TestCellsDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(b)
-	out, err := newShelf(t).open(t).Publish(t.Context(), library.Publication{
+	out, err := newSharedDir(t).open(t).Publish(t.Context(), library.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{
 			field("id", herb.TypeNumber), field("name", herb.TypeText), field("note", herb.TypeText),
 		}},

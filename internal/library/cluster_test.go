@@ -24,13 +24,13 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// cluster is a database and a store of objects that nodes share.
+// cluster is a database and an object store that nodes share.
 type cluster struct {
 	db     *sqlite.Store
 	bucket *bucket
 }
 
-// inCluster runs a test in a bubble of time, in which nothing takes time but waiting.
+// inCluster runs a test with fake time.
 func inCluster(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newCluster(t)) })
@@ -59,7 +59,7 @@ type node struct {
 	stop      func() // what run has started
 }
 
-// node opens a library in a new folder. change (nil: nothing) adjusts its options.
+// node opens a library in a new folder. change adjusts its options; it may be nil.
 func (c *cluster) node(t testing.TB, change func(*library.Options)) *node {
 	t.Helper()
 	n := &node{catalogue: &unsteady{Catalogue: c.db}, log: &logBook{}, stop: func() {}}
@@ -87,7 +87,7 @@ func (n *node) open(t testing.TB) {
 	t.Cleanup(closing)
 }
 
-// run has the node look after itself, as a server does.
+// run starts Run of the library, as in a server.
 func (n *node) run(t testing.TB) *node {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -110,7 +110,7 @@ func (n *node) restart(t testing.TB) {
 	n.open(t)
 }
 
-// files returns the sizes of the versions that have a file in the node's folder, and complains about leftovers.
+// files returns the file sizes in the node's folder by version, and reports leftover files as errors.
 func (n *node) files(t testing.TB) map[string]int64 {
 	t.Helper()
 	entries, err := os.ReadDir(n.opts.Dir)
@@ -132,7 +132,7 @@ func (n *node) files(t testing.TB) map[string]int64 {
 	return files
 }
 
-// unsteady is a catalogue that can be away.
+// unsteady is a catalogue that can be down.
 type unsteady struct {
 	library.Catalogue
 	away   atomic.Bool
@@ -140,7 +140,7 @@ type unsteady struct {
 	edit   func(d *herb.Dataset)
 }
 
-var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is away")
+var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is down")
 
 func (u *unsteady) check(ctx context.Context) error {
 	if u.silent.Load() {
@@ -153,7 +153,7 @@ func (u *unsteady) check(ctx context.Context) error {
 	return nil
 }
 
-// Generation, Datasets and Versions are library.Catalogue.
+// Generation, Datasets and Versions implement library.Catalogue.
 func (u *unsteady) Generation(ctx context.Context) (int64, error) {
 	if err := u.check(ctx); err != nil {
 		return 0, err
@@ -181,20 +181,20 @@ func (u *unsteady) Versions(ctx context.Context) ([]string, error) {
 	return u.Catalogue.Versions(ctx)
 }
 
-// logBook is what was logged.
+// logBook records the log.
 type logBook struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write is io.Writer.
+// Write implements io.Writer.
 func (b *logBook) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// count returns how many lines have a part.
+// count returns the number of lines that contain part.
 func (b *logBook) count(part string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,7 +213,7 @@ func (b *logBook) String() string {
 	return b.text.String()
 }
 
-// pass lets time go by in a bubble, and all that was to happen in it.
+// pass advances the fake time.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -222,7 +222,7 @@ func pass(d time.Duration) {
 // named returns the n-th dataset of a test.
 func named(n int) herb.Ref { return herb.Ref{Namespace: "shop", Name: fmt.Sprintf("d%d", n)} }
 
-// publishAs publishes a version of a dataset with so many records.
+// publishAs publishes a version of a dataset with a number of records.
 func publishAs(t testing.TB, l *library.Library, ref herb.Ref, n int) herb.Dataset {
 	t.Helper()
 	out, err := l.Publish(t.Context(), library.Publication{
@@ -234,7 +234,7 @@ func publishAs(t testing.TB, l *library.Library, ref herb.Ref, n int) herb.Datas
 	return out.Dataset
 }
 
-// wantListed checks how many records of a dataset a node lists.
+// wantListed checks the number of records of a dataset that a node lists.
 func wantListed(t *testing.T, l *library.Library, ref herb.Ref, want int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
@@ -247,11 +247,11 @@ func wantListed(t *testing.T, l *library.Library, ref herb.Ref, want int) {
 		t.Errorf("%s lists %d records, described as %d; want %d", ref, got, s.Records, want)
 	}
 	if s.File != nil {
-		t.Errorf("%s tells of its file", ref)
+		t.Errorf("the description of %s contains its file", ref)
 	}
 }
 
-// wantUnavailable checks that a node does not list a dataset for now, and says why.
+// wantUnavailable checks that a dataset is unavailable on a node, and the message.
 func wantUnavailable(t *testing.T, l *library.Library, ref herb.Ref, message string) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
@@ -288,7 +288,7 @@ func (c *cluster) wantWhole(t testing.TB) {
 	}
 }
 
-// TestCluster is all that two nodes do when nothing is wrong.
+// TestCluster publishes, rolls back and removes on two nodes without faults.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -332,7 +332,7 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// TestCluster_withoutRun: a command fetches what it is asked for and nothing else.
+// TestCluster_withoutRun: a command fetches only the dataset it needs.
 func TestCluster_withoutRun(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -354,7 +354,7 @@ func TestCluster_withoutRun(t *testing.T) {
 	})
 }
 
-// TestRestart: a node that starts again downloads nothing that it has.
+// TestRestart: a restarted node downloads no file that it has.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -382,7 +382,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestRestart_withoutCatalogue: a node that starts while the database is away lists what it knew, until it hears more.
+// TestRestart_withoutCatalogue: a node that starts while the database is down lists the versions of its catalogue copy until
+// the catalogue is readable.
 func TestRestart_withoutCatalogue(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(u *unsteady, is bool){
@@ -405,31 +406,31 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				}
 				wantListed(t, b.Library, named(2), 2)
 				if took := time.Since(began); took > 5*time.Second {
-					t.Errorf("requests waited %s for a database that is away", took)
+					t.Errorf("requests waited %s for a database that is down", took)
 				}
-				if h := b.Health(); !h.Remembered || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
+				if h := b.Health(); !h.Restored || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
 					t.Errorf("health: %+v", h)
 				}
 				publishAs(t, publisher.Library, named(1), 3)
 				b.run(t)
 				pass(10 * time.Second)
 				wantListed(t, b.Library, named(1), 1)
-				if n := b.log.count("the catalogue cannot be read"); n != 1 {
-					t.Errorf("it was told %d times that the catalogue cannot be read", n)
+				if n := b.log.count("cannot read catalogue"); n != 1 {
+					t.Errorf("logged %d times that the catalogue cannot be read; want once", n)
 				}
 				fail(b.catalogue, false)
 				pass(30 * time.Second)
 				wantListed(t, b.Library, named(1), 3)
 				wantHealth(t, b.Library, library.Health{Open: 2})
-				if n := b.log.count("the catalogue can be read again"); n != 1 {
-					t.Errorf("it was told %d times that the catalogue can be read again", n)
+				if n := b.log.count("catalogue is readable again"); n != 1 {
+					t.Errorf("logged %d times that the catalogue is readable again; want once", n)
 				}
 			})
 		})
 	}
 }
 
-// TestStart_withNothing: a node that never knew anything says so, and recovers.
+// TestStart_withNothing: a node without a catalogue copy reports that it cannot list, and recovers.
 func TestStart_withNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -442,7 +443,7 @@ func TestStart_withNothing(t *testing.T) {
 			}
 		}
 		if b.Health().CanList() {
-			t.Error("a node that knows nothing says that it can list")
+			t.Error("a node without a catalogue reports that it can list")
 		}
 		b.catalogue.away.Store(false)
 		pass(10 * time.Second)
@@ -453,8 +454,9 @@ func TestStart_withNothing(t *testing.T) {
 	})
 }
 
-// TestRemember_anotherCatalogue: what a node knew is not taken for what another catalogue says, whatever its generation.
-func TestRemember_anotherCatalogue(t *testing.T) {
+// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, whatever its
+// generation.
+func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)
@@ -472,8 +474,8 @@ func TestRemember_anotherCatalogue(t *testing.T) {
 	})
 }
 
-// TestRemember_damaged: a file that cannot be understood is no reason not to start.
-func TestRemember_damaged(t *testing.T) {
+// TestCatalogueCopy_damaged: an invalid copy does not prevent the start.
+func TestCatalogueCopy_damaged(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// collectEvery is how often Run removes what is not needed any more.
+	// collectEvery is the interval at which Run collects garbage.
 	collectEvery = 5 * time.Minute
-	// underWay is how old an object is that nobody knows of before no publish can be waiting to make it known.
-	underWay = 24 * time.Hour
-	// neverAgain is how much longer it is known that a version was retired than its object is kept. A publish that slept
-	// until then would make a version live that has no file.
-	neverAgain = 30 * 24 * time.Hour
+	// orphanAge is the age at which an object that is not in the catalogue cannot belong to a running publish.
+	orphanAge = 24 * time.Hour
+	// retiredMargin is how long a retired version is remembered after its object was deleted. A publish suspended for longer
+	// could make a version live whose file is gone.
+	retiredMargin = 30 * 24 * time.Hour
 )
 
-// Collect removes objects that no node needs any more. Any number of nodes may do so at once.
+// Collect deletes objects that no node needs. Several nodes may run it concurrently.
 //
-// A version that is retired never enters the catalogue again, and the catalogue itself sees to that in one transaction. So
-// nothing has to be asked twice: an object that is neither in the catalogue nor retired is retired when it is a day old,
-// and one that was retired for Options.Retention is removed.
+// A retired version never enters the catalogue again, which the catalogue enforces in one transaction. So no second check is
+// needed: an object that is neither in the catalogue nor retired is retired once it is older than orphanAge, and an object
+// that was retired for Options.Retention is deleted.
 func (l *Library) Collect(ctx context.Context) error {
 	if l.cache == nil {
 		return nil
@@ -52,7 +52,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	var forget []string
 	for _, r := range list {
 		retired[r.Version] = r.Since
-		if _, there := objects[r.Version]; !there && now.Sub(r.Since) >= l.opts.Retention+neverAgain {
+		if _, there := objects[r.Version]; !there && now.Sub(r.Since) >= l.opts.Retention+retiredMargin {
 			forget = append(forget, r.Version)
 		}
 	}
@@ -66,7 +66,7 @@ func (l *Library) Collect(ctx context.Context) error {
 			if err = l.opts.Blobs.Delete(ctx, objectName(version)); err == nil {
 				removed++
 			}
-		case !gone && now.Sub(objects[version].Modified) >= underWay && !inCatalogue[version]:
+		case !gone && now.Sub(objects[version].Modified) >= orphanAge && !inCatalogue[version]:
 			_, err = l.catalogue.RetireVersion(ctx, version, now)
 		}
 		errs = append(errs, err)
@@ -75,12 +75,12 @@ func (l *Library) Collect(ctx context.Context) error {
 		errs = append(errs, l.catalogue.ForgetRetired(ctx, forget))
 	}
 	if removed > 0 {
-		l.opts.Log.Info("objects that nobody needs were removed", "objects", removed)
+		l.opts.Log.Info("deleted unreferenced objects", "objects", removed)
 	}
 	return errors.Join(errs...)
 }
 
-// objects returns the objects that are files of versions, by version, and takes down that they are there.
+// objects lists the files of versions in Blobs, by version, and records them in the cache.
 func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	objects, stored := map[string]herb.Blob{}, map[string]bool{}
 	for b, err := range l.opts.Blobs.List(ctx) {
@@ -93,33 +93,32 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.stored, l.cache.collected = stored, l.opts.Now()
+	l.cache.stored, l.cache.lastCollected = stored, l.opts.Now()
 	return objects, nil
 }
 
-// sweepRegularly removes what killed publishes leave, until ctx ends.
+// sweepRegularly runs Sweep until ctx ends.
 func (l *Library) sweepRegularly(ctx context.Context) {
 	every(ctx, collectEvery, func() {
 		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
-			l.opts.Log.Warn("leftovers of interrupted publishes were not removed", "err", err)
+			l.opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 		}
 	})
 }
 
-// clean removes what is not needed any more, here and among Blobs, until ctx ends. The log is told when it begins to fail,
-// not each time.
-func (l *Library) clean(ctx context.Context) {
+// cleanUp collects garbage locally and in Blobs until ctx ends. It logs when it starts to fail, not each time.
+func (l *Library) cleanUp(ctx context.Context) {
 	failing := false
 	do := func() {
 		limited, cancel := context.WithTimeout(ctx, collectEvery)
 		defer cancel()
-		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.takeStock())
-		l.writeDown()
+		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.scanCache())
+		l.saveCatalogueCopy()
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
 		}
 		if failing = err != nil; failing {
-			l.opts.Log.Warn("what is not needed any more is removed later", "err", err)
+			l.opts.Log.Warn("garbage collection failed; will retry", "err", err)
 		}
 	}
 	do()

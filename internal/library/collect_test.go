@@ -36,7 +36,8 @@ func (c *cluster) wantObjects(t *testing.T, want ...string) {
 	}
 }
 
-// TestCollect_retention: what leaves the catalogue stays for as long as was said, not shorter and not much longer.
+// TestCollect_retention: objects of versions that left the catalogue are deleted after the retention, not earlier and not
+// much later.
 func TestCollect_retention(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -83,8 +84,8 @@ func TestCollect_retention(t *testing.T) {
 	})
 }
 
-// TestCollect_unknownObjects: an object that nobody knows of may belong to a publish that is under way, for a day. What is
-// not the file of a version is not touched.
+// TestCollect_unknownObjects: an object that is not in the catalogue may belong to a running publish for a day. Objects that
+// are not files of versions are not touched.
 func TestCollect_unknownObjects(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -115,7 +116,7 @@ func TestCollect_unknownObjects(t *testing.T) {
 		}
 		for _, name := range others {
 			if _, err := os.Stat(filepath.Join(c.bucket.dir, name)); err != nil {
-				t.Errorf("what is none of ours is gone: %v", err)
+				t.Errorf("an object of another program was deleted: %v", err)
 			}
 		}
 		if !slices.Contains(c.bucket.versions(t), live) {
@@ -124,8 +125,8 @@ func TestCollect_unknownObjects(t *testing.T) {
 	})
 }
 
-// TestCollect_publishUnderWay: a publish that takes too long between upload and switch fails, at whatever point others
-// collect; it does not make a version live that has no file.
+// TestCollect_publishUnderWay: a publish that takes too long between upload and commit fails, regardless of when others
+// collect; it does not make a version live whose file is gone.
 func TestCollect_publishUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour, 20 * 24 * time.Hour} {
@@ -163,7 +164,7 @@ func TestCollect_publishUnderWay(t *testing.T) {
 	}
 }
 
-// TestCollect_nodeBehind: a node that is still fetching a version when newer ones have taken its place gets it.
+// TestCollect_nodeBehind: a node that still fetches a version after newer ones went live gets it.
 func TestCollect_nodeBehind(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -171,7 +172,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 		publishAs(t, publisher.Library, ref, 1)
 		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
 		c.bucket.set(only("get", func(x call) error {
-			time.Sleep(20 * time.Second) // of silence, which is less than is given up for
+			time.Sleep(20 * time.Second) // shorter than stallTimeout
 			return x.do()
 		}), nil)
 		var asking sync.WaitGroup
@@ -193,7 +194,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 	})
 }
 
-// TestCollect_fails: a collection that fails says so, and can be repeated.
+// TestCollect_fails: a failed collection returns an error and can be repeated.
 func TestCollect_fails(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"list", "delete"} {
@@ -218,8 +219,8 @@ func TestCollect_fails(t *testing.T) {
 	}
 }
 
-// TestCollect_anyOrder has nodes publish, roll back, remove and collect in random order and at the same time, with
-// operations that fail, while time goes by. No version in the catalogue ever lacks its object.
+// TestCollect_anyOrder has nodes publish, roll back, remove and collect concurrently in random order, with failing
+// operations, while time passes. No version in the catalogue ever lacks its object.
 func TestCollect_anyOrder(t *testing.T) {
 	t.Parallel()
 	for i := range uint64(4) {
@@ -277,7 +278,7 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 	}
 	c.bucket.set(nil, nil)
 	for _, n := range nodes {
-		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "store of objects is away") {
+		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "object store is down") {
 			t.Errorf("logged:\n%s", n.log)
 		}
 	}

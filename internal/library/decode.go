@@ -11,13 +11,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// decoder reads records back from their JSON. It shares no code with what writes them, so that a fault there cannot hide
-// itself. It takes the JSON of a flat object of strings without blanks, which is how records are written, and refuses
-// everything that encoding/json would refuse.
+// decoder reads records back from their JSON. It shares no code with the encoder, so that an encoder bug cannot hide itself.
+// It accepts a flat object of strings without whitespace, which is how records are written, and rejects whatever
+// encoding/json rejects.
 type decoder struct {
 	names []string
 	rest  []byte
-	text  []byte // where escapes are undone
+	text  []byte // buffer for unescaping
 }
 
 func newDecoder(fields []herb.Field) *decoder {
@@ -28,9 +28,9 @@ func newDecoder(fields []herb.Field) *decoder {
 	return d
 }
 
-var errShape = errors.New("it is not a flat object of strings")
+var errShape = errors.New("not a flat object of strings")
 
-// record calls cell with the values of a record in the order of the fields. They are valid during the call.
+// record calls cell with the values of a record in field order. A value is valid during the call only.
 func (d *decoder) record(json []byte, cell func(value []byte)) error {
 	d.rest = json
 	for i, name := range d.names {
@@ -46,7 +46,7 @@ func (d *decoder) record(json []byte, cell func(value []byte)) error {
 			return err
 		}
 		if string(got) != name {
-			return fmt.Errorf("member %d is called %q; it should be %q", i+1, got, name)
+			return fmt.Errorf("member %d is named %q; want %q", i+1, got, name)
 		}
 		if !d.skip(':') {
 			return errShape
@@ -71,16 +71,16 @@ func (d *decoder) skip(c byte) bool {
 	return true
 }
 
-// string reads a string. What it returns is valid until the next call.
+// string reads a string. The result is valid until the next call.
 func (d *decoder) string() ([]byte, error) {
 	if !d.skip('"') {
 		return nil, errShape
 	}
-	n := plain(d.rest)
+	n := plainPrefix(d.rest)
 	if n < len(d.rest) && d.rest[n] == '"' {
 		s := d.rest[:n]
 		d.rest = d.rest[n+1:]
-		return checked(s)
+		return checkUTF8(s)
 	}
 	d.text = d.text[:0]
 	for {
@@ -88,37 +88,37 @@ func (d *decoder) string() ([]byte, error) {
 		d.rest = d.rest[n:]
 		switch {
 		case d.skip('"'):
-			return checked(d.text)
+			return checkUTF8(d.text)
 		case d.skip('\\'):
 			if err := d.escape(); err != nil {
 				return nil, err
 			}
 		default:
-			return nil, errors.New("a string has a control character in it, or no end")
+			return nil, errors.New("control character in string, or unterminated string")
 		}
-		n = plain(d.rest)
+		n = plainPrefix(d.rest)
 	}
 }
 
-func checked(s []byte) ([]byte, error) {
+func checkUTF8(s []byte) ([]byte, error) {
 	if !utf8.Valid(s) {
-		return nil, errors.New("a string is not UTF-8")
+		return nil, errors.New("invalid UTF-8 in string")
 	}
 	return s, nil
 }
 
-// plain counts the bytes up to the first that is a quote, a backslash or a control character.
-func plain(b []byte) int {
+// plainPrefix returns the number of bytes before the first quote, backslash or control character.
+func plainPrefix(b []byte) int {
 	const (
-		each = 0x0101010101010101
+		ones = 0x0101010101010101
 		high = 0x8080808080808080
 	)
 	at := 0
 	for ; len(b)-at >= 8; at += 8 {
 		x := binary.LittleEndian.Uint64(b[at:])
-		quote, backslash := x^('"'*each), x^('\\'*each)
-		// The lowest bit that is set marks the first byte looked for; those above it may be wrong.
-		found := ((quote - each) &^ quote) | ((backslash - each) &^ backslash) | ((x - ' '*each) &^ x)
+		quote, backslash := x^('"'*ones), x^('\\'*ones)
+		// The lowest set bit marks the first match; higher bits may be false positives.
+		found := ((quote - ones) &^ quote) | ((backslash - ones) &^ backslash) | ((x - ' '*ones) &^ x)
 		if found &= high; found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
@@ -131,10 +131,10 @@ func plain(b []byte) int {
 	return at
 }
 
-// escape reads what follows a backslash.
+// escape reads the rest of an escape sequence, after the backslash.
 func (d *decoder) escape() error {
 	if len(d.rest) == 0 {
-		return errors.New("a string has no end")
+		return errors.New("unterminated string")
 	}
 	c := d.rest[0]
 	d.rest = d.rest[1:]
@@ -154,13 +154,13 @@ func (d *decoder) escape() error {
 	case 'u':
 		return d.unicode()
 	default:
-		return fmt.Errorf("a string has the unknown escape \\%c", c)
+		return fmt.Errorf("unknown escape in string: \\%c", c)
 	}
 	return nil
 }
 
-// unicode reads what follows \u, and a second escape if the first is half a character. Half a character alone is refused:
-// there is no telling what it was.
+// unicode reads the rest of a \u escape, and a second escape if the first is a surrogate. A lone surrogate is rejected
+// because it does not encode a character.
 func (d *decoder) unicode() error {
 	r, err := d.hex()
 	if err != nil {
@@ -168,14 +168,14 @@ func (d *decoder) unicode() error {
 	}
 	if utf16.IsSurrogate(r) {
 		if !d.skip('\\') || !d.skip('u') {
-			return errors.New("a string has half a character")
+			return errors.New("lone surrogate in string")
 		}
 		second, err := d.hex()
 		if err != nil {
 			return err
 		}
 		if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
-			return errors.New("a string has half a character")
+			return errors.New("lone surrogate in string")
 		}
 	}
 	d.text = utf8.AppendRune(d.text, r)
@@ -184,7 +184,7 @@ func (d *decoder) unicode() error {
 
 func (d *decoder) hex() (rune, error) {
 	if len(d.rest) < 4 {
-		return 0, errors.New("a string has no end")
+		return 0, errors.New("unterminated string")
 	}
 	r := rune(0)
 	for _, c := range d.rest[:4] {
@@ -195,7 +195,7 @@ func (d *decoder) hex() (rune, error) {
 		case 'a' <= c|0x20 && c|0x20 <= 'f':
 			r |= rune(c|0x20-'a') + 10
 		default:
-			return 0, fmt.Errorf("a string has the unknown escape \\u%s", d.rest[:4])
+			return 0, fmt.Errorf("unknown escape in string: \\u%s", d.rest[:4])
 		}
 	}
 	d.rest = d.rest[4:]

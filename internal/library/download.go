@@ -21,42 +21,42 @@ import (
 	"herbarium/internal/segment"
 )
 
-// stalled is how long no byte may come before a download is given up.
-const stalled = 30 * time.Second
+// stallTimeout cancels a download that receives no byte for so long.
+const stallTimeout = 30 * time.Second
 
-// errDamaged says that an object is not what was published.
-var errDamaged = errors.New("what was fetched is not what was published")
+// errDamaged reports that a file differs from what was published.
+var errDamaged = errors.New("file differs from what was published")
 
-// damaged reports whether an error says that a file is not what was published.
-func damaged(err error) bool {
+// isDamaged reports whether an error means that a file differs from what was published.
+func isDamaged(err error) bool {
 	return errors.Is(err, errDamaged) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated)
 }
 
-// reason tells kinds of failures apart: messages may differ in what means nothing.
-func reason(err error) string {
-	if damaged(err) {
+// failureKind classifies an error, because messages of the same failure may differ in detail.
+func failureKind(err error) string {
+	if isDamaged(err) {
 		return "damaged"
 	}
 	return string(herb.CodeOf(errors.Unwrap(err)))
 }
 
-// obtain opens the version that a fetch is for: the file that is here, if it is right, else the one that is stored.
-func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
-	release, err := l.cache.slot(ctx, f)
+// openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
+func (l *Library) openOrFetch(ctx context.Context, f *fetch) (*openVersion, error) {
+	release, err := l.cache.acquireSlot(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	d := f.dataset
-	r, err := l.openHere(d)
+	r, err := l.openLocal(d)
 	switch {
 	case err == nil:
-		return newVolume(d, r), nil
+		return newOpenVersion(d, r), nil
 	case errors.Is(err, fs.ErrNotExist):
 	case l.intact(ctx, d, err):
-		return nil, err // only a newer program can read it, for example; to fetch it again would not help
+		return nil, err // fetching again would not help, for example if only a newer program can read it
 	case d.File != nil:
-		l.opts.Log.Error("a file is not what was published; it is fetched again", "file", objectName(d.Version), "err", err)
+		l.opts.Log.Error("local file is damaged; fetching it again", "file", objectName(d.Version), "err", err)
 		if err := l.removeFile(d.Version); err != nil {
 			return nil, err
 		}
@@ -67,12 +67,12 @@ func (l *Library) obtain(ctx context.Context, f *fetch) (*volume, error) {
 	if r, err = l.openFetched(d); err != nil {
 		return nil, err
 	}
-	return newVolume(d, r), nil
+	return newOpenVersion(d, r), nil
 }
 
-// openHere opens a file that is here. It has its name because it was checked when it was built or fetched, so it is looked
-// at as on a single machine: its size, its frame and, unless it is large, its checksums.
-func (l *Library) openHere(d herb.Dataset) (*segment.Reader, error) {
+// openLocal opens a local file. A file gets its name only after it was verified, so this checks its size, its frame and,
+// unless it is large, its checksums, as on a single machine.
+func (l *Library) openLocal(d herb.Dataset) (*segment.Reader, error) {
 	r, err := openSegment(l.file(d.Version))
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (l *Library) openHere(d herb.Dataset) (*segment.Reader, error) {
 	return r, nil
 }
 
-// openFetched opens a file that was just fetched and reads it through, whatever its size.
+// openFetched opens a file that was just fetched and verifies all of it, whatever its size.
 func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
 	r, err := segment.Open(l.file(d.Version))
 	if err == nil {
@@ -92,30 +92,30 @@ func (l *Library) openFetched(d herb.Dataset) (*segment.Reader, error) {
 		}
 		err = errors.Join(err, r.Release())
 	}
-	if damaged(err) {
+	if isDamaged(err) {
 		err = errors.Join(err, l.removeFile(d.Version))
 	}
 	return nil, err
 }
 
-// intact reports whether the file of a version that failed to open is what was published all the same.
+// intact reports whether a file that failed to open is nevertheless what was published.
 func (l *Library) intact(ctx context.Context, d herb.Dataset, failed error) bool {
 	if d.File == nil {
-		return !damaged(failed)
+		return !isDamaged(failed)
 	}
-	file, err := l.sum(ctx, d.Version)
+	file, err := l.hashFile(ctx, d.Version)
 	return err == nil && *file == *d.File
 }
 
-// checkSize compares a size with that of a version's file, where that is known.
+// checkSize compares a size with that of the version's file, if known.
 func checkSize(d herb.Dataset, size int64) error {
 	if d.File == nil || size == d.File.Size {
 		return nil
 	}
-	return fmt.Errorf("%w: there are %d bytes; it had %d", errDamaged, size, d.File.Size)
+	return fmt.Errorf("%w: size is %d bytes; want %d", errDamaged, size, d.File.Size)
 }
 
-// download brings the file of a version here. It gets its name only when it is complete and what was published.
+// download fetches the file of a version. The file gets its name only once it is complete and verified.
 func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 	d := f.dataset
 	stem := d.Version + "." + strings.ToLower(rand.Text())
@@ -149,23 +149,23 @@ func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 	return nil
 }
 
-// receive writes what is stored of a version into a file and checks it.
+// receive writes the stored file of a version to file and verifies it.
 func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(stalled, func() {
-		cancel(herb.Errorf(herb.CodeUnavailable, "no byte has come for %s", stalled))
+	silence := time.AfterFunc(stallTimeout, func() {
+		cancel(herb.Errorf(herb.CodeUnavailable, "no data received for %s", stallTimeout))
 	})
 	defer silence.Stop()
-	w := &receiver{file: file, sum: sha256.New(), got: &f.got, most: -1, silence: silence}
+	w := &receiver{file: file, sum: sha256.New(), received: &f.received, limit: -1, stallTimer: silence}
 	if f.dataset.File != nil {
-		w.most = f.dataset.File.Size
+		w.limit = f.dataset.File.Size
 	}
-	f.got.Store(0)
+	f.received.Store(0)
 	err := l.opts.Blobs.Get(ctx, objectName(f.dataset.Version), w)
-	size := f.got.Load()
+	size := f.received.Load()
 	switch {
-	case w.err != nil: // it may not be handed on
+	case w.err != nil: // Blobs may not return the error of the writer
 		return 0, w.err
 	case err != nil && ctx.Err() != nil:
 		return 0, context.Cause(ctx)
@@ -176,31 +176,31 @@ func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int
 		return 0, err
 	}
 	if sum := hex.EncodeToString(w.sum.Sum(nil)); f.dataset.File != nil && sum != f.dataset.File.SHA256 {
-		return 0, fmt.Errorf("%w: its SHA-256 is %s; it had %s", errDamaged, sum, f.dataset.File.SHA256)
+		return 0, fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, sum, f.dataset.File.SHA256)
 	}
 	return size, file.Sync()
 }
 
-// receiver writes a file, adds up its hash and refuses more bytes than there should be.
+// receiver writes a file, hashes it and rejects more bytes than expected.
 type receiver struct {
-	file    io.Writer
-	sum     hash.Hash
-	got     *atomic.Int64
-	most    int64 // negative: any number
-	silence *time.Timer
-	err     error
+	file       io.Writer
+	sum        hash.Hash
+	received   *atomic.Int64
+	limit      int64 // negative: no limit
+	stallTimer *time.Timer
+	err        error
 }
 
-// Write is io.Writer.
+// Write implements io.Writer.
 func (w *receiver) Write(p []byte) (n int, err error) {
-	w.silence.Reset(stalled)
-	if w.most >= 0 && w.got.Load()+int64(len(p)) > w.most {
-		w.err = fmt.Errorf("%w: there are more than %d bytes", errDamaged, w.most)
+	w.stallTimer.Reset(stallTimeout)
+	if w.limit >= 0 && w.received.Load()+int64(len(p)) > w.limit {
+		w.err = fmt.Errorf("%w: more than %d bytes", errDamaged, w.limit)
 		return 0, w.err
 	}
 	n, err = w.file.Write(p)
 	w.sum.Write(p[:n])
-	w.got.Add(int64(n))
+	w.received.Add(int64(n))
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
@@ -208,5 +208,5 @@ func (w *receiver) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// percent tells how much of a whole is there.
+// percent formats a fraction.
 func percent(done, total int64) string { return strconv.FormatInt(100*done/total, 10) + " %" }

@@ -6,7 +6,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// SetOpenFile replaces how a library without Blobs opens the file of a version. It must be called before the first look-up.
+// SetOpenFile replaces how a library without Blobs opens segment files. It must be called before the first look-up.
 func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
 	l.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openSegment) }
 }

@@ -24,8 +24,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// edition is what one version of the dataset is made from.
-type edition struct {
+// content is what one version of the dataset is built from.
+type content struct {
 	name    string
 	records []herb.Record
 	asked   []*query.Request
@@ -37,11 +37,11 @@ var editionFields = []herb.Field{
 	{Name: "tags", Type: herb.TypeList, Filterable: true, Sortable: true},
 }
 
-// newEdition returns an edition that differs in every record from those of other names. Those of the same size take as
-// many operations to publish, if their names have the same length.
-func newEdition(t *testing.T, name string, records int) edition {
+// newContent returns a content that differs in every record from those of other names. Contents of the same size whose names
+// have the same length take the same number of operations to publish.
+func newContent(t *testing.T, name string, records int) content {
 	t.Helper()
-	e := edition{name: name}
+	e := content{name: name}
 	for i := range records {
 		e.records = append(e.records, herb.Record{
 			fmt.Sprintf("%s rose %d", name, i*7%10), strings.Repeat("red,", i%2) + name,
@@ -64,7 +64,7 @@ func newEdition(t *testing.T, name string, records int) edition {
 	return e
 }
 
-func (e edition) sequence() iter.Seq2[herb.Record, error] {
+func (e content) sequence() iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for _, r := range e.records {
 			if !yield(r, nil) {
@@ -74,8 +74,8 @@ func (e edition) sequence() iter.Seq2[herb.Record, error] {
 	}
 }
 
-// listedAs reports how a listing differs from that of an edition.
-func (e edition) listedAs(ctx context.Context, source library.Source) error {
+// listedAs returns how a listing differs from a content.
+func (e content) listedAs(ctx context.Context, source library.Source) error {
 	for i, q := range e.asked {
 		got, err := source.List(ctx, q)
 		if err != nil {
@@ -83,26 +83,26 @@ func (e edition) listedAs(ctx context.Context, source library.Source) error {
 		}
 		want := e.answers[i]
 		if want.Total != got.Total || !slices.EqualFunc(want.Records, got.Records, bytes.Equal) {
-			return fmt.Errorf("%q of the %s edition differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
+			return fmt.Errorf("%q of the %s content differs (-want +got):\n%s", q, e.name, cmp.Diff(want, got))
 		}
 	}
 	return nil
 }
 
-// trial is a library in which something is going to fail while an edition takes the place of another.
+// trial is a library in which a fault occurs while a new version replaces another.
 type trial struct {
-	*shelf
+	*sharedDir
 	fs        *faultyFS
 	catalogue *faultyCatalogue
 	publisher *library.Library
-	before    edition
-	after     edition
+	before    content
+	after     content
 	published []herb.Dataset
 }
 
-func newTrial(t *testing.T, before, after edition, memory int) *trial {
+func newTrial(t *testing.T, before, after content, memory int) *trial {
 	t.Helper()
-	x := &trial{shelf: newShelf(t), fs: &faultyFS{at: -1}, before: before, after: after}
+	x := &trial{sharedDir: newSharedDir(t), fs: &faultyFS{at: -1}, before: before, after: after}
 	x.catalogue = &faultyCatalogue{Catalogue: x.db}
 	l, err := library.Open(x.catalogue, library.Options{
 		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },
@@ -122,7 +122,7 @@ func newTrial(t *testing.T, before, after edition, memory int) *trial {
 	return x
 }
 
-func (x *trial) publish(ctx context.Context, e edition) error {
+func (x *trial) publish(ctx context.Context, e content) error {
 	out, err := x.publisher.Publish(ctx, library.Publication{
 		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: editionFields}, Records: e.sequence(),
 	})
@@ -132,9 +132,9 @@ func (x *trial) publish(ctx context.Context, e edition) error {
 	return err
 }
 
-// judge looks at what is there after a publish that ended in failed: the edition before, or the one after if it did not
-// fail, and nothing else once leftovers are swept; and the next publish succeeds.
-func (x *trial) judge(t *testing.T, failed error) error {
+// verify checks the library after a publish that ended with failed: it has the old version, or the new one if the publish
+// succeeded, and no other files once leftovers are swept; and the next publish succeeds.
+func (x *trial) verify(t *testing.T, failed error) error {
 	t.Helper()
 	if x.fs.open != 0 {
 		return fmt.Errorf("%d files are left open", x.fs.open)
@@ -152,8 +152,8 @@ func (x *trial) judge(t *testing.T, failed error) error {
 	return x.expect(t, x.after)
 }
 
-// expect tells how a library, and one that was just opened, differ from one with a single edition.
-func (x *trial) expect(t *testing.T, want edition) error {
+// expect returns how the library, and a newly opened one, differ from one with a single version.
+func (x *trial) expect(t *testing.T, want content) error {
 	t.Helper()
 	if err := x.publisher.Refresh(t.Context()); err != nil { // as Run does
 		return err
@@ -195,11 +195,11 @@ func (x *trial) expect(t *testing.T, want edition) error {
 	return nil
 }
 
-// TestPublish_anyOperationFails has each operation on a file that a publish consists of go wrong, one after the other, in
-// every way it can. The version before stays or the new one is there, whole, and the publisher knows which.
+// TestPublish_anyOperationFails fails each file operation of a publish in turn, in every way. Either the old version stays
+// or the new one is live and complete, and the publisher knows which.
 func TestPublish_anyOperationFails(t *testing.T) {
 	t.Parallel()
-	before, after := newEdition(t, "old", 20), newEdition(t, "new", 20)
+	before, after := newContent(t, "old", 20), newContent(t, "new", 20)
 	for name, memory := range map[string]int{"in memory": 0, "spilled": 1 << 10} {
 		for _, kind := range faults() {
 			t.Run(name+"/"+kind.name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestPublish_anyOperationFails(t *testing.T) {
 	}
 }
 
-// failAt publishes with a fault and tells what is not as it should be.
+// failAt publishes with a fault and returns what is wrong afterwards.
 func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	t.Helper()
 	held, err := x.publisher.Acquire(t.Context(), ref)
@@ -245,7 +245,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	}
 	switch {
 	case fired[0].path == "changed" || fired[0].kind == "remove" && fired[0].path == live+".segment":
-		// The switch is made: what is left is the bell, and the removal of what was live before.
+		// The switch is made: what is left is the notification, and the removal of the previous version.
 		if failed != nil {
 			return wrap(errors.New("it should not have failed: the new version was live"))
 		}
@@ -258,16 +258,16 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	if err := x.before.listedAs(t.Context(), held); err != nil {
 		return wrap(fmt.Errorf("what was acquired before: %w", err))
 	}
-	return wrap(x.judge(t, failed))
+	return wrap(x.verify(t, failed))
 }
 
-// TestPublish_diskLies: what was not written as it should be is noticed before it goes live.
+// TestPublish_diskLies: silent corruption by the disk is noticed before the version goes live.
 func TestPublish_diskLies(t *testing.T) {
 	t.Parallel()
 	for _, kind := range lies() {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 25), 0)
+			x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 25), 0)
 			x.fs.arm(kind, 0)
 			failed := x.publish(t.Context(), x.after)
 			if _, fired := x.fs.disarm(); len(fired) != 1 {
@@ -276,18 +276,18 @@ func TestPublish_diskLies(t *testing.T) {
 			if !errors.Is(failed, segment.ErrCorrupt) && !errors.Is(failed, segment.ErrTruncated) && !errors.Is(failed, fs.ErrNotExist) {
 				t.Errorf("Publish: %v", failed)
 			}
-			if err := x.judge(t, failed); err != nil {
+			if err := x.verify(t, failed); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// TestPublish_order holds what a power failure would test: the file is synced before it gets its name, and its name
-// before the catalogue knows it.
+// TestPublish_order checks the order that a power failure requires: the file is synced before it gets its name, and named
+// before the catalogue contains it.
 func TestPublish_order(t *testing.T) {
 	t.Parallel()
-	x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 20), 0)
+	x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 20), 0)
 	x.fs.arm(fault{}, -1)
 	var atSwitch []operation
 	x.catalogue.add = func(do func() error) error {
@@ -310,14 +310,14 @@ func TestPublish_order(t *testing.T) {
 	}
 }
 
-// TestSweep_anyOperationFails: a sweep that fails says so, takes nothing that is not to be taken, and can be repeated.
+// TestSweep_anyOperationFails: a failed sweep returns an error, removes nothing it must keep, and can be repeated.
 func TestSweep_anyOperationFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range faults()[:3] {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			for at, more := 0, true; more; at++ {
-				x := newTrial(t, newEdition(t, "old", 1), edition{}, 0)
+				x := newTrial(t, newContent(t, "old", 1), content{}, 0)
 				for _, name := range []string{"a.segment", "b.segment.part"} {
 					if err := os.WriteFile(filepath.Join(x.dir, name), nil, 0o600); err != nil {
 						t.Fatal(err)
@@ -332,7 +332,7 @@ func TestSweep_anyOperationFails(t *testing.T) {
 					t.Errorf("operation %d, %v: Sweep: %v", at+1, fired, err)
 				}
 				if more && fired[0].kind == "stat" && !slices.Contains(x.files(t), fired[0].path) {
-					t.Errorf("%s was removed although nobody knows how old it is", fired[0].path)
+					t.Errorf("%s was removed although its age is unknown", fired[0].path)
 				}
 				if err := x.expect(t, x.before); err != nil {
 					t.Errorf("operation %d, %v: %v", at+1, fired, err)

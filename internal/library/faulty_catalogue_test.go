@@ -19,7 +19,7 @@ type faultyCatalogue struct {
 	retire   error
 }
 
-// AddVersion, PruneVersions, Versions and RetireVersion are library.Catalogue.
+// AddVersion, PruneVersions, Versions and RetireVersion implement library.Catalogue.
 func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string) error {
 	do := func() error { return c.Catalogue.AddVersion(ctx, d, over) }
 	if c.add != nil {
@@ -53,7 +53,7 @@ func (c *faultyCatalogue) RetireVersion(ctx context.Context, version string, at 
 	return c.Catalogue.RetireVersion(ctx, version, at)
 }
 
-// TestPublish_catalogueFails has the catalogue fail, before or after it has done what it was asked.
+// TestPublish_catalogueFails has the catalogue fail before or after it executes an operation.
 func TestPublish_catalogueFails(t *testing.T) {
 	t.Parallel()
 	locked := errors.New("the database is locked")
@@ -65,16 +65,16 @@ func TestPublish_catalogueFails(t *testing.T) {
 		live     bool // the new version is, although it was reported that it failed
 	}{
 		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
-		"the version is added all the same":      {fault: faultyCatalogue{add: after}},
-		"it is not added, and nobody can tell":   {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
-		"it is added, and nobody can tell":       {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
+		"error after the version was added":      {fault: faultyCatalogue{add: after}},
+		"not added, and unknown":                 {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
+		"added, and unknown":                     {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
 		"old versions are not pruned":            {fault: faultyCatalogue{prune: before}},
 		"old versions are pruned, but not named": {fault: faultyCatalogue{prune: after}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newTrial(t, newEdition(t, "old", 20), newEdition(t, "new", 25), 0)
+			x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 25), 0)
 			test.fault.Catalogue = x.db
 			*x.catalogue = test.fault
 			failed := x.publish(t.Context(), x.after)
@@ -89,7 +89,7 @@ func TestPublish_catalogueFails(t *testing.T) {
 				}
 				x.published, failed = append(x.published, herb.Dataset{Ref: ref, Version: history[0].Version}), nil
 			}
-			if err := x.judge(t, failed); err != nil {
+			if err := x.verify(t, failed); err != nil {
 				t.Error(err)
 			}
 		})

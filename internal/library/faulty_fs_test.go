@@ -10,29 +10,29 @@ import (
 	"herbarium/internal/segment"
 )
 
-// fault is a way in which an operation on a file goes wrong.
+// fault is a way in which a file operation fails.
 type fault struct {
 	name  string
 	only  string // the kind of operation that can go wrong in this way; empty: every kind
 	path  string // the last element of the only path that it befalls; empty: any
 	does  func(do func() error) error
 	write func(f segment.File, p []byte) (int, error) // nil: as does
-	after bool                                        // the operation is done all the same
+	after bool                                        // the operation runs despite the error
 	ever  bool                                        // all operations that follow go wrong as well
 }
 
-// mayLeave reports whether a publish that fails in this way has no means to remove what it has made.
+// mayLeave reports whether a publish that fails in this way cannot remove its files.
 func (f fault) mayLeave(o operation) bool {
 	return f.ever || o.kind == "remove" || f.after && (o.kind == "mkdir" || o.kind == "rename")
 }
 
-// What a disk reports.
+// Errors of a disk.
 const (
 	errDisk = syscall.EIO
 	errFull = syscall.ENOSPC
 )
 
-// faults returns the ways in which operations go wrong.
+// faults returns the ways in which operations fail.
 func faults() []fault {
 	before := func(func() error) error { return errDisk }
 	after := func(do func() error) error {
@@ -53,7 +53,7 @@ func faults() []fault {
 	}
 }
 
-// lies returns the ways in which the file of a version becomes another than was written, and nothing is reported.
+// lies returns the ways in which a file is corrupted silently.
 func lies() []fault {
 	flip := func(at func(size int) int) func(segment.File, []byte) (int, error) {
 		return func(f segment.File, p []byte) (int, error) {
@@ -74,13 +74,13 @@ func lies() []fault {
 	}
 }
 
-// operation is something done to a file.
+// operation is a file operation.
 type operation struct {
 	kind string // "mkdir", "open", "read dir", "rename", "remove", or of an open file "read", "write", "seek", "sync", "close"
 	path string // its last element
 }
 
-// faultyFS is a file system of which one operation goes wrong.
+// faultyFS is a file system in which one operation fails.
 type faultyFS struct {
 	segment.OS
 	mu      sync.Mutex
@@ -92,14 +92,14 @@ type faultyFS struct {
 	open    int // files
 }
 
-// arm has the operation with a number, counted from now on, go wrong.
+// arm makes the operation with a number, counted from now, fail.
 func (f *faultyFS) arm(kind fault, at int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault, f.at, f.counted, f.all, f.fired = kind, at, 0, nil, nil
 }
 
-// disarm has nothing go wrong any more and returns how many operations there were, and which went wrong.
+// disarm disables the fault and returns the number of operations and those that failed.
 func (f *faultyFS) disarm() (counted int, fired []operation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +107,7 @@ func (f *faultyFS) disarm() (counted int, fired []operation) {
 	return f.counted, f.fired
 }
 
-// hit counts an operation and tells whether it goes wrong.
+// hit counts an operation and reports whether it fails.
 func (f *faultyFS) hit(kind, path string) (fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,14 +131,14 @@ func (f *faultyFS) do(kind, path string, do func() error) error {
 	return do()
 }
 
-// opened counts files that are open.
+// opened counts open files.
 func (f *faultyFS) opened(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.open += n
 }
 
-// Mkdir, OpenFile, ReadDir, Rename and RemoveAll are segment.FS.
+// Mkdir, OpenFile, ReadDir, Rename and RemoveAll implement segment.FS.
 func (f *faultyFS) Mkdir(name string, perm fs.FileMode) error {
 	return f.do("mkdir", name, func() error { return f.OS.Mkdir(name, perm) })
 }
@@ -178,13 +178,13 @@ func (f *faultyFS) RemoveAll(name string) error {
 	return f.do("remove", name, func() error { return f.OS.RemoveAll(name) })
 }
 
-// faultyEntry is an entry of a folder of a faultyFS.
+// faultyEntry is a directory entry of a faultyFS.
 type faultyEntry struct {
 	fs.DirEntry
 	fs *faultyFS
 }
 
-// Info is fs.DirEntry.
+// Info implements fs.DirEntry.
 func (e faultyEntry) Info() (info fs.FileInfo, err error) {
 	err = e.fs.do("stat", e.Name(), func() (err error) {
 		info, err = e.DirEntry.Info()
@@ -200,7 +200,7 @@ type faultyFile struct {
 	closed bool
 }
 
-// Read, Write, Seek, Sync and Close are segment.File.
+// Read, Write, Seek, Sync and Close implement segment.File.
 func (f *faultyFile) Read(p []byte) (n int, err error) {
 	if wrong, ok := f.fs.hit("read", f.Name()); ok {
 		return 0, wrong.does(func() error { _, err := f.File.Read(p); return err })
@@ -233,7 +233,7 @@ func (f *faultyFile) Seek(offset int64, whence int) (n int64, err error) {
 
 func (f *faultyFile) Sync() error { return f.fs.do("sync", f.Name(), f.File.Sync) }
 
-// Close closes the file even if it says otherwise: the number of open files is limited.
+// Close closes the file even if it returns an error, because the number of open files is limited.
 func (f *faultyFile) Close() error {
 	closing := f.File.Close()
 	if f.closed {

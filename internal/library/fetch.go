@@ -9,36 +9,36 @@ import (
 	"herbarium/internal/herb"
 )
 
-// fetch brings one version of a dataset to this node. There is at most one of each dataset at a time.
+// fetch is the transfer of one version of a dataset to this node. Each dataset has at most one at a time.
 type fetch struct {
-	dataset herb.Dataset
-	turn    int64         // of the shelf that wanted it
-	got     atomic.Int64  // bytes
-	asked   chan struct{} // closed when a request waits
-	done    chan struct{} // closed when the rest is decided
+	dataset   herb.Dataset
+	sequence  int64         // of the live set that started it
+	received  atomic.Int64  // bytes
+	requested chan struct{} // closed when the first request waits
+	done      chan struct{} // closed when the fields below are final
 
-	waiting int     // requests; each is given a hold of the volume
-	volume  *volume // nil: it failed
+	waiting int          // waiting requests; each gets a reference to the version
+	opened  *openVersion // nil if the fetch failed
 	err     error
 }
 
-// failure is why a version was not fetched.
+// failure records why a version could not be fetched or opened.
 type failure struct {
-	version string
-	err     error
-	cause   string // of err, to log it once; used without Blobs
-	tries   int
-	again   time.Time // not before
+	version  string
+	err      error
+	cause    string // of err, to log it once; used without Blobs only
+	attempts int
+	retryAt  time.Time // earliest next attempt
 }
 
-// The waits between two attempts to fetch a version.
+// Backoff between attempts to fetch or open a version.
 const (
-	firstWait = time.Second
-	mostWait  = time.Minute
+	minBackoff = time.Second
+	maxBackoff = time.Minute
 )
 
-// await returns a version of a dataset that is not open on this node when it was fetched.
-func (l *Library) await(ctx context.Context, ref herb.Ref) (Snapshot, error) {
+// awaitFetch returns a version of a dataset that is not open on this node, once it was fetched.
+func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 	limited := ctx
 	if l.opts.Wait > 0 {
 		var cancel context.CancelFunc
@@ -46,47 +46,47 @@ func (l *Library) await(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		defer cancel()
 	}
 	for {
-		f, snap, err := l.join(ref)
+		f, snap, err := l.joinFetch(ref)
 		if f == nil {
 			return snap, err
 		}
 		select {
 		case <-f.done:
 		case <-limited.Done():
-			l.leave(f)
+			l.leaveFetch(f)
 			if ctx.Err() != nil {
 				return Snapshot{}, context.Cause(ctx)
 			}
-			return Snapshot{}, f.underWay()
+			return Snapshot{}, f.inProgressError()
 		}
 		if f.err == nil {
-			return f.volume.snapshot(), nil
+			return f.opened.snapshot(), nil
 		}
-		if e := l.shelf.Load().entries[ref]; e != nil && e.live.Version == f.dataset.Version {
+		if e := l.live.Load().entries[ref]; e != nil && e.live.Version == f.dataset.Version {
 			return Snapshot{}, f.err
 		}
-		// Another version is live by now, or none.
+		// Another version went live meanwhile, or the dataset was removed.
 	}
 }
 
-// underWay is the error for those who do not wait any longer.
-func (f *fetch) underWay() error {
+// inProgressError is the error for a request whose wait has ended.
+func (f *fetch) inProgressError() error {
 	part := ""
 	if file := f.dataset.File; file != nil && file.Size > 0 {
-		part = " (" + percent(f.got.Load(), file.Size) + " are here)"
+		part = " (" + percent(f.received.Load(), file.Size) + " done)"
 	}
-	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being fetched to this server%s; try again in a moment", f.dataset.Ref, part)
+	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being fetched%s; try again", f.dataset.Ref, part)
 }
 
-// join waits for the fetch of a dataset together with others, and begins it if it is the first. Where that is not to be,
-// it returns no fetch but a snapshot or an error.
-func (l *Library) join(ref herb.Ref) (*fetch, Snapshot, error) {
+// joinFetch adds a request to the fetch of a dataset, and starts the fetch if there is none. If no fetch is needed or
+// possible, it returns a snapshot or an error instead.
+func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.shelf.Load().entries[ref]
+	e := l.live.Load().entries[ref]
 	switch {
 	case l.cache.closed:
-		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "dataset %s cannot be fetched to this server, which is stopping", ref)
+		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "cannot fetch dataset %s: the server is stopping", ref)
 	case e == nil:
 		return nil, Snapshot{}, noDataset(ref, nil)
 	}
@@ -96,37 +96,37 @@ func (l *Library) join(ref herb.Ref) (*fetch, Snapshot, error) {
 	}
 	f := l.cache.fetches[ref]
 	if f == nil {
-		if failed := l.cache.pending(e, l.opts.Now()); failed != nil {
+		if failed := l.cache.pendingFailure(e, l.opts.Now()); failed != nil {
 			return nil, Snapshot{}, failed.err
 		}
-		f = l.begin(e)
+		f = l.startFetch(e)
 	}
 	if f.waiting++; f.waiting == 1 {
 		select {
-		case <-f.asked: // others have waited and left
+		case <-f.requested: // earlier requests waited and left
 		default:
-			close(f.asked)
+			close(f.requested)
 		}
 	}
 	return f, Snapshot{}, nil
 }
 
-// leave is for a request that does not wait any longer. The fetch goes on.
-func (l *Library) leave(f *fetch) {
+// leaveFetch removes a request that stops waiting. The fetch continues.
+func (l *Library) leaveFetch(f *fetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.waiting--
-	if f.volume != nil { // it came too late, with a hold
-		_ = f.volume.Release()
+	if f.opened != nil { // it arrived too late; drop the reference
+		_ = f.opened.Release()
 	}
 }
 
-// begin begins to fetch the live version of a dataset; nil: the library is closed. l.mu is held.
-func (l *Library) begin(e *entry) *fetch {
-	f := &fetch{dataset: e.live, turn: l.shelf.Load().turn, asked: make(chan struct{}), done: make(chan struct{})}
+// startFetch starts fetching the live version of a dataset. It returns nil if the library is closed. l.mu is held.
+func (l *Library) startFetch(e *entry) *fetch {
+	f := &fetch{dataset: e.live, sequence: l.live.Load().sequence, requested: make(chan struct{}), done: make(chan struct{})}
 	ok := l.cache.spawn(func(ctx context.Context) {
-		v, err := l.obtain(ctx, f)
-		l.finish(ctx, f, v, err)
+		v, err := l.openOrFetch(ctx, f)
+		l.finishFetch(ctx, f, v, err)
 	})
 	if !ok {
 		return nil
@@ -135,83 +135,83 @@ func (l *Library) begin(e *entry) *fetch {
 	return f
 }
 
-// update begins to fetch the live version of a dataset of which another is open, if nothing is in the way. l.mu is held.
-func (l *Library) update(e *entry) {
-	if e.open != nil && !e.current() && l.cache.fetches[e.live.Ref] == nil && l.cache.pending(e, l.opts.Now()) == nil {
-		l.begin(e)
+// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is
+// held.
+func (l *Library) fetchIfOutdated(e *entry) {
+	if e.open != nil && !e.current() && l.cache.fetches[e.live.Ref] == nil && l.cache.pendingFailure(e, l.opts.Now()) == nil {
+		l.startFetch(e)
 	}
 }
 
-// finish decides a fetch.
-func (l *Library) finish(ctx context.Context, f *fetch, v *volume, err error) {
+// finishFetch installs the result of a fetch, or records its failure.
+func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ref, c := f.dataset.Ref, l.cache
 	delete(c.fetches, ref)
-	if f.volume = v; err != nil {
-		f.err = herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be fetched to this server at the moment; try again", ref)
+	if f.opened = v; err != nil {
+		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot fetch dataset %s; try again", ref)
 		if ctx.Err() == nil {
-			l.blame(f, err)
+			l.recordFetchFailure(f, err)
 		}
 	} else {
 		delete(c.failures, ref)
 		for range f.waiting {
 			v.Acquire()
 		}
-		l.install(f, v)
+		l.installFetched(f, v)
 	}
 	close(f.done)
-	if e := l.shelf.Load().entries[ref]; e != nil {
-		l.update(e)
+	if e := l.live.Load().entries[ref]; e != nil {
+		l.fetchIfOutdated(e)
 	}
 }
 
-// install puts a volume on the shelf unless what is there came later, as the catalogue has it. A version that is not live
-// any more is better than the one before it: where versions come faster than they can be fetched, the last that came is
-// listed. l.mu is held.
-func (l *Library) install(f *fetch, v *volume) {
-	e := l.shelf.Load().entries[f.dataset.Ref]
-	if e == nil || e.open != nil && e.open.turn >= f.turn {
+// installFetched makes a fetched version the open one, unless a later one is open. A version that is no longer live still
+// replaces an older one: where versions are published faster than they can be fetched, the latest fetched one is listed.
+// l.mu is held.
+func (l *Library) installFetched(f *fetch, v *openVersion) {
+	e := l.live.Load().entries[f.dataset.Ref]
+	if e == nil || e.open != nil && e.open.sequence >= f.sequence {
 		_ = v.Release()
 		return
 	}
-	v.turn = f.turn
+	v.sequence = f.sequence
 	l.cache.touch(v)
-	l.put(f.dataset.Ref, v)
-	l.opts.Log.Info("serving", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
+	l.setOpen(f.dataset.Ref, v)
+	l.opts.Log.Info("serving version", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
 }
 
-// blame takes down that a fetch has failed, and when it is tried again. The log is told when the reason is another than
-// the last time. l.mu is held.
-func (l *Library) blame(f *fetch, err error) {
-	now := failure{version: f.dataset.Version, err: f.err, tries: 1}
+// recordFetchFailure records a failed fetch and when to retry. It logs when the kind of failure changes. l.mu is held.
+func (l *Library) recordFetchFailure(f *fetch, err error) {
+	now := failure{version: f.dataset.Version, err: f.err, attempts: 1}
 	before := l.cache.failures[f.dataset.Ref]
 	if before != nil && before.version == now.version {
-		now.tries += before.tries
+		now.attempts += before.attempts
 	}
-	wait := backoff(now.tries)
-	now.again = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // nodes that failed together should not come back together
+	wait := backoff(now.attempts)
+	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	l.cache.failures[f.dataset.Ref] = &now
-	if now.tries == 1 || reason(before.err) != reason(f.err) {
-		l.opts.Log.Error("a version cannot be fetched; it is tried again", "dataset", f.dataset.Ref.String(),
+	if now.attempts == 1 || failureKind(before.err) != failureKind(f.err) {
+		l.opts.Log.Error("cannot fetch version; will retry", "dataset", f.dataset.Ref.String(),
 			"version", f.dataset.Version, "object", objectName(f.dataset.Version), "err", err)
 	}
 }
 
-// want puts on the shelf what the catalogue has. What is open stays open until the version that is wanted is there.
-// l.refresh is held.
-func (l *Library) want(generation int64, datasets []herb.Dataset) {
+// applySharedCatalogue makes the content of the catalogue the live set. An open version stays open until the live one was
+// fetched. l.refresh is held.
+func (l *Library) applySharedCatalogue(generation int64, datasets []herb.Dataset) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old := l.shelf.Load()
-	next := &shelf{generation: generation, turn: old.turn + 1, entries: make(map[herb.Ref]*entry, len(datasets))}
+	old := l.live.Load()
+	next := &liveSet{generation: generation, sequence: old.sequence + 1, entries: make(map[herb.Ref]*entry, len(datasets))}
 	for _, d := range datasets {
 		e := &entry{live: d}
 		if before := old.entries[d.Ref]; before != nil {
 			e.open = before.open
 		}
 		if e.current() {
-			e.open.turn = next.turn
+			e.open.sequence = next.sequence
 		}
 		next.entries[d.Ref] = e
 	}
@@ -220,8 +220,8 @@ func (l *Library) want(generation int64, datasets []herb.Dataset) {
 			delete(l.cache.failures, ref)
 		}
 	}
-	l.replace(next)
+	l.replaceLive(next)
 	for _, e := range next.entries {
-		l.update(e)
+		l.fetchIfOutdated(e)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestFetch_once: however many ask for a version, it is fetched once, and those who leave do not keep it from the others.
+// TestFetch_once: concurrent requests for a version share one fetch, and requests that leave do not cancel it.
 func TestFetch_once(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -37,7 +37,7 @@ func TestFetch_once(t *testing.T) {
 					return
 				}
 				if _, err := b.Acquire(leaving, ref); !errors.Is(err, context.Canceled) {
-					t.Errorf("who left got %v", err)
+					t.Errorf("a request that left got %v", err)
 				}
 			})
 		}
@@ -54,7 +54,7 @@ func TestFetch_once(t *testing.T) {
 	})
 }
 
-// TestFetch_allLeave: a fetch goes on when all who waited for it have left, and nothing is held in the end.
+// TestFetch_allLeave: a fetch continues when all requests have left, and no reference remains.
 func TestFetch_allLeave(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -62,7 +62,7 @@ func TestFetch_allLeave(t *testing.T) {
 		b := c.node(t, func(o *library.Options) { o.Wait = time.Second })
 		shut, open := gate()
 		c.bucket.set(shut, nil)
-		wantUnavailable(t, b.Library, ref, "is being fetched to this server (0 % are here); try again")
+		wantUnavailable(t, b.Library, ref, "is being fetched (0 % done); try again")
 		open()
 		pass(0)
 		wantListed(t, b.Library, ref, 9)
@@ -72,7 +72,7 @@ func TestFetch_allLeave(t *testing.T) {
 	})
 }
 
-// TestFetch_stalls: a download that stands still is given up, and begun again.
+// TestFetch_stalls: a stalled download is canceled and retried.
 func TestFetch_stalls(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -81,9 +81,9 @@ func TestFetch_stalls(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		began := time.Now()
-		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		if took := time.Since(began); took > time.Minute {
-			t.Errorf("it was given up after %s", took)
+			t.Errorf("canceled after %s", took)
 		}
 		c.bucket.set(nil, nil)
 		pass(10 * time.Second)
@@ -91,12 +91,12 @@ func TestFetch_stalls(t *testing.T) {
 	})
 }
 
-// TestFetch_delaysNothing: while a version does not come, the one before is listed, and other datasets are fetched.
+// TestFetch_delaysNothing: while a version cannot be fetched, the previous one is listed and other datasets are fetched.
 func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		const stuck = 12 // more than are fetched at once
+		const stuck = 12 // more than the limit of concurrent fetches
 		for i := range stuck {
 			publishAs(t, publisher.Library, named(i), 1)
 		}
@@ -123,7 +123,7 @@ func TestFetch_delaysNothing(t *testing.T) {
 		d := publishAs(t, publisher.Library, ref, 5)
 		wanted.Store(new(d.Version + ".segment"))
 		pass(2 * time.Second)
-		wantListed(t, b.Library, ref, 5) // a request for it does not queue behind those that nobody waits for
+		wantListed(t, b.Library, ref, 5) // a requested fetch does not queue behind prefetches
 		wantHealth(t, b.Library, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
 		open()
 		pass(3 * time.Second)
@@ -134,7 +134,7 @@ func TestFetch_delaysNothing(t *testing.T) {
 	})
 }
 
-// TestFetch_fewAtOnce counts the downloads of a node that has nothing yet.
+// TestFetch_fewAtOnce counts the concurrent downloads of an empty node.
 func TestFetch_fewAtOnce(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -159,7 +159,7 @@ func TestFetch_fewAtOnce(t *testing.T) {
 		b := c.node(t, nil).run(t)
 		pass(5 * time.Second)
 		if most != 2 {
-			t.Errorf("%d downloads at once that nobody waits for", most)
+			t.Errorf("%d concurrent prefetches", most)
 		}
 		var asking sync.WaitGroup
 		for i := range 20 {
@@ -167,12 +167,12 @@ func TestFetch_fewAtOnce(t *testing.T) {
 		}
 		asking.Wait()
 		if most > 6 {
-			t.Errorf("%d downloads at once", most)
+			t.Errorf("%d concurrent downloads", most)
 		}
 	})
 }
 
-// TestFetch_overtaken: where versions come faster than they can be fetched, the node is behind but does not stand still.
+// TestFetch_overtaken: if versions are published faster than they can be fetched, the node lags behind but makes progress.
 func TestFetch_overtaken(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -203,7 +203,7 @@ func TestFetch_overtaken(t *testing.T) {
 	})
 }
 
-// TestFetch_rolledBack: a version that was fetched in vain does not take the place of the one that is live again.
+// TestFetch_rolledBack: a fetched version that is no longer live does not replace the live one.
 func TestFetch_rolledBack(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -229,8 +229,8 @@ func TestFetch_rolledBack(t *testing.T) {
 	})
 }
 
-// TestFetch_fails has downloads go wrong in every way. What was listed before is listed on; what was not is unavailable;
-// the log tells once; nothing is left; and all is well when the fault is gone.
+// TestFetch_fails has downloads fail in every way. Open versions stay listed, others are unavailable, the failure is logged
+// once, no file is left, and everything recovers when the fault ends.
 func TestFetch_fails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -238,16 +238,16 @@ func TestFetch_fails(t *testing.T) {
 		spoil  func([]byte) []byte
 		logged string
 	}{
-		"away":    {fault: only("get", away), logged: "the store of objects is away"},
+		"away":    {fault: only("get", away), logged: "the object store is down"},
 		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
 		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
-		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the store of objects is away"},
-		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "there are"},
-		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "there are 0 bytes"},
-		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "there are more than"},
-		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "its SHA-256 is"},
-		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "its SHA-256 is"},
-		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no byte has come for 30s"},
+		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down"},
+		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want 1"},
+		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "size is 0 bytes"},
+		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "SHA-256 is"},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "SHA-256 is"},
+		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no data received for 30s"},
 		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
 	}
 	for name, tt := range tests {
@@ -263,10 +263,10 @@ func TestFetch_fails(t *testing.T) {
 				cold := publishAs(t, publisher.Library, named(2), 3)
 				pass(10 * time.Minute)
 				wantListed(t, b.Library, named(1), 1)
-				wantUnavailable(t, b.Library, named(2), "cannot be fetched")
+				wantUnavailable(t, b.Library, named(2), "cannot fetch dataset")
 				pass(0)
 				if n := b.log.count(tt.logged); n != 2 {
-					t.Errorf("%d lines of the log say %q about two datasets:\n%s", n, tt.logged, b.log)
+					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.log)
 				}
 				for _, v := range []string{d.Version, cold.Version} {
 					if b.log.count(v) != 1 {
@@ -294,7 +294,7 @@ func TestFetch_fails(t *testing.T) {
 	}
 }
 
-// TestFetch_notByEachRequest: what has just failed is not tried again for every request.
+// TestFetch_notByEachRequest: requests do not retry a fetch that has just failed.
 func TestFetch_notByEachRequest(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -302,10 +302,10 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		b := c.node(t, nil)
 		c.bucket.set(away, nil)
 		for range 1000 {
-			wantUnavailable(t, b.Library, ref, "cannot be fetched")
+			wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		}
 		if n := c.bucket.count("get"); n != 1 {
-			t.Errorf("%d downloads for 1000 requests at once", n)
+			t.Errorf("%d downloads for 1000 concurrent requests", n)
 		}
 		ds, err := b.Datasets(t.Context())
 		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
@@ -320,7 +320,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 	})
 }
 
-// TestFetch_newerFormat: a file that only a newer program can read is fetched once, and kept for it.
+// TestFetch_newerFormat: a file that only a newer program can read is fetched once and kept.
 func TestFetch_newerFormat(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -339,7 +339,7 @@ func TestFetch_newerFormat(t *testing.T) {
 		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
 		b.run(t)
 		pass(10 * time.Minute)
-		wantUnavailable(t, b.Library, ref, "cannot be fetched")
+		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
 		if h := b.Health(); h.Failed != 1 || !errors.Is(h.Failures[0].Err, segment.ErrVersion) {
 			t.Errorf("health: %+v", h)
 		}
@@ -352,7 +352,7 @@ func TestFetch_newerFormat(t *testing.T) {
 	})
 }
 
-// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first is gone.
+// TestFetch_prunedMeanwhile: a request that waits for a version gets a later one if the first was pruned.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -377,7 +377,7 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestClose_whileFetching: a library that is closed does not wait for what does not come.
+// TestClose_whileFetching: Close does not wait for a stalled fetch.
 func TestClose_whileFetching(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -386,7 +386,7 @@ func TestClose_whileFetching(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot be fetched") })
+		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot fetch dataset") })
 		pass(2 * time.Second)
 		b.stop()
 		asking.Wait()
@@ -399,7 +399,7 @@ func TestClose_whileFetching(t *testing.T) {
 // TestAcquire_allocates nothing, with and without Blobs.
 func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of others would count
 	c := newCluster(t)
-	alone := newShelf(t).open(t)
+	alone := newSharedDir(t).open(t)
 	for name, l := range map[string]*library.Library{"alone": alone, "node": c.node(t, nil).Library} {
 		publishAs(t, l, ref, 5)
 		wantListed(t, l, ref, 5)

@@ -7,46 +7,45 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Health is how a library is doing. Each dataset of the catalogue is counted once, as one of Open, Fetching, Failed and
-// Cold.
+// Health is the state of a library. Each dataset of the catalogue is counted once, as Open, Fetching, Failed or Cold.
 type Health struct {
-	Read       time.Time // when the catalogue was last read well; zero: never
-	Err        error     // why it cannot be read since; nil: it can, or was never asked
-	Remembered bool      // what is listed is what the catalogue said when this node last ran
+	Read     time.Time // last successful read of the catalogue; zero: never
+	Err      error     // error of the last read; nil if it succeeded or there was none
+	Restored bool      // the live set is the copy saved by an earlier run; the catalogue was not read yet
 
-	Open     int // the live version is listed
-	Fetching int // it is on its way
-	Failed   int // it could not be fetched, or opened
-	Cold     int // it is fetched when somebody asks for it
-	Behind   int // of those that are not Open: an earlier version is listed
+	Open     int // the live version is open
+	Fetching int // the live version is being fetched or opened
+	Failed   int // the live version could not be fetched or opened
+	Cold     int // the live version is fetched on demand
+	Behind   int // those not Open of which an older version is open
 	Failures []Failure
 
-	CacheBytes int64 // of files in Dir; 0 without Blobs
+	CacheBytes int64 // size of the files in Dir; 0 without Blobs
 }
 
-// Failure is why a version cannot be listed on this node.
+// Failure records why a version cannot be listed on this node.
 type Failure struct {
 	Ref     herb.Ref
 	Version string
 	Err     error
 }
 
-// CanList reports whether the library knows what to list and can list any of it, or there is nothing to list.
+// CanList reports whether the library has a live set and can list at least one dataset of it, or the live set is empty.
 func (h Health) CanList() bool {
 	can := h.Open + h.Behind + h.Fetching + h.Cold
-	return (h.Remembered || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)
+	return (h.Restored || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)
 }
 
-// Health tells how the library is doing. It asks nobody.
+// Health returns the state of the library. It does no I/O.
 func (l *Library) Health() Health {
 	var h Health
-	l.reading.mu.Lock()
-	h.Read, h.Err = l.reading.last, l.reading.err
-	l.reading.mu.Unlock()
+	l.status.mu.Lock()
+	h.Read, h.Err = l.status.lastRead, l.status.err
+	l.status.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.shelf.Load()
-	h.Remembered = s.remembered
+	s := l.live.Load()
+	h.Restored = s.restored
 	for ref, e := range s.entries {
 		if e.current() {
 			h.Open++
@@ -55,7 +54,7 @@ func (l *Library) Health() Health {
 		if e.open != nil {
 			h.Behind++
 		}
-		switch f, why := l.state(ref, e); {
+		switch f, why := l.fetchState(ref, e); {
 		case f:
 			h.Fetching++
 		case why != nil:
@@ -72,12 +71,12 @@ func (l *Library) Health() Health {
 	return h
 }
 
-// state tells of a dataset whose live version is not open whether it is being fetched, and if not why it could not be.
+// fetchState reports whether the live version of a dataset, which is not open, is being fetched, and if not why it failed.
 // l.mu is held.
-func (l *Library) state(ref herb.Ref, e *entry) (fetching bool, why error) {
+func (l *Library) fetchState(ref herb.Ref, e *entry) (fetching bool, why error) {
 	if l.cache == nil {
 		if e.failed != nil {
-			return false, e.failed.err // a retry may be under way
+			return false, e.failed.err // a retry may be running
 		}
 		return e.opening != nil, nil
 	}

@@ -19,14 +19,14 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// What is set in the process that TestPublish_survivesKill kills: the folder it publishes into, and the one for objects,
-// empty for none.
+// Environment of the process that TestPublish_survivesKill kills: the folder it publishes into, and the folder of objects,
+// which may be empty.
 const (
 	killedDir    = "HERBARIUM_TEST_PUBLISH_INTO"
 	killedBucket = "HERBARIUM_TEST_UPLOAD_INTO"
 )
 
-// TestPublish_endlessly is that process: it publishes versions with one record more each and tells when one is live.
+// TestPublish_endlessly is that process: it publishes versions with one more record each and prints when one is live.
 func TestPublish_endlessly(t *testing.T) {
 	dir, ok := os.LookupEnv(killedDir)
 	if !ok {
@@ -58,11 +58,11 @@ func TestPublish_endlessly(t *testing.T) {
 	}
 }
 
-// TestPublish_survivesKill kills a publisher again and again, each time a little later. What it said to be live, or what
-// came right after, is there and whole, and what it left half done is swept.
+// TestPublish_survivesKill kills a publisher repeatedly, each time a little later. The version it reported as live, or the
+// next one, is live and complete, and leftovers are swept.
 func TestPublish_survivesKill(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	live := 0
 	for round := range 12 {
 		said := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
@@ -89,11 +89,11 @@ func TestPublish_survivesKill(t *testing.T) {
 	}
 }
 
-// TestPublish_survivesKillWithBlobs does so to a publisher that uploads. Another node lists what is live, every version has
-// its object, and those that were uploaded in vain are collected.
+// TestPublish_survivesKillWithBlobs does the same with a publisher that uploads. Another node lists the live version, every
+// version has its object, and orphaned uploads are collected.
 func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	c := &cluster{db: s.db, bucket: newBucket(t, time.Now)}
 	live := 0
 	for round := range 8 {
@@ -121,8 +121,8 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	}
 }
 
-// killWhilePublishing starts a publisher, kills it some time after its first version, and returns the last that it said
-// to be live.
+// killWhilePublishing starts a publisher, kills it some time after its first version, and returns the last version that it
+// reported as live.
 func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration) (last int) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())

@@ -1,18 +1,18 @@
-// Package library keeps the published datasets: which version of each is live, where its file is, and how a new one takes
-// its place.
+// Package library manages published datasets: which version of each is live, where its file is, and how a new version
+// replaces it.
 //
 // # Consistency
 //
-// The catalogue, a table of the store, says which version of a dataset is live; a version's file never changes. So a
-// publish is one transaction after the file is complete, and a reader that has acquired a snapshot keeps listing that
-// version however many newer ones appear. Several processes may share a library: one that changes the catalogue rings a
-// bell that the others hear on their next look-up.
+// The catalogue, a table of the store, names the live version of each dataset; the file of a version is immutable. So a
+// publish is one transaction after the file is complete, and a reader with a snapshot keeps listing that version regardless
+// of newer ones. Several processes may share a library: a process that changes the catalogue sends a change notification,
+// which the others see at their next look-up.
 //
 // # Many nodes
 //
-// With Blobs, files are kept for all nodes in a store of objects, and the folder of a library is its node's cache of them.
-// A node lists the version that it has until it has the next one, whole and checked. Whatever is away, the catalogue or
-// the objects, it goes on listing what it has.
+// With Blobs, files are stored in an object store for all nodes, and the folder of a library is a cache of them. A node
+// lists the version it has until the next one was fetched completely and verified. While the catalogue or the object store
+// is down, it continues to list the versions it has.
 package library
 
 import (
@@ -34,7 +34,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// Catalogue is where the library writes down what is published.
+// Catalogue stores which versions are published.
 type Catalogue interface {
 	Generation(ctx context.Context) (int64, error)
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
@@ -50,97 +50,97 @@ type Catalogue interface {
 	ForgetRetired(ctx context.Context, versions []string) error
 }
 
-// Blobs is where the files of versions are kept for all nodes. What is in it belongs to one catalogue.
+// Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.
 type Blobs interface {
-	// Put stores a local file under a name, whole or not at all. progress (nil: nobody) is told bytes done and in all.
+	// Put stores a local file under a name, atomically. progress is called with bytes done and in total; nil disables it.
 	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
-	// Get writes what is stored under a name. The error has herb.CodeNotFound if there is nothing and
-	// herb.CodeUnavailable if the store does not answer.
+	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if there is none and
+	// herb.CodeUnavailable if the store is down.
 	Get(ctx context.Context, name string, to io.Writer) error
-	// Delete removes what is stored under a name. It is no error if there is nothing.
+	// Delete removes the object with a name. It is not an error if there is none.
 	Delete(ctx context.Context, name string) error
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
-// Source lists the records of one dataset.
+// Source answers queries on one dataset.
 type Source interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
-	// Stream finds everything that meets a request, whatever page it names.
+	// Stream returns all matching records, regardless of the page that the request names.
 	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
-	// Facets counts the values of fields among the records that meet a request.
+	// Facets counts the values of fields among the matching records.
 	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
 }
 
-// Living is a dataset that is not published but grows by itself.
-type Living interface {
+// Mutable is a dataset that is not published but changes with every write, such as the plant store.
+type Mutable interface {
 	Source
-	// Describe returns the dataset as it is now, with its version and count.
+	// Describe returns the current description, with version and record count.
 	Describe(ctx context.Context) (herb.Dataset, error)
 }
 
-// Options of a library.
+// Options configure a library.
 type Options struct {
-	Dir    string              // where the files of versions are; it must exist
-	Living map[herb.Ref]Living // datasets that live elsewhere
-	Keep   int                 // versions to keep of each dataset; 0: DefaultKeep
-	Now    func() time.Time    // nil: time.Now
-	Log    *slog.Logger        // nil: no log
+	Dir     string               // folder of the segment files; it must exist
+	Mutable map[herb.Ref]Mutable // datasets that are not published
+	Keep    int                  // versions to keep per dataset; 0: DefaultKeep
+	Now     func() time.Time     // nil: time.Now
+	Log     *slog.Logger         // nil disables logging
 
-	Memory int        // bytes that a publish may sort in before it writes parts to disk; 0: as segment.Options
-	FS     segment.FS // how files are written and removed; nil: segment.OS
+	Memory int        // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
+	FS     segment.FS // file operations; nil: segment.OS
 
-	// Blobs keeps the files for all nodes; nil: those in Dir are all there are, and what follows has no effect.
+	// Blobs stores the files for all nodes. If nil, Dir holds all files and the options below have no effect.
 	Blobs Blobs
-	// CacheSize is how many bytes of files are kept in Dir; 0: any number. What is being fetched comes on top, and one
-	// dataset is kept whatever its size.
+	// CacheSize limits the bytes of files in Dir; 0: no limit. Files being fetched are not counted, and one dataset is kept
+	// whatever its size.
 	CacheSize int64
-	// Retention is how long the file of a version outlives its place in the catalogue, for nodes that have not heard of
-	// that; 0: DefaultRetention.
+	// Retention is how long the file of a version is kept after the version left the catalogue, for nodes that still read
+	// it; 0: DefaultRetention.
 	Retention time.Duration
-	// Wait is how long a request waits for a version that is being fetched; 0: DefaultWait; negative: as long as its
-	// context lasts.
+	// Wait is how long a request waits for a version that is being fetched; 0: DefaultWait; negative: until its context
+	// ends.
 	Wait time.Duration
 }
 
-// What holds where Options say nothing.
+// Defaults of Options.
 const (
-	DefaultKeep      = 5 // versions of a dataset, the live one included
+	DefaultKeep      = 5 // including the live one
 	DefaultRetention = 24 * time.Hour
 	DefaultWait      = 10 * time.Second
 )
 
-// Library is safe for use by any number of goroutines.
+// Library manages published datasets. It is safe for concurrent use.
 type Library struct {
 	catalogue Catalogue
 	opts      Options
-	bell      *bell
-	refresh   sync.Mutex // held while the catalogue is read
-	mu        sync.Mutex // held while the shelf is replaced and while cache is looked at; never for long
-	shelf     atomic.Pointer[shelf]
-	reading   reading
-	living    map[herb.Ref]*lastKnown
+	notifier  *notifier
+	refresh   sync.Mutex // held while reading the catalogue
+	mu        sync.Mutex // guards live and cache; never held for long
+	live      atomic.Pointer[liveSet]
+	status    catalogueStatus
+	mutable   map[herb.Ref]*lastKnown
 	cache     *cache // nil without Blobs
 
 	openFile  func(path string) (*segment.Reader, error)
-	openings  sync.WaitGroup // of versions that are being opened, without Blobs
+	openings  sync.WaitGroup // background openings, without Blobs
 	openSlots chan struct{}
 }
 
-// Snapshot is one version of a dataset, to be listed until it is released.
+// Snapshot is an open version of a dataset. It must be released.
 type Snapshot struct {
 	herb.Dataset
 	Source
 	held *segment.Reader
 }
 
-// Release gives the snapshot back, with all that was listed from it. The version may be gone afterwards.
+// Release closes the snapshot and invalidates everything listed from it. The version may be deleted afterwards.
 func (s Snapshot) Release() {
 	if s.held != nil {
 		_ = s.held.Release() // unmapping fails only for what is not mapped
 	}
 }
 
-// Open opens a library. The catalogue is not read before the first look-up.
+// Open opens a library. It does not read the catalogue; the first look-up does.
 func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
@@ -154,27 +154,27 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if opts.FS == nil {
 		opts.FS = segment.OS{}
 	}
-	b, err := openBell(opts.FS, filepath.Join(opts.Dir, bellFile))
+	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{catalogue: catalogue, opts: opts, bell: b, living: map[herb.Ref]*lastKnown{},
-		openFile: openSegment, openSlots: make(chan struct{}, openAtOnce)}
-	for ref := range opts.Living {
-		l.living[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
+	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
+		openFile: openSegment, openSlots: make(chan struct{}, maxOpenings)}
+	for ref := range opts.Mutable {
+		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
-	l.shelf.Store(&shelf{generation: -1})
+	l.live.Store(&liveSet{generation: -1})
 	if opts.Blobs != nil {
 		l.cache = newCache()
-		l.remember()
-		if err := l.takeStock(); err != nil {
-			return nil, errors.Join(fmt.Errorf("looking for files of versions: %w", err), b.Close())
+		l.loadCatalogueCopy()
+		if err := l.scanCache(); err != nil {
+			return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.Close())
 		}
 	}
 	return l, nil
 }
 
-// Close gives back what the library holds open and gives up what it fetches. Snapshots stay good until they are released.
+// Close cancels fetches and closes all open versions. Snapshots stay valid until they are released.
 func (l *Library) Close() error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
@@ -182,18 +182,18 @@ func (l *Library) Close() error {
 		l.stopFetching()
 	}
 	l.mu.Lock()
-	l.replace(&shelf{generation: -1}) // openings that are under way are not wanted any more
+	l.replaceLive(&liveSet{generation: -1}) // pending openings become obsolete
 	l.mu.Unlock()
 	l.openings.Wait()
-	return l.bell.Close()
+	return l.notifier.Close()
 }
 
-// Acquire returns the live version of a dataset, to be released by the caller. Where this node has another version of it,
-// that one is returned until the live one is there; where it has none, the live one is fetched.
+// Acquire returns the live version of a dataset; the caller must release it. While the live version is being fetched, it
+// returns an older open one; if there is none, it waits for the fetch.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
-	if living, ok := l.opts.Living[ref]; ok {
-		d, err := living.Describe(ctx)
-		return Snapshot{Dataset: d, Source: living}, err
+	if mutable, ok := l.opts.Mutable[ref]; ok {
+		d, err := mutable.Describe(ctx)
+		return Snapshot{Dataset: d, Source: mutable}, err
 	}
 	for {
 		s, err := l.current(ctx)
@@ -202,7 +202,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		}
 		e, ok := s.entries[ref]
 		if ok && l.cache == nil {
-			snap, again, err := l.acquireHere(ctx, e)
+			snap, again, err := l.acquireLocal(ctx, e)
 			if again {
 				continue
 			}
@@ -210,33 +210,32 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
 		}
 		switch {
 		case !ok:
-			return Snapshot{}, l.unknown(ref, s)
+			return Snapshot{}, l.unknownDataset(ref, s)
 		case e.open == nil:
-			return l.await(ctx, ref)
+			return l.awaitFetch(ctx, ref)
 		case e.open.Acquire():
 			l.cache.touch(e.open)
 			return e.open.snapshot(), nil
 		}
-		// It was let go of since the shelf was looked at, so there is a newer shelf.
+		// The version was released after the live set was loaded, so there is a newer live set.
 	}
 }
 
-// Run notices changes of the catalogue that were made without the bell, and keeps the cache and the blobs in order, until
-// ctx ends.
+// Run polls the catalogue for changes without a notification, maintains the cache and collects garbage, until ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
 	if l.cache == nil {
 		running.Go(func() { l.sweepRegularly(ctx) })
 	} else {
-		running.Go(func() { every(ctx, time.Second, l.tend) })
-		running.Go(func() { l.clean(ctx) })
+		running.Go(func() { every(ctx, time.Second, l.maintainCache) })
+		running.Go(func() { l.cleanUp(ctx) })
 	}
 	running.Wait()
 	return nil
 }
 
-// every calls do again and again until ctx ends.
+// every calls do at an interval until ctx ends.
 func every(ctx context.Context, d time.Duration, do func()) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()

@@ -24,14 +24,14 @@ var (
 	fields = []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 )
 
-// shelf is a data folder that any number of libraries can be opened on, as several processes would.
-type shelf struct {
+// sharedDir is a data folder on which any number of libraries can be opened, as by several processes.
+type sharedDir struct {
 	dir string
 	db  *sqlite.Store
 	now func() time.Time
 }
 
-func newShelf(t *testing.T) *shelf {
+func newSharedDir(t *testing.T) *sharedDir {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
@@ -43,15 +43,15 @@ func newShelf(t *testing.T) *shelf {
 			t.Error(err)
 		}
 	})
-	return &shelf{dir: dir, db: db, now: time.Now}
+	return &sharedDir{dir: dir, db: db, now: time.Now}
 }
 
-func (s *shelf) open(t *testing.T) *library.Library {
+func (s *sharedDir) open(t *testing.T) *library.Library {
 	t.Helper()
 	l, err := library.Open(s.db, library.Options{
-		Dir:    s.dir,
-		Living: map[herb.Ref]library.Living{herb.PlantsRef: living{}},
-		Now:    func() time.Time { return s.now() },
+		Dir:     s.dir,
+		Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: staticMutable{}},
+		Now:     func() time.Time { return s.now() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func (s *shelf) open(t *testing.T) *library.Library {
 	return l
 }
 
-// files returns the version files and leftovers there are.
-func (s *shelf) files(t *testing.T) []string {
+// files returns the version files and leftovers.
+func (s *sharedDir) files(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	entries, err := os.ReadDir(s.dir)
@@ -80,26 +80,26 @@ func (s *shelf) files(t *testing.T) []string {
 	return out
 }
 
-// living is a dataset of one record that is not published.
-type living struct{}
+// staticMutable is a mutable dataset of one record.
+type staticMutable struct{}
 
-func (living) Describe(context.Context) (herb.Dataset, error) {
+func (staticMutable) Describe(context.Context) (herb.Dataset, error) {
 	return herb.Dataset{Ref: herb.PlantsRef, Version: "1", Records: 1}, nil
 }
 
-func (living) List(context.Context, *query.Request) (query.Page, error) {
+func (staticMutable) List(context.Context, *query.Request) (query.Page, error) {
 	return query.Page{Total: 1, Records: [][]byte{[]byte(`{"id":"1"}`)}}, nil
 }
 
-func (living) Stream(context.Context, *query.Request) (query.Stream, error) {
+func (staticMutable) Stream(context.Context, *query.Request) (query.Stream, error) {
 	return query.Stream{Total: 1, Records: func(yield func([]byte, error) bool) { yield([]byte(`{"id":"1"}`), nil) }}, nil
 }
 
-func (living) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
+func (staticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
 	return query.Facets{Total: 1}, nil
 }
 
-// numbers yields the records 1 to n, and then err if it is one.
+// numbers yields the records 1 to n, and then err if it is not nil.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
 		for i := range n {
@@ -150,7 +150,7 @@ func acquire(t *testing.T, l *library.Library) library.Snapshot {
 
 func TestPublish_seenByOthersAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	publisher, reader := s.open(t), s.open(t)
 	if _, err := reader.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Fatalf("before the first publish: %v; want not found", err)
@@ -166,7 +166,7 @@ func TestPublish_seenByOthersAtOnce(t *testing.T) {
 
 func TestAcquire_keepsItsVersion(t *testing.T) {
 	t.Parallel()
-	l := newShelf(t).open(t)
+	l := newSharedDir(t).open(t)
 	publish(t, l, 1)
 	old := acquire(t, l)
 	for n := 2; n < 2+2*library.DefaultKeep; n++ { // until the file of the old version is gone
@@ -180,10 +180,10 @@ func TestAcquire_keepsItsVersion(t *testing.T) {
 	}
 }
 
-// TestAcquire_streamKeepsItsVersion publishes so often while a stream is read that its version is removed.
+// TestAcquire_streamKeepsItsVersion publishes until the version of a running stream is removed.
 func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	t.Parallel()
-	l := newShelf(t).open(t)
+	l := newSharedDir(t).open(t)
 	const n = 2000
 	publish(t, l, n)
 	snap, err := l.Acquire(t.Context(), ref)
@@ -217,7 +217,7 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 
 func TestPublish_failureChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	before := publish(t, l, 3)
 	left := s.files(t)
@@ -242,7 +242,7 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 
 func TestPublish_notOverThePlants(t *testing.T) {
 	t.Parallel()
-	l := newShelf(t).open(t)
+	l := newSharedDir(t).open(t)
 	_, err := l.Publish(t.Context(), library.Publication{
 		Dataset: herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, Records: numbers(1, nil),
 	})
@@ -256,7 +256,7 @@ func TestPublish_notOverThePlants(t *testing.T) {
 
 func TestDatasets(t *testing.T) {
 	t.Parallel()
-	l := newShelf(t).open(t)
+	l := newSharedDir(t).open(t)
 	publish(t, l, 1)
 	for what, list := range map[string]func(context.Context) ([]herb.Dataset, error){
 		"Datasets": l.Datasets, "Catalogued": l.Catalogued,
@@ -274,7 +274,7 @@ func TestDatasets(t *testing.T) {
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	const published = library.DefaultKeep + 3
 	var versions []string
@@ -315,7 +315,7 @@ func TestHistory(t *testing.T) {
 
 func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l, publisher := s.open(t), s.open(t)
 	publish(t, publisher, 1)
 	total(t, acquire(t, l))
@@ -333,7 +333,7 @@ func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	d := publish(t, l, 1)
 	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", d.Version + ".segment.0a1b.tmp", "notes.txt"} {
@@ -356,10 +356,10 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestConcurrency lists all the time while versions come, go back and go.
+// TestConcurrency lists continuously while versions are published, rolled back and removed.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l, publisher := s.open(t), s.open(t)
 	publish(t, publisher, 1)
 	done := make(chan struct{})

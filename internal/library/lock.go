@@ -10,37 +10,38 @@ import (
 	"herbarium/internal/segment"
 )
 
-// lockSuffix is how the name of the lock file of a publish or download ends. Its stem is that of the files being written.
+// lockSuffix is the extension of lock files. A lock file shares its stem with the files being written.
 const lockSuffix = ".lock"
 
 var (
-	errLocked   = errors.New("another process holds the lock")
-	errNoLocks  = errors.New("the file system has no locks")
-	errNotThere = errors.New("there is no lock file")
+	errLocked           = errors.New("another process holds the lock")
+	errLocksUnsupported = errors.New("the file system does not support locks")
+	errNoLockFile       = errors.New("no such lock file")
 )
 
-// fileLock is an advisory lock that the operating system releases when its process ends, however it ends. It tells the files
-// of a running publish from those that a killed one has left.
+// fileLock is an advisory lock that the operating system releases when its process ends, for whatever reason. It
+// distinguishes files of a running publish from those of a killed one.
 type fileLock struct{ file *os.File }
 
 // lockPath returns the path of the lock file of a stem: a version, or a version with the name of a download.
 func (l *Library) lockPath(stem string) string { return filepath.Join(l.opts.Dir, stem+lockSuffix) }
 
-// stemOf returns the stem of what publishes and downloads write, and of their lock files.
+// stemOf returns the stem of a file written by a publish or download, or of its lock file.
 func stemOf(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, segment.PartSuffix), lockSuffix)
 	return strings.TrimSuffix(name, fileSuffix)
 }
 
-// lock creates and locks the lock file of a stem. Where the file system has no locks it returns nil: Sweep then judges by age.
+// lock creates and locks the lock file of a stem. It returns nil if the file system does not support locks; Sweep then
+// decides by age.
 func (l *Library) lock(stem string) (*fileLock, error) {
 	for {
 		lock, err := openLock(l.lockPath(stem), os.O_CREATE)
 		switch {
-		case errors.Is(err, errNoLocks):
+		case errors.Is(err, errLocksUnsupported):
 			return nil, nil
-		case errors.Is(err, errLocked), errors.Is(err, errNotThere):
-			continue // Sweep took it for an abandoned one and is about to remove it
+		case errors.Is(err, errLocked), errors.Is(err, errNoLockFile):
+			continue // Sweep considered it abandoned and is about to remove it
 		case err != nil:
 			return nil, fmt.Errorf("creating a lock file: %w", err)
 		}
@@ -48,34 +49,34 @@ func (l *Library) lock(stem string) (*fileLock, error) {
 	}
 }
 
-// openLock locks a lock file: one that is there or, with os.O_CREATE, a new one.
+// openLock locks a lock file, which must exist unless flag has os.O_CREATE.
 func openLock(path string, flag int) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
 	if errors.Is(err, os.ErrNotExist) && flag&os.O_CREATE == 0 {
-		return nil, errNotThere
+		return nil, errNoLockFile
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := tryLock(f); err != nil {
 		err = errors.Join(err, f.Close())
-		if errors.Is(err, errNoLocks) && flag&os.O_CREATE != 0 {
-			err = errors.Join(err, os.Remove(path)) // nobody must take it for abandoned
+		if errors.Is(err, errLocksUnsupported) && flag&os.O_CREATE != 0 {
+			err = errors.Join(err, os.Remove(path)) // otherwise it would look abandoned
 		}
 		return nil, err
 	}
-	// Between the opening and the locking, the file may have been removed by the holder of the lock.
+	// The holder of the lock may have removed the file between open and lock.
 	here, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
-		return nil, errors.Join(errNotThere, f.Close())
+		return nil, errors.Join(errNoLockFile, f.Close())
 	}
 	return &fileLock{f}, nil
 }
 
-// release removes the lock file and gives the lock back. A nil lock is none.
+// release removes the lock file and releases the lock. It does nothing for a nil lock.
 func (k *fileLock) release() error {
 	if k == nil {
 		return nil
@@ -83,5 +84,5 @@ func (k *fileLock) release() error {
 	return errors.Join(os.Remove(k.file.Name()), k.file.Close())
 }
 
-// keep gives the lock back and leaves the lock file, as a process does that is killed.
-func (k *fileLock) keep() error { return k.file.Close() }
+// unlock releases the lock and leaves the lock file, as a killed process does.
+func (k *fileLock) unlock() error { return k.file.Close() }

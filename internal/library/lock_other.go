@@ -4,5 +4,5 @@ package library
 
 import "os"
 
-// tryLock locks nothing where there is no flock.
-func tryLock(*os.File) error { return errNoLocks }
+// tryLock fails: this system has no flock.
+func tryLock(*os.File) error { return errLocksUnsupported }

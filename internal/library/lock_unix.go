@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock locks an open file unless another has it locked.
+// tryLock locks an open file, or fails with errLocked if it is locked.
 func tryLock(f *os.File) error {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
@@ -18,7 +18,7 @@ func tryLock(f *os.File) error {
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errLocked
 		default:
-			return errors.Join(errNoLocks, err)
+			return errors.Join(errLocksUnsupported, err)
 		}
 	}
 }

@@ -12,29 +12,29 @@ import (
 	"herbarium/internal/segment"
 )
 
-// opening is a version that is being opened in the background, on a machine that has all files itself.
+// opening is a version that is being opened in the background, on a machine that has all files.
 type opening struct {
 	dataset herb.Dataset
-	done    chan struct{} // closed when the version is open, has failed to open, or is not wanted any more
+	done    chan struct{} // closed when the version is open, failed to open, or is obsolete
 }
 
-// openAtOnce is how many versions are opened at the same time. Opening one reads up to smallSegment bytes.
-const openAtOnce = 2
+// maxOpenings limits concurrent openings. Each reads up to smallSegment bytes.
+const maxOpenings = 2
 
 // awaited reports whether requests wait for the live version. They do not wait for a retry.
 func (e *entry) awaited() bool { return e.opening != nil && e.failed == nil }
 
-// fill replaces the live set by what the catalogue has, and opens new versions in the background. The first time, when there
-// is nothing to list meanwhile, it opens them before. l.refresh is held.
-func (l *Library) fill(generation int64, datasets []herb.Dataset) {
-	if l.shelf.Load().generation < 0 {
-		l.fillFirst(generation, datasets)
+// applyLocalCatalogue makes the content of the catalogue the live set and opens new versions in the background. The first
+// time, when nothing can be listed meanwhile, it opens them first. l.refresh is held.
+func (l *Library) applyLocalCatalogue(generation int64, datasets []herb.Dataset) {
+	if l.live.Load().generation < 0 {
+		l.applyFirstCatalogue(generation, datasets)
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old := l.shelf.Load()
-	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
+	old := l.live.Load()
+	next := &liveSet{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
 	var started []*opening
 	for _, d := range datasets {
 		before := old.entries[d.Ref]
@@ -42,7 +42,7 @@ func (l *Library) fill(generation int64, datasets []herb.Dataset) {
 		switch {
 		case before != nil && before.live.Version == d.Version:
 			e = before
-		case before != nil && before.open != nil && before.open.dataset.Version == d.Version: // rolled back to what is open
+		case before != nil && before.open != nil && before.open.dataset.Version == d.Version: // rolled back to the open version
 			e.open = before.open
 		default:
 			if before != nil {
@@ -53,12 +53,13 @@ func (l *Library) fill(generation int64, datasets []herb.Dataset) {
 		}
 		next.entries[d.Ref] = e
 	}
-	l.replace(next)
-	l.start(started)
+	l.replaceLive(next)
+	l.startOpenings(started)
 }
 
-// fillFirst opens everything and installs it at once: to replace the live set for each of thousands of versions is slow.
-func (l *Library) fillFirst(generation int64, datasets []herb.Dataset) {
+// applyFirstCatalogue opens all versions and then installs them at once: replacing the live set for each of thousands of
+// versions is slow.
+func (l *Library) applyFirstCatalogue(generation int64, datasets []herb.Dataset) {
 	entries := make([]*entry, len(datasets))
 	var running sync.WaitGroup
 	for i, d := range datasets {
@@ -69,17 +70,17 @@ func (l *Library) fillFirst(generation int64, datasets []herb.Dataset) {
 		})
 	}
 	running.Wait()
-	next := &shelf{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
+	next := &liveSet{generation: generation, entries: make(map[herb.Ref]*entry, len(datasets))}
 	for i, d := range datasets {
 		next.entries[d.Ref] = entries[i]
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.replace(next)
+	l.replaceLive(next)
 }
 
-// start opens versions in the background. l.mu is held.
-func (l *Library) start(started []*opening) {
+// startOpenings opens versions in the background. l.mu is held.
+func (l *Library) startOpenings(started []*opening) {
 	if len(started) == 0 {
 		return
 	}
@@ -88,7 +89,7 @@ func (l *Library) start(started []*opening) {
 			l.openSlots <- struct{}{}
 			l.openings.Go(func() {
 				defer func() { <-l.openSlots }()
-				out := opened{err: errSuperseded}
+				out := openResult{err: errSuperseded}
 				if l.wanted(o) {
 					out = l.tryOpen(o.dataset)
 				}
@@ -98,42 +99,42 @@ func (l *Library) start(started []*opening) {
 	})
 }
 
-// opened is what came of an opening.
-type opened struct {
+// openResult is the result of an opening.
+type openResult struct {
 	reader *segment.Reader
 	err    error
 }
 
-// errSuperseded says that a version need not be opened any more.
-var errSuperseded = errors.New("another version is live by now")
+// errSuperseded reports that a version is no longer live.
+var errSuperseded = errors.New("another version is live")
 
-func (l *Library) tryOpen(d herb.Dataset) (out opened) {
+func (l *Library) tryOpen(d herb.Dataset) (out openResult) {
 	defer herb.Recover(&out.err)
 	out.reader, out.err = l.openFile(l.file(d.Version))
 	return out
 }
 
-// entryOf returns the entry of a dataset after its live version was opened, or could not be. One that cannot be opened does
-// not replace one that is open.
-func (l *Library) entryOf(d herb.Dataset, before *entry, out opened) *entry {
+// entryOf returns the entry of a dataset after its live version was opened or failed to open. A version that fails to open
+// does not replace an open one.
+func (l *Library) entryOf(d herb.Dataset, before *entry, out openResult) *entry {
 	e := &entry{live: d, open: before.open}
 	if out.err != nil {
 		e.failed = l.openFailure(d, before.failed, out.err)
 		return e
 	}
-	e.open = newVolume(d, out.reader)
-	l.opts.Log.Info("serving", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
+	e.open = newOpenVersion(d, out.reader)
+	l.opts.Log.Info("serving version", "dataset", d.Ref.String(), "version", d.Version, "records", d.Records)
 	return e
 }
 
-// wanted reports whether the version of an opening is still the live one.
+// wanted reports whether an opening is still that of the live version.
 func (l *Library) wanted(o *opening) bool {
-	e := l.shelf.Load().entries[o.dataset.Ref]
+	e := l.live.Load().entries[o.dataset.Ref]
 	return e != nil && e.opening == o
 }
 
-// finishOpening installs what was opened, or records the failure.
-func (l *Library) finishOpening(o *opening, out opened) {
+// finishOpening installs an opened version, or records the failure.
+func (l *Library) finishOpening(o *opening, out openResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(o.done)
@@ -143,39 +144,39 @@ func (l *Library) finishOpening(o *opening, out opened) {
 		}
 		return
 	}
-	next := *l.shelf.Load()
+	next := *l.live.Load()
 	next.entries = maps.Clone(next.entries)
 	next.entries[o.dataset.Ref] = l.entryOf(o.dataset, next.entries[o.dataset.Ref], out)
-	l.replace(&next)
+	l.replaceLive(&next)
 }
 
-// openFailure returns why a version could not be opened, and when to try again. It logs a reason once.
+// openFailure returns the failure to open a version and when to retry. It logs each cause once.
 func (l *Library) openFailure(d herb.Dataset, before *failure, err error) *failure {
-	f := &failure{version: d.Version, tries: 1, cause: err.Error()}
-	f.err = herb.Wrap(herb.CodeUnavailable, err, "dataset %s cannot be read at the moment", d.Ref)
+	f := &failure{version: d.Version, attempts: 1, cause: err.Error()}
+	f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot read dataset %s at the moment", d.Ref)
 	if before != nil {
-		f.tries += before.tries
+		f.attempts += before.attempts
 	}
-	f.again = l.opts.Now().Add(backoff(f.tries))
+	f.retryAt = l.opts.Now().Add(backoff(f.attempts))
 	if before == nil || before.cause != f.cause {
-		l.opts.Log.Error("a version cannot be opened; it is tried again", "dataset", d.Ref.String(),
+		l.opts.Log.Error("cannot open version; will retry", "dataset", d.Ref.String(),
 			"version", d.Version, "err", err)
 	}
 	return f
 }
 
-// backoff is the wait after a number of attempts.
-func backoff(tries int) time.Duration { return min(firstWait<<min(tries-1, 10), mostWait) }
+// backoff returns the wait after a number of attempts.
+func backoff(tries int) time.Duration { return min(minBackoff<<min(tries-1, 10), maxBackoff) }
 
-// retryFailed tries again to open versions whose wait is over. l.refresh is held.
+// retryFailed reopens versions whose backoff is over. l.refresh is held.
 func (l *Library) retryFailed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, now := l.shelf.Load(), l.opts.Now()
+	s, now := l.live.Load(), l.opts.Now()
 	var started []*opening
 	next := *s
 	for ref, e := range s.entries {
-		if e.failed == nil || e.opening != nil || now.Before(e.failed.again) {
+		if e.failed == nil || e.opening != nil || now.Before(e.failed.retryAt) {
 			continue
 		}
 		if started == nil {
@@ -188,12 +189,12 @@ func (l *Library) retryFailed() {
 	}
 	if started != nil {
 		slices.SortFunc(started, func(a, b *opening) int { return a.dataset.Ref.Compare(b.dataset.Ref) })
-		l.replace(&next)
-		l.start(started)
+		l.replaceLive(&next)
+		l.startOpenings(started)
 	}
 }
 
-// awaitOpening waits for a version that is being opened. It reports false if that takes longer than Options.Wait.
+// awaitOpening waits for an opening. It reports false after Options.Wait.
 func (l *Library) awaitOpening(ctx context.Context, o *opening) (bool, error) {
 	var limit <-chan time.Time
 	if l.opts.Wait > 0 {
@@ -211,9 +212,9 @@ func (l *Library) awaitOpening(ctx context.Context, o *opening) (bool, error) {
 	}
 }
 
-// awaitOpenings waits for all versions that are being opened.
+// awaitOpenings waits for all openings.
 func (l *Library) awaitOpenings(ctx context.Context) error {
-	for _, e := range l.shelf.Load().entries {
+	for _, e := range l.live.Load().entries {
 		if e.opening == nil {
 			continue
 		}
@@ -226,9 +227,9 @@ func (l *Library) awaitOpenings(ctx context.Context) error {
 	return nil
 }
 
-// acquireHere is Acquire for a dataset of a machine that has all files itself. It waits for the version that went live last,
-// so that a publish that has ended is visible to the next request; if that takes too long, the version before is listed.
-func (l *Library) acquireHere(ctx context.Context, e *entry) (snap Snapshot, again bool, err error) {
+// acquireLocal is Acquire on a machine that has all files. It waits for the live version, so that a finished publish is
+// visible to the next request; after Options.Wait it returns the previous version.
+func (l *Library) acquireLocal(ctx context.Context, e *entry) (snap Snapshot, again bool, err error) {
 	if e.awaited() {
 		done, err := l.awaitOpening(ctx, e.opening)
 		if err != nil || done {
@@ -240,9 +241,9 @@ func (l *Library) acquireHere(ctx context.Context, e *entry) (snap Snapshot, aga
 		if e.open.Acquire() {
 			return e.open.snapshot(), false, nil
 		}
-		return Snapshot{}, true, nil // it was released since, so that there is a newer live set
+		return Snapshot{}, true, nil // released meanwhile, so there is a newer live set
 	case e.failed != nil:
 		return Snapshot{}, false, e.failed.err
 	}
-	return Snapshot{}, false, herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened; try again in a moment", e.live.Ref)
+	return Snapshot{}, false, herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened; try again", e.live.Ref)
 }

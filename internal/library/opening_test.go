@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/segment"
 )
 
-// gatedFiles lets versions be opened only as a test says.
+// gatedFiles controls when versions are opened.
 type gatedFiles struct {
 	mu    sync.Mutex
 	err   map[string]error // by the name of the file; of all: ""
@@ -40,7 +40,7 @@ func (g *gatedFiles) open(path string, open func(string) (*segment.Reader, error
 	return open(path)
 }
 
-// change changes what happens from now on.
+// change replaces the behavior from now on.
 func (g *gatedFiles) change(change func(*gatedFiles)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,9 +48,9 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // gated returns a library whose opening of files g controls.
-func (s *shelf) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Living) *library.Library {
+func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[herb.Ref]library.Mutable) *library.Library {
 	t.Helper()
-	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Living: more})
+	l, err := library.Open(s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Mutable: more})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +63,14 @@ func (s *shelf) gated(t *testing.T, g *gatedFiles, wait time.Duration, more map[
 	return l
 }
 
-// other is a dataset beside ref.
+// other is a second dataset.
 var other = herb.Ref{Namespace: "shop", Name: "other"}
 
-// TestAcquire_whileOpening holds a new version while it is opened. Requests for other datasets do not wait; those for its
-// own do, and list it as soon as it is open.
+// TestAcquire_whileOpening blocks the opening of a new version. Requests for other datasets do not wait; those for its own
+// do, and list it as soon as it is open.
 func TestAcquire_whileOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newShelf(t), &gatedFiles{began: make(chan string, 1)}
+	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 1)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	publishAs(t, publisher, other, 1)
@@ -124,7 +124,7 @@ func TestAcquire_whileOpening(t *testing.T) {
 // TestAcquire_slowOpening has a version take longer to open than requests wait.
 func TestAcquire_slowOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newShelf(t), &gatedFiles{began: make(chan string, 2)}
+	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 2)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	l := s.gated(t, g, time.Nanosecond, nil)
@@ -156,7 +156,7 @@ func TestOpening_retried(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.ENOMEM, errors.New("the map failed")} {
 		t.Run(fault.Error(), func(t *testing.T) {
 			t.Parallel()
-			s, g := newShelf(t), &gatedFiles{err: map[string]error{}}
+			s, g := newSharedDir(t), &gatedFiles{err: map[string]error{}}
 			publisher := s.open(t)
 			publishAs(t, publisher, other, 1)
 			first := publish(t, publisher, 1)
@@ -197,7 +197,7 @@ func TestOpening_retried(t *testing.T) {
 			tries := g.tries
 			later(0)
 			if g.tries != tries {
-				t.Error("it is tried again at once")
+				t.Error("retried without backoff")
 			}
 			later(2 * time.Minute)
 			if g.tries != tries+1 {
@@ -219,10 +219,10 @@ func TestOpening_retried(t *testing.T) {
 	}
 }
 
-// TestHealth_rollback rolls a damaged version back: the library is well again.
+// TestHealth_rollback rolls a damaged version back, after which the library is healthy.
 func TestHealth_rollback(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	publisher, l := s.open(t), s.open(t)
 	publish(t, publisher, 1)
 	if n := total(t, acquire(t, l)); n != 1 {
@@ -233,7 +233,7 @@ func TestHealth_rollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := total(t, acquire(t, l)); n != 1 {
-		t.Fatalf("%d records are listed in the place of a damaged version", n)
+		t.Fatalf("%d records are listed instead of a damaged version", n)
 	}
 	if h := l.Health(); h.Failed != 1 || h.Behind != 1 {
 		t.Fatalf("health: %+v", h)
@@ -249,25 +249,25 @@ func TestHealth_rollback(t *testing.T) {
 	}
 }
 
-// countedLiving counts how often it is asked.
-type countedLiving struct {
-	living
+// countedMutable counts calls of Describe.
+type countedMutable struct {
+	staticMutable
 	asked int
 }
 
-// Describe is library.Living.
-func (c *countedLiving) Describe(ctx context.Context) (herb.Dataset, error) {
+// Describe implements library.Mutable.
+func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
 	c.asked++
-	return c.living.Describe(ctx)
+	return c.staticMutable.Describe(ctx)
 }
 
-var _ library.Living = (*countedLiving)(nil)
+var _ library.Mutable = (*countedMutable)(nil)
 
-// TestAcquire_unknown asks for datasets that do not exist: no database is queried, and the search for a name is bounded.
+// TestAcquire_unknown requests unknown datasets: the database is not queried, and the search for a suggestion is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
-	s, plants := newShelf(t), &countedLiving{}
-	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Living{herb.PlantsRef: plants})
+	s, plants := newSharedDir(t), &countedMutable{}
+	l := s.gated(t, &gatedFiles{}, 0, map[herb.Ref]library.Mutable{herb.PlantsRef: plants})
 	publishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)
 	for _, tt := range []struct {
@@ -277,7 +277,7 @@ func TestAcquire_unknown(t *testing.T) {
 	}{
 		{"alike", herb.Ref{Namespace: "shop", Name: "price"}, `did you mean "shop/prices"?`},
 		{"like the plants", herb.Ref{Namespace: "store", Name: "plant"}, `did you mean "store/plants"?`},
-		{"like nothing", herb.Ref{Namespace: "x", Name: "y"}, `there is no dataset "x/y"; GET`},
+		{"like nothing", herb.Ref{Namespace: "x", Name: "y"}, `no such dataset "x/y"; GET`},
 		{"longest", herb.Ref{Namespace: long, Name: long}, `…"; GET`},
 		{"too long", herb.Ref{Namespace: "shop", Name: strings.Repeat("prices", 1000)}, `…"; GET`},
 	} {

@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/segment"
 )
 
-// TestPublish_panic has a publish panic, in whichever goroutine. It fails as after any other error: nothing is left, what
-// is live stays, and the next publish succeeds.
+// TestPublish_panic has a publish panic, in any goroutine. It fails as after any other error: no files are left, the live
+// version stays, and the next publish succeeds.
 func TestPublish_panic(t *testing.T) {
 	t.Parallel()
 	bug := func() { panic("bug") }
@@ -56,7 +56,7 @@ func TestPublish_panic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			publish(t, l, 2)
 			p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
@@ -77,10 +77,10 @@ func TestPublish_panic(t *testing.T) {
 	}
 }
 
-// TestPublish_panicInCatalogue has the catalogue panic after it may have committed: the file stays for Sweep to judge.
+// TestPublish_panicInCatalogue has the catalogue panic when it may have committed: the file stays until Sweep decides.
 func TestPublish_panicInCatalogue(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	c := &faultyCatalogue{Catalogue: s.db, add: func(do func() error) error {
 		_ = do()
 		panic("bug")

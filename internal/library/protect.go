@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// requireStatedAccess makes the change from access key to open breaking, unless the publisher stated it. A descriptor that
-// was forgotten or removed must not make a protected dataset public.
+// requireStatedAccess makes the change from access key to open breaking, unless the publisher stated it: a missing
+// descriptor must not make a protected dataset public.
 func requireStatedAccess(changes []Change, live herb.Dataset, p Publication) {
 	if p.AccessSet || accessOf(live) != herb.AccessKey || accessOf(p.Dataset) == herb.AccessKey {
 		return
@@ -23,8 +23,8 @@ func requireStatedAccess(changes []Change, live herb.Dataset, p Publication) {
 	}
 }
 
-// findProtected returns a breaking change for each protected dataset that was made from a file of a publication that is
-// open by default. Without its descriptor, a file may be published under another name.
+// findProtected returns a breaking change for each protected dataset with the same source file as a publication that is open
+// by default. Without its descriptor, a file may be published under another name.
 func (l *Library) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
 	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
 		return nil, nil

@@ -55,7 +55,7 @@ func TestPublish_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newShelf(t).open(t)
+			l := newSharedDir(t).open(t)
 			if err := put(t, l, "people", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestRollback_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newShelf(t).open(t)
+			l := newSharedDir(t).open(t)
 			for _, a := range tt.versions {
 				if err := put(t, l, "people", a, func(p *library.Publication) { p.AccessSet = true }); err != nil {
 					t.Fatal(err)
@@ -126,10 +126,10 @@ func TestRollback_protected(t *testing.T) {
 	}
 }
 
-// TestRollback_superseded has a version go live between the look at the history and the switch.
+// TestRollback_superseded has a version go live between reading the history and the commit.
 func TestRollback_superseded(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	publish(t, l, 1)
 	publish(t, l, 2)
@@ -146,13 +146,13 @@ func TestRollback_superseded(t *testing.T) {
 	}
 }
 
-// racingCatalogue is a catalogue in which something happens right before a switch of the live version.
+// racingCatalogue is a catalogue that runs a hook right before the live version changes.
 type racingCatalogue struct {
 	library.Catalogue
 	meanwhile func()
 }
 
-// SetLive is library.Catalogue.
+// SetLive implements library.Catalogue.
 func (c *racingCatalogue) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	c.meanwhile()
 	return c.Catalogue.SetLive(ctx, ref, version, live)

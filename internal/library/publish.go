@@ -15,33 +15,33 @@ import (
 	"herbarium/internal/store"
 )
 
-// Publication is a version to be made of a dataset.
+// Publication is a version to be published.
 type Publication struct {
-	// Dataset describes it. Version, count and time are filled in, and the report is completed.
+	// Dataset describes the version. Publish sets version, count and time, and completes the report.
 	Dataset herb.Dataset
-	// Records are read once. Values are in the order of the fields.
+	// Records are read once, with values in field order.
 	Records iter.Seq2[herb.Record, error]
-	// Goldens are asked before the version goes live.
-	Goldens []herb.Golden
-	// AccessSet says that the publisher stated Dataset.Access. A protected dataset does not become open by default.
+	// Expectations are checked before the version goes live.
+	Expectations []herb.Expectation
+	// AccessSet reports that the publisher stated Dataset.Access. A protected dataset does not become open by default.
 	AccessSet bool
-	// Origins are the files that the records come from, if they have paths.
+	// Origins are the source files, if they have paths.
 	Origins []herb.Origin
-	// AllowBreaking lets a version go live that breaks those who use the dataset, or whose primary key is not unique.
+	// AllowBreaking accepts breaking changes and a primary key that is not unique.
 	AllowBreaking bool
-	// Check does everything but the switch.
+	// Check does everything except making the version live.
 	Check bool
-	// Progress is told how far it is: what segment.Create tells, and Phases. nil: nobody is told.
+	// Progress is called with the progress of segment.Create and of Phases. nil disables it.
 	Progress func(segment.Progress)
 }
 
-// The phases of a publish once its version is complete.
+// The phases of a publish after the version is built.
 const (
-	PhaseChecking  = "checking"  // it is examined before it goes live
-	PhaseUploading = "uploading" // its file is stored for all nodes; counts bytes
+	PhaseChecking  = "checking"  // verifying the version before it goes live
+	PhaseUploading = "uploading" // storing the file for all nodes; counts bytes
 )
 
-// Phases returns the phases of a publish that come after those of segment.Create.
+// Phases returns the phases of a publish after those of segment.Create.
 func (l *Library) Phases() []string {
 	if l.opts.Blobs == nil {
 		return []string{PhaseChecking}
@@ -49,24 +49,23 @@ func (l *Library) Phases() []string {
 	return []string{PhaseChecking, PhaseUploading}
 }
 
-// Outcome is what came of a publication. It is as complete as it could get before an error.
+// Outcome is the result of a publication. After an error, it is as complete as possible.
 type Outcome struct {
-	Dataset  herb.Dataset // without a version if it was only checked, or refused
-	Replaces string       // the version that was live; empty if there was none
-	Changes  []Change     // to that version, and what was found wrong
+	Dataset  herb.Dataset // without a version if it was only checked, or rejected
+	Replaces string       // the previous live version; empty if there was none
+	Changes  []Change     // relative to that version, and problems of the new one
 }
 
-// Publish makes a version of a dataset out of records and puts it live. Until the end of it nothing has changed; after an
-// error nothing has either; what could not be cleaned up is left to Sweep and Collect. The error has herb.CodeRefused if
-// the version can be built but would do harm: if it breaks those who use the live one, if its primary key is not unique,
-// or if a golden fails. Of several publishers of one dataset each is judged by the version whose place it takes, whichever
-// comes first.
+// Publish builds a version from records and makes it live. It is atomic: after an error nothing has changed; files that
+// could not be removed are left to Sweep and Collect. The error has herb.CodeRefused if the version is valid but rejected:
+// it breaks consumers of the live version, its primary key is not unique, or an expectation fails. Concurrent publishes of
+// one dataset are serialized: each is compared with the version that it actually replaces.
 //
-// A panic becomes a *herb.PanicError: publishes run in servers, and no source may end one.
+// A panic becomes a *herb.PanicError: publishes run in servers, and no source may crash one.
 func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
 	defer herb.Recover(&err)
 	d := p.Dataset
-	if _, ok := l.opts.Living[d.Ref]; ok {
+	if _, ok := l.opts.Mutable[d.Ref]; ok {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
@@ -80,11 +79,11 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	}
 	defer func() {
 		if err := lock.release(); err != nil {
-			l.opts.Log.Warn("a lock file was not removed", "version", d.Version, "err", err)
+			l.opts.Log.Warn("cannot remove lock file", "version", d.Version, "err", err)
 		}
 	}()
 	cells := newCellHash(d.Fields)
-	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, hashed(p.Records, cells), segment.Options{
+	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, withHash(p.Records, cells), segment.Options{
 		Progress: p.Progress,
 		Memory:   l.opts.Memory,
 		FS:       l.opts.FS,
@@ -93,7 +92,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
-	out, err = l.admit(ctx, p, d, cells.String())
+	out, err = l.activate(ctx, p, d, cells.String())
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
@@ -101,29 +100,29 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		}
 		return out, err
 	}
-	l.ring()
+	l.notifyChange()
 	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.retireAt())
 	if err == nil {
 		err = l.removeFiles(dropped)
 	}
-	if err != nil { // the new version is live all the same; the files are swept later
-		l.opts.Log.Warn("old versions were not removed", "dataset", d.Ref.String(), "err", err)
+	if err != nil { // the new version is live regardless; Sweep removes the files later
+		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
 	if l.cache != nil {
-		l.settle(ctx, out.Dataset)
+		l.finishPublish(ctx, out.Dataset)
 	}
 	return out, nil
 }
 
-// admit examines a version whose file is complete, completes its report, and makes it live unless something is wrong.
-func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
-	wrong, err := l.examine(ctx, p, &d, cells)
+// activate verifies a version whose file is complete, completes its report, and makes it live unless it is rejected.
+func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells string) (out Outcome, err error) {
+	wrong, err := l.checkVersion(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
-			l.withdraw(ctx, d)
+			l.deleteUpload(ctx, d)
 		}
 	}()
 	for {
@@ -141,7 +140,7 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 			return out, err
 		}
 		out.Changes = append(out.Changes, exposed...)
-		if err := judge(out.Changes, p.AllowBreaking); err != nil || p.Check {
+		if err := rejectBreaking(out.Changes, p.AllowBreaking); err != nil || p.Check {
 			return out, err
 		}
 		if l.opts.Blobs != nil && d.File == nil {
@@ -150,83 +149,83 @@ func (l *Library) admit(ctx context.Context, p Publication, d herb.Dataset, cell
 			}
 			out.Dataset = d
 		}
-		err = l.add(ctx, d, live.Version)
+		err = l.addVersion(ctx, d, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, err
 		}
 	}
 }
 
-// examine opens a version that nobody else knows of yet, sees to it that it holds what was read, and finds what is wrong
-// with it whatever the live version is.
-func (l *Library) examine(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
+// checkVersion opens a version that is not live yet, verifies that it holds what was read, and returns its problems
+// independent of the live version.
+func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	if p.Progress != nil {
 		p.Progress(segment.Progress{Phase: PhaseChecking})
 	}
 	r, err := segment.Open(l.file(d.Version))
 	if err != nil {
-		return nil, fmt.Errorf("what was written does not read back: %w", err)
+		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := certify(ctx, r, d.Fields, cells, d.Report); err != nil {
+	if err := verifySegment(ctx, r, d.Fields, cells, d.Report); err != nil {
 		return nil, err
 	}
-	if d.Report, err = complete(d.Report, r, *d, cells); err != nil {
+	if d.Report, err = completeReport(d.Report, r, *d, cells); err != nil {
 		return nil, err
 	}
-	settleKey(d)
+	dropInvalidKey(d)
 	wrong, err = findDuplicates(ctx, r, *d)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range wrong { // if they are allowed, the report is what tells of them
+	for _, c := range wrong { // if allowed, they are only visible in the report
 		d.Report.Notes = append(d.Report.Notes, c.Message)
 	}
-	failed, err := tryGoldens(ctx, r, *d, p.Goldens)
+	failed, err := checkExpectations(ctx, r, *d, p.Expectations)
 	return append(wrong, failed...), err
 }
 
-// errUncertain says that a version may or may not be in the catalogue. Its file must stay; Sweep will know.
-var errUncertain = errors.New("it cannot be told whether the version was published")
+// errUncertain reports that it is unknown whether a version is in the catalogue. Its file must stay until Sweep has decided.
+var errUncertain = errors.New("unknown whether the version was published")
 
-// add enters a version, whose file is complete, into the catalogue in the place of another.
-func (l *Library) add(ctx context.Context, d herb.Dataset, over string) error {
-	failed := l.catalogue.AddVersion(ctx, d, over)
+// addVersion adds a version, whose file is complete, to the catalogue in place of the version replaces.
+func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces string) error {
+	failed := l.catalogue.AddVersion(ctx, d, replaces)
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return failed
 	}
-	// An error may come after the commit, and then the file is needed.
+	// The error may have occurred after the commit, in which case the file is needed.
 	if l.opts.Blobs != nil {
-		return l.decide(ctx, d, failed)
+		return l.resolveUncertainAdd(ctx, d, failed)
 	}
 	versions, err := l.catalogue.Versions(context.WithoutCancel(ctx))
 	switch {
 	case err != nil:
 		return errors.Join(failed, err, errUncertain)
 	case slices.Contains(versions, d.Version):
-		l.opts.Log.Warn("the catalogue reports an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
+		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
 		return nil
 	default:
 		return failed
 	}
 }
 
-// ring tells all processes that the catalogue has changed.
-func (l *Library) ring() {
-	if err := l.bell.ring(); err != nil {
-		l.opts.Log.Warn("the change of the catalogue is noticed later, because the bell cannot be rung", "err", err)
+// notifyChange signals other processes that the catalogue changed.
+func (l *Library) notifyChange() {
+	if err := l.notifier.notify(); err != nil {
+		l.opts.Log.Warn("cannot signal catalogue change; nodes will see it at the next poll", "err", err)
 	}
 }
 
-// newVersion makes a name that sorts by time and is never used twice.
+// newVersion returns a unique name that sorts by time.
 func newVersion(now time.Time) string {
 	return now.Format(versionTime) + "-" + strings.ToLower(rand.Text()[:10])
 }
 
 const versionTime = "20060102T150405Z"
 
-// isVersion reports whether a name could be one that newVersion made.
+// isVersion reports whether a name has the format of newVersion.
 func isVersion(name string) bool {
 	at, random, ok := strings.Cut(name, "-")
 	if _, err := time.Parse(versionTime, at); err != nil || !ok || len(random) != 10 {
@@ -235,12 +234,12 @@ func isVersion(name string) bool {
 	return strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// History lists the versions of a dataset, the newest first.
+// History returns the versions of a dataset, newest first.
 func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, error) {
 	return l.catalogue.History(ctx, ref)
 }
 
-// Newest describes the version of a dataset that was published last. It is not the live one after a rollback.
+// Newest describes the most recently published version of a dataset. After a rollback it is not the live one.
 func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
 	history, err := l.catalogue.History(ctx, ref)
 	if err != nil || len(history) == 0 {
@@ -251,14 +250,14 @@ func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error
 
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
-	if living, ok := l.opts.Living[ref]; ok {
-		return living.Describe(ctx)
+	if mutable, ok := l.opts.Mutable[ref]; ok {
+		return mutable.Describe(ctx)
 	}
 	return l.catalogue.Version(ctx, ref, version)
 }
 
-// Rollback puts an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
-// if the live version needs a key and the other one does not, or if another version goes live in the meantime.
+// Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
+// if the live version is protected and the other one is open, or if another version went live meanwhile.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
 	return l.rollback(ctx, ref, version, false)
 }
@@ -291,13 +290,13 @@ func (l *Library) rollback(ctx context.Context, ref herb.Ref, version string, ma
 	}
 	err = l.catalogue.SetLive(ctx, ref, version, live)
 	if errors.Is(err, store.ErrSuperseded) {
-		return "", herb.Wrap(herb.CodeRefused, err, "%s was changed in the meantime, so that it was not rolled back; "+
+		return "", herb.Wrap(herb.CodeRefused, err, "%s was not rolled back because it was changed meanwhile; "+
 			"run 'herbarium datasets history %s' and try again", ref, ref)
 	}
 	if err != nil {
 		return "", err
 	}
-	l.ring()
+	l.notifyChange()
 	return version, nil
 }
 
@@ -312,12 +311,12 @@ func (l *Library) checkOpening(ctx context.Context, ref herb.Ref, live, version 
 		return err
 	}
 	return herb.Errorf(herb.CodeRefused, "%s needs a key and version %s does not: rolling back would make it public; "+
-		"if this is meant, use --allow-breaking", ref, version)
+		"if this is intended, use --allow-breaking", ref, version)
 }
 
-// Remove takes a dataset out of the library, with all its versions.
+// Remove removes a dataset with all its versions.
 func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
-	if _, ok := l.opts.Living[ref]; ok {
+	if _, ok := l.opts.Mutable[ref]; ok {
 		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
 	}
 	history, err := l.catalogue.History(ctx, ref)
@@ -327,7 +326,7 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 	if err := l.catalogue.RemoveDataset(ctx, ref, l.retireAt()); err != nil {
 		return err
 	}
-	l.ring()
+	l.notifyChange()
 	versions := make([]string, len(history))
 	for i, v := range history {
 		versions[i] = v.Version

@@ -13,17 +13,17 @@ import (
 	"herbarium/internal/segment"
 )
 
-// leftAfter is the age from which a file without a lock file counts as abandoned.
-const leftAfter = time.Hour
+// abandonedAge is the age at which a file without a lock file counts as abandoned.
+const abandonedAge = time.Hour
 
-// copySuffix ends the names of files that blobs writes while a migration or a load copies segments into the folder.
+// copySuffix is the extension of files that blobs writes while a migration or a load copies segments into the folder.
 const copySuffix = ".tmp"
 
-// Sweep removes what interrupted publishes and downloads have left, and files of versions that are in the catalogue no more.
+// Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
 //
-// A publish and a download hold a lock for as long as they run, so that what they write is never removed, and what they leave
-// when they are killed is removed by the next Sweep. Files without a lock file are removed when they are an hour old: they
-// are from a file system without locks, or were published before and retired.
+// A publish or download holds a lock while it runs, so its files are never removed; if it is killed, the next Sweep removes
+// them. Files without a lock file are removed when they are older than abandonedAge: they come from a file system without
+// locks, or belong to retired versions.
 func (l *Library) Sweep(ctx context.Context) error {
 	files, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 		switch {
 		case err == nil:
 			errs = append(errs, l.sweepAbandoned(ctx, stem, lock))
-		case errors.Is(err, errNotThere), errors.Is(err, errNoLocks):
+		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
 			if !slices.Contains(versions, stem) {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
@@ -65,16 +65,17 @@ func (l *Library) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepAbandoned removes the files of a publish or download whose process has ended. The lock is held, and given back.
+// sweepAbandoned removes the files of a publish or download whose process has ended. It releases the lock, which the caller
+// holds.
 func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLock) (err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.keep()) // for the next Sweep
+			err = errors.Join(err, lock.unlock()) // retried by the next Sweep
 			return
 		}
 		err = lock.release()
 	}()
-	// The directory was listed before the lock was taken; what is there is known only now.
+	// The directory was listed before the lock was taken, so check again.
 	for _, part := range []string{l.file(stem) + segment.PartSuffix, filepath.Join(l.opts.Dir, stem+segment.PartSuffix)} {
 		if err := l.opts.FS.RemoveAll(part); err != nil {
 			return err
@@ -85,29 +86,29 @@ func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLoc
 			return err
 		}
 	}
-	l.opts.Log.Info("removed what an interrupted publish or download left", "name", stem)
+	l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
 	return nil
 }
 
-// sweepVersion removes the complete file of a version, unless the catalogue has the version. What the publish sent last may
-// still be under way to the catalogue: retiring the version waits for that or forestalls it.
+// sweepVersion removes the complete file of a version, unless the version is in the catalogue. The last statement of the
+// publish may still be in flight: retiring the version waits for it or makes it fail.
 func (l *Library) sweepVersion(ctx context.Context, version string) error {
 	retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
 	if err != nil || !retired {
 		return err
 	}
-	if err := l.removeFile(version); err != nil || l.opts.Blobs != nil { // Collect needs to know what is retired
+	if err := l.removeFile(version); err != nil || l.opts.Blobs != nil { // Collect needs the record of the retirement
 		return err
 	}
 	return l.catalogue.ForgetRetired(ctx, []string{version})
 }
 
-// sweepOld removes files that have no lock file and have not changed for a while.
+// sweepOld removes files without a lock file that are older than abandonedAge.
 func (l *Library) sweepOld(files []fs.DirEntry) error {
 	var errs []error
 	for _, f := range files {
 		info, err := f.Info()
-		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < leftAfter {
+		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < abandonedAge {
 			continue
 		}
 		if err == nil {

@@ -16,8 +16,8 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// locks returns the lock files there are.
-func (s *shelf) locks(t *testing.T) []string {
+// locks returns the lock files.
+func (s *sharedDir) locks(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.dir, "*.lock"))
 	if err != nil {
@@ -59,14 +59,14 @@ func TestPublish_paused(t *testing.T) {
 	t.Fatalf("the publish has ended: %v", err)
 }
 
-// TestSweep_killed sweeps while another process publishes, however old its files seem, and after that was killed, however
-// new they are.
+// TestSweep_killed sweeps while another process publishes, regardless of the age of its files, and after that process was
+// killed, again regardless of their age.
 func TestSweep_killed(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{segment.PhaseReading, segment.PhaseSorting, library.PhaseChecking} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			publish(t, l, 1)
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPublish_paused$")
@@ -113,7 +113,7 @@ func TestSweep_killed(t *testing.T) {
 // TestSweep_during sweeps in the same process while a publish runs.
 func TestSweep_during(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	swept := map[string]bool{}
@@ -140,10 +140,10 @@ func TestSweep_during(t *testing.T) {
 	}
 }
 
-// TestSweep_lockOfLiveVersion finds the lock of a publish that was killed right after its version went live.
+// TestSweep_lockOfLiveVersion sweeps the lock of a publish that was killed right after its version went live.
 func TestSweep_lockOfLiveVersion(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	d := publish(t, l, 3)
 	if err := os.WriteFile(filepath.Join(s.dir, d.Version+".lock"), nil, 0o600); err != nil {
@@ -157,10 +157,10 @@ func TestSweep_lockOfLiveVersion(t *testing.T) {
 	}
 }
 
-// TestPublish_noDirectory publishes while the directory of the versions is away, as after its disk was unmounted.
+// TestPublish_noDirectory publishes while the directory of the versions is missing, as after its disk was unmounted.
 func TestPublish_noDirectory(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	dir := filepath.Join(t.TempDir(), "versions")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Rename(dir+"-away", dir); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the bell
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the notification file
 		t.Errorf("left: %v, %v", entries, err)
 	}
 	publish(t, l, 2)

@@ -14,84 +14,84 @@ import (
 	"herbarium/internal/segment"
 )
 
-// objectName is what the file of a version is called among Blobs.
+// objectName returns the name of a version's file in Blobs.
 func objectName(version string) string { return version + fileSuffix }
 
-// tidying is how long a publish may take to remove what is not needed any more. Others do it later.
-const tidying = 30 * time.Second
+// cleanupTimeout limits the time a publish spends on garbage collection. Others do the rest later.
+const cleanupTimeout = 30 * time.Second
 
-// upload stores the file of a version for all nodes and returns how they know it.
+// upload stores the file of a version for all nodes and returns its size and hash.
 func (l *Library) upload(ctx context.Context, d herb.Dataset, progress func(segment.Progress)) (*herb.File, error) {
-	told := func(int64, int64) {}
+	report := func(int64, int64) {}
 	if progress != nil {
-		told = func(done, total int64) {
+		report = func(done, total int64) {
 			progress(segment.Progress{Phase: PhaseUploading, Done: int(done), Total: int(total)})
 		}
 	}
-	file, err := l.sum(ctx, d.Version)
+	file, err := l.hashFile(ctx, d.Version)
 	if err != nil {
-		return nil, fmt.Errorf("reading the file of a version: %w", err)
+		return nil, fmt.Errorf("hashing the segment file: %w", err)
 	}
-	told(0, file.Size)
-	if err := l.opts.Blobs.Put(ctx, objectName(d.Version), l.file(d.Version), told); err != nil {
-		l.withdraw(ctx, d) // it may be there all the same
-		return nil, fmt.Errorf("storing the file of a version for all nodes: %w", err)
+	report(0, file.Size)
+	if err := l.opts.Blobs.Put(ctx, objectName(d.Version), l.file(d.Version), report); err != nil {
+		l.deleteUpload(ctx, d) // the object may exist despite the error
+		return nil, fmt.Errorf("uploading the segment file: %w", err)
 	}
 	return file, nil
 }
 
-// sum reads the file of a version through.
-func (l *Library) sum(ctx context.Context, version string) (file *herb.File, err error) {
+// hashFile returns the size and hash of a version's file.
+func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File, err error) {
 	f, err := l.opts.FS.OpenFile(l.file(version), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	h := sha256.New()
-	n, err := io.Copy(h, reader{ctx, f})
+	n, err := io.Copy(h, contextReader{ctx, f})
 	return &herb.File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// reader is a reader that fails when a context ends.
-type reader struct {
+// contextReader is a reader that fails when its context ends.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-// Read is io.Reader.
-func (r reader) Read(p []byte) (int, error) {
+// Read implements io.Reader.
+func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, context.Cause(r.ctx)
 	}
 	return r.r.Read(p)
 }
 
-// withdraw removes what was uploaded of a version that is not in the catalogue and will not be. Where that fails, Collect
-// does it later.
-func (l *Library) withdraw(ctx context.Context, d herb.Dataset) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidying)
+// deleteUpload deletes the object of a version that will not enter the catalogue. If that fails, Collect does it later.
+func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if err := l.opts.Blobs.Delete(limited, objectName(d.Version)); err != nil {
-		l.opts.Log.Warn("what was uploaded in vain is removed later", "object", objectName(d.Version), "err", err)
+		l.opts.Log.Warn("orphaned upload left for garbage collection", "object", objectName(d.Version), "err", err)
 	}
 }
 
-// decide makes sure whether a version is in the catalogue that has failed to add it. To ask is not enough: what was asked
-// for may still be under way. So the version is retired, which waits for that or forestalls it.
-func (l *Library) decide(ctx context.Context, d herb.Dataset, failed error) error {
+// resolveUncertainAdd determines whether a version is in the catalogue after AddVersion failed. A read is not enough: the
+// transaction may still be in flight. Retiring the version waits for it or makes it fail.
+func (l *Library) resolveUncertainAdd(ctx context.Context, d herb.Dataset, failed error) error {
 	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
 	switch {
 	case err != nil:
 		return errors.Join(failed, err, errUncertain)
 	case !retired:
-		l.opts.Log.Warn("the catalogue reports an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
+		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
 		return nil
 	default:
 		return failed
 	}
 }
 
-// retireAt is when versions that leave the catalogue now are retired. Without Blobs nobody needs to know.
+// retireAt returns the time at which versions that leave the catalogue now are retired. Without Blobs, retirements are not
+// recorded.
 func (l *Library) retireAt() time.Time {
 	if l.opts.Blobs == nil {
 		return time.Time{}
@@ -99,19 +99,18 @@ func (l *Library) retireAt() time.Time {
 	return l.opts.Now()
 }
 
-// settle is what follows when a version is live: its file becomes part of the cache, and what it made superfluous is
-// removed.
-func (l *Library) settle(ctx context.Context, d herb.Dataset) {
+// finishPublish adds the file of a version that went live to the cache and collects garbage.
+func (l *Library) finishPublish(ctx context.Context, d herb.Dataset) {
 	l.mu.Lock()
 	l.cache.files[d.Version], l.cache.stored[d.Version] = d.File.Size, true
-	recently := l.opts.Now().Sub(l.cache.collected) < time.Minute
+	recently := l.opts.Now().Sub(l.cache.lastCollected) < time.Minute
 	l.mu.Unlock()
 	if recently {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, tidying)
+	limited, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	if err := l.Collect(limited); err != nil {
-		l.opts.Log.Warn("objects that nobody needs are removed later", "err", err)
+		l.opts.Log.Warn("garbage collection failed; will retry", "err", err)
 	}
 }

@@ -16,12 +16,12 @@ import (
 	"herbarium/internal/segment"
 )
 
-// publication is one of so many records.
+// publication returns a publication with a number of records.
 func publication(n int) library.Publication {
 	return library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
 }
 
-// TestPublish_uploads: the file is stored before the version is live, and progress is told.
+// TestPublish_uploads: the file is stored before the version is live, and progress is reported.
 func TestPublish_uploads(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -67,7 +67,7 @@ func TestPublish_uploads(t *testing.T) {
 	})
 }
 
-// TestPublish_objectsFail has everything that a publish asks of the store of objects go wrong.
+// TestPublish_objectsFail has each object store operation of a publish fail.
 func TestPublish_objectsFail(t *testing.T) {
 	t.Parallel()
 	done := func(x call) error { return errors.Join(x.do(), errStore) }
@@ -116,7 +116,7 @@ func TestPublish_objectsFail(t *testing.T) {
 	}
 }
 
-// wantCollected checks that in the end there is an object of every version in the catalogue and no other.
+// wantCollected checks that after garbage collection there is an object for every version in the catalogue and no other.
 func (c *cluster) wantCollected(t testing.TB, n *node) {
 	t.Helper()
 	for range 4 {
@@ -135,8 +135,8 @@ func (c *cluster) wantCollected(t testing.TB, n *node) {
 	}
 }
 
-// TestPublish_switchFails has the catalogue fail, before or after it has done what it was asked. What was uploaded in vain
-// is removed if it is certain that it was in vain.
+// TestPublish_switchFails has the catalogue fail before or after it executes an operation. An orphaned upload is deleted if
+// it is certain that the version is not in the catalogue.
 func TestPublish_switchFails(t *testing.T) {
 	t.Parallel()
 	locked := errors.New("the database is locked")
@@ -145,17 +145,17 @@ func TestPublish_switchFails(t *testing.T) {
 	tests := map[string]struct {
 		add      func(do func() error) error
 		retire   error
-		leaves   bool // nobody waits for the end of it
-		late     bool // what was asked for is done when nobody expects it any more
+		leaves   bool // the caller leaves
+		late     bool // the statement is executed after the error
 		reported bool
 		objects  int
 		live     int
 	}{
 		"not added":                        {add: before, reported: true, objects: 1, live: 1},
-		"added all the same":               {add: after, objects: 2, live: 2},
-		"not added, and nobody can tell":   {add: before, retire: locked, reported: true, objects: 2, live: 1},
-		"added, and nobody can tell":       {add: after, retire: locked, reported: true, objects: 2, live: 2},
-		"nobody waits for it any longer":   {leaves: true, reported: true, objects: 1, live: 1},
+		"error after adding":               {add: after, objects: 2, live: 2},
+		"not added, and unknown":           {add: before, retire: locked, reported: true, objects: 2, live: 1},
+		"added, and unknown":               {add: after, retire: locked, reported: true, objects: 2, live: 2},
+		"caller leaves":                    {leaves: true, reported: true, objects: 1, live: 1},
 		"the lost transaction comes later": {late: true, reported: true, objects: 1, live: 1},
 	}
 	for name, tt := range tests {
@@ -187,7 +187,7 @@ func TestPublish_switchFails(t *testing.T) {
 					t.Errorf("Publish: %v", err)
 				}
 				if lost != nil && herb.CodeOf(lost()) != herb.CodeUnavailable {
-					t.Error("what was given up became live")
+					t.Error("an abandoned version became live")
 				}
 				if objects := c.bucket.versions(t); len(objects) != tt.objects {
 					t.Errorf("there are the objects %v; want %d", objects, tt.objects)

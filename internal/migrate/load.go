@@ -56,8 +56,8 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 		}
 	case *IdempotencyKey:
 		if t == nil {
-			r := store.Retry{Credential: s.Credential, Key: s.Key, Body: s.SHA256}
-			l.idempotencyKeys = append(l.idempotencyKeys, store.IdempotencyRecord{Retry: r, Plant: s.Plant, Created: s.Created})
+			r := store.IdempotencyKey{Credential: s.Credential, Key: s.Key, Body: s.SHA256}
+			l.idempotencyKeys = append(l.idempotencyKeys, store.IdempotencyRecord{IdempotencyKey: r, Plant: s.Plant, Created: s.Created})
 		}
 	case *Dataset:
 		return l.addDataset(ctx, s, t)

@@ -19,7 +19,7 @@ type Store interface {
 	CountPlants(ctx context.Context) (int, error)
 	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
-	IdempotencyKeysAfter(ctx context.Context, in Range, after store.Retry, limit int) ([]store.IdempotencyRecord, error)
+	IdempotencyKeysAfter(ctx context.Context, in Range, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	Keys(ctx context.Context) ([]herb.Key, error)
 	AddKeys(ctx context.Context, keys []herb.Key) error
@@ -176,11 +176,11 @@ func (s *Snapshot) plantPages(ctx context.Context, in Range) func() ([]Entry, er
 }
 
 func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]Entry, error) {
-	var last store.Retry
+	var last store.IdempotencyKey
 	return func() (page []Entry, err error) {
 		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
 		for _, r := range read {
-			last = r.Retry
+			last = r.IdempotencyKey
 			page = append(page, &IdempotencyKey{r.Credential, r.Key, r.Body, r.Plant, r.Created})
 		}
 		return page, err

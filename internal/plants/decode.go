@@ -1,5 +1,4 @@
-// Package plants is the write path of the plant store: it reads and checks what a client sent, and commits many
-// creations together.
+// Package plants is the write path of the plant store: it parses and validates requests and commits many creations together.
 package plants
 
 import (
@@ -11,22 +10,22 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The limits of a new plant.
+// Limits of a new plant.
 const (
 	MaxBody = 1 << 20 // bytes
-	MaxName = 255     // characters, which are Unicode code points
+	MaxName = 255     // Unicode code points
 	MaxTag  = 255
 )
 
-// rightID ends every message about an id.
-const rightID = "it must be an integer from -9223372036854775808 to 9223372036854775807"
+// validID completes messages about the ID.
+const validID = "it must be an integer from -9223372036854775808 to 9223372036854775807"
 
-// example is shown where a body is so wrong that no member can be named.
+// example is shown if the body is not an object.
 const example = `a JSON object such as {"id":1,"name":"Fern","tag":"shade"}`
 
-// Decode reads a new plant from the body of a request. It is strict about JSON: one object and nothing behind it, no
-// member twice at any depth, valid Unicode. Members that are not ours are ignored. Every error is herb.CodeInvalid and
-// names what would be right.
+// Decode parses a new plant from the body of a request. It is strict about JSON: one object and nothing after it, no
+// duplicate member at any depth, valid Unicode. Unknown members are ignored. Every error has herb.CodeInvalid and names what
+// is valid.
 func Decode(body []byte) (herb.NewPlant, error) {
 	members, err := decodeObject(body)
 	if err != nil {
@@ -44,7 +43,7 @@ func Decode(body []byte) (herb.NewPlant, error) {
 		return herb.NewPlant{}, err
 	}
 	if !strings.ContainsFunc(p.Name, isVisible) {
-		return herb.NewPlant{}, herb.Invalidf(`"name" shows nothing; it must have at least one visible character`)
+		return herb.NewPlant{}, herb.Invalidf(`"name" has no visible character; it must have at least one`)
 	}
 	if tag, ok := members["tag"]; ok {
 		text, err := decodeText("tag", tag, MaxTag)
@@ -59,18 +58,18 @@ func Decode(body []byte) (herb.NewPlant, error) {
 func decodeID(members map[string]any) (int64, error) {
 	value, ok := members["id"]
 	if !ok {
-		return 0, herb.Invalidf(`"id" is missing; %s`, rightID)
+		return 0, herb.Invalidf(`"id" is missing; %s`, validID)
 	}
 	number, ok := value.(json.Number)
 	if !ok {
-		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), rightID)
+		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), validID)
 	}
 	id, whole, fits := parseInteger(string(number))
 	switch {
 	case !whole:
-		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, clip(string(number)), rightID)
+		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, truncate(string(number)), validID)
 	case !fits:
-		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, clip(string(number)), rightID)
+		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, truncate(string(number)), validID)
 	}
 	return id, nil
 }
@@ -90,14 +89,14 @@ func decodeText(member string, value any, limit int) (string, error) {
 	return s, nil
 }
 
-// isVisible reports whether a character can be seen: not a blank, nor one of those that are there to say how others look.
+// isVisible reports whether a character is visible: not a blank or a formatting character.
 func isVisible(r rune) bool {
 	const brailleBlank = '\u2800'
 	return unicode.IsPrint(r) && r != ' ' && r != brailleBlank &&
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// kind names the type of a value that is of the wrong one.
+// kind returns the name of the type of a JSON value.
 func kind(value any) string {
 	switch value.(type) {
 	case nil:
@@ -118,8 +117,8 @@ func kind(value any) string {
 	}
 }
 
-// clip shortens what a client sent to what is worth repeating in a message.
-func clip(s string) string {
+// truncate shortens a value for a message.
+func truncate(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {
 		return s

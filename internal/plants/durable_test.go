@@ -69,7 +69,7 @@ func TestService_survivesKill(t *testing.T) {
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			break // it is dead, and what stands in an unfinished line was not said
+			break // the process is dead; an incomplete line does not count
 		}
 		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "created "); ok {
 			acknowledged[id] = true

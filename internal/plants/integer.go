@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseInteger reads a JSON number exactly. whole says whether its value is an integer, however it is written (1.0, 1e3,
-// 12300e-2), and fits whether that is one of 64 bits. An exponent costs nothing, whatever its size.
+// parseInteger parses a JSON number exactly. whole reports whether its value is an integer, in any notation (1.0, 1e3,
+// 12300e-2), and fits whether it fits in 64 bits. Large exponents cost nothing.
 func parseInteger(s string) (n int64, whole, fits bool) {
 	mantissa, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -25,7 +25,7 @@ func parseInteger(s string) (n int64, whole, fits bool) {
 	if exponent < 0 {
 		return 0, false, false
 	}
-	const most = 19 // digits of an integer of 64 bits
+	const most = 19 // digits of a 64-bit integer
 	if int64(len(significant))+exponent > most {
 		return 0, true, false
 	}
@@ -36,8 +36,8 @@ func parseInteger(s string) (n int64, whole, fits bool) {
 	return n, true, err == nil
 }
 
-// parseExponent reads the exponent of a JSON number. One that is too long to read becomes one that is larger than any
-// number of digits a body can have.
+// parseExponent parses the exponent of a JSON number. One that overflows becomes larger than the number of digits that a
+// body can have.
 func parseExponent(s string) int64 {
 	const huge = 1 << 40
 	n, err := strconv.ParseInt(s, 10, 64)

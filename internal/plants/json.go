@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// decodeObject returns the members of the object that body must be: strings, json.Numbers, booleans and nil, and for an
-// object or an array the json.Delim that opens it. It refuses what encoding/json would mend in silence.
+// decodeObject returns the members of the object in body: strings, json.Numbers, booleans and nil, and for an object or an
+// array its opening json.Delim. It rejects what encoding/json would silently fix.
 func decodeObject(body []byte) (map[string]any, error) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
@@ -36,7 +36,7 @@ func decodeObject(body []byte) (map[string]any, error) {
 	return readMembers(d)
 }
 
-// checkSyntax refuses what is not one JSON value.
+// checkSyntax rejects what is not exactly one JSON value.
 func checkSyntax(body []byte) error {
 	var value json.RawMessage
 	err := json.Unmarshal(body, &value)
@@ -49,8 +49,8 @@ func checkSyntax(body []byte) error {
 	return herb.Invalidf("the body is not valid JSON; send %s", example)
 }
 
-// readMembers reads the rest of an object whose syntax was checked. Of values inside values it keeps nothing, but looks
-// for members that are there twice.
+// readMembers reads the rest of an object with valid syntax. It discards nested values, but rejects duplicate members in
+// them.
 func readMembers(d *json.Decoder) (map[string]any, error) {
 	members := map[string]any{}
 	for d.More() {
@@ -60,7 +60,7 @@ func readMembers(d *json.Decoder) (map[string]any, error) {
 		}
 		key, _ := name.(string)
 		if _, twice := members[key]; twice {
-			return nil, herb.Invalidf("the member %q is there more than once; give it once", clip(key))
+			return nil, herb.Invalidf("duplicate member %q", truncate(key))
 		}
 		value, err := d.Token()
 		if err != nil {
@@ -97,8 +97,8 @@ func skipValue(d *json.Decoder, begin json.Token) error {
 	return nil
 }
 
-// loneSurrogate reports whether JSON, whose syntax was checked, escapes half of a character. A backslash can only stand
-// in a string there, and is followed by what it escapes.
+// loneSurrogate reports whether valid JSON contains an escaped lone surrogate. A backslash occurs only in strings there,
+// followed by what it escapes.
 func loneSurrogate(body []byte) bool {
 	for i := 0; i < len(body); i++ {
 		if body[i] != '\\' {
@@ -109,7 +109,7 @@ func loneSurrogate(body []byte) bool {
 		if !ok || !utf16.IsSurrogate(r) {
 			continue
 		}
-		next := body[i+5:] // behind uXXXX
+		next := body[i+5:] // after uXXXX
 		if next[0] != '\\' {
 			return true
 		}
@@ -117,12 +117,12 @@ func loneSurrogate(body []byte) bool {
 		if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
 			return true
 		}
-		i += 10 // to the last digit of the second half
+		i += 10 // the last digit of the second escape
 	}
 	return false
 }
 
-// escaped reads the uXXXX of an escape.
+// escaped parses the uXXXX of an escape.
 func escaped(b []byte) (rune, bool) {
 	if b[0] != 'u' {
 		return 0, false

@@ -9,32 +9,31 @@ import (
 	"herbarium/internal/store"
 )
 
-// Store creates plants, all in one commit. When it fails, none was created.
+// Store creates plants in one commit. If it fails, none was created.
 type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 }
 
-// Options adjust a Service.
+// Options configure a Service.
 type Options struct {
 	// MaxBatch is the largest number of plants in one commit. Zero means 1000.
 	MaxBatch int
-	// Queue is the number of creations that may wait for a commit; more are refused. Zero means 10,000.
+	// Queue is the number of creations that may wait for a commit; more are rejected. Zero means 10,000.
 	Queue int
-	// Available says why a plant cannot be created at the moment, without asking anybody: it would only wait for the one
-	// before it. Nil means that there is no knowing.
+	// Available returns an error if no plant can be created at the moment, without I/O, so that requests fail fast instead
+	// of queueing. Nil means always available.
 	Available func() error
 }
 
-// Service creates plants. Creations that come while a commit is under way share the next one, so that the cost of
-// syncing to disk is shared too. Nobody waits for company: whatever is there when a commit ends is the next batch.
+// Service creates plants. Creations that arrive during a commit share the next one, and with it the cost of syncing to disk.
+// A batch never waits for more requests: it consists of those queued when the previous commit ends.
 type Service struct {
-	store    Store
-	ready    func() error
-	maxBatch int
-	queue    chan *request
+	store     Store
+	available func() error
+	maxBatch  int
+	queue     chan *request
 
-	// closed is set when nothing is queued any more. It is read-locked around every send, so that Run can see the
-	// last of them.
+	// closed is set when nothing is queued any more. mu is read-locked around every send, so that Run sees the last one.
 	mu     sync.RWMutex
 	closed bool
 }
@@ -42,10 +41,10 @@ type Service struct {
 // request is a creation that waits for its commit.
 type request struct {
 	creation store.Creation
-	answer   chan answer // has room for the one answer, so that a caller who left holds up nobody
+	result   chan result // buffered, so that a caller that left does not block the commit
 }
 
-type answer struct {
+type result struct {
 	outcome store.Outcome
 	err     error
 }
@@ -61,30 +60,30 @@ func New(s Store, o Options) *Service {
 	if o.Available == nil {
 		o.Available = func() error { return nil }
 	}
-	return &Service{store: s, ready: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
+	return &Service{store: s, available: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
 }
 
-// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but a creation that was
-// accepted is carried out nevertheless.
+// Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but an accepted creation is
+// still carried out.
 func (s *Service) Create(ctx context.Context, c store.Creation) (store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, err, "the request ended before the plant was created")
 	}
-	if err := s.ready(); err != nil {
+	if err := s.available(); err != nil {
 		return store.Outcome{}, err
 	}
-	r := &request{creation: c, answer: make(chan answer, 1)}
+	r := &request{creation: c, result: make(chan result, 1)}
 	if err := s.enqueue(r); err != nil {
 		return store.Outcome{}, err
 	}
 	select {
-	case a := <-r.answer:
-		return a.outcome, a.err
+	case res := <-r.result:
+		return res.outcome, res.err
 	case <-ctx.Done():
 	}
 	select {
-	case a := <-r.answer: // both were ready
-		return a.outcome, a.err
+	case res := <-r.result: // both were ready
+		return res.outcome, res.err
 	default:
 		return store.Outcome{}, herb.Wrap(herb.CodeUnavailable, ctx.Err(),
 			"the request ended while the plant was being created; it may exist, so repeat the request with its Idempotency-Key")
@@ -105,14 +104,14 @@ func (s *Service) enqueue(r *request) error {
 	}
 }
 
-// Run commits what is created until ctx ends. Then it refuses new creations, finishes those that were accepted, and
-// returns. It is called once.
+// Run commits creations until ctx ends. Then it rejects new ones, finishes those that were accepted, and returns. It must be
+// called once.
 func (s *Service) Run(ctx context.Context) error {
-	work := context.WithoutCancel(ctx) // what was accepted is finished
+	work := context.WithoutCancel(ctx) // accepted requests are finished
 	for {
 		select {
 		case r := <-s.queue:
-			s.commit(work, s.gather(r))
+			s.commit(work, s.collectBatch(r))
 		case <-ctx.Done():
 			s.mu.Lock()
 			s.closed = true
@@ -120,7 +119,7 @@ func (s *Service) Run(ctx context.Context) error {
 			for {
 				select {
 				case r := <-s.queue:
-					s.commit(work, s.gather(r))
+					s.commit(work, s.collectBatch(r))
 				default:
 					return nil
 				}
@@ -129,8 +128,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// gather returns a request with all those that wait behind it, up to the size of a batch.
-func (s *Service) gather(first *request) []*request {
+// collectBatch returns a request and those queued behind it, up to the size of a batch.
+func (s *Service) collectBatch(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < s.maxBatch {
 		select {
@@ -151,17 +150,17 @@ func (s *Service) commit(ctx context.Context, batch []*request) {
 	}
 	outcomes, err := s.store.CreatePlants(ctx, creations)
 	if err == nil && len(outcomes) != len(batch) {
-		err = fmt.Errorf("the store answered %d of %d creations", len(outcomes), len(batch))
+		err = fmt.Errorf("the store returned %d outcomes for %d creations", len(outcomes), len(batch))
 	}
 	if err != nil && herb.CodeOf(err) != herb.CodeUnavailable {
-		// Whatever else went wrong is not the fault of any of these requests.
+		// Other errors are not caused by any of these requests.
 		err = herb.Wrap(herb.CodeInternal, err, "creating plants")
 	}
 	for i, r := range batch {
 		if err != nil {
-			r.answer <- answer{err: err}
+			r.result <- result{err: err}
 			continue
 		}
-		r.answer <- answer{outcome: outcomes[i]}
+		r.result <- result{outcome: outcomes[i]}
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The bounds of the audit log. Entries beyond them are removed when another is added.
+// Limits of the audit log. Older entries are removed when a new one is added.
 const (
 	auditRetention  = 365 * 24 * time.Hour
 	maxAuditEntries = 100_000
 )
 
-// AddAuditEntry records something that is not part of another change, such as a publish that was rejected. A zero time means
-// now. The actor is that of the context.
+// AddAuditEntry adds an entry that is not part of another change, such as a rejected publish. A zero time means now. The
+// actor is taken from the context.
 func (s Tables) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
 	return s.write(ctx, "adding an audit entry", func(ctx context.Context, tx Tx) error { return addAudit(ctx, tx, e) })
 }
 
-// addAudit records a change in the transaction that makes it, so that there is neither without the other.
+// addAudit adds an entry in the transaction of the change, so that neither exists without the other.
 func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	actor := herb.ActorOf(ctx)
 	if e.Time.IsZero() {
@@ -38,7 +38,7 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	return err
 }
 
-// AuditEntries returns the entries that a query selects, the newest last.
+// AuditEntries returns the selected entries, newest last.
 func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []herb.AuditEntry, err error) {
 	where := always
 	if !q.Since.IsZero() {
@@ -58,7 +58,7 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var e herb.AuditEntry
 			var at int64
 			err := rows.Scan(&at, &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)

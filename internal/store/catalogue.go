@@ -23,7 +23,7 @@ func (s Tables) Datasets(ctx context.Context) (datasets []herb.Dataset, err erro
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			d, err := scanDataset(rows)
 			datasets = append(datasets, d)
 			return err
@@ -49,7 +49,7 @@ func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 	return d, nil
 }
 
-// Generation returns a number that goes up with every change of the catalogue.
+// Generation returns a number that increases with every change of the catalogue.
 func (s Tables) Generation(ctx context.Context) (n int64, err error) {
 	err = s.read(ctx, "reading the catalogue's generation", func(ctx context.Context, tx Tx) error {
 		return tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&n)
@@ -75,7 +75,7 @@ func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d he
 			return err
 		}
 		found := false
-		if err := each(rows, func() (err error) {
+		if err := eachRow(rows, func() (err error) {
 			found = true
 			d, err = scanDataset(rows)
 			return err
@@ -99,9 +99,9 @@ func noVersion(ref herb.Ref, version string, versions []Version) error {
 	return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
 }
 
-// AddVersion stores a version of a dataset and makes it live, provided that the version called live is the live one until
-// then; otherwise the error is ErrSuperseded. An empty live means that there is no such dataset. A version that is
-// there already is stored anew and becomes the newest. One that is retired is refused: its file may be gone.
+// AddVersion stores a version of a dataset and makes it live, provided that live is the current live version; otherwise the
+// error is ErrSuperseded. An empty live means that the dataset does not exist. An existing version is replaced and becomes
+// the newest. A retired version is rejected: its file may be deleted.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		switch now, err := liveVersion(ctx, tx, d.Ref); {
@@ -110,7 +110,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		case now != live:
 			return ErrSuperseded
 		}
-		if err := refuseRetired(ctx, tx, d.Version); err != nil {
+		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
 		generation, err := nextGeneration(ctx, tx)
@@ -138,7 +138,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 	})
 }
 
-// insertVersion writes a version that came with a generation.
+// insertVersion inserts a version with its generation.
 func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64) error {
 	fields, err := json.Marshal(d.Fields)
 	if err != nil {
@@ -155,13 +155,13 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64)
 	return err
 }
 
-// nextGeneration counts a change of the catalogue.
+// nextGeneration increments and returns the generation of the catalogue.
 func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, "UPDATE catalogue SET generation = generation + 1 RETURNING generation").Scan(&n)
 	return n, err
 }
 
-// History returns the versions of a dataset, the newest first.
+// History returns the versions of a dataset, newest first.
 func (s Tables) History(ctx context.Context, ref herb.Ref) (versions []Version, err error) {
 	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		versions, err = history(ctx, tx, ref)
@@ -180,7 +180,7 @@ func history(ctx context.Context, tx Tx, ref herb.Ref) (versions []Version, err 
 	if err != nil {
 		return nil, err
 	}
-	err = each(rows, func() error {
+	err = eachRow(rows, func() error {
 		var v Version
 		var published sql.Null[int64]
 		err := rows.Scan(&v.Version, &published, &v.Records)
@@ -201,11 +201,11 @@ func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err err
 }
 
 func noDataset(ref herb.Ref) error {
-	return herb.Errorf(herb.CodeNotFound, "there is no dataset %q", ref)
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 }
 
-// SetLive makes another version of a dataset the live one, older or newer, provided that the version called live is the
-// live one until then; otherwise the error is ErrSuperseded. It does nothing if the version is live already.
+// SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
+// the error is ErrSuperseded. It does nothing if the version is already live.
 func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		versions, err := history(ctx, tx, ref)
@@ -234,7 +234,7 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 	})
 }
 
-// RemoveDataset removes a dataset with all its versions, which are retired at a time; the zero time: they are not.
+// RemoveDataset removes a dataset with all its versions and retires them at a time; the zero time retires none.
 func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
 	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		if _, err := liveVersion(ctx, tx, ref); err != nil {
@@ -261,8 +261,8 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 	})
 }
 
-// PruneVersions drops all but the newest versions of a dataset, never the live one, and returns the names of those it
-// dropped. They are retired at a time; the zero time: they are not.
+// PruneVersions removes all but the newest versions of a dataset, never the live one, and returns their names. It retires
+// them at a time; the zero time retires none.
 func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		dropped = nil
@@ -302,7 +302,7 @@ func (s Tables) Versions(ctx context.Context) (names []string, err error) {
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var name string
 			err := rows.Scan(&name)
 			names = append(names, name)

@@ -29,7 +29,7 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var seq int
 			var p herb.NewPlant
 			var tag string
@@ -52,7 +52,7 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 
 // IdempotencyRecord is an idempotency key and the plant that was created with it.
 type IdempotencyRecord struct {
-	Retry
+	IdempotencyKey
 	Plant   int // the number of the plant in creation order, from 1
 	Created time.Time
 }
@@ -65,9 +65,9 @@ type IdempotencyRange struct {
 }
 
 // IdempotencyKeysAfter returns up to limit idempotency keys of a range that follow another one in the order of credential
-// and key. The zero Retry precedes all keys.
+// and key. The zero key precedes all keys.
 func (s Tables) IdempotencyKeysAfter(
-	ctx context.Context, in IdempotencyRange, after Retry, limit int,
+	ctx context.Context, in IdempotencyRange, after IdempotencyKey, limit int,
 ) (records []IdempotencyRecord, err error) {
 	err = s.read(ctx, "reading idempotency keys", func(ctx context.Context, tx Tx) error {
 		records = nil
@@ -77,7 +77,7 @@ func (s Tables) IdempotencyKeysAfter(
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var r IdempotencyRecord
 			var body []byte
 			var created int64

@@ -37,13 +37,13 @@ func PlantFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.F
 	return f, nil
 }
 
-// newCounter returns a lister, the condition of the plants that are counted, and how many these are.
+// newCounter returns a lister, the condition for the counted plants, and their number.
 func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, where fragment, total int, err error) {
 	if r.Search != nil && len(r.Search.Clauses) == 0 {
 		return &lister{q: q, r: r}, never, 0, nil
 	}
 	unordered := *r
-	unordered.Sort = fieldID // any order at all: by relevance, the words would be weighed
+	unordered.Sort = fieldID // any fixed order avoids computing scores
 	l, err := newLister(ctx, q, &unordered)
 	switch {
 	case err != nil:
@@ -52,11 +52,11 @@ func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, wh
 		total, err = l.total(ctx)
 		return l, l.filter, total, err
 	}
-	_, where, total, err = l.searched(ctx)
+	_, where, total, err = l.resolveSearch(ctx)
 	return l, where, total, err
 }
 
-// idFacet counts the ids, of which no two are equal.
+// idFacet counts the IDs, which are unique.
 func (l *lister) idFacet(ctx context.Context, where fragment, r *query.FacetRequest, total int, f *query.Facet) error {
 	f.Distinct = total
 	var least, greatest int64
@@ -82,7 +82,7 @@ func (l *lister) idFacet(ctx context.Context, where fragment, r *query.FacetRequ
 	return l.countBuckets(ctx, where, f.Histogram)
 }
 
-// countBuckets counts the ids of all buckets in one look at the plants.
+// countBuckets counts the IDs of all buckets in one scan.
 func (l *lister) countBuckets(ctx context.Context, where fragment, buckets []query.Bucket) error {
 	if len(buckets) == 0 {
 		return nil

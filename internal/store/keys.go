@@ -25,7 +25,7 @@ func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
 	})
 }
 
-// AddKeys copies keys of another database, all of them or none.
+// AddKeys stores keys of another database, atomically.
 func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
 	return s.write(ctx, "adding keys", func(ctx context.Context, tx Tx) error {
 		for _, k := range keys {
@@ -50,7 +50,7 @@ func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 	return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
 }
 
-// joinScopes is how scopes are stored.
+// joinScopes returns the stored form of scopes.
 func joinScopes(scopes []herb.Scope) string {
 	names := make([]string, len(scopes))
 	for i, scope := range scopes {
@@ -59,7 +59,7 @@ func joinScopes(scopes []herb.Scope) string {
 	return strings.Join(names, " ")
 }
 
-// Key returns the key with that id.
+// Key returns the key with an ID.
 func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
 	keys, err := s.selectKeys(ctx, "WHERE id = ?", id)
 	if err == nil && len(keys) == 0 {
@@ -71,7 +71,7 @@ func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
 	return keys[0], nil
 }
 
-// Keys returns all keys in the order of their creation.
+// Keys returns all keys in creation order.
 func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return s.selectKeys(ctx, "ORDER BY created, id")
 }
@@ -92,7 +92,7 @@ func (s Tables) selectKeys(ctx context.Context, rest string, args ...any) (keys 
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			k, err := scanKey(rows)
 			keys = append(keys, k)
 			return err
@@ -109,7 +109,7 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 		return herb.Key{}, err
 	}
 	if copy(k.Hash[:], hash) != len(k.Hash) {
-		return herb.Key{}, fmt.Errorf("the hash of key %q has %d bytes in place of %d", k.ID, len(hash), len(k.Hash))
+		return herb.Key{}, fmt.Errorf("the hash of key %q has %d bytes instead of %d", k.ID, len(hash), len(k.Hash))
 	}
 	for scope := range strings.FieldsSeq(scopes) {
 		k.Scopes = append(k.Scopes, herb.Scope(scope))
@@ -118,7 +118,7 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 	return k, nil
 }
 
-// RevokeKey ends the use of a key. One that is revoked keeps the time when that was done first.
+// RevokeKey revokes a key. A revoked key keeps the time of its first revocation.
 func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.write(ctx, "revoking a key", func(ctx context.Context, tx Tx) error {
 		result, err := tx.ExecContext(ctx, "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", at.UnixMicro(), id)
@@ -140,13 +140,13 @@ func (s Tables) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// TouchKeys notes when keys were used. A time never moves back, whichever process comes last, and a key that is not
-// there is passed over.
+// TouchKeys records when keys were last used. A time never moves back, regardless of the order of processes, and unknown
+// keys are ignored.
 func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return s.write(ctx, "noting the use of keys", func(ctx context.Context, tx Tx) error {
+	return s.write(ctx, "recording the use of keys", func(ctx context.Context, tx Tx) error {
 		for id, at := range used {
 			if _, err := tx.ExecContext(ctx, "UPDATE keys SET last_used = ? WHERE id = ? AND coalesce(last_used < ?, TRUE)",
 				at.UnixMicro(), id, at.UnixMicro()); err != nil {
@@ -158,5 +158,5 @@ func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 }
 
 func noKey(id string) error {
-	return herb.Errorf(herb.CodeNotFound, "there is no key with id %q", id)
+	return herb.Errorf(herb.CodeNotFound, "no such key %q", id)
 }

@@ -11,21 +11,21 @@ import (
 	"herbarium/internal/query"
 )
 
-// Querier runs a SELECT with ? for its values. All of one listing must see one state of the database.
+// Querier runs a SELECT with ? placeholders. One listing must see one state of the database.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	// ArrayElements returns a SELECT of the elements of a JSON array of integers, which is its only value.
+	// ArrayElements returns a SELECT of the elements of a JSON array of integers, which is its only parameter.
 	ArrayElements() string
 }
 
 // ListPlants answers a listing of the plants with portable SQL over these tables, which every database must have:
 //
-//	plants      (seq, id, name, name_key, tag, tag_key): seq counts from 1 without a gap, in the order of creation
-//	plant_words (word, seq, field, pos, words): words is the number of words of the plant, repeated in each
-//	plant_tags  (tag, plants): how many plants have the tag
+//	plants      (seq, id, name, name_key, tag, tag_key): seq counts from 1 without gaps, in creation order
+//	plant_words (word, seq, field, pos, words): words is the number of words of the plant
+//	plant_tags  (tag, plants): number of plants with the tag
 //	totals      (plants, words): one row
 //
-// First the numbers of the page's plants are found, from indexes where there is one; only those plants are then read.
+// The seqs of the page are found first, through an index where possible; only those plants are then read.
 func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, error) {
 	if r.Search != nil && len(r.Search.Clauses) == 0 {
 		return query.Page{}, nil
@@ -34,7 +34,7 @@ func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, e
 	if err != nil {
 		return query.Page{}, err
 	}
-	total, seqs, err := l.find(ctx)
+	total, seqs, err := l.findPage(ctx)
 	if err != nil {
 		return query.Page{}, err
 	}
@@ -57,7 +57,7 @@ type lister struct {
 
 func newLister(ctx context.Context, q Querier, r *query.Request) (*lister, error) {
 	l := &lister{q: q, r: r, sort: r.Sort, filter: filter(r.Conditions)}
-	// Among plants that all have one value, the order of that field is the order of creation.
+	// Among plants with one value of the sort field, sorting means creation order.
 	if r.Sort != query.NoSort && slices.ContainsFunc(r.Conditions, func(c query.Condition) bool {
 		return c.Field == r.Sort && c.Op == query.OpEq && len(c.Values) == 1
 	}) {
@@ -70,15 +70,15 @@ func (l *lister) readTotals(ctx context.Context) error {
 	return l.row(ctx, fragment{sql: "SELECT plants, words FROM totals"}, &l.plants, &l.words)
 }
 
-// find returns how many plants meet the request and the numbers of those on the page, in order.
-func (l *lister) find(ctx context.Context) (total int, seqs []int64, err error) {
+// findPage returns the number of matching plants and the seqs of the page, in order.
+func (l *lister) findPage(ctx context.Context) (total int, seqs []int64, err error) {
 	if l.r.Search != nil {
 		return l.search(ctx)
 	}
 	if total, err = l.total(ctx); err != nil {
 		return 0, nil, err
 	}
-	from, to := l.bounds(total)
+	from, to := l.pageBounds(total)
 	if from == to {
 		return total, nil, nil
 	}
@@ -104,13 +104,13 @@ func (l *lister) find(ctx context.Context) (total int, seqs []int64, err error) 
 	return total, seqs, err
 }
 
-// bounds returns the places of the page within all that was found.
-func (l *lister) bounds(total int) (from, to int) {
+// pageBounds returns the offsets of the page within the matches.
+func (l *lister) pageBounds(total int) (from, to int) {
 	from = min(l.r.Offset(), total)
 	return from, min(from+l.r.PerPage, total)
 }
 
-// total counts the plants that meet the conditions.
+// total returns the number of plants that match the conditions.
 func (l *lister) total(ctx context.Context) (int, error) {
 	if l.filter.sql == always.sql {
 		return l.plants, nil
@@ -128,7 +128,7 @@ func (l *lister) total(ctx context.Context) (int, error) {
 	return l.count(ctx, l.filter)
 }
 
-// tagged returns how many plants have one of the tags, without counting them.
+// tagged returns the number of plants with one of the tags, from the maintained counts.
 func (l *lister) tagged(ctx context.Context, tags []any) (n int, err error) {
 	where := oneOf("tag", tags)
 	err = l.row(ctx, fragment{"SELECT coalesce(sum(plants), 0) FROM plant_tags WHERE " + where.sql, where.args}, &n)
@@ -140,12 +140,12 @@ func (l *lister) count(ctx context.Context, where fragment) (n int, err error) {
 	return n, err
 }
 
-// inOrder returns the statement that finds the numbers of all plants that meet a condition, in the order of the request.
+// inOrder returns the statement for the seqs of all plants that match a condition, in the order of the request.
 func (l *lister) inOrder(where fragment) fragment {
 	return fragment{"SELECT seq FROM plants WHERE " + where.sql + " ORDER BY " + l.orderBy(), where.args}
 }
 
-// numbers runs a statement that finds numbers of plants.
+// numbers runs a statement that selects seqs.
 func (l *lister) numbers(ctx context.Context, f fragment) (seqs []int64, err error) {
 	err = l.rows(ctx, f, func(rows *sql.Rows) error {
 		var seq int64
@@ -156,7 +156,7 @@ func (l *lister) numbers(ctx context.Context, f fragment) (seqs []int64, err err
 	return seqs, err
 }
 
-// orderBy returns the order of the request for a statement that sorts by itself.
+// orderBy returns the ORDER BY clause of the request.
 func (l *lister) orderBy() string {
 	direction := ""
 	if l.r.Desc {
@@ -174,7 +174,7 @@ func (l *lister) orderBy() string {
 	}
 }
 
-// read returns the plants with those numbers, rendered, in that order.
+// read returns the plants with the given seqs as JSON, in that order.
 func (l *lister) read(ctx context.Context, seqs []int64) ([][]byte, error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -204,7 +204,7 @@ func (l *lister) read(ctx context.Context, seqs []int64) ([][]byte, error) {
 	return records, err
 }
 
-// row runs a query that has one row.
+// row runs a query that returns one row.
 func (l *lister) row(ctx context.Context, f fragment, dest ...any) error {
 	found := false
 	err := l.rows(ctx, f, func(rows *sql.Rows) error {
@@ -223,7 +223,7 @@ func (l *lister) rows(ctx context.Context, f fragment, each func(*sql.Rows) erro
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what matters
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
 		if err := each(rows); err != nil {
 			return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)

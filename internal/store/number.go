@@ -7,13 +7,13 @@ import (
 	"herbarium/internal/query"
 )
 
-// An id is an integer of 64 bits, but what it is compared with may have any number of digits before and behind the
-// point. Such an operand becomes the nearest integers, exactly, before the database sees it.
+// IDs are 64-bit integers, but an operand may have any number of digits before and after the decimal point. Operands are
+// converted exactly to the nearest integers before they reach the database.
 
-// floorCeil returns the integers next to a number in plain decimal notation; they are the same for an integer.
+// floorCeil returns the floor and ceiling of a number in plain decimal notation.
 func floorCeil(s string) (floor, ceil *big.Int) {
 	whole, fraction, _ := strings.Cut(s, ".")
-	n, _ := new(big.Int).SetString(whole, 10) // the request was checked: these are digits
+	n, _ := new(big.Int).SetString(whole, 10) // the request was validated: these are digits
 	if strings.Trim(fraction, "0") == "" {
 		return n, n
 	}
@@ -25,7 +25,7 @@ func floorCeil(s string) (floor, ceil *big.Int) {
 
 func plus(n *big.Int, d int64) *big.Int { return new(big.Int).Add(n, big.NewInt(d)) }
 
-// idCondition returns what a condition on the id asks of the column.
+// idCondition translates a condition on the id.
 func idCondition(c query.Condition) fragment {
 	switch c.Op {
 	case query.OpEq:
@@ -33,7 +33,7 @@ func idCondition(c query.Condition) fragment {
 	case query.OpNe:
 		return noneOf("id", integers(c.Values))
 	case query.OpGt:
-		floor, _ := floorCeil(c.Values[0].Text) // values are sorted and any may hold: the least demands least
+		floor, _ := floorCeil(c.Values[0].Text) // values are sorted and any of them may match, so the smallest decides
 		return idAtLeast(plus(floor, 1))
 	case query.OpGte:
 		_, ceil := floorCeil(c.Values[0].Text)
@@ -41,13 +41,13 @@ func idCondition(c query.Condition) fragment {
 	case query.OpLt:
 		_, ceil := floorCeil(c.Values[len(c.Values)-1].Text)
 		return idAtMost(plus(ceil, -1))
-	default: // OpLte; a prefix of a number is refused when the request is read
+	default: // OpLte; the parser rejects prefixes of numbers
 		floor, _ := floorCeil(c.Values[len(c.Values)-1].Text)
 		return idAtMost(floor)
 	}
 }
 
-// integers returns the operands that some id can be equal to.
+// integers returns the operands that an ID can equal.
 func integers(values []query.Operand) []any {
 	var ids []any
 	for _, v := range values {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Numbered turns every ? of a statement into $1, $2 and so on, for databases that want their values numbered. Statements
-// of this package have no ? but for a value.
+// Numbered replaces the ? placeholders of a statement with $1, $2 and so on. Statements of this package use ? for
+// placeholders only.
 func Numbered(statement string) string {
 	var b strings.Builder
 	b.Grow(len(statement) + 16)

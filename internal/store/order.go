@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// part is a set of plants that an index holds in order: by a key, then by number.
+// part is a set of plants that an index holds in order: by a key, then by seq.
 type part struct {
 	where  fragment
-	key    string // column; empty: by number alone
-	unique bool   // no two plants have one key
-	n      int    // plants in it
+	key    string // column; empty: by seq only
+	unique bool   // the key is unique
+	n      int    // size of the set
 }
 
-// entry is a plant's place in an order.
+// entry is the position of a plant in an order.
 type entry struct {
 	seq int64
-	key []byte // unset where the part has no key or a unique one
+	key []byte // unset if the part has no key or a unique one
 }
 
-// span returns the entries from one place up to another in ascending order, read from the nearer end.
+// span returns the entries in a range of positions in ascending order, read from the nearer end.
 func (l *lister) span(ctx context.Context, p part, from, to int) ([]entry, error) {
 	columns, forward, backward := "seq", "seq", "seq DESC"
 	if p.key != "" {
@@ -61,14 +61,14 @@ func (l *lister) span(ctx context.Context, p part, from, to int) ([]entry, error
 	return entries, err
 }
 
-// creationOrder returns the numbers of the plants in those places, in the order of creation.
+// creationOrder returns the seqs in a range of positions in creation order.
 func (l *lister) creationOrder(ctx context.Context, p part, from, to int) ([]int64, error) {
 	p.key = ""
 	entries, err := l.span(ctx, p, from, to)
 	return seqsOf(entries), err
 }
 
-// keyOrder returns the numbers of the plants in those places of the part, in the order that the request asks for.
+// keyOrder returns the seqs in a range of positions of a part in the order of the request.
 func (l *lister) keyOrder(ctx context.Context, p part, from, to int) ([]int64, error) {
 	if !l.r.Desc {
 		entries, err := l.span(ctx, p, from, to)
@@ -83,8 +83,8 @@ func (l *lister) keyOrder(ctx context.Context, p part, from, to int) ([]int64, e
 	if p.unique {
 		return seqs, nil
 	}
-	// The keys now stand where they must, but within a run of one key the plants stand backwards. Runs that lie
-	// wholly on the page are turned round; of the first and the last, the plants that belong here are read anew.
+	// Keys are now in descending order, but so are the plants within each run of equal keys. Runs that lie completely on the
+	// page are reversed; for the first and the last run, the plants of the page are read again.
 	for start := 0; start < len(entries); {
 		key := entries[start].key
 		end := start + 1
@@ -105,8 +105,8 @@ func (l *lister) keyOrder(ctx context.Context, p part, from, to int) ([]int64, e
 	return seqs, nil
 }
 
-// ties returns n plants of one run in the order of creation. Read backwards, first is the first of the run on the page;
-// if the run may have begun on an earlier page, the plants that are shown there are skipped.
+// ties returns n plants of one run of equal keys in creation order. first is the first of the run on the page in reverse
+// order; if the run may have begun on an earlier page, the plants shown there are skipped.
 func (l *lister) ties(ctx context.Context, p part, first entry, begun bool, n int) ([]int64, error) {
 	run := and(p.where, fragment{p.key + " = ?", []any{first.key}})
 	skip := 0
@@ -116,11 +116,11 @@ func (l *lister) ties(ctx context.Context, p part, first entry, begun bool, n in
 			return nil, err
 		}
 	}
-	// How long the run is would cost another count, so it is read from its start.
+	// Finding the length of the run would need another count, so it is read from its start.
 	return l.creationOrder(ctx, part{where: run, n: math.MaxInt}, skip, skip+n)
 }
 
-// tagOrder is keyOrder by tag, where the plants without one come last whichever way the order runs.
+// tagOrder is keyOrder by tag. Plants without a tag come last in both directions.
 func (l *lister) tagOrder(ctx context.Context, all part, from, to int) ([]int64, error) {
 	empty := part{where: and(all.where, fragment{sql: "tag = ''"})}
 	var err error

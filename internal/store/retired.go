@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/herb"
 )
 
-// RetireVersion has a version that the catalogue does not have never enter it. It reports false, and does nothing, if the
-// catalogue has it. A version that is retired already keeps its time.
+// RetireVersion prevents a version that is not in the catalogue from ever entering it. It reports false, and does nothing,
+// if the version is in the catalogue. A retired version keeps its time.
 func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time) (retired bool, err error) {
 	err = s.write(ctx, "retiring version "+version, func(ctx context.Context, tx Tx) error {
 		var n int
@@ -23,7 +23,7 @@ func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time)
 	return retired && err == nil, err
 }
 
-// retire writes a version down as retired, unless the time is zero.
+// retire records a version as retired, unless the time is zero.
 func retire(ctx context.Context, tx Tx, version string, at time.Time) error {
 	if at.IsZero() {
 		return nil
@@ -33,17 +33,17 @@ func retire(ctx context.Context, tx Tx, version string, at time.Time) error {
 	return err
 }
 
-// refuseRetired fails for a version that is retired.
-func refuseRetired(ctx context.Context, tx Tx, version string) error {
+// rejectRetired fails for a retired version.
+func rejectRetired(ctx context.Context, tx Tx, version string) error {
 	var n int
 	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM retired WHERE version = ?", version).Scan(&n)
 	if err == nil && n > 0 {
-		err = herb.Errorf(herb.CodeUnavailable, "version %q was given up because it did not go live in time; publish again", version)
+		err = herb.Errorf(herb.CodeUnavailable, "version %q was retired because it did not go live in time; publish again", version)
 	}
 	return err
 }
 
-// Retired returns all versions that are retired, in the order of their names.
+// Retired returns all retired versions, ordered by name.
 func (s Tables) Retired(ctx context.Context) (retired []Retired, err error) {
 	err = s.read(ctx, "reading retired versions", func(ctx context.Context, tx Tx) error {
 		retired = nil
@@ -51,7 +51,7 @@ func (s Tables) Retired(ctx context.Context) (retired []Retired, err error) {
 		if err != nil {
 			return err
 		}
-		return each(rows, func() error {
+		return eachRow(rows, func() error {
 			var r Retired
 			var since int64
 			err := rows.Scan(&r.Version, &since)
@@ -63,9 +63,9 @@ func (s Tables) Retired(ctx context.Context) (retired []Retired, err error) {
 	return retired, err
 }
 
-// ForgetRetired forgets that versions were retired.
+// ForgetRetired deletes the records of retired versions.
 func (s Tables) ForgetRetired(ctx context.Context, versions []string) error {
-	return s.write(ctx, "forgetting retired versions", func(ctx context.Context, tx Tx) error {
+	return s.write(ctx, "deleting records of retired versions", func(ctx context.Context, tx Tx) error {
 		for _, v := range versions {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM retired WHERE version = ?", v); err != nil {
 				return err

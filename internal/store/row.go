@@ -12,25 +12,25 @@ const (
 	fieldTag
 )
 
-// Row is a plant with the columns that are derived from it, so that every database sorts and searches alike.
+// Row is a plant with the columns derived from it, which make all databases sort and search alike.
 type Row struct {
 	ID       int64
 	Name     string
 	NameKey  []byte // sort key of the name
-	Tag      string // empty also when none was given
+	Tag      string // also empty if none was given
 	TagGiven bool
-	TagKey   []byte // sort key of the tag; nil for an empty one, which has no place in an order
+	TagKey   []byte // sort key of the tag; nil for an empty one, which is not sorted
 	Words    []Word // of the name and the tag
 }
 
-// Word is one word of a plant and the place where it stands.
+// Word is one word of a plant and its position.
 type Word struct {
 	Text  string
 	Field int // position of the field
 	Pos   int // position of the word in the field
 }
 
-// NewRow derives the row of a plant.
+// NewRow returns the row of a plant.
 func NewRow(p herb.NewPlant) Row {
 	r := Row{ID: p.ID, Name: p.Name, NameKey: []byte(text.CollationKey(p.Name))}
 	if p.Tag != nil {

@@ -63,13 +63,14 @@ func (s plantSet) condition(q Querier) (fragment, error) {
 	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}, nil
 }
 
-// few is how many plants are looked up one by one in the postings of a clause rather than reading all of these.
-const few = 100
+// maxLookups is the number of plants up to which they are looked up one by one in the postings of a clause instead of
+// reading all of its postings.
+const maxLookups = 100
 
-// packedWords is more than the words of a plant, whose name and tag have 510 characters at most.
+// packedWords exceeds the number of words of a plant, whose name and tag have at most 510 characters.
 const packedWords = 1024
 
-// match returns the plants that meet the search, in the order of creation. scored computes their scores.
+// match returns the plants that match the search, in creation order. scored computes their scores.
 func (l *lister) match(ctx context.Context, scored bool) (_ []candidate, all plantSet, err error) {
 	var found []candidate
 	var excluded []query.Clause
@@ -92,12 +93,12 @@ func (l *lister) match(ctx context.Context, scored bool) (_ []candidate, all pla
 		if err != nil {
 			return nil, plantSet{}, err
 		}
-		weigh := func(posting) float64 { return 0 }
+		score := func(posting) float64 { return 0 }
 		if scored {
 			idf, average := text.IDF(l.plants, len(postings)), float64(l.words)/float64(l.plants)
-			weigh = func(p posting) float64 { return text.Score(idf, int(p.times), int(p.words), average) }
+			score = func(p posting) float64 { return text.Score(idf, int(p.times), int(p.words), average) }
 		}
-		if found = intersect(found, postings, weigh, included == 0); len(found) == 0 {
+		if found = intersect(found, postings, score, included == 0); len(found) == 0 {
 			return nil, plantSet{}, nil
 		}
 		included++
@@ -144,11 +145,11 @@ func setOf(found []candidate) plantSet {
 }
 
 // intersect keeps the candidates that a clause matches, and adds its score. The first clause makes the candidates.
-func intersect(found []candidate, postings []posting, weigh func(posting) float64, first bool) []candidate {
+func intersect(found []candidate, postings []posting, score func(posting) float64, first bool) []candidate {
 	if first {
 		found = make([]candidate, len(postings))
 		for i, p := range postings {
-			found[i] = candidate{p.seq, weigh(p)}
+			found[i] = candidate{p.seq, score(p)}
 		}
 		return found
 	}
@@ -158,7 +159,7 @@ func intersect(found []candidate, postings []posting, weigh func(posting) float6
 			i++
 		}
 		if i < len(postings) && postings[i].seq == c.seq {
-			c.score += weigh(postings[i])
+			c.score += score(postings[i])
 			kept = append(kept, c)
 		}
 	}
@@ -179,11 +180,11 @@ func subtract(found []candidate, postings []posting) []candidate {
 	return kept
 }
 
-// postings returns the plants that a clause matches, in the order of creation: of all plants, or at least of some if these
-// are few.
+// postings returns the plants that a clause matches, in creation order: all of them, or at least those in among if these are
+// few.
 func (l *lister) postings(ctx context.Context, c query.Clause, among []candidate) ([]posting, error) {
 	var only []any
-	if len(among) <= few {
+	if len(among) <= maxLookups {
 		for _, a := range among {
 			only = append(only, a.seq)
 		}
@@ -191,7 +192,7 @@ func (l *lister) postings(ctx context.Context, c query.Clause, among []candidate
 	occurrences := occurrences(c, only)
 	var all []posting
 	sorted := true
-	// One column read into an any, because that is several times as fast as two read into integers.
+	// A single column scanned into an any is several times as fast as two scanned into integers.
 	var packed any
 	dest := []any{&packed}
 	statement := fragment{fmt.Sprintf("SELECT w0.seq * %d + w0.words", packedWords) + occurrences.sql, occurrences.args}
@@ -242,7 +243,7 @@ func occurrences(c query.Clause, only []any) fragment {
 			conditions = append(conditions, fragment{column + " = ?", []any{word}})
 		}
 		if i > 0 {
-			// SQLite takes CROSS JOIN as the order to look things up: each word by its place behind the first.
+			// SQLite takes CROSS JOIN as the join order: each word is looked up by its position after the first.
 			fmt.Fprintf(&from, " CROSS JOIN plant_words w%d", i)
 			conditions = append(conditions, fragment{
 				fmt.Sprintf("w%[1]d.seq = w0.seq AND w%[1]d.field = w0.field AND w%[1]d.pos = w0.pos + %[1]d", i), nil,
@@ -253,13 +254,13 @@ func occurrences(c query.Clause, only []any) fragment {
 	return fragment{from.String() + " WHERE " + where.sql, where.args}
 }
 
-// search returns how many plants meet a request with a search, and the numbers of those from one place up to another.
+// search returns the number of plants that match a request with a search, and the seqs of the page.
 func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
-	ranked, where, total, err := l.searched(ctx)
+	ranked, where, total, err := l.resolveSearch(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	from, to := l.bounds(total)
+	from, to := l.pageBounds(total)
 	switch {
 	case from == to:
 		return total, nil, nil
@@ -273,9 +274,9 @@ func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error
 	return total, seqs, err
 }
 
-// searched returns what a request with a search finds: the numbers of all plants, the best first, if that is its order, and
-// otherwise a condition that holds for them.
-func (l *lister) searched(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
+// resolveSearch returns the matches of a search: the seqs of all plants, best first, if sorted by relevance, and otherwise a
+// condition for them.
+func (l *lister) resolveSearch(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
 	found, set, err := l.match(ctx, l.r.ByRelevance())
 	if err != nil || set.size(l.plants) == 0 {
 		return nil, never, 0, err

@@ -1,5 +1,5 @@
-// Package store holds what every database behind Herbarium has in common: the shape of what is written and read, and the
-// columns that are derived from a plant. The databases themselves are in its subpackages.
+// Package store contains what all databases of Herbarium share: the types they store, portable SQL, and the derived columns
+// of a plant. The databases are subpackages.
 package store
 
 import (
@@ -11,29 +11,29 @@ import (
 
 // Creation is a plant to be created.
 type Creation struct {
-	Plant herb.NewPlant
-	Retry *Retry // nil: a second attempt is not told from a second plant
+	Plant          herb.NewPlant
+	IdempotencyKey *IdempotencyKey // nil: a repeated request creates a second plant
 }
 
-// Retry tells a repeated request from a new one.
-type Retry struct {
-	Credential string // keys of different credentials never meet
+// IdempotencyKey identifies repetitions of a request.
+type IdempotencyKey struct {
+	Credential string // keys of different credentials are independent
 	Key        string
-	Body       [32]byte // SHA-256 of the request's body
+	Body       [32]byte // SHA-256 of the request body
 }
 
-// RetryRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a move to
-// another database and for clocks that differ.
-const RetryRetention = 48 * time.Hour
+// IdempotencyRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a
+// migration to another database and for clock differences.
+const IdempotencyRetention = 48 * time.Hour
 
-// Outcome is what became of a Creation: a plant, or an error of herb.CodeInvalid.
+// Outcome is the result of a Creation: a plant, or an error with herb.CodeInvalid.
 type Outcome struct {
 	Plant    herb.Plant
-	Replayed bool // created by an earlier request with the same Retry
+	Replayed bool // created by an earlier request with the same IdempotencyKey
 	Err      error
 }
 
-// ErrSuperseded says that a version did not go live because another one went live in the meantime.
+// ErrSuperseded reports that a version did not go live because another one went live first.
 var ErrSuperseded = errors.New("another version went live in the meantime")
 
 // Version is an entry of a dataset's history.
@@ -44,13 +44,13 @@ type Version struct {
 	Live      bool
 }
 
-// Retired is a version that is in the catalogue no more, or never was, and never will be again.
+// Retired is a version that is not in the catalogue and can never enter it again.
 type Retired struct {
 	Version string
 	Since   time.Time
 }
 
-// PlantsDataset describes the listing of the plants when there are so many.
+// PlantsDataset describes the plant store with a number of plants.
 func PlantsDataset(version string, plants int) herb.Dataset {
 	return herb.Dataset{
 		Ref:         herb.PlantsRef,

@@ -8,16 +8,16 @@ import (
 	"herbarium/internal/query"
 )
 
-// streamPlants is how many plants of a stream are read at once.
+// streamPlants is the number of plants of a stream that are read at once.
 const streamPlants = 256
 
-// StreamPlants answers a request with everything that meets it, whatever page it names, from the tables of ListPlants.
-// read runs a function in a transaction that sees one state of the database, again if that has failed, with the context of
-// the transaction; expensive says which connections it may use.
+// StreamPlants returns all plants that match a request, regardless of its page, from the tables of ListPlants. read runs a
+// function in a transaction that sees one state of the database, retrying it on failure, with the context of the
+// transaction; expensive selects the connections.
 //
-// The numbers of the plants are found in one transaction, eight bytes for each; the order of creation without a condition
-// needs none. The plants themselves never change once they are created, so they are read a few at a time, each time in a
-// transaction of its own: a client that takes hours to fetch them holds no connection and no old state of the database.
+// The seqs are found in one transaction, 8 bytes each; creation order without a condition needs none. Plants never change,
+// so they are read in small batches, each in its own transaction: a client that takes hours to read the stream holds no
+// connection and no snapshot of the database.
 func StreamPlants(
 	ctx context.Context, read func(expensive bool, do func(context.Context, Querier) error) error, r *query.Request,
 ) (s query.Stream, err error) {
@@ -51,7 +51,7 @@ func StreamPlants(
 	return s, nil
 }
 
-// findAll returns how many plants meet a request, and their numbers in its order, cut into chunks.
+// findAll returns the number of plants that match a request, and their seqs in its order, in chunks.
 func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunks iter.Seq[[]int64], err error) {
 	none := slices.Chunk([]int64(nil), streamPlants)
 	if r.Search != nil && len(r.Search.Clauses) == 0 {
@@ -65,7 +65,7 @@ func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunk
 	switch {
 	case r.Search != nil:
 		var ranked []int64
-		if ranked, where, total, err = l.searched(ctx); err != nil || total == 0 {
+		if ranked, where, total, err = l.resolveSearch(ctx); err != nil || total == 0 {
 			return 0, none, err
 		}
 		if ranked != nil {
@@ -78,7 +78,7 @@ func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunk
 	return len(seqs), slices.Chunk(seqs, streamPlants), err
 }
 
-// firstPlants yields the numbers of the first n plants, which have no gap.
+// firstPlants yields the seqs of the first n plants, which have no gaps.
 func firstPlants(n int) iter.Seq[[]int64] {
 	return func(yield func([]int64) bool) {
 		seqs := make([]int64, 0, streamPlants)

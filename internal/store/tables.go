@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// Tx is a transaction whose statements have ? for their values.
+// Tx is a transaction whose statements use ? placeholders.
 type Tx interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Transact runs do in a transaction, which is committed when do returns nil, and gives the error its place among ours.
-// what names the work, as in "reading keys". Where that does no harm, do is run again in another transaction when one
-// has failed, so it starts from nothing each time. The context is that of the transaction.
+// Transact runs do in a transaction, commits if do returns nil, and maps driver errors to a herb.Code. what names the
+// operation, as in "reading keys". do may be retried in another transaction where that is safe, so it must start from
+// scratch each time. The context is that of the transaction.
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
-// Tables keeps keys, the catalogue and troubles with portable SQL over the tables keys, catalogue, datasets, versions,
-// retired and troubles, which every database must have. Times are kept as microseconds since 1970.
+// Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the tables keys, catalogue,
+// datasets, versions, retired, troubles and audit, which every database must have. Times are stored as microseconds since
+// 1970.
 type Tables struct{ read, write Transact }
 
-// NewTables returns the tables of a database. A transaction of read sees one state of the database; one of write is alone
-// from its start on.
+// NewTables returns the tables of a database. A read transaction sees one state of the database; write transactions are
+// serialized.
 func NewTables(read, write Transact) Tables { return Tables{read, write} }
 
-// each calls do for every row and closes the rows.
-func each(rows *sql.Rows, do func() error) error {
-	defer func() { _ = rows.Close() }() // rows.Err tells what matters
+// eachRow calls do for every row and closes the rows.
+func eachRow(rows *sql.Rows, do func() error) error {
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
 		if err := do(); err != nil {
 			return err
@@ -37,7 +38,7 @@ func each(rows *sql.Rows, do func() error) error {
 	return rows.Err()
 }
 
-// micros is how a time is stored; the zero time is NULL.
+// micros returns the stored form of a time; the zero time is NULL.
 func micros(t time.Time) sql.Null[int64] {
 	if t.IsZero() {
 		return sql.Null[int64]{}
@@ -45,7 +46,7 @@ func micros(t time.Time) sql.Null[int64] {
 	return sql.Null[int64]{V: t.UnixMicro(), Valid: true}
 }
 
-// timeOf reads what micros has stored.
+// timeOf is the inverse of micros.
 func timeOf(n sql.Null[int64]) time.Time {
 	if !n.Valid {
 		return time.Time{}

@@ -38,7 +38,7 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) (all 
 	if err != nil {
 		return nil, err
 	}
-	err = each(rows, func() error {
+	err = eachRow(rows, func() error {
 		var c DatasetVersions
 		err := rows.Scan(&c.Ref.Namespace, &c.Ref.Name, &c.Live)
 		all = append(all, c)
@@ -55,7 +55,7 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) (all 
 		if err != nil {
 			return nil, err
 		}
-		if err := each(rows, func() error {
+		if err := eachRow(rows, func() error {
 			d, err := scanDataset(rows)
 			c.Versions = append(c.Versions, d)
 			return err
@@ -98,7 +98,7 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 			return err
 		}
 		for _, v := range d.Versions {
-			if err := refuseRetired(ctx, tx, v.Version); err != nil {
+			if err := rejectRetired(ctx, tx, v.Version); err != nil {
 				return err
 			}
 			generation, err := nextGeneration(ctx, tx)

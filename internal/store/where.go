@@ -8,19 +8,19 @@ import (
 	"herbarium/internal/query"
 )
 
-// fragment is a piece of SQL with the values of its placeholders.
+// fragment is an SQL fragment with its parameters.
 type fragment struct {
 	sql  string
 	args []any
 }
 
-// Conditions that hold for all rows and for none.
+// Conditions that match all rows and none.
 var (
 	always = fragment{sql: "1 = 1"}
 	never  = fragment{sql: "1 = 0"}
 )
 
-// and joins conditions. Those that always hold are left out; none at all is always.
+// and joins conditions. Without conditions it returns always.
 func and(conditions ...fragment) fragment { return join(" AND ", conditions) }
 
 func join(with string, conditions []fragment) fragment {
@@ -39,7 +39,7 @@ func join(with string, conditions []fragment) fragment {
 	return fragment{strings.Join(sql, with), args}
 }
 
-// filter returns what the conditions of a request ask of a plant.
+// filter translates the conditions of a request.
 func filter(conditions []query.Condition) fragment {
 	parts := make([]fragment, len(conditions))
 	for i, c := range conditions {
@@ -55,10 +55,9 @@ func filter(conditions []query.Condition) fragment {
 	return and(parts...)
 }
 
-// textCondition returns what a condition on a text asks of its columns. The key of an empty text is NULL, which no
-// comparison reaches.
+// textCondition translates a condition on a text column. The sort key of an empty text is NULL, which no comparison matches.
 func textCondition(column string, c query.Condition) fragment {
-	// Values are sorted and any of them may hold, so of several bounds the one that demands least decides.
+	// Values are sorted and any of them may match, so the least restrictive bound decides.
 	least, most := c.Values[0], c.Values[len(c.Values)-1]
 	switch c.Op {
 	case query.OpEq:
@@ -86,8 +85,8 @@ func textCondition(column string, c query.Condition) fragment {
 	}
 }
 
-// texts returns the operands that some text can be equal to or begin with. A plant has no control characters, and the
-// first of them is not even understood by some databases.
+// texts returns the operands that a text can equal or begin with. Plants contain no control characters, and PostgreSQL
+// rejects NUL.
 func texts(values []query.Operand) []any {
 	var out []any
 	for _, v := range values {
@@ -125,8 +124,8 @@ func placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
-// startsWith returns the condition that a text column, compared byte by byte, begins with a prefix that is not empty.
-// Unlike LIKE it takes every character literally and can always use an index.
+// startsWith returns the condition that a text column, compared bytewise, has a non-empty prefix. Unlike LIKE it takes every
+// character literally and can always use an index.
 func startsWith(column, prefix string) fragment {
 	if end, ok := after(prefix); ok {
 		return fragment{column + " >= ? AND " + column + " < ?", []any{prefix, end}}
@@ -134,8 +133,8 @@ func startsWith(column, prefix string) fragment {
 	return fragment{column + " >= ?", []any{prefix}}
 }
 
-// after returns the least text that is greater than all those that begin with the prefix; ok is false when there is
-// none. It counts in characters, because some databases take nothing but valid UTF-8; bytes compare in the same order.
+// after returns the smallest text greater than all texts with the prefix; ok is false if there is none. It increments
+// characters, because some databases accept valid UTF-8 only; bytes compare in the same order.
 func after(prefix string) (end string, ok bool) {
 	runes := []rune(prefix)
 	for i, r := range slices.Backward(runes) {
@@ -150,7 +149,7 @@ func after(prefix string) (end string, ok bool) {
 	return "", false
 }
 
-// The code points that are not characters.
+// The surrogate code points, which are not characters.
 const (
 	surrogateMin = 0xD800
 	surrogateMax = 0xDFFF

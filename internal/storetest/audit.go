@@ -37,7 +37,7 @@ func testAudit(t *testing.T, db Database) {
 	noError(t, s.AddVersion(ann, first, ""))
 	noError(t, s.AddVersion(ann, second, first.Version))
 	if err := s.AddVersion(ann, dataset(catalog, 3), first.Version); err == nil {
-		t.Error("a version is added in the place of one that is not live")
+		t.Error("a version replaced one that is not live")
 	}
 	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)

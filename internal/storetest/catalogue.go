@@ -284,7 +284,7 @@ func testReopenCatalogue(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 2, 1)
 }
 
-// testConcurrentVersions publishes through two stores on the same data at once.
+// testConcurrentVersions publishes concurrently through two stores on the same data.
 func testConcurrentVersions(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	var wg sync.WaitGroup

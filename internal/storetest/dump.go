@@ -102,7 +102,7 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	used := func(n int, credential, key string, age time.Duration) store.IdempotencyRecord {
 		return store.IdempotencyRecord{
-			Retry: store.Retry{Credential: credential, Key: key, Body: sha256.Sum256([]byte(key))}, Plant: n, Created: now.Add(-age),
+			IdempotencyKey: store.IdempotencyKey{Credential: credential, Key: key, Body: sha256.Sum256([]byte(key))}, Plant: n, Created: now.Add(-age),
 		}
 	}
 	all := []store.IdempotencyRecord{
@@ -126,26 +126,26 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 		{"none", store.IdempotencyRange{}, nil},
 	} {
 		var got []store.IdempotencyRecord
-		var after store.Retry
+		var after store.IdempotencyKey
 		for {
 			some, err := s.IdempotencyKeysAfter(t.Context(), tt.in, after, 2)
 			noError(t, err)
 			if len(some) == 0 {
 				break
 			}
-			got, after = append(got, some...), some[len(some)-1].Retry
+			got, after = append(got, some...), some[len(some)-1].IdempotencyKey
 		}
 		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	wantReplay(t, s, retried(creation(99, "New"), "ann", "B", "B"), numbered(1, 1)[0].Plant)
+	wantReplay(t, s, withKey(creation(99, "New"), "ann", "B", "B"), numbered(1, 1)[0].Plant)
 	many := make([]store.IdempotencyRecord, 1200)
 	for i := range many {
 		many[i] = used(i%10+1, "many", fmt.Sprint(i), 0)
 	}
 	noError(t, s.AddIdempotencyKeys(t.Context(), many))
-	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.Retry{Credential: "many"}, 2000)
+	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.IdempotencyKey{Credential: "many"}, 2000)
 	noError(t, err)
 	if len(got) != len(many) {
 		t.Errorf("got %d of %d idempotency keys", len(got), len(many))
@@ -206,7 +206,7 @@ func testReplaceVersions(t *testing.T, db Database) {
 	wantHistory(t, other, catalog, 5, 5, 4)
 }
 
-// testAddKeys adds several keys at once, or none of them.
+// testAddKeys adds several keys atomically.
 func testAddKeys(t *testing.T, db Database) {
 	s := open(t, db)
 	noError(t, s.AddKeys(t.Context(), nil))

@@ -1,4 +1,4 @@
-// Package storetest is the conformance suite of stores: whatever keeps plants, keys and the catalogue must pass it.
+// Package storetest is the conformance suite of stores: every store of plants, keys and the catalogue must pass it.
 package storetest
 
 import (
@@ -37,16 +37,16 @@ type Store interface {
 	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
 
-	SetTrouble(ctx context.Context, t herb.Trouble) error
-	ClearTrouble(ctx context.Context, place string) error
-	Troubles(ctx context.Context) ([]herb.Trouble, error)
+	SetSourceError(ctx context.Context, t herb.SourceError) error
+	ClearSourceError(ctx context.Context, place string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 
 	CountPlants(ctx context.Context) (int, error)
 	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
-	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.Retry, limit int) ([]store.IdempotencyRecord, error)
+	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	AddKeys(ctx context.Context, keys []herb.Key) error
 	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
@@ -56,13 +56,13 @@ type Store interface {
 	Close() error
 }
 
-// Database is a place where data stay while stores come and go. Every call of Open opens another store on the same data,
-// also while others are open; the suite closes it. A nil clock is that of the machine.
+// Database is where data persists while stores are opened and closed. Every call of Open opens another store on the same
+// data, also while others are open; the suite closes it. A nil clock is that of the machine.
 type Database interface {
 	Open(t testing.TB, now func() time.Time) Store
 }
 
-// Run is the suite. Each of its tests asks for a new, empty database.
+// Run runs the suite. Each test gets a new, empty database.
 func Run(t *testing.T, create func(t testing.TB) Database) {
 	tests := []struct {
 		name string
@@ -77,13 +77,13 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"plants/reopen", testReopenPlants},
 		{"plants/concurrent", testConcurrentCreation},
 		{"plants/one state", testOneState},
-		{"retries/replay", testReplay},
-		{"retries/another body", testAnotherBody},
-		{"retries/private", testPrivateRetries},
-		{"retries/failures", testFailuresNotRemembered},
-		{"retries/kept", testRetriesKept},
-		{"retries/forgotten", testRetriesForgotten},
-		{"retries/concurrent", testConcurrentRetries},
+		{"idempotency/replay", testReplay},
+		{"idempotency/another body", testAnotherBody},
+		{"idempotency/private", testKeysPerCredential},
+		{"idempotency/failures", testFailuresNotStored},
+		{"idempotency/kept", testKeysKept},
+		{"idempotency/expired", testKeysExpire},
+		{"idempotency/concurrent", testConcurrentReplay},
 		{"keys/add", testAddKey},
 		{"keys/revoke", testRevokeKey},
 		{"keys/touch", testTouchKeys},
@@ -102,7 +102,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"retired/refused", testRetireVersion},
 		{"retired/forgotten", testForgetRetired},
 		{"retired/concurrent", testRetireWhileAdding},
-		{"troubles", testTroubles},
+		{"source errors", testSourceErrors},
 		{"audit/changes", testAudit},
 		{"audit/bounded", testAuditBounded},
 		{"dump/plants", testPlantsAfter},
@@ -150,7 +150,7 @@ func wantCode(t *testing.T, err error, code herb.Code) string {
 	return herb.MessageOf(err)
 }
 
-// noError ends the test if there is an error.
+// noError fails the test immediately if there is an error.
 func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -158,5 +158,5 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-// day is when things happen in the suite. Stores keep microseconds.
+// day is the time of events in the suite. Stores keep microseconds.
 var day = time.Date(2024, 5, 17, 9, 30, 0, 123456000, time.UTC)

@@ -154,15 +154,15 @@ func matches(d *herb.Dataset, search string) bool {
 
 // sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the
 // source, whose access is unknown: show them only to holders of a key for the dataset. Paths are reduced to file names.
-func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.Trouble, error) {
-	if p.opts.Troubles == nil {
+func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.SourceError, error) {
+	if p.opts.SourceErrors == nil {
 		return nil, nil
 	}
-	found, err := p.opts.Troubles(ctx)
+	found, err := p.opts.SourceErrors(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := map[herb.Ref]herb.Trouble{}
+	out := map[herb.Ref]herb.SourceError{}
 	for _, t := range found {
 		if t.Ref != (herb.Ref{}) {
 			t.Message = strings.ReplaceAll(t.Message, t.Place, filepath.Base(t.Place))

@@ -48,7 +48,7 @@ func (noPlants) Create(context.Context, store.Creation) (store.Outcome, error) {
 type fakeLibrary struct {
 	sets     map[herb.Ref]library.Source
 	datasets []herb.Dataset
-	editions map[herb.Ref][]library.Edition
+	versions map[herb.Ref][]library.VersionInfo
 	err      error // returned by every method, if set
 }
 
@@ -73,8 +73,8 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot
 	return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 }
 
-func (l *fakeLibrary) Editions(_ context.Context, ref herb.Ref) ([]library.Edition, error) {
-	return l.editions[ref], nil
+func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
+	return l.versions[ref], nil
 }
 
 // field returns a field that supports searching, filtering and sorting.
@@ -176,7 +176,7 @@ type site struct {
 
 func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	t.Helper()
-	lib := &fakeLibrary{sets: map[herb.Ref]library.Source{}, editions: map[herb.Ref][]library.Edition{}}
+	lib := &fakeLibrary{sets: map[herb.Ref]library.Source{}, versions: map[herb.Ref][]library.VersionInfo{}}
 	lib.put(garden())
 	lib.put(staff())
 	lib.put(evil())
@@ -186,7 +186,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		if d.Namespace == "wide" {
 			d.Report = &herb.Report{Columns: make([]herb.ColumnReport, len(d.Fields))}
 		}
-		lib.editions[d.Ref] = []library.Edition{{Dataset: d, Live: true, First: true}}
+		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true, First: true}}
 	}
 	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test"}
 	if change != nil {

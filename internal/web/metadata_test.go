@@ -218,7 +218,7 @@ func TestVersions(t *testing.T) {
 		d.Version, d.Records = "20260320T083000Z-new", 60
 		old := d
 		old.Version, old.Records = "20260101T000000Z-old", 40
-		l.editions[d.Ref] = []library.Edition{
+		l.versions[d.Ref] = []library.VersionInfo{
 			{Dataset: d, Live: true, Changes: []library.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
 			{Dataset: old, First: true},
 		}

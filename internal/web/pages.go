@@ -21,8 +21,8 @@ type Library interface {
 	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
 	// Datasets describes all datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	// Editions lists the versions of a dataset, newest first.
-	Editions(ctx context.Context, ref herb.Ref) ([]library.Edition, error)
+	// DescribeVersions lists the versions of a dataset, newest first.
+	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }
 
 // Keys verifies keys.
@@ -34,9 +34,9 @@ type Keys interface {
 
 // Options of the pages. Library and Keys are required.
 type Options struct {
-	Library  Library
-	Keys     Keys
-	Troubles func(ctx context.Context) ([]herb.Trouble, error) // errors of sources that could not be published; nil: none are known
+	Library      Library
+	Keys         Keys
+	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published; nil: none are known
 	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
 	Version   string // of the program

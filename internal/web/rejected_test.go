@@ -15,8 +15,8 @@ import (
 // quotes a value.
 func withRejections(o *web.Options, l *fakeLibrary) {
 	since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	o.Troubles = func(context.Context) ([]herb.Trouble, error) {
-		return []herb.Trouble{
+	o.SourceErrors = func(context.Context) ([]herb.SourceError, error) {
+		return []herb.SourceError{
 			{Place: "/srv/files/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: `/srv/files/catalog.csv: "quoted open"`, Since: since},
 			{Place: "/srv/files/staff.csv", Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Message: `/srv/files/staff.csv: "quoted <b>" in records 1 and 3`, Since: since},
 			{Place: "/srv/files/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: `"quoted new"`, Since: since},
@@ -30,7 +30,7 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 		was := d
 		was.Version, was.Access = "v0", herb.AccessKey
 		was.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "title", Min: "quoted protected"}}}
-		l.editions[d.Ref] = []library.Edition{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
+		l.versions[d.Ref] = []library.VersionInfo{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
 	}
 }
 

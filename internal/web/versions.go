@@ -27,7 +27,7 @@ type rejection struct {
 
 // version is a version of a dataset with its changes.
 type version struct {
-	library.Edition
+	library.VersionInfo
 	MoreColumns int // of the report, not shown
 }
 
@@ -56,7 +56,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer snap.Release()
-	editions, err := p.opts.Library.Editions(r.Context(), snap.Ref)
+	versions, err := p.opts.Library.DescribeVersions(r.Context(), snap.Ref)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 	if h.Rejected, err = p.rejection(r.Context(), h.Head); err != nil {
 		return err
 	}
-	for _, e := range editions {
-		v := version{Edition: e}
+	for _, e := range versions {
+		v := version{VersionInfo: e}
 		if h.Hidden || !h.Head.Locked && e.Access == herb.AccessKey { // an open dataset may have been protected before
 			v.Report = nil
 		}

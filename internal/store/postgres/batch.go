@@ -13,26 +13,26 @@ import (
 	"herbarium/internal/store"
 )
 
-// batch is a transaction that creates plants. It is the only one until it ends, because it holds the row of totals: so
-// it can look up all that it must know, decide here what becomes of each plant, and write all of them with a few
-// statements. Other transactions of its kind see everything or nothing of it.
+// batch is a transaction that creates plants. It holds the lock on the row of totals, so batches are serialized: it reads
+// what it needs to know, decides the outcome of each plant in memory, and writes all of them with a few statements. Other
+// transactions see all of it or nothing.
 type batch struct {
-	number    int64 // random, written with each plant
+	number    int64 // random, stored with each plant
 	now       time.Time
 	creations []store.Creation
 	rows      []store.Row
 	outcomes  []store.Outcome
-	uncertain error // unset unless it is not known whether the batch was committed
+	uncertain error // set if it is unknown whether the batch was committed
 
-	// What was found.
-	plants  int64 // so many there were
-	taken   map[int64]bool
-	retries map[retryKey]found
+	// Results of lockAndRead.
+	plants   int64 // number of plants before
+	takenIDs map[int64]bool
+	replays  map[idempotencyID]replay
 
 	created columns
 }
 
-// columns are what is written, row by row of each table.
+// columns are the rows to write, by column.
 type columns struct {
 	seqs     []int64
 	ids      []int64
@@ -51,7 +51,7 @@ type columns struct {
 	credentials []string
 	keys        []string
 	bodies      [][]byte
-	retrySeqs   []int64
+	keySeqs     []int64
 
 	perTag map[string]int64
 }
@@ -59,29 +59,29 @@ type columns struct {
 func newBatch(now time.Time, creations []store.Creation, rows []store.Row) *batch {
 	return &batch{
 		number: rand.Int64(), now: now, creations: creations, rows: rows,
-		taken: map[int64]bool{}, retries: map[retryKey]found{}, created: columns{perTag: map[string]int64{}},
+		takenIDs: map[int64]bool{}, replays: map[idempotencyID]replay{}, created: columns{perTag: map[string]int64{}},
 	}
 }
 
-// commit creates the plants of a batch. It takes two round trips, and others wait for the row of totals no longer than
-// from the middle of the first to the end of the second.
+// commit creates the plants of a batch. It takes two round trips and holds the lock on the row of totals from the middle of
+// the first to the end of the second.
 func (s *Store) commit(ctx context.Context, b *batch) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which ends the connection if the transaction is not over
-	if err := b.look(ctx, conn); err != nil {
+	defer conn.Release() // closes the connection if the transaction is still open
+	if err := b.lockAndRead(ctx, conn); err != nil {
 		return rollback(ctx, conn, err)
 	}
-	b.decide()
-	// A caller that leaves now would leave us not knowing, and others wait for the same batch.
+	b.decideOutcomes()
+	// Do not cancel with the caller: the result would be unknown, and other callers share the batch.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
 	err = b.write(ctx, conn)
 	if u, ok := errors.AsType[*uncertainError](err); ok {
 		if len(b.created.seqs) == 0 {
-			return nil // there was nothing to commit but forgotten keys
+			return nil // nothing to commit except expired keys
 		}
 		b.uncertain = u.err
 		return u.err
@@ -89,15 +89,15 @@ func (s *Store) commit(ctx context.Context, b *batch) error {
 	return rollback(ctx, conn, err)
 }
 
-// rollback ends a transaction that has failed, if it has, so that its connection can be used again.
+// rollback ends a failed transaction, so that its connection can be used again.
 func rollback(ctx context.Context, conn *pgxpool.Conn, err error) error {
 	if err != nil && !conn.Conn().IsClosed() {
-		_, _ = conn.Exec(ctx, "rollback") // where that fails the connection is lost, and the transaction with it
+		_, _ = conn.Exec(ctx, "rollback") // if this fails, the connection is lost and the transaction with it
 	}
 	return err
 }
 
-// committed finds out whether a batch was committed. Waiting for the row that the batch held makes sure that it has ended.
+// committed reports whether a batch was committed. Waiting for the lock that the batch held ensures that it has ended.
 func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
 
 const lockTotals = "SELECT plants FROM totals FOR UPDATE"
 
-// look begins the transaction, takes the lock and then reads what the plants to be created may meet.
-func (b *batch) look(ctx context.Context, conn *pgxpool.Conn) error {
+// lockAndRead begins the transaction, takes the lock and reads the plants and keys that the batch may conflict with.
+func (b *batch) lockAndRead(ctx context.Context, conn *pgxpool.Conn) error {
 	ids := make([]int64, len(b.rows))
 	for i, r := range b.rows {
 		ids[i] = r.ID
@@ -125,41 +125,41 @@ func (b *batch) look(ctx context.Context, conn *pgxpool.Conn) error {
 	q.Queue("SELECT id FROM plants WHERE id = ANY($1::bigint[])", ids).Query(func(rows pgx.Rows) error {
 		var id int64
 		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-			b.taken[id] = true
+			b.takenIDs[id] = true
 			return nil
 		})
 		return err
 	})
-	b.queueRetries(&q)
+	b.queueIdempotencyKeys(&q)
 	return conn.SendBatch(ctx, &q).Close()
 }
 
-// decide settles what becomes of each plant, one after the other.
-func (b *batch) decide() {
+// decideOutcomes determines the outcome of each plant, in order.
+func (b *batch) decideOutcomes() {
 	b.outcomes = make([]store.Outcome, len(b.creations))
 	for i, c := range b.creations {
 		r := b.rows[i]
-		if c.Retry != nil {
-			if o, found := b.findRetry(*c.Retry); found {
+		if c.IdempotencyKey != nil {
+			if o, found := b.findReplay(*c.IdempotencyKey); found {
 				b.outcomes[i] = o
 				continue
 			}
 		}
-		if b.taken[r.ID] {
+		if b.takenIDs[r.ID] {
 			b.outcomes[i].Err = herb.Invalidf("a plant with id %d exists already; choose another id", r.ID)
 			continue
 		}
 		seq := b.plants + int64(len(b.created.seqs)) + 1
-		b.taken[r.ID] = true
+		b.takenIDs[r.ID] = true
 		b.created.add(seq, r)
-		if c.Retry != nil {
-			b.rememberRetry(*c.Retry, seq, c.Plant.Plant)
+		if c.IdempotencyKey != nil {
+			b.addIdempotencyKey(*c.IdempotencyKey, seq, c.Plant.Plant)
 		}
 		b.outcomes[i].Plant = c.Plant.Plant
 	}
 }
 
-// add adds a plant and its words.
+// add adds the rows of a plant and its words.
 func (c *columns) add(seq int64, r store.Row) {
 	c.seqs = append(c.seqs, seq)
 	c.ids = append(c.ids, r.ID)
@@ -178,7 +178,7 @@ func (c *columns) add(seq int64, r store.Row) {
 	c.perTag[r.Tag]++
 }
 
-// write writes all that was decided and commits it.
+// write writes the rows and commits.
 func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 	var q pgx.Batch
 	if len(b.created.seqs) > 0 {
@@ -188,11 +188,11 @@ func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 	results := conn.SendBatch(ctx, &q)
 	for range q.Len() - 1 {
 		if _, err := results.Exec(); err != nil {
-			_ = results.Close() // says the same
+			_ = results.Close() // same error
 			if codeOf(err) == "" {
-				return &uncertainError{err} // the server may have had all of it
+				return &uncertainError{err} // the server may have received everything
 			}
-			return err // and has left out the commit behind it
+			return err // the server has skipped the commit
 		}
 	}
 	done, err := results.Exec()
@@ -218,12 +218,12 @@ func (c *columns) queue(q *pgx.Batch, b *batch) {
 	if len(c.keys) > 0 {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
-			c.credentials, c.keys, c.bodies, c.retrySeqs, b.now.UnixMicro())
+			c.credentials, c.keys, c.bodies, c.keySeqs, b.now.UnixMicro())
 	}
 	c.queueTotals(q)
 }
 
-// queueTotals adds the rows to what is counted.
+// queueTotals queues the updates of the counts.
 func (c *columns) queueTotals(q *pgx.Batch) {
 	tags, counts := make([]string, 0, len(c.perTag)), make([]int64, 0, len(c.perTag))
 	for tag, n := range c.perTag {

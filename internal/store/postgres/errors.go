@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The conditions that PostgreSQL reports, by their codes.
+// SQLSTATE codes of PostgreSQL.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -29,11 +29,11 @@ const (
 
 	connectionException   = "08" // classes
 	insufficientResources = "53"
-	operatorIntervention  = "57" // also a statement that took too long
+	operatorIntervention  = "57" // includes statement timeouts
 	queryCanceled         = "57014"
 )
 
-// codeOf returns the code of what the database has reported, empty if it has not.
+// codeOf returns the SQLSTATE of an error; empty if the database did not report it.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -41,15 +41,15 @@ func codeOf(err error) string {
 	return ""
 }
 
-// isConflict reports whether a transaction was undone because of another one.
+// isConflict reports whether a transaction was rolled back because of a conflict with another one.
 func isConflict(err error) bool {
 	code := codeOf(err)
 	return code == serializationFailure || code == deadlockDetected
 }
 
-// isLost reports whether the connection is broken, was refused, or leads to a server that no longer takes writes, as it is
-// while another one takes its place. The next connection may be better.
-func isLost(err error) bool {
+// isConnectionLost reports whether the connection is broken, was refused, or leads to a server that no longer accepts
+// writes, as during a failover. Another connection may succeed.
+func isConnectionLost(err error) bool {
 	switch code := codeOf(err); {
 	case code == queryCanceled:
 		return false
@@ -67,57 +67,57 @@ func isLost(err error) bool {
 		errors.Is(err, driver.ErrBadConn) || pgconn.SafeToRetry(err)
 }
 
-// isAway reports whether the same may work later, without anything being mended in this program.
-func isAway(err error) bool {
+// isUnavailable reports whether the operation may succeed later without a change of this program.
+func isUnavailable(err error) bool {
 	code := codeOf(err)
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true // also where the server has a reason to refuse us
+		return true // even if the server states a reason
 	}
-	return isConflict(err) || isLost(err) || code == lockNotAvailable || code == queryCanceled ||
+	return isConflict(err) || isConnectionLost(err) || code == lockNotAvailable || code == queryCanceled ||
 		strings.HasPrefix(code, insufficientResources) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// uncertainError is a commit of which it is not known whether it was done.
+// uncertainError is a commit whose result is unknown.
 type uncertainError struct{ err error }
 
 func (e *uncertainError) Error() string {
-	return "it is not known whether this was committed: " + e.err.Error()
+	return "unknown whether this was committed: " + e.err.Error()
 }
 func (e *uncertainError) Unwrap() error { return e.err }
 
-// commitError returns what the error of a commit means.
+// commitError classifies the error of a commit.
 func commitError(err error) error {
 	if err == nil || isConflict(err) || errors.Is(err, pgx.ErrTxCommitRollback) {
 		return err
 	}
-	if code := codeOf(err); code != "" && !isLost(err) && code != queryCanceled {
-		return err // a constraint that is checked last, for example
+	if code := codeOf(err); code != "" && !isConnectionLost(err) && code != queryCanceled {
+		return err // for example a deferred constraint
 	}
 	return &uncertainError{err}
 }
 
-// failed gives an error of the database its place among ours: a database that cannot be reached or is busy is away for now,
-// an error that has a code keeps it, and anything else is a fault.
-func failed(what string, err error) error {
+// mapError maps a driver error to a herb.Code: a database that is down or busy is unavailable, an error that has a code
+// keeps it, and anything else is internal.
+func mapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if _, ok := errors.AsType[*uncertainError](err); ok {
 		return herb.Wrap(herb.CodeUnavailable, fmt.Errorf("%s: %w", what, err),
-			"the database went away before it confirmed the change, which may or may not have been made; see, or try again")
+			"connection to the database lost during commit; the change may or may not have been made; check, or try again")
 	}
 	if e, ok := errors.AsType[*herb.Error](err); ok {
 		return e
 	}
 	err = fmt.Errorf("%s: %w", what, err)
 	if codeOf(err) == readOnlyTransaction {
-		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnly)
+		return herb.Wrap(herb.CodeUnavailable, err, "%s", readOnlyMessage)
 	}
 	if codeOf(err) == diskFull {
 		return herb.Wrap(herb.CodeUnavailable, err, "the database cannot be written: disk full")
 	}
-	if isAway(err) {
-		return herb.Wrap(herb.CodeUnavailable, err, "the database is away or busy; try again")
+	if isUnavailable(err) {
+		return herb.Wrap(herb.CodeUnavailable, err, "the database is down or busy; try again")
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// OpenTraced is Open with somebody who is told of every statement.
+// OpenTraced is Open with a tracer of all statements.
 func OpenTraced(ctx context.Context, address string, o Options, tracer pgx.QueryTracer) (*Store, error) {
 	o = o.withDefaults()
 	config, err := configure(address, o)
@@ -18,7 +18,7 @@ func OpenTraced(ctx context.Context, address string, o Options, tracer pgx.Query
 	return open(ctx, config, o)
 }
 
-// MigrateTo brings a new database to a version.
+// MigrateTo migrates the schema of a new database to a version.
 func MigrateTo(ctx context.Context, address string, version int64) error {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -32,8 +32,8 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 	return apply(ctx, db, version)
 }
 
-// Connections returns how many connections were made in all.
+// Connections returns the number of connections ever made.
 func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }
 
-// ArrayElements is that of a transaction.
+// ArrayElements is the SELECT of a transaction.
 var ArrayElements = numbered{}.ArrayElements()

@@ -100,7 +100,7 @@ func TestAttempt(t *testing.T) {
 		{store.ErrSuperseded, 1, herb.CodeInternal},
 	} {
 		runs := 0
-		_ = attempt(t.Context(), time.Minute, func(context.Context) error {
+		_ = retry(t.Context(), time.Minute, func(context.Context) error {
 			if runs++; runs > 1 {
 				return nil
 			}
@@ -109,8 +109,8 @@ func TestAttempt(t *testing.T) {
 		if runs != tt.runs {
 			t.Errorf("%v: run %d times; want %d", tt.err, runs, tt.runs)
 		}
-		err := attempt(t.Context(), 0, func(context.Context) error { return tt.err })
-		if err := failed("testing", err); herb.CodeOf(err) != tt.code || !errors.Is(err, tt.err) {
+		err := retry(t.Context(), 0, func(context.Context) error { return tt.err })
+		if err := mapError("testing", err); herb.CodeOf(err) != tt.code || !errors.Is(err, tt.err) {
 			t.Errorf("%v became %v; want the code %q", tt.err, err, tt.code)
 		}
 	}

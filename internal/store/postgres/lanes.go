@@ -3,9 +3,9 @@ package postgres
 import "context"
 
 // lanes divide the connections of the pool. Reads never occupy all of them, so that a write finds one; expensive reads
-// occupy only some of those of reads, so that cheap reads find one.
+// occupy only some of those, so that cheap reads find one.
 type lanes struct {
-	reads, scans chan struct{} // one element for each call under way
+	reads, scans chan struct{} // one element per running call
 }
 
 func newLanes(conns int) lanes {
@@ -13,13 +13,13 @@ func newLanes(conns int) lanes {
 	return lanes{reads: make(chan struct{}, reads), scans: make(chan struct{}, max(reads/2, 1))}
 }
 
-// lane is what a call must enter before it takes a connection: a place in each, in this order.
+// lane is the sequence of semaphores that a call acquires before it takes a connection.
 type lane []chan struct{}
 
 func (l lanes) cheap() lane     { return lane{l.reads} }
 func (l lanes) expensive() lane { return lane{l.scans, l.reads} }
 
-// enter waits for a place and returns how to leave it.
+// enter acquires the semaphores and returns a function that releases them.
 func (l lane) enter(ctx context.Context) (release func(), err error) {
 	entered := 0
 	release = func() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLanes checks how many calls of each kind can be under way at once.
+// TestLanes checks how many calls of each kind can run concurrently.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ conns, expensive, reads int }{

@@ -15,13 +15,13 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// creations are plants, the first of them with a retry key.
+// creations are plants, the first of them with a idempotency key.
 func creations(ids ...int64) []store.Creation {
 	var out []store.Creation
 	for _, id := range ids {
 		out = append(out, store.Creation{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: "Fern"}}})
 	}
-	out[0].Retry = &store.Retry{Credential: "ann", Key: "k", Body: sha256.Sum256([]byte("body"))}
+	out[0].IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: "k", Body: sha256.Sum256([]byte("body"))}
 	return out
 }
 
@@ -89,7 +89,7 @@ func TestWrite_lost(t *testing.T) {
 	}
 }
 
-// TestSilence has the server say nothing any more: the answer comes in time, and tells that the outcome is not known.
+// TestSilence has the server stop responding: calls fail in time, and report that the outcome is unknown.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -113,7 +113,7 @@ func TestTerminated(t *testing.T) {
 		if _, err := s.CreatePlants(t.Context(), creations(id)[:1]); err != nil {
 			t.Fatal(err)
 		}
-		wantTotal(t, s, 1) // the others repeat its retry key
+		wantTotal(t, s, 1) // the others repeat its idempotency key
 		run(t, address, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "+
 			"AND pid <> pg_backend_pid()")
 	}

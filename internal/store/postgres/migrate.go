@@ -14,10 +14,9 @@ import (
 	"github.com/pressly/goose/v3/database"
 )
 
-// migrations bring a database from one version to the next; a file that was released is never changed. Nodes of the last
-// release go on working with tables that a newer one has brought up to date, so a migration only adds. One that takes
-// away what an older program needs comes a release later, and says so by setting migrations_lock.needs to the least
-// version that a program must know.
+// migrations upgrade the schema; a released file is never changed. Nodes of the previous release keep working after an
+// upgrade, so a migration only adds. A migration that removes what an older program needs follows one release later and sets
+// migrations_lock.needs to the lowest version that a program must know.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -25,7 +24,7 @@ var migrations embed.FS
 // latest is the version of the last migration.
 const latest = 3
 
-// The tables that tell which migrations were applied, and that let one node at a time apply them.
+// The tables that record applied migrations and let one node at a time apply them.
 const (
 	migrationsTable = "migrations"
 	createLock      = "CREATE TABLE IF NOT EXISTS migrations_lock (one integer PRIMARY KEY, needs bigint NOT NULL)"
@@ -33,45 +32,45 @@ const (
 	takeLock        = "SELECT needs FROM migrations_lock WHERE one = 1 FOR UPDATE"
 )
 
-// migrate brings the tables up to date. Of several nodes that start at once, one does it and the others wait for the lock
-// of a row. A database that is up to date is not locked, and needs no right to create tables.
+// migrate applies the missing schema migrations. If several nodes start at once, one applies them and the others wait for a
+// row lock. An up-to-date database is not locked and needs no privilege to create tables.
 //
-// What only looks and prepares may take no longer than a call. So a server that is silent is given up soon, and the next
-// call tries again.
+// The checks and the preparation are limited to the timeout of a call, so that an unresponsive server fails soon and the
+// next call retries.
 func migrate(ctx context.Context, config *pgx.ConnConfig, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.MigrationTimeout)
 	defer cancel()
 	config = config.Copy()
 	for _, limit := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
-		config.RuntimeParams[limit] = "0" // the context limits all of it
+		config.RuntimeParams[limit] = "0" // the context sets the limit
 	}
 	db := stdlib.OpenDB(*config)
-	defer func() { _ = db.Close() }() // all of it is committed or given up
-	again := func(do func(context.Context) error) error {
+	defer func() { _ = db.Close() }() // everything is committed or rolled back
+	withTimeout := func(do func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
-		return attempt(ctx, o.Patience, do)
+		return retry(ctx, o.RetryBudget, do)
 	}
 	var done bool
-	if err := again(func(ctx context.Context) (err error) {
+	if err := withTimeout(func(ctx context.Context) (err error) {
 		done, err = upToDate(ctx, db)
 		return err
 	}); err != nil || done {
 		return err
 	}
-	if err := again(func(ctx context.Context) error { return prepareLock(ctx, db) }); err != nil {
+	if err := withTimeout(func(ctx context.Context) error { return prepareLock(ctx, db) }); err != nil {
 		return err
 	}
-	return locked(ctx, db, func() error { return apply(ctx, db, latest) })
+	return withMigrationLock(ctx, db, func() error { return apply(ctx, db, latest) })
 }
 
-// upToDate reports whether nothing is to be done, and refuses a database that is not for this program.
+// upToDate reports whether no migration is missing, and rejects a database that requires a newer program.
 func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 	var version, needs sql.Null[int64]
 	err := db.QueryRowContext(ctx, "SELECT max(m.version_id), max(l.needs) FROM "+migrationsTable+" m, migrations_lock l").
 		Scan(&version, &needs)
 	if codeOf(err) == undefinedTable {
-		return false, nil // a new database
+		return false, nil // new database
 	}
 	if err != nil {
 		return false, err
@@ -82,8 +81,8 @@ func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 	return version.V >= latest, nil
 }
 
-// prepareLock makes the row that is locked. PostgreSQL may refuse a table that another node creates in the same moment;
-// then it is there the next time.
+// prepareLock creates the row that is locked. PostgreSQL may reject a table that another node creates concurrently; it
+// exists at the second attempt.
 func prepareLock(ctx context.Context, db *sql.DB) error {
 	_, err := db.ExecContext(ctx, createLock)
 	if slices.Contains([]string{uniqueViolation, duplicateTable, duplicateObject}, codeOf(err)) {
@@ -96,14 +95,14 @@ func prepareLock(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// locked runs do while no other node runs it. When the connection that holds the lock breaks, another node may begin; a
-// migration is a transaction of its own and fails where its tables are there already, so none is applied twice.
-func locked(ctx context.Context, db *sql.DB, do func() error) error {
+// withMigrationLock runs do while no other node does. If the connection that holds the lock breaks, another node may start;
+// a migration is a transaction and fails if its tables exist, so none is applied twice.
+func withMigrationLock(ctx context.Context, db *sql.DB, do func() error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
+	defer func() { _ = tx.Rollback() }() // read-only
 	var needs int64
 	if err := tx.QueryRowContext(ctx, takeLock).Scan(&needs); err != nil {
 		return err
@@ -111,7 +110,7 @@ func locked(ctx context.Context, db *sql.DB, do func() error) error {
 	return do()
 }
 
-// apply applies the migrations that are missing up to a version, if another node has not done it.
+// apply applies the missing migrations up to a version.
 func apply(ctx context.Context, db *sql.DB, version int64) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

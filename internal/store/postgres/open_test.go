@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestOpen_together has many nodes start on a new database at once: one of them makes the tables, all can use them.
+// TestOpen_together has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
 func TestOpen_together(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -71,7 +71,7 @@ func TestOpen_away(t *testing.T) {
 	folder, later := query.Get("host"), filepath.Join(t.TempDir(), "server")
 	query.Set("host", later)
 	u.RawQuery = query.Encode()
-	s := openLater(t, u.String(), postgres.Options{Patience: time.Millisecond})
+	s := openLater(t, u.String(), postgres.Options{RetryBudget: time.Millisecond})
 	for range 2 {
 		if outcomes, err := s.CreatePlants(t.Context(), creations(1)); herb.CodeOf(err) != herb.CodeUnavailable || outcomes != nil {
 			t.Errorf("creating: got %v, %v", outcomes, err)
@@ -122,7 +122,7 @@ func TestPool(t *testing.T) {
 				check(t, watcher.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') FROM pg_stat_activity "+
 					"WHERE application_name = 'herbarium' AND datname = current_database()").Scan(&waiting))
 				if waiting > most {
-					t.Fatalf("%d connections at once; want at most %d", waiting, most)
+					t.Fatalf("%d concurrent connections; want at most %d", waiting, most)
 				}
 			}
 			_, err := other.Exec(t.Context(), "ROLLBACK")

@@ -13,41 +13,41 @@ import (
 	"herbarium/internal/store"
 )
 
-// believed is for how long a database that did not answer Ping is taken to be away.
-const believed = 5 * time.Second
+// downTTL is how long the database is considered down after a Ping without an answer.
+const downTTL = 5 * time.Second
 
-// pinger asks the database on a connection of its own: one of the pool would tell how busy the others are.
+// pinger pings the database on its own connection: one of the pool would measure how busy the pool is.
 type pinger struct {
 	config *pgx.ConnConfig
 	now    func() time.Time
 
-	mu    sync.Mutex // held while the database is asked
-	conn  *pgx.Conn  // nil: none is open
-	until atomic.Int64
+	mu        sync.Mutex // held during a ping
+	conn      *pgx.Conn  // nil if closed
+	downUntil atomic.Int64
 }
 
-// Ping reports whether the database answers and, after a write that found its disk full, whether it can be written. Where somebody calls it all the time, other calls find out at once that the
-// database is away: for a while after a Ping that got no answer they fail without asking it, so that requests do not pile
-// up which all wait for the same.
+// Ping reports whether the database answers and, after a write failed because of a full disk, whether it can be written. If
+// Ping is called periodically, other calls fail fast while the database is down: for downTTL after a Ping without an answer
+// they return an error immediately, so that requests do not pile up.
 func (s *Store) Ping(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := s.tables.wait(limited)
+	err := s.migration.wait(limited)
 	if err != nil {
-		err = unprepared(err)
+		err = migrationError(err)
 	} else {
-		err = s.pinger.ask(limited)
+		err = s.pinger.ping(limited)
 	}
 	switch {
 	case err == nil:
-		s.pinger.until.Store(0)
-	case !errors.Is(ctx.Err(), context.Canceled): // a caller who has gone says nothing about the database
-		s.pinger.until.Store(s.pinger.now().Add(believed).UnixNano())
+		s.pinger.downUntil.Store(0)
+	case !errors.Is(ctx.Err(), context.Canceled): // a canceled call says nothing about the database
+		s.pinger.downUntil.Store(s.pinger.now().Add(downTTL).UnixNano())
 	}
-	if err == nil && s.full.Load() {
+	if err == nil && s.diskFull.Load() {
 		return s.probeWrite(ctx)
 	}
-	return failed("asking the database", err)
+	return mapError("pinging the database", err)
 }
 
 // probeWrite writes and removes a row. It is called only while the disk of the server is full.
@@ -66,15 +66,15 @@ func (s *Store) probeWrite(ctx context.Context) error {
 	})
 }
 
-// Available returns an error of herb.CodeUnavailable if the database did not answer a moment ago. It asks nobody.
+// Available returns an error with herb.CodeUnavailable if the last Ping had no answer. It does no I/O.
 func (s *Store) Available() error {
-	if until := s.pinger.until.Load(); until != 0 && s.pinger.now().UnixNano() < until {
+	if until := s.pinger.downUntil.Load(); until != 0 && s.pinger.now().UnixNano() < until {
 		return herb.Errorf(herb.CodeUnavailable, "the database does not answer; try again")
 	}
 	return nil
 }
 
-func (p *pinger) ask(ctx context.Context) (err error) {
+func (p *pinger) ping(ctx context.Context) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn == nil {
@@ -84,14 +84,14 @@ func (p *pinger) ask(ctx context.Context) (err error) {
 	}
 	var n int
 	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(&n); err != nil {
-		_ = p.hangUp() // the next one gets a connection to whichever server is there then
+		_ = p.closeConn() // reconnect to whichever server is primary then
 		return err
 	}
 	return nil
 }
 
-// hangUp closes the connection without waiting for a server that may say nothing.
-func (p *pinger) hangUp() error {
+// closeConn closes the connection without waiting for an unresponsive server.
+func (p *pinger) closeConn() error {
 	if p.conn == nil {
 		return nil
 	}
@@ -102,9 +102,9 @@ func (p *pinger) hangUp() error {
 	return err
 }
 
-// close closes the connection once nobody asks any more.
+// close closes the connection once no ping is running.
 func (p *pinger) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.hangUp()
+	return p.closeConn()
 }

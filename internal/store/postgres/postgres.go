@@ -1,4 +1,4 @@
-// Package postgres keeps plants, keys and the catalogue in a PostgreSQL database, which any number of nodes may use at once.
+// Package postgres stores plants, keys and the catalogue in a PostgreSQL database, which any number of nodes may share.
 package postgres
 
 import (
@@ -18,29 +18,29 @@ import (
 	"herbarium/internal/store"
 )
 
-// connectTimeout is how long a host may take to accept a connection, unless the address says otherwise.
+// connectTimeout is the time a host has to accept a connection, unless the address sets another.
 const connectTimeout = 5 * time.Second
 
-// Options adjust a Store. The zero value is what a server wants. What the address of the database says about a timeout
-// or the pool goes before what is said here.
+// Options configure a Store. The zero value suits a server. Timeouts and pool settings in the address of the database take
+// precedence.
 type Options struct {
-	// MaxConns is how many connections there may be at once. Zero means 4, or one a processor if that is more. One of them
-	// is reserved for writes, and half of the others, rounded up, for cheap reads.
+	// MaxConns is the maximum number of connections. Zero means 4, or the number of processors if that is higher. One of
+	// them is reserved for writes, and half of the others, rounded up, for cheap reads.
 	MaxConns int
-	// StatementTimeout is how long the database may work on one statement. Zero means 10 seconds.
+	// StatementTimeout limits one statement. Zero means 10 seconds.
 	StatementTimeout time.Duration
-	// LockTimeout is how long the database may wait for the transaction of another node, and how long a node that stops
-	// in the middle of a transaction may keep others waiting. Zero means 5 seconds.
+	// LockTimeout limits the wait for the transaction of another node, and how long a node that hangs in a transaction can
+	// block others. Zero means 5 seconds.
 	LockTimeout time.Duration
-	// Patience is how long something that failed for the time being is tried again. Zero means 2 seconds.
-	Patience time.Duration
-	// Timeout is how long a call may take in all, also when the database says nothing; a commit that has begun may take as
-	// long again. Zero means 15 seconds.
+	// RetryBudget is how long transient failures are retried. Zero means 2 seconds.
+	RetryBudget time.Duration
+	// Timeout limits a whole call, even if the database does not respond; a commit that has begun gets the same time again.
+	// Zero means 15 seconds.
 	Timeout time.Duration
-	// MigrationTimeout is how long bringing the tables up to date may take, the wait for another node that does it
-	// included. Zero means 10 minutes.
+	// MigrationTimeout limits schema migrations, including the wait for another node that applies them. Zero means 10
+	// minutes.
 	MigrationTimeout time.Duration
-	// Now tells the time. Nil means time.Now.
+	// Now returns the time. Nil means time.Now.
 	Now func() time.Time
 }
 
@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 	}{
 		{&o.StatementTimeout, 10 * time.Second},
 		{&o.LockTimeout, 5 * time.Second},
-		{&o.Patience, 2 * time.Second},
+		{&o.RetryBudget, 2 * time.Second},
 		{&o.Timeout, 15 * time.Second},
 		{&o.MigrationTimeout, 10 * time.Minute},
 	} {
@@ -65,21 +65,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is an open database. Its methods may be called at the same time.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
 	store.Tables
-	pool    *pgxpool.Pool
-	db      *sql.DB // the same connections, for the statements that all databases share
-	tables  *preparation
-	pinger  *pinger
-	lanes   lanes
-	full    atomic.Bool // the last write failed because the disk of the server is full
-	options Options
+	pool      *pgxpool.Pool
+	db        *sql.DB // same connections, for portable SQL
+	migration *lazyMigration
+	pinger    *pinger
+	lanes     lanes
+	diskFull  atomic.Bool // the last write failed because the disk of the server is full
+	options   Options
 }
 
-// Open returns the database at an address, which is a URL or a list of settings, as libpq takes them: with several hosts,
-// target_session_attrs and TLS, if need be. It fails where the address cannot be understood, and not because the database
-// does not answer: it connects when it is used, and brings the tables up to date before that.
+// Open returns the database at an address, which is a URL or a list of settings in libpq syntax: with several hosts,
+// target_session_attrs and TLS, if needed. It fails if the address is invalid, not if the database is down: connections are
+// made, and schema migrations applied, on first use.
 func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := configure(address, o)
@@ -92,34 +92,34 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, failed("opening the database", err)
+		return nil, mapError("opening the database", err)
 	}
 	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lanes: newLanes(int(config.MaxConns)), options: o}
-	s.tables = &preparation{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
+	s.migration = &lazyMigration{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
 	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)
 	return s, nil
 }
 
-// Migrate brings the tables up to date now. It need not be called: whatever uses the database does it first. It is for
-// those who want to wait for it, and to know why a database cannot be used, which its error tells along with what to do.
+// Migrate applies schema migrations now. Calling it is optional, because every operation does it first. It is for callers
+// that want to wait for it and to get an error that explains why the database cannot be used and how to fix it.
 func (s *Store) Migrate(ctx context.Context) error {
-	err := s.tables.wait(ctx)
+	err := s.migration.wait(ctx)
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	return unusable(s.pool.Config().ConnConfig, err)
+	return setupError(s.pool.Config().ConnConfig, err)
 }
 
-// configure reads the address and adds what it leaves open.
+// configure parses the address and adds defaults.
 func configure(address string, o Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(address)
-	if err != nil { // its text has no password
-		return nil, herb.Invalidf("the address of the database is not right: %v; "+
-			"it is written like postgres://user:password@host:5432/database?sslmode=verify-full", err)
+	if err != nil { // the error contains no password
+		return nil, herb.Invalidf("invalid database address: %v; "+
+			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
 	}
 	if o.MaxConns > math.MaxInt32 || o.MaxConns < 0 {
-		return nil, herb.Invalidf("%d connections to the database are not possible; choose from 1 to %d, or 0 for the usual number",
+		return nil, herb.Invalidf("invalid number of database connections %d; choose from 1 to %d, or 0 for the default",
 			o.MaxConns, math.MaxInt32)
 	}
 	if o.MaxConns > 0 && !poolSizeIn(address) {
@@ -141,8 +141,8 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// poolSizeIn reports whether an address says how many connections there may be: it is then a setting that the
-// connections themselves know as well, because no pool takes it out.
+// poolSizeIn reports whether an address sets the number of connections. pgx leaves that setting in the runtime parameters,
+// because only the pool removes it.
 func poolSizeIn(address string) bool {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -152,14 +152,14 @@ func poolSizeIn(address string) bool {
 	return given
 }
 
-// milliseconds is how a timeout is written. None that is asked for becomes 0, which would mean none at all.
+// milliseconds formats a timeout. It never returns 0, which would disable the timeout.
 func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
 }
 
-// Close closes the connections. What was acknowledged is committed already.
+// Close closes the connections. Acknowledged writes are already committed.
 func (s *Store) Close() error {
-	s.tables.close()
+	s.migration.close()
 	err := errors.Join(s.pinger.close(), s.db.Close())
 	s.pool.Close()
 	return err

@@ -23,7 +23,7 @@ type proxyMode int
 
 const (
 	cutBefore proxyMode = iota // the server never hears of it
-	cutAfter                   // the server does it, but nobody hears of that
+	cutAfter                   // the server executes it, but the response is lost
 	silence                    // from then on nothing is passed on, and nothing is closed
 )
 

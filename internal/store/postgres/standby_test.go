@@ -31,7 +31,7 @@ func TestStandby(t *testing.T) {
 
 // testReadOnly gives a store the standby alone: it lists, and says what to do about creations.
 func testReadOnly(t *testing.T, address string) {
-	s := openLater(t, address, postgres.Options{Patience: 20 * time.Millisecond})
+	s := openLater(t, address, postgres.Options{RetryBudget: 20 * time.Millisecond})
 	for s.Migrate(t.Context()) != nil || len(list(t, s, "")) == 0 { // until the standby has caught up
 	}
 	_, err := s.CreatePlants(t.Context(), []store.Creation{plant(2, "Rose", "", "")})
@@ -68,7 +68,7 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 		t.Errorf("Available: got %v", err)
 	}
 	primary.Thaw(t)
-	check(t, s.Ping(ctx)) // as a server does all the time; until then, and for a moment, nobody else asks
+	check(t, s.Ping(ctx)) // as a server does periodically; until then other calls fail fast
 	check(t, s.Available())
 	for name, call := range calls {
 		if err := call(); err != nil && herb.CodeOf(err) != herb.CodeInvalid { // what was there before may have been done

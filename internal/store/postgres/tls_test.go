@@ -71,8 +71,8 @@ func sign(t *testing.T, template *x509.Certificate, by *authority) (*x509.Certif
 	return certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestMigrate_refused tries addresses that are right in every way but one. The reason is told to who asks for it, and not to
-// those who send requests. No password is ever told.
+// TestMigrate_refused tries addresses with one error each. Migrate reports the cause; clients do not get it, and no message
+// contains the password.
 func TestMigrate_refused(t *testing.T) {
 	t.Parallel()
 	right, wrong := newAuthority(t, "right"), newAuthority(t, "wrong")
@@ -99,7 +99,7 @@ func TestMigrate_refused(t *testing.T) {
 		"no such user":     {map[string]string{"user": "ann"}, herb.CodeInvalid, []string{`user "ann"`}},
 		"no such database": {map[string]string{"dbname": "none"}, herb.CodeInvalid, []string{`no database "none"`, "create it"}},
 		"no right":         {map[string]string{"user": "guest"}, herb.CodeInvalid, []string{`"guest" may not`, "own the database"}},
-		"nobody there":     {map[string]string{"host": "/nowhere"}, herb.CodeUnavailable, []string{"/nowhere", "check that it runs"}},
+		"no server":        {map[string]string{"host": "/nowhere"}, herb.CodeUnavailable, []string{"/nowhere", "check that it runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			query := u.Query()
@@ -111,7 +111,7 @@ func TestMigrate_refused(t *testing.T) {
 			}
 			changed := *u
 			changed.RawQuery = query.Encode()
-			s := openLater(t, changed.String(), postgres.Options{Patience: time.Millisecond})
+			s := openLater(t, changed.String(), postgres.Options{RetryBudget: time.Millisecond})
 			err := s.Migrate(t.Context())
 			if tt.code == "" {
 				check(t, err)

@@ -11,19 +11,19 @@ import (
 	"herbarium/internal/store"
 )
 
-// The waits between two attempts.
+// Backoff between attempts.
 const (
-	firstWait = 10 * time.Millisecond
-	mostWait  = 250 * time.Millisecond
+	minBackoff = 10 * time.Millisecond
+	maxBackoff = 250 * time.Millisecond
 )
 
-// attempt runs do until it succeeds, fails for good or has failed for as long as patience lasts. do must have changed
-// nothing when it fails because of another transaction or a lost connection.
-func attempt(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
-	until := time.Now().Add(patience)
-	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+// retry runs do until it succeeds, fails permanently or exhausts the budget. do must not have changed anything when it fails
+// because of a conflict or a lost connection.
+func retry(ctx context.Context, budget time.Duration, do func(context.Context) error) error {
+	until := time.Now().Add(budget)
+	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		err := do(ctx)
-		if err == nil || ctx.Err() != nil || !isConflict(err) && !isLost(err) {
+		if err == nil || ctx.Err() != nil || !isConflict(err) && !isConnectionLost(err) {
 			return err
 		}
 		if _, ok := errors.AsType[*uncertainError](err); ok || time.Now().Add(wait).After(until) {
@@ -32,35 +32,35 @@ func attempt(ctx context.Context, patience time.Duration, do func(context.Contex
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(wait/2 + rand.N(wait)): // nodes that met once should not meet again
+		case <-time.After(wait/2 + rand.N(wait)): // jitter: nodes that conflicted should not conflict again
 		}
 	}
 }
 
-// try is attempt within the limits of a call, once the tables are up to date, with an error that has its place among ours.
-func (s *Store) try(ctx context.Context, what string, do func(context.Context) error) error {
+// call is retry within the limits of a call, after schema migrations, with mapped errors.
+func (s *Store) call(ctx context.Context, what string, do func(context.Context) error) error {
 	if err := s.Available(); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := s.tables.wait(limited)
+	err := s.migration.wait(limited)
 	if err != nil {
-		err = unprepared(err)
+		err = migrationError(err)
 	} else {
-		err = s.attempt(limited, do)
+		err = s.retry(limited, do)
 	}
-	if err != nil && ctx.Err() != nil { // the caller has gone; that is no fault of the database
+	if err != nil && ctx.Err() != nil { // the caller left; the database did not fail
 		return errors.Join(ctx.Err(), err)
 	}
-	return failed(what, err)
+	return mapError(what, err)
 }
 
-func (s *Store) attempt(ctx context.Context, do func(context.Context) error) error {
-	return attempt(ctx, s.options.Patience, func(ctx context.Context) error {
+func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
+	return retry(ctx, s.options.RetryBudget, func(ctx context.Context) error {
 		err := do(ctx)
 		if codeOf(err) == readOnlyTransaction {
-			s.pool.Reset() // all connections lead to the server that was the primary
+			s.pool.Reset() // all connections lead to the former primary
 		}
 		return err
 	})
@@ -82,7 +82,7 @@ func (s *Store) readPlants(ctx context.Context, expensive bool, do func(context.
 
 func (s *Store) readIn(ctx context.Context, lane lane, what string, do func(context.Context, numbered) error) error {
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	return s.try(ctx, what, func(ctx context.Context) error {
+	return s.call(ctx, what, func(ctx context.Context) error {
 		release, err := lane.enter(ctx)
 		if err != nil {
 			return err
@@ -90,19 +90,19 @@ func (s *Store) readIn(ctx context.Context, lane lane, what string, do func(cont
 		defer release()
 		err = s.inTx(ctx, o, do)
 		if e, ok := errors.AsType[*uncertainError](err); ok {
-			return e.err // there was nothing to commit
+			return e.err // nothing to commit
 		}
 		return err
 	})
 }
 
-// write runs do in a transaction that is alone in changing keys, the catalogue and troubles. When it returns nil, what do
-// has written is committed.
+// write runs do in a transaction that is serialized with all other changes of keys, the catalogue and source errors. When it
+// returns nil, the changes are committed.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-	err := s.try(ctx, what, func(ctx context.Context) error {
+	err := s.call(ctx, what, func(ctx context.Context) error {
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 		return s.inTx(ctx, o, func(ctx context.Context, tx numbered) error {
-			// At this level of isolation, each statement behind the lock sees all that those who had it before have committed.
+			// With read committed, each statement after the lock sees everything that earlier holders of the lock committed.
 			var generation int64
 			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(&generation); err != nil {
 				return err
@@ -114,10 +114,10 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 	return err
 }
 
-// recordWrite remembers whether writes fail because the disk of the server is full.
+// recordWrite records whether writes fail because the disk of the server is full.
 func (s *Store) recordWrite(err error) {
 	if err == nil || codeOf(err) == diskFull {
-		s.full.Store(err != nil)
+		s.diskFull.Store(err != nil)
 	}
 }
 
@@ -127,13 +127,13 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 		return err
 	}
 	if err := do(ctx, numbered{tx}); err != nil {
-		_ = tx.Rollback() // where that fails the connection is lost, and the transaction with it
+		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
 	}
 	return commitError(tx.Commit())
 }
 
-// numbered is a transaction that takes statements with ? for their values.
+// numbered is a transaction that accepts ? placeholders.
 type numbered struct{ tx *sql.Tx }
 
 func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
@@ -149,8 +149,8 @@ func (numbered) ArrayElements() string {
 	return "SELECT value::bigint FROM json_array_elements_text(?::json)"
 }
 
-// ExecContext also replaces a NUL in a text, which PostgreSQL cannot keep: it may stand in a title or in a message. JSON
-// is not touched, where it is written as an escape.
+// ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
+// because it escapes NUL.
 func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok {

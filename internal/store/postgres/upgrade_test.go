@@ -21,8 +21,8 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// record has the test write down what the program does now, as the program of a version. That is done once, when a
-// version of the tables comes to be, and never again: the recording then stands for programs that are out there.
+// record makes the test record the statements of the current program as those of a schema version. This is done once, when a
+// schema version is created, and never again: the recording then represents released programs.
 var record = flag.Int64("record", 0, "record what the program does with the tables of this version")
 
 // oldest is the version of the tables whose programs must be able to work beside those of today.
@@ -33,8 +33,8 @@ func recording(version int64) string { return fmt.Sprintf("testdata/version%d.js
 // noon is when everything recorded was done.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// TestUpgrade_sideBySide has a program of an old version, in the shape of all the statements it sends, and a store of today
-// work on one database with the newest tables. Both see what either has written.
+// TestUpgrade_sideBySide runs an old program, represented by its recorded statements, and a current store on one database
+// with the latest schema. Both see what either has written.
 func TestUpgrade_sideBySide(t *testing.T) {
 	t.Parallel()
 	if *record != 0 {
@@ -50,7 +50,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	steps := readSteps(t, recording(oldest))
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { // one that lists all the time is in nobody's way
+	wg.Go(func() { // a continuous reader blocks nobody
 		for {
 			select {
 			case <-ended:
@@ -68,7 +68,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	checkScenario(t, today)
 }
 
-// TestUpgrade_inPlace brings a database with the data of an old program up to date: nothing is lost.
+// TestUpgrade_inPlace upgrades a database with the data of an old program: nothing is lost.
 func TestUpgrade_inPlace(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -143,13 +143,13 @@ func recordVersion(t *testing.T, version int64) {
 	writeSteps(t, recording(version), r.steps)
 }
 
-func plant(id int64, name, tag, retry string) store.Creation {
+func plant(id int64, name, tag, key string) store.Creation {
 	c := store.Creation{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: name}}}
 	if tag != "" {
 		c.Plant.Tag = &tag
 	}
-	if retry != "" {
-		c.Retry = &store.Retry{Credential: "ann", Key: retry, Body: sha256.Sum256([]byte(name))}
+	if key != "" {
+		c.IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: key, Body: sha256.Sum256([]byte(name))}
 	}
 	return c
 }
@@ -227,11 +227,11 @@ func scenario(t *testing.T, s *postgres.Store, other func(task string)) {
 	}
 	_, err = s.Plants().Describe(ctx)
 	check(t, err)
-	keysAndTroubles(t, s)
+	keysAndSourceErrors(t, s)
 	catalogue(t, s, other)
 }
 
-func keysAndTroubles(t *testing.T, s *postgres.Store) {
+func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 	ctx := t.Context()
 	for _, id := range []string{"ann", "bob"} {
 		check(t, s.AddKey(ctx, herb.Key{ID: id, Name: "Somebody", Scopes: []herb.Scope{"plants:write"}, Created: noon(), Expires: noon()}))
@@ -243,10 +243,10 @@ func keysAndTroubles(t *testing.T, s *postgres.Store) {
 	_, err = s.Keys(ctx)
 	check(t, err)
 	for _, place := range []string{"a.csv", "b.csv"} {
-		check(t, s.SetTrouble(ctx, herb.Trouble{Place: place, Message: "no records", Since: noon()}))
+		check(t, s.SetSourceError(ctx, herb.SourceError{Place: place, Message: "no records", Since: noon()}))
 	}
-	check(t, s.ClearTrouble(ctx, "a.csv"))
-	_, err = s.Troubles(ctx)
+	check(t, s.ClearSourceError(ctx, "a.csv"))
+	_, err = s.SourceErrors(ctx)
 	check(t, err)
 }
 
@@ -298,7 +298,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	}
 	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{plant(1, "Tree fern", "sun", "k1")})
 	if err != nil || !outcomes[0].Replayed {
-		t.Errorf("a retry key of the other program: %+v, %v", outcomes, err)
+		t.Errorf("a idempotency key of the other program: %+v, %v", outcomes, err)
 	}
 	keys, err := s.Keys(t.Context())
 	check(t, err)
@@ -306,7 +306,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	check(t, err)
 	history, err := s.History(t.Context(), dataset("prices", "").Ref)
 	check(t, err)
-	troubles, err := s.Troubles(t.Context())
+	sourceErrors, err := s.SourceErrors(t.Context())
 	check(t, err)
 	var got []string
 	for _, k := range keys {
@@ -318,7 +318,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	for _, v := range history {
 		got = append(got, v.Version)
 	}
-	for _, t := range troubles {
+	for _, t := range sourceErrors {
 		got = append(got, t.Place)
 	}
 	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "), cmp.Comparer(sameWords)); diff != "" {

@@ -16,9 +16,9 @@ type batch struct {
 	tx     *sql.Tx
 	st     statements
 	now    time.Time
-	plants int64          // so many there are, counting those of the batch
-	words  []wordRow      // of the plants of the batch; inserted by finish
-	tags   map[string]int // of the plants of the batch
+	plants int64          // number of plants, including those of the batch
+	words  []wordRow      // words of the batch; inserted by finish
+	tags   map[string]int // plants of the batch per tag
 }
 
 // wordRow is a row of plant_words.
@@ -33,7 +33,7 @@ func (s *Store) newBatch(ctx context.Context, tx *sql.Tx) (*batch, error) {
 	if err := tx.StmtContext(ctx, b.st.readTotal).QueryRowContext(ctx).Scan(&b.plants); err != nil {
 		return nil, err
 	}
-	return b, b.forgetRetries(ctx)
+	return b, b.expireIdempotencyKeys(ctx)
 }
 
 // exec runs a statement that was prepared outside the transaction.
@@ -45,10 +45,10 @@ func (b *batch) exec(ctx context.Context, stmt *sql.Stmt, args ...any) (changed 
 	return result.RowsAffected()
 }
 
-// create creates a plant, unless its retry key tells that this was done before or its id is taken.
+// create creates a plant, unless its idempotency key was used before or its ID exists.
 func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (store.Outcome, error) {
-	if c.Retry != nil {
-		o, found, err := b.findRetry(ctx, *c.Retry)
+	if c.IdempotencyKey != nil {
+		o, found, err := b.findReplay(ctx, *c.IdempotencyKey)
 		if err != nil || found {
 			return o, err
 		}
@@ -64,8 +64,8 @@ func (b *batch) create(ctx context.Context, c store.Creation, r store.Row) (stor
 	for _, w := range r.Words {
 		b.words = append(b.words, wordRow{w, seq, len(r.Words)})
 	}
-	if c.Retry != nil {
-		if err := b.rememberRetry(ctx, *c.Retry, seq); err != nil {
+	if c.IdempotencyKey != nil {
+		if err := b.addIdempotencyKey(ctx, *c.IdempotencyKey, seq); err != nil {
 			return store.Outcome{}, err
 		}
 	}
@@ -94,8 +94,8 @@ func (b *batch) finish(ctx context.Context) error {
 // wordsPerInsert is the number of rows that one statement inserts when a batch has that many words.
 const wordsPerInsert = 100
 
-// insertWords inserts the words of the batch in the order of the table's key, so that each page of a large batch is
-// written once, and many rows per statement, because most of the time goes into the call and not into the row.
+// insertWords inserts the words of the batch in primary key order, so that each page of a large batch is written once, and
+// many rows per statement, because the cost per call exceeds the cost per row.
 func (b *batch) insertWords(ctx context.Context) error {
 	slices.SortStableFunc(b.words, func(x, y wordRow) int { return strings.Compare(x.Text, y.Text) })
 	args := make([]any, 0, 5*min(len(b.words), wordsPerInsert))

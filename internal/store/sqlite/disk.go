@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// diskFault describes an error of the disk or the operating system in words that a client may see. It is empty for any other
-// error.
+// diskFault returns a message for an error of the disk or the operating system that is safe to show to clients. It is empty
+// for other errors.
 func diskFault(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -44,7 +44,7 @@ const (
 	readOnly = "the database cannot be written: it is read-only"
 )
 
-// writeHealth remembers whether the last write failed because of the disk.
+// writeHealth records whether the last write failed because of the disk.
 type writeHealth struct{ failed atomic.Bool }
 
 func (h *writeHealth) record(err error) {
@@ -55,7 +55,7 @@ func (h *writeHealth) record(err error) {
 
 func (h *writeHealth) failing() bool { return h.failed.Load() }
 
-// probeSize is what a probe writes: more than is left on a disk that only seems to have room.
+// probeSize is the size of a probe. It exceeds what is left on a nearly full disk.
 const probeSize = 64 << 10
 
 // probeWrite writes and removes a row. It is called only while writes fail.

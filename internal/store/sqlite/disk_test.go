@@ -78,7 +78,7 @@ func TestFailed_system(t *testing.T) {
 		{syscall.EROFS, readOnly},
 		{syscall.EMFILE, "the database cannot be opened: too many open files"},
 	} {
-		err := failed("testing", fmt.Errorf("wrapped: %w", tt.err))
+		err := mapError("testing", fmt.Errorf("wrapped: %w", tt.err))
 		if herb.CodeOf(err) != herb.CodeUnavailable || herb.MessageOf(err) != tt.want {
 			t.Errorf("%v became %v", tt.err, err)
 		}

@@ -10,13 +10,12 @@ import (
 	"herbarium/internal/herb"
 )
 
-// migrations bring a database from one version to the next. The n-th file, in the order of their names, makes version n;
-// a file that was released is never changed.
+// migrations upgrade the schema. The n-th file, in name order, upgrades to version n; a released file is never changed.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables up to date, all steps or none.
+// migrate applies the missing schema migrations in one transaction.
 func migrate(ctx context.Context, db *sql.DB) error {
 	steps, err := fs.Glob(migrations, "migrations/*.sql") // sorted
 	if err != nil {
@@ -24,10 +23,10 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 	version, err := versionOf(ctx, db, len(steps))
 	if err != nil || version == len(steps) {
-		return err // a database that is up to date is not locked
+		return err // an up-to-date database is not locked
 	}
 	return inTx(ctx, db, func(tx *sql.Tx) error {
-		version, err := versionOf(ctx, tx, len(steps)) // another process may have been faster
+		version, err := versionOf(ctx, tx, len(steps)) // another process may have migrated it meanwhile
 		if err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// versionOf returns the version of the tables and refuses one that this program does not know.
+// versionOf returns the schema version and rejects unknown ones.
 func versionOf(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }, latest int) (version int, err error) {

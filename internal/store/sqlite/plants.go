@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and leaves
-// the others alone; when CreatePlants itself fails, nothing was created.
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and does not
+// affect the others; if CreatePlants itself fails, nothing was created.
 func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	rows := make([]store.Row, len(creations))
 	for i, c := range creations {
@@ -36,7 +36,7 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 	return outcomes, nil
 }
 
-// PlantsVersion names the state of the plants: another one after each creation, none of them twice.
+// PlantsVersion returns an identifier of the state of the plants, which changes with each creation and never repeats.
 func (s *Store) PlantsVersion(ctx context.Context) (string, error) {
 	version, _, err := s.plantsVersion(ctx)
 	return version, err
@@ -46,12 +46,12 @@ func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, 
 	var epoch string
 	err = s.reader.QueryRowContext(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
 	if err != nil {
-		return "", 0, failed("reading the version of the plants", err)
+		return "", 0, mapError("reading the version of the plants", err)
 	}
 	return epoch + "-" + strconv.Itoa(plants), plants, nil
 }
 
-// ListPlants answers a request to list the plants, whose fields are herb.PlantFields.
+// ListPlants lists plants. Their fields are herb.PlantFields.
 func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
 	err = s.readPlants(ctx, store.Expensive(r), func(q store.Querier) error {
 		page, err = store.ListPlants(ctx, q, r)
@@ -60,25 +60,25 @@ func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Pa
 	return page, err
 }
 
-// Plants is the listing of a store's plants as a dataset.
+// Plants is the plant store as a dataset.
 type Plants struct{ store *Store }
 
-// Plants returns the listing of the plants as a dataset.
+// Plants returns the plant store as a dataset.
 func (s *Store) Plants() Plants { return Plants{s} }
 
-// List answers a request.
+// List implements library.Source.
 func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	return p.store.ListPlants(ctx, r)
 }
 
-// Stream answers a request with everything that meets it, whatever page it names.
+// Stream returns all matching plants, regardless of the page of the request.
 func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	return store.StreamPlants(ctx, func(expensive bool, do func(context.Context, store.Querier) error) error {
 		return p.store.readPlants(ctx, expensive, func(q store.Querier) error { return do(ctx, q) })
 	}, r)
 }
 
-// Facets counts the values of fields among the plants that meet a request.
+// Facets counts the values of fields among the matching plants.
 func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Facets, err error) {
 	err = p.store.readPlants(ctx, true, func(q store.Querier) error {
 		f, err = store.PlantFacets(ctx, q, r)
@@ -87,7 +87,7 @@ func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Face
 	return f, err
 }
 
-// Describe returns the dataset as it is now.
+// Describe returns the current description.
 func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
 	version, plants, err := p.store.plantsVersion(ctx)
 	if err != nil {

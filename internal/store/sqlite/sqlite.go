@@ -1,4 +1,4 @@
-// Package sqlite keeps plants, keys and the catalogue in one SQLite file, which several processes may use at once.
+// Package sqlite stores plants, keys and the catalogue in one SQLite file, which several processes may use concurrently.
 package sqlite
 
 import (
@@ -19,15 +19,15 @@ import (
 	"herbarium/internal/store"
 )
 
-// Options adjust a Store. The zero value is what a server wants.
+// Options configure a Store. The zero value suits a server.
 type Options struct {
-	// BusyTimeout is how long to wait for another process that is writing. Zero means 5 seconds.
+	// BusyTimeout is how long to wait for a write lock of another process. Zero means 5 seconds.
 	BusyTimeout time.Duration
 	// Readers is the number of connections for cheap reads. Zero means twice the number of processors, but at least 4.
 	Readers int
 	// ExpensiveReaders is the number of connections for listings that may read all plants. Zero means 2.
 	ExpensiveReaders int
-	// Now tells the time. Nil means time.Now.
+	// Now returns the time. Nil means time.Now.
 	Now func() time.Time
 }
 
@@ -47,11 +47,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is an open database. Its methods may be called at the same time.
+// Store is an open database. It is safe for concurrent use.
 //
-// Everything is written through one connection, so that writers of this process queue in Go and wait for a lock of the
-// file only where another process holds it. Listings that may read all plants have connections of their own: however many
-// of them wait, writes and cheap reads do not wait for them.
+// All writes use one connection, so that writers of this process queue in Go and wait for a file lock only if another
+// process holds it. Listings that may read all plants have their own connections, so that they never delay writes and cheap
+// reads.
 type Store struct {
 	store.Tables
 	writer    *sql.DB
@@ -62,7 +62,7 @@ type Store struct {
 	st        statements
 }
 
-// Open opens the database in a file, which it creates where there is none, and brings its tables up to date.
+// Open opens the database in a file, creates the file if it does not exist, and applies schema migrations.
 func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	o = o.withDefaults()
 	if err := create(path); err != nil {
@@ -72,7 +72,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	s.Tables = s.tables()
 	defer func() {
 		if err != nil {
-			err = errors.Join(failed("opening the database "+path, err), s.Close())
+			err = errors.Join(mapError("opening the database "+path, err), s.Close())
 		}
 	}()
 	if s.writer, err = connect(path, o, url.Values{"_txlock": {"immediate"}}); err != nil {
@@ -95,9 +95,9 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	return s, err
 }
 
-// create makes an empty file that only its owner may read, because it will hold hashes of keys; SQLite gives the files
-// beside it the same mode. A file that is there is not even opened: closing it would drop the locks that this process
-// holds on it.
+// create creates an empty file that only its owner may read, because it will contain hashes of keys; SQLite gives the
+// accompanying files the same mode. An existing file is not opened: closing it would drop the locks that this process holds
+// on it.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -109,10 +109,10 @@ func create(path string) error {
 	return f.Close()
 }
 
-// cacheSize is how much of the file each connection keeps in memory, in KiB as SQLite writes it.
+// cacheSize is the page cache of each connection, in KiB as a negative number.
 const cacheSize = "-16384"
 
-// connect returns connections with the settings that all of them share.
+// connect returns connections with the common settings.
 func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// connectReaders returns at most n connections that only read.
+// connectReaders returns at most n read-only connections.
 func connectReaders(path string, o Options, n int) (*sql.DB, error) {
 	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}})
 	if err != nil {
@@ -146,10 +146,10 @@ func connectReaders(path string, o Options, n int) (*sql.DB, error) {
 	return db, nil
 }
 
-// useWAL has the file keep a write-ahead log, so that readers and the writer do not wait for each other. SQLite does not
-// wait for another process that is doing the same, so we do.
-func useWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// useWAL enables the write-ahead log, so that readers and the writer do not block each other. SQLite does not wait for
+// another process that does the same, so useWAL retries.
+func useWAL(ctx context.Context, db *sql.DB, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		var mode string
@@ -170,7 +170,7 @@ func useWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
-// Close closes the database. What was acknowledged is on disk already.
+// Close closes the database. Acknowledged writes are already on disk.
 func (s *Store) Close() error {
 	var errs []error
 	for _, db := range []*sql.DB{s.reader, s.expensive, s.writer} {
@@ -181,13 +181,12 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping reports whether the database answers, and after a write that failed because of the disk whether it can be written
-// again.
+// Ping reports whether the database answers and, after a write failed because of the disk, whether it can be written again.
 func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT count(*) FROM totals").Scan(&n)
 	if err == nil && s.writes.failing() {
 		return s.probeWrite(ctx)
 	}
-	return failed("asking the database", err)
+	return mapError("pinging the database", err)
 }

@@ -93,7 +93,7 @@ func TestOpen_notADatabase(t *testing.T) {
 	}
 }
 
-// TestOpen_together has many stores open a new database at once: one of them makes the tables, all can use them.
+// TestOpen_together has many stores open a new database concurrently: one of them creates the tables, all can use them.
 func TestOpen_together(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")

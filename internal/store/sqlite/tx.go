@@ -13,26 +13,26 @@ import (
 	"herbarium/internal/store"
 )
 
-// write runs do in a transaction that holds the write lock from its start. When it returns nil, what do has written is
-// committed and synced.
+// write runs do in a transaction that holds the write lock from its start. When it returns nil, the changes are committed
+// and synced.
 func (s *Store) write(ctx context.Context, what string, do func(*sql.Tx) error) error {
-	err := failed(what, inTx(ctx, s.writer, do))
+	err := mapError(what, inTx(ctx, s.writer, do))
 	s.writes.record(err)
 	return err
 }
 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) error {
-	return failed(what, inTx(ctx, s.reader, do))
+	return mapError(what, inTx(ctx, s.reader, do))
 }
 
-// readPlants runs do in a transaction that sees one state of the database, on a connection of the kind it needs.
+// readPlants runs do in a transaction that sees one state of the database, on a cheap or expensive connection.
 func (s *Store) readPlants(ctx context.Context, expensive bool, do func(store.Querier) error) error {
 	db := s.reader
 	if expensive {
 		db = s.expensive
 	}
-	return failed("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(querier{tx}) }))
+	return mapError("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(querier{tx}) }))
 }
 
 // querier is a transaction that lists plants.
@@ -41,7 +41,7 @@ type querier struct{ *sql.Tx }
 // ArrayElements implements store.Querier.
 func (querier) ArrayElements() string { return "SELECT value FROM json_each(?)" }
 
-// tables returns what is kept with the statements that all databases share.
+// tables returns the tables that use portable SQL.
 func (s *Store) tables() store.Tables {
 	transact := func(in func(context.Context, string, func(*sql.Tx) error) error) store.Transact {
 		return func(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
@@ -65,9 +65,9 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// failed maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that has
-// a code keeps it, and anything else is internal.
-func failed(what string, err error) error {
+// mapError maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that
+// has a code keeps it, and anything else is internal.
+func mapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func cpu(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// stat returns what the kernel tells about a process, from its state on, which is the first field behind its name.
+// stat returns the fields of /proc/PID/stat after the name, beginning with the state.
 func stat(path string) ([][]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

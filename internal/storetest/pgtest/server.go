@@ -54,7 +54,7 @@ func newServer(tcp bool) (_ *server, err error) {
 	return s, err
 }
 
-// freePort returns a port of this machine that nobody listens on.
+// freePort returns an unused port of this machine.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *server) wait(statement string) error {
 		}
 		select {
 		case <-s.ended:
-			text, _ := os.ReadFile(s.log()) // the more is told the better
+			text, _ := os.ReadFile(s.log()) // helps to diagnose
 			return fmt.Errorf("PostgreSQL has ended: %w\n%s", s.end, text)
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -211,7 +211,7 @@ func (s *server) alive() bool {
 	}
 }
 
-// Kill ends all processes of the server at once, as a machine that fails does. What they have written stays.
+// Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
 	// The first process is stopped, so that it starts no more while the others are looked for.
@@ -307,7 +307,7 @@ func (s *server) CPU() (time.Duration, error) {
 func (s *server) stop() error {
 	err := s.thaw()
 	if s.alive() {
-		if err := s.process.Process.Signal(syscall.SIGQUIT); err == nil { // at once; nothing is kept
+		if err := s.process.Process.Signal(syscall.SIGQUIT); err == nil { // immediate shutdown
 			<-s.ended
 		}
 	}

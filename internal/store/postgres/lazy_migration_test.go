@@ -15,7 +15,7 @@ func TestPreparation_shared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		attempts, fault := 0, errors.New("away")
-		p := &preparation{migrate: func(ctx context.Context) error {
+		p := &lazyMigration{migrate: func(ctx context.Context) error {
 			attempts++
 			time.Sleep(time.Minute)
 			return fault
@@ -58,7 +58,7 @@ func TestPreparation_shared(t *testing.T) {
 func TestPreparation_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &preparation{migrate: func(ctx context.Context) error {
+		p := &lazyMigration{migrate: func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}

@@ -13,10 +13,9 @@ import (
 	"herbarium/internal/segment"
 )
 
-// certify reads a finished segment back: its checksums, and at the same time the cells of its records, which must be
-// those that were read from the source: all of those that the reader of the file yielded, which the report accounts for,
-// each in its column, and the very values that the segment was made from.
-func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
+// verifySegment reads a finished segment back. It verifies checksums and that the cells are those read from the source:
+// complete according to the report, each in its column, with the values the segment was built from.
+func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
 	var sums error
 	var checking sync.WaitGroup
 	checking.Go(func() {
@@ -26,19 +25,19 @@ func certify(ctx context.Context, r *segment.Reader, fields []herb.Field, source
 	listed, columns, err := hashListing(ctx, r, fields)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {
-		return fmt.Errorf("what was written does not read back: %w", err)
+		return fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	if listed != source {
-		return fmt.Errorf("what was written is not what was read: the cells of the source have the hash %s, those of the "+
+		return fmt.Errorf("content hash mismatch: source %s, "+
 			"listing %s; nothing was published", source, listed)
 	}
 	if err := report.Reconcile(columns); err != nil {
-		return fmt.Errorf("what was written is not all that was read: %w; nothing was published", err)
+		return fmt.Errorf("the listing is incomplete: %w; nothing was published", err)
 	}
 	return nil
 }
 
-// hashListing returns the hash of all cells that can be listed, and the fingerprints of their columns.
+// hashListing returns the hash of all listed cells and the fingerprints of the columns.
 func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, []herb.ColumnCells, error) {
 	h, d, columns := newCellHash(fields), newDecoder(fields), make([]herb.ColumnCells, len(fields))
 	n, at := 0, 0
@@ -59,20 +58,20 @@ func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (s
 	return h.String(), columns, err
 }
 
-// complete adds to a report what only the finished version knows.
-func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
+// completeReport adds to a report what is only known once the version is built.
+func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cells string) (*herb.Report, error) {
 	c := herb.Report{Rows: d.Records}
 	if report != nil {
 		c = *report
 	}
 	c.Cells = cells
 	c.Columns, c.Notes = slices.Clone(c.Columns), slices.Clone(c.Notes)
-	if len(c.Columns) != len(d.Fields) { // the publisher looked at no column
+	if len(c.Columns) != len(d.Fields) { // the publisher reported no columns
 		c.Columns = make([]herb.ColumnReport, len(d.Fields))
 	}
 	const step = 500
 	for i, f := range d.Fields {
-		if i%step == step-1 { // looking at few values of many columns brings all of the file into memory
+		if i%step == step-1 { // reading a few values of many columns maps the whole file into memory
 			r.Forget()
 		}
 		s, err := r.Column(i)
@@ -82,16 +81,16 @@ func complete(report *herb.Report, r *segment.Reader, d herb.Dataset, cells stri
 		col := &c.Columns[i]
 		col.Field, col.Type, col.Source = f.Name, f.Type, herb.ColumnCells{}
 		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
-		col.Min, col.Max = clip(s.Min), clip(s.Max)
+		col.Min, col.Max = truncate(s.Min), truncate(s.Max)
 	}
 	return &c, nil
 }
 
-// settleKey leaves a primary key out that names what is not a field, and says so in the report.
-func settleKey(d *herb.Dataset) {
+// dropInvalidKey removes a primary key that names an unknown field and notes this in the report.
+func dropInvalidKey(d *herb.Dataset) {
 	for _, name := range d.PrimaryKey {
 		if herb.FieldIndex(d.Fields, name) < 0 {
-			d.Report.Notes = append(d.Report.Notes, fmt.Sprintf("the primary key (%s) is left out: there is no field %q",
+			d.Report.Notes = append(d.Report.Notes, fmt.Sprintf("primary key (%s) is ignored: no such field %q",
 				strings.Join(d.PrimaryKey, ", "), name))
 			d.PrimaryKey = nil
 			return
@@ -99,7 +98,7 @@ func settleKey(d *herb.Dataset) {
 	}
 }
 
-// findDuplicates looks for records with the same primary key.
+// findDuplicates reports records with the same primary key as a breaking change.
 func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]Change, error) {
 	if len(d.PrimaryKey) == 0 {
 		return nil, nil
@@ -113,28 +112,28 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 		return nil, err
 	}
 	var b strings.Builder
-	repeat := "repeat"
+	repeat := "records repeat"
 	if found.Records == 1 {
-		repeat = "repeats"
+		repeat = "record repeats"
 	}
-	fmt.Fprintf(&b, "the primary key (%s) does not tell all records apart: %s of them %s the key of an earlier one",
+	fmt.Fprintf(&b, "primary key (%s) is not unique: %s %s the key of an earlier one",
 		strings.Join(d.PrimaryKey, ", "), herb.Count(found.Records), repeat)
-	told := 0
+	shown := 0
 	for _, dup := range found.First {
 		values := make([]string, len(dup.Values))
 		for i, v := range dup.Values {
-			values[i] = strconv.Quote(clip(v))
+			values[i] = strconv.Quote(truncate(v))
 		}
 		fmt.Fprintf(&b, "; %s in records %s", strings.Join(values, ", "), numbers(dup))
-		told += dup.Total - 1
+		shown += dup.Total - 1
 	}
-	if told < found.Records {
+	if shown < found.Records {
 		b.WriteString("; …")
 	}
 	return []Change{{Kind: KeyNotUnique, Breaking: true, Message: b.String()}}, nil
 }
 
-// numbers lists the records of a duplicate.
+// numbers formats the record numbers of a duplicate.
 func numbers(d segment.Duplicate) string {
 	list := make([]string, len(d.Records))
 	for i, n := range d.Records {

@@ -12,14 +12,14 @@ import (
 	"herbarium/internal/library"
 )
 
-// flaky is a living dataset whose database can be away.
+// flaky is a mutable dataset whose database can be down.
 type flaky struct {
-	living
+	staticMutable
 	asked atomic.Int32
 	fails atomic.Pointer[func(ctx context.Context) error]
 }
 
-// Describe is library.Living.
+// Describe implements library.Mutable.
 func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
 	n := f.asked.Add(1)
 	if fail := f.fails.Load(); fail != nil {
@@ -28,8 +28,8 @@ func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
 	return herb.Dataset{Ref: herb.PlantsRef, Title: "Plants", Fields: fields, Version: "1", Records: int(n)}, nil
 }
 
-// TestDatasets_livingFails: pages about all datasets do not fail, and do not wait, because one of them does not answer.
-func TestDatasets_livingFails(t *testing.T) {
+// TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them does not answer.
+func TestDatasets_mutableFails(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(context.Context) error{
 		"refused": func(context.Context) error { return errCatalogue },
@@ -39,7 +39,7 @@ func TestDatasets_livingFails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				f := &flaky{}
-				n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+				n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 				publishAs(t, n.Library, ref, 1)
 				describe := func() herb.Dataset {
 					t.Helper()
@@ -73,8 +73,8 @@ func TestDatasets_livingFails(t *testing.T) {
 				}
 				pass(time.Minute)
 				describe()
-				if told := n.log.count("does not describe itself"); told != 1 {
-					t.Errorf("it was told %d times", told)
+				if logged := n.log.count("cannot describe dataset"); logged != 1 {
+					t.Errorf("logged %d times; want once", logged)
 				}
 				f.fails.Store(nil)
 				pass(6 * time.Second)
@@ -86,12 +86,12 @@ func TestDatasets_livingFails(t *testing.T) {
 	}
 }
 
-// TestDatasets_caller who leaves is told so, and nothing is held against the dataset.
+// TestDatasets_caller: a caller that leaves gets an error, which does not count as a failure of the dataset.
 func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 		if _, err := n.Datasets(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -109,12 +109,13 @@ func TestDatasets_callerLeaves(t *testing.T) {
 	})
 }
 
-// TestDatasets_livingRemembered: a node that starts without its database knows what the living dataset last said.
-func TestDatasets_livingRemembered(t *testing.T) {
+// TestDatasets_mutableRestored: a node that starts without its database restores the last description of the mutable
+// dataset.
+func TestDatasets_mutableRestored(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Living = map[herb.Ref]library.Living{herb.PlantsRef: f} })
+		n := c.node(t, func(o *library.Options) { o.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: f} })
 		check := func(title string) {
 			t.Helper()
 			ds, err := n.Datasets(t.Context())

@@ -13,9 +13,9 @@ import (
 	"herbarium/internal/store"
 )
 
-// retried adds a retry key to a creation.
-func retried(c store.Creation, credential, key, body string) store.Creation {
-	c.Retry = &store.Retry{Credential: credential, Key: key, Body: sha256.Sum256([]byte(body))}
+// withKey adds an idempotency key to a creation.
+func withKey(c store.Creation, credential, key, body string) store.Creation {
+	c.IdempotencyKey = &store.IdempotencyKey{Credential: credential, Key: key, Body: sha256.Sum256([]byte(body))}
 	return c
 }
 
@@ -30,9 +30,9 @@ func wantReplay(t *testing.T, s Store, c store.Creation, want herb.Plant) {
 
 func testReplay(t *testing.T, db Database) {
 	s := open(t, db)
-	first := retried(creation(1, "Fern", "shade"), "ann", "k1", "a")
-	untagged := retried(creation(2, "Rose"), "ann", "k2", "b")
-	emptyTag := retried(creation(3, "Oak", ""), "ann", "k3", "c")
+	first := withKey(creation(1, "Fern", "shade"), "ann", "k1", "a")
+	untagged := withKey(creation(2, "Rose"), "ann", "k2", "b")
+	emptyTag := withKey(creation(3, "Oak", ""), "ann", "k3", "c")
 	outcomes := mustCreate(t, s, first, untagged, first, emptyTag) // the third repeats the first within the batch
 	for i, replayed := range []bool{false, false, true, false} {
 		if outcomes[i].Replayed != replayed {
@@ -52,8 +52,8 @@ func testReplay(t *testing.T, db Database) {
 
 func testAnotherBody(t *testing.T, db Database) {
 	s := open(t, db)
-	first := retried(creation(1, "Fern"), "ann", "k1", "a")
-	other := retried(creation(2, "Rose"), "ann", "k1", "b")
+	first := withKey(creation(1, "Fern"), "ann", "k1", "a")
+	other := withKey(creation(2, "Rose"), "ann", "k1", "b")
 	check := func(o store.Outcome) {
 		t.Helper()
 		if m := wantCode(t, o.Err, herb.CodeInvalid); !strings.Contains(m, `"k1"`) {
@@ -74,12 +74,12 @@ func testAnotherBody(t *testing.T, db Database) {
 	}
 }
 
-func testPrivateRetries(t *testing.T, db Database) {
+func testKeysPerCredential(t *testing.T, db Database) {
 	s := open(t, db)
 	outcomes := mustCreate(t, s,
-		retried(creation(1, "Fern"), "ann", "k", "a"),
-		retried(creation(2, "Rose"), "bob", "k", "b"),
-		retried(creation(3, "Oak"), "an", "nk", "c"))
+		withKey(creation(1, "Fern"), "ann", "k", "a"),
+		withKey(creation(2, "Rose"), "bob", "k", "b"),
+		withKey(creation(3, "Oak"), "an", "nk", "c"))
 	for i, o := range outcomes {
 		if o.Replayed {
 			t.Errorf("outcome %d is that of another credential", i)
@@ -87,21 +87,21 @@ func testPrivateRetries(t *testing.T, db Database) {
 	}
 }
 
-func testFailuresNotRemembered(t *testing.T, db Database) {
+func testFailuresNotStored(t *testing.T, db Database) {
 	s := open(t, db)
 	mustCreate(t, s, creation(1, "Fern"))
-	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{retried(creation(1, "Rose"), "ann", "k", "a")})
+	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{withKey(creation(1, "Rose"), "ann", "k", "a")})
 	noError(t, err)
 	wantCode(t, outcomes[0].Err, herb.CodeInvalid)
 	// The same key may carry the corrected request.
-	if o := mustCreate(t, s, retried(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a failure was remembered")
+	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
+		t.Error("a failed creation was replayed")
 	}
 }
 
-// testRetriesKept repeats a request after a restart and a day.
-func testRetriesKept(t *testing.T, db Database) {
-	first := retried(creation(1, "Fern", "shade"), "ann", "k", "a")
+// testKeysKept repeats a request after a restart and a day.
+func testKeysKept(t *testing.T, db Database) {
+	first := withKey(creation(1, "Fern", "shade"), "ann", "k", "a")
 	now := day
 	s := db.Open(t, func() time.Time { return now })
 	mustCreate(t, s, first)
@@ -114,21 +114,21 @@ func testRetriesKept(t *testing.T, db Database) {
 	closeStore(t, s)
 }
 
-func testRetriesForgotten(t *testing.T, db Database) {
+func testKeysExpire(t *testing.T, db Database) {
 	now := day
 	s := db.Open(t, func() time.Time { return now })
 	t.Cleanup(func() { closeStore(t, s) })
-	mustCreate(t, s, retried(creation(1, "Fern"), "ann", "k", "a"))
+	mustCreate(t, s, withKey(creation(1, "Fern"), "ann", "k", "a"))
 	now = day.Add(100 * time.Hour)
-	if o := mustCreate(t, s, retried(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a key of four days ago was remembered")
+	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
+		t.Error("a key of four days ago was replayed")
 	}
 }
 
-// testConcurrentRetries sends one request many times at once, through two stores on the same data.
-func testConcurrentRetries(t *testing.T, db Database) {
+// testConcurrentReplay sends one request many times concurrently, through two stores on the same data.
+func testConcurrentReplay(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
-	c := retried(creation(1, "Fern"), "ann", "k", "a")
+	c := withKey(creation(1, "Fern"), "ann", "k", "a")
 	outcomes := make([]store.Outcome, 8)
 	var wg sync.WaitGroup
 	for i := range outcomes {

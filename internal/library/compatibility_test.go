@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/library"
 )
 
-// field makes a field that is filterable and sortable, and searchable if it is text.
+// field returns a field that is filterable and sortable, and searchable if it is text.
 func field(name string, typ herb.Type) herb.Field {
 	return herb.Field{Name: name, Type: typ, Searchable: typ == herb.TypeText, Filterable: true, Sortable: true}
 }
@@ -65,7 +65,7 @@ func TestPublish_gate(t *testing.T) {
 		{
 			name: "a field of another name", records: 10,
 			change: func(d *herb.Dataset) { d.Fields = []herb.Field{id, name, field("cost", herb.TypeNumber)} },
-			want:   []string{`-field "price" seems to be renamed to "cost", which is a number in the same place`},
+			want:   []string{`-field "price" appears to be renamed to "cost", a number in the same position`},
 		},
 		{
 			name: "one field for another", records: 10,
@@ -102,18 +102,18 @@ func TestPublish_gate(t *testing.T) {
 		},
 		{name: "more records", records: 11, want: []string{"there are 11 records instead of 10"}},
 		{name: "half of the records", records: 5, want: []string{"there are 5 records instead of 10"}},
-		{name: "less than half", records: 4, want: []string{"-more than half of the records are gone: 4 instead of 10"}},
+		{name: "less than half", records: 4, want: []string{"-more than half of the records are missing: 4 instead of 10"}},
 		{
 			name: "all at once", records: 1, change: func(d *herb.Dataset) { d.Fields = d.Fields[:1] },
 			want: []string{
 				`-field "name" is removed`, `-field "price" is removed`,
-				"-more than half of the records are gone: 1 instead of 10",
+				"-more than half of the records are missing: 1 instead of 10",
 			},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			first, err := l.Publish(t.Context(), library.Publication{Dataset: live, Records: filled(records, 3)})
 			if err != nil || len(first.Changes) != 0 || first.Replaces != "" {
@@ -132,7 +132,7 @@ func TestPublish_gate(t *testing.T) {
 				if c.Breaking {
 					mark, breaking = "-", true
 					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
-						t.Errorf("%v does not tell %q", err, c.Message)
+						t.Errorf("%v does not contain %q", err, c.Message)
 					}
 				}
 				got = append(got, mark+c.Message)
@@ -147,7 +147,7 @@ func TestPublish_gate(t *testing.T) {
 				return
 			}
 			if acquire(t, l).Version != first.Dataset.Version || len(s.files(t)) != 1 || out.Dataset.Version != "" {
-				t.Errorf("a refused version is there: %v", s.files(t))
+				t.Errorf("a rejected version left files: %v", s.files(t))
 			}
 			p.AllowBreaking = true
 			again, err := l.Publish(t.Context(), p)
@@ -155,7 +155,7 @@ func TestPublish_gate(t *testing.T) {
 				t.Errorf("allowed: %v", err)
 			}
 			if diff := cmp.Diff(out.Changes, again.Changes); diff != "" {
-				t.Errorf("changes when allowed (-refused +allowed):\n%s", diff)
+				t.Errorf("changes when allowed (-rejected +allowed):\n%s", diff)
 			}
 		})
 	}
@@ -172,12 +172,12 @@ func TestPublish_primaryKey(t *testing.T) {
 		{name: "unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"", "b"}, {"", "c"}}},
 		{
 			name: "not unique", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"2", "b"}, {"1.0", "c"}, {"2", "d"}, {"3", ""}},
-			want: `the primary key (id) does not tell all records apart: 2 of them repeat the key of an earlier one; ` +
+			want: `primary key (id) is not unique: 2 records repeat the key of an earlier one; ` +
 				`"1" in records 1 and 3; "2" in records 2 and 4`,
 		},
 		{
 			name: "once", key: []string{"id"}, records: []herb.Record{{"1", "a"}, {"1", "b"}},
-			want: `1 of them repeats the key of an earlier one; "1" in records 1 and 2`,
+			want: `1 record repeats the key of an earlier one; "1" in records 1 and 2`,
 		},
 		{name: "two fields", key: []string{"name", "id"}, records: []herb.Record{{"1", "a"}, {"2", "a"}, {"1", "b"}}},
 		{
@@ -186,13 +186,13 @@ func TestPublish_primaryKey(t *testing.T) {
 		},
 		{
 			name: "very often", key: []string{"name"}, records: slices.Repeat([]herb.Record{{"1", "a"}}, 7),
-			want: `6 of them repeat the key of an earlier one; "a" in records 1, 2, 3, 4, 5, …`,
+			want: `6 records repeat the key of an earlier one; "a" in records 1, 2, 3, 4, 5, …`,
 		},
 		{name: "no such field", key: []string{"id", "code"}, records: []herb.Record{{"1", "a"}, {"1", "a"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			p := library.Publication{
 				Dataset: herb.Dataset{
@@ -207,12 +207,12 @@ func TestPublish_primaryKey(t *testing.T) {
 					t.Fatal(err)
 				}
 				if slices.Contains(tt.key, "code") && (len(out.Dataset.PrimaryKey) > 0 || len(out.Dataset.Report.Notes) != 1) {
-					t.Errorf("a primary key that is none is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
+					t.Errorf("an invalid primary key is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
 				}
 				return
 			}
 			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
-				t.Fatalf("%v; want a refusal with %q and nothing left of %v", err, tt.want, s.files(t))
+				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.files(t))
 			}
 			p.AllowBreaking = true
 			out, err = l.Publish(t.Context(), p)
@@ -223,15 +223,15 @@ func TestPublish_primaryKey(t *testing.T) {
 	}
 }
 
-func TestPublish_goldens(t *testing.T) {
+func TestPublish_expectations(t *testing.T) {
 	t.Parallel()
 	total := func(n int) *int { return &n }
 	for _, tt := range []struct {
-		name    string
-		goldens []herb.Golden
-		want    []string // in the refusal; none: it is published
+		name         string
+		expectations []herb.Expectation
+		want         []string // in the refusal; none: it is published
 	}{
-		{name: "all hold", goldens: []herb.Golden{
+		{name: "all hold", expectations: []herb.Expectation{
 			{Query: "", Total: total(3)},
 			{Query: "?name=moss", Total: total(1), First: map[string]string{"id": "2"}},
 			{Query: "sort=id&order=desc&per_page=1", Total: total(3), First: map[string]string{"id": "3", "name": "ivy"}},
@@ -239,39 +239,39 @@ func TestPublish_goldens(t *testing.T) {
 			{Query: "name=oak", Total: total(0)},
 		}},
 		{
-			name:    "total",
-			goldens: []herb.Golden{{Query: "name=moss", Total: total(2)}},
-			want:    []string{`golden 1, "name=moss": 2 records expected, 1 found`},
+			name:         "total",
+			expectations: []herb.Expectation{{Query: "name=moss", Total: total(2)}},
+			want:         []string{`expectation 1, "name=moss": expected 2 records, found 1`},
 		},
 		{
-			name:    "first record",
-			goldens: []herb.Golden{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
+			name:         "first record",
+			expectations: []herb.Expectation{{Query: ""}, {Query: "sort=name", First: map[string]string{"id": "2", "name": "fern", "code": "x"}}},
 			want: []string{
-				`golden 2, "sort=name": field "id" of the first record: "2" expected, "1" found`,
-				`golden 2, "sort=name": the first record has no field "code"; fields: id, name`,
+				`expectation 2, "sort=name": field "id" of the first record: expected "2", found "1"`,
+				`expectation 2, "sort=name": the first record has no field "code"; fields: id, name`,
 			},
 		},
 		{
-			name:    "no record",
-			goldens: []herb.Golden{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
-			want:    []string{`1 records expected, 0 found`, `a first record expected, none found`},
+			name:         "no record",
+			expectations: []herb.Expectation{{Query: "name=oak", Total: total(1), First: map[string]string{"id": "2"}}},
+			want:         []string{`expected 1 records, found 0`, `expected a first record, found none`},
 		},
 		{
-			name:    "not a query",
-			goldens: []herb.Golden{{Query: "nmae=moss", Total: total(1)}},
-			want:    []string{`golden 1, "nmae=moss": `, `did you mean "name"`},
+			name:         "not a query",
+			expectations: []herb.Expectation{{Query: "nmae=moss", Total: total(1)}},
+			want:         []string{`expectation 1, "nmae=moss": `, `did you mean "name"`},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			l := s.open(t)
 			p := library.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
-				Records: sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
-				Goldens: tt.goldens,
+				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
+				Expectations: tt.expectations,
 			}
-			for _, p.AllowBreaking = range []bool{false, true} { // which is not about goldens
+			for _, p.AllowBreaking = range []bool{false, true} { // it does not cover expectations
 				_, err := l.Publish(t.Context(), p)
 				if len(tt.want) == 0 {
 					if err != nil {
@@ -281,7 +281,7 @@ func TestPublish_goldens(t *testing.T) {
 				}
 				for _, want := range tt.want {
 					if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), want) {
-						t.Errorf("%v; want a refusal with %q", err, want)
+						t.Errorf("%v; want a rejection with %q", err, want)
 					}
 				}
 				if len(s.files(t)) != 0 {
@@ -294,7 +294,7 @@ func TestPublish_goldens(t *testing.T) {
 
 func TestPublish_check(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	l := s.open(t)
 	check := func(n int) (library.Outcome, error) {
 		return l.Publish(t.Context(), library.Publication{
@@ -310,18 +310,18 @@ func TestPublish_check(t *testing.T) {
 	before := publish(t, l, 9)
 	out, err := check(3)
 	if herb.CodeOf(err) != herb.CodeRefused || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
-		t.Errorf("a check of a third of the records: %+v, %v; want a refusal with report and changes", out, err)
+		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
 	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
 		t.Errorf("a check changed something: %v", s.files(t))
 	}
 }
 
-// TestPublish_atOnce has several publishers of one dataset, each with fields of its own. Whatever the order in which they
-// come, no version takes the place of one whose fields it does not have.
+// TestPublish_atOnce has several concurrent publishers of one dataset, each with its own fields. In whatever order they
+// commit, no version replaces one whose fields it lacks.
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSharedDir(t)
 	libraries := []*library.Library{s.open(t), s.open(t), s.open(t)}
 	var publishing sync.WaitGroup
 	for i := range 6 {
@@ -359,7 +359,7 @@ func TestPublish_atOnce(t *testing.T) {
 	}
 }
 
-// interrupted is a catalogue in which something happens just before the first version is added.
+// interrupted is a catalogue that runs a hook just before the first version is added.
 type interrupted struct {
 	library.Catalogue
 	happen func()
@@ -373,7 +373,7 @@ func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live strin
 	return c.Catalogue.AddVersion(ctx, d, live)
 }
 
-// TestPublish_comparedAnew has another version go live between the comparison and the switch.
+// TestPublish_comparedAnew has another version go live between the comparison and the commit.
 func TestPublish_comparedAnew(t *testing.T) {
 	t.Parallel()
 	id, name := field("id", herb.TypeNumber), field("name", herb.TypeText)
@@ -387,7 +387,7 @@ func TestPublish_comparedAnew(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf(t)
+			s := newSharedDir(t)
 			other := s.open(t)
 			var between library.Outcome
 			l, err := library.Open(&interrupted{s.db, func() {

@@ -7,26 +7,26 @@ import (
 	"herbarium/internal/herb"
 )
 
-// ChangeKind says what differs between two versions of a dataset.
+// ChangeKind classifies a difference between two versions of a dataset.
 type ChangeKind string
 
 // The kinds of changes.
 const (
-	FieldAdded   ChangeKind = "field_added"
-	FieldRemoved ChangeKind = "field_removed"
-	FieldRenamed ChangeKind = "field_renamed"
-	TypeChanged  ChangeKind = "type_changed"
-	FlagLost     ChangeKind = "flag_lost"
-	FlagGained   ChangeKind = "flag_gained"
-	AccessOther  ChangeKind = "access_changed"
-	KeyOther     ChangeKind = "primary_key_changed"
-	OrderOther   ChangeKind = "order_changed"
-	RecordsOther ChangeKind = "records_changed"
-	KeyNotUnique ChangeKind = "primary_key_not_unique"
-	GoldenFailed ChangeKind = "golden_failed"
+	FieldAdded        ChangeKind = "field_added"
+	FieldRemoved      ChangeKind = "field_removed"
+	FieldRenamed      ChangeKind = "field_renamed"
+	TypeChanged       ChangeKind = "type_changed"
+	FlagLost          ChangeKind = "flag_lost"
+	FlagGained        ChangeKind = "flag_gained"
+	AccessOther       ChangeKind = "access_changed"
+	KeyOther          ChangeKind = "primary_key_changed"
+	OrderOther        ChangeKind = "order_changed"
+	RecordsOther      ChangeKind = "records_changed"
+	KeyNotUnique      ChangeKind = "primary_key_not_unique"
+	ExpectationFailed ChangeKind = "golden_failed"
 )
 
-// Change is something that those who use a dataset may notice when a version goes live.
+// Change is a difference that consumers of a dataset may notice when a version goes live.
 type Change struct {
 	Kind     ChangeKind `json:"kind"`
 	Field    string     `json:"field,omitempty"`
@@ -34,7 +34,7 @@ type Change struct {
 	Message  string     `json:"message"`
 }
 
-// compare lists what changes for those who use a dataset when next takes the place of live, in the order of the fields.
+// compare returns what changes for consumers when next replaces live, in field order.
 func compare(live, next herb.Dataset) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
@@ -52,7 +52,7 @@ func compare(live, next herb.Dataset) []Change {
 			name := next.Fields[i].Name
 			if _, known := before[name]; !known {
 				renamed[name] = true
-				add(FieldRenamed, was.Name, true, "field %q seems to be renamed to %q, which is a %s in the same place",
+				add(FieldRenamed, was.Name, true, "field %q appears to be renamed to %q, a %s in the same position",
 					was.Name, name, was.Type)
 				continue
 			}
@@ -67,7 +67,7 @@ func compare(live, next herb.Dataset) []Change {
 	compareSettings(live, next, add)
 	switch was, is := live.Records, next.Records; {
 	case 2*is < was:
-		add(RecordsOther, "", true, "more than half of the records are gone: %s instead of %s", herb.Count(is), herb.Count(was))
+		add(RecordsOther, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
 	case is != was:
 		add(RecordsOther, "", false, "there are %s records instead of %s", herb.Count(is), herb.Count(was))
 	}
@@ -95,7 +95,7 @@ func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string,
 	}
 }
 
-// compareSettings compares what holds for a dataset as a whole. A change of access does not break consumers as such:
+// compareSettings compares the settings of a dataset as a whole. A change of access is not breaking by itself;
 // requireStatedAccess rejects the one that may be an accident.
 func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
 	if was, is := accessOf(live), accessOf(next); was != is {
@@ -135,24 +135,24 @@ func positions(fields []herb.Field) map[string]int {
 	return m
 }
 
-// judge returns why a version does not go live; nil if it does. Goldens are what the publisher expects, so that allowing
-// what breaks others does not touch them.
-func judge(changes []Change, allowBreaking bool) error {
+// rejectBreaking returns an error if a version must not go live. allowBreaking does not cover expectations: those are stated
+// by the publisher, not by consumers.
+func rejectBreaking(changes []Change, allowBreaking bool) error {
 	var reasons strings.Builder
-	helps := false
+	canAllow := false
 	for _, c := range changes {
-		if !c.Breaking || allowBreaking && c.Kind != GoldenFailed {
+		if !c.Breaking || allowBreaking && c.Kind != ExpectationFailed {
 			continue
 		}
 		reasons.WriteString("\n  - " + c.Message)
-		helps = helps || c.Kind != GoldenFailed
+		canAllow = canAllow || c.Kind != ExpectationFailed
 	}
 	if reasons.Len() == 0 {
 		return nil
 	}
-	advice := "mend the data, or the goldens"
-	if helps {
-		advice = "mend the data or, if this is meant, publish with --allow-breaking"
+	advice := "fix the data or the expected results"
+	if canAllow {
+		advice = "fix the data or, if this is intended, publish with --allow-breaking"
 	}
-	return herb.Errorf(herb.CodeRefused, "refused, and nothing has changed:%s\n  %s", &reasons, advice)
+	return herb.Errorf(herb.CodeRefused, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
 }

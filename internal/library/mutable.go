@@ -1,0 +1,140 @@
+package library
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// lastKnown is the last description of a mutable dataset.
+type lastKnown struct {
+	mu       sync.Mutex
+	dataset  herb.Dataset
+	known    bool      // dataset is a real description
+	failedAt time.Time // time of the last failure; zero if the last call succeeded
+}
+
+// Limits of describing mutable datasets in a list of all datasets: the time for one call, and the pause after a failure.
+const (
+	describeTimeout = 2 * time.Second
+	describePause   = 5 * time.Second
+)
+
+// next returns the last description, marked unavailable, and whether to ask the dataset now. After a failure, one caller at
+// a time asks.
+func (k *lastKnown) next(now time.Time) (d herb.Dataset, ask bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d = k.dataset
+	d.Unavailable = true
+	if !k.failedAt.IsZero() {
+		if now.Sub(k.failedAt) < describePause {
+			return d, false
+		}
+		k.failedAt = now // other callers do not wait for this one
+	}
+	return d, true
+}
+
+// recordSuccess stores a new description.
+func (k *lastKnown) recordSuccess(d herb.Dataset) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dataset, k.known, k.failedAt = d, true, time.Time{}
+}
+
+// recordFailure records a failure and reports whether it is the first since the last success.
+func (k *lastKnown) recordFailure(now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first := k.failedAt.IsZero()
+	k.failedAt = now
+	return first
+}
+
+// lastDescription returns the last description, if there ever was one.
+func (k *lastKnown) lastDescription() (d herb.Dataset, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.dataset, k.known
+}
+
+// byRef sorts descriptions by ref.
+func byRef(ds []herb.Dataset) {
+	slices.SortFunc(ds, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
+}
+
+// Datasets describes all datasets, ordered by ref. A dataset that cannot be listed is described as last known and marked
+// unavailable.
+func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
+	s, err := l.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ds := make([]herb.Dataset, 0, len(s.entries)+len(l.opts.Mutable))
+	l.mu.Lock()
+	for ref, e := range s.entries {
+		d := e.dataset()
+		if e.open == nil {
+			_, why := l.fetchState(ref, e)
+			d.Unavailable = why != nil
+		}
+		ds = append(ds, d)
+	}
+	l.mu.Unlock()
+	return l.withMutable(ctx, ds)
+}
+
+// Catalogued describes all datasets of the catalogue without opening any.
+func (l *Library) Catalogued(ctx context.Context) ([]herb.Dataset, error) {
+	ds, err := l.catalogue.Datasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.withMutable(ctx, ds)
+}
+
+// withMutable adds the mutable datasets. If one does not answer, its last description is used, so that a list of all
+// datasets does not wait for one of them repeatedly.
+func (l *Library) withMutable(ctx context.Context, ds []herb.Dataset) ([]herb.Dataset, error) {
+	for ref, mutable := range l.opts.Mutable {
+		known, ask := l.mutable[ref].next(l.opts.Now())
+		if ask {
+			limited, cancel := context.WithTimeout(ctx, describeTimeout)
+			d, err := mutable.Describe(limited)
+			cancel()
+			switch {
+			case err == nil:
+				l.mutable[ref].recordSuccess(d)
+				known = d
+			case ctx.Err() != nil:
+				return nil, err // the caller left; the dataset did not fail
+			case l.mutable[ref].recordFailure(l.opts.Now()):
+				l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", ref.String(), "err", err)
+			}
+		}
+		ds = append(ds, known)
+	}
+	byRef(ds)
+	return ds, nil
+}
+
+// Describe describes one dataset of the catalogue without opening it.
+func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	ds, err := l.Catalogued(ctx)
+	if err != nil {
+		return herb.Dataset{}, err
+	}
+	i, ok := slices.BinarySearchFunc(ds, ref, func(d herb.Dataset, r herb.Ref) int { return d.Ref.Compare(r) })
+	if !ok {
+		known := make([]string, len(ds))
+		for i, d := range ds {
+			known[i] = d.Ref.String()
+		}
+		return herb.Dataset{}, noDataset(ref, known)
+	}
+	return ds[i], nil
+}

@@ -1,0 +1,56 @@
+package library
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"herbarium/internal/segment"
+)
+
+func openNotifiers(t *testing.T) (path string, here, there *notifier) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), notificationFile)
+	for _, n := range []**notifier{&here, &there} {
+		var err error
+		if *n, err = openNotifier(segment.OS{}, path); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { (*n).Close() })
+	}
+	return path, here, there
+}
+
+func TestNotifier(t *testing.T) {
+	t.Parallel()
+	_, here, there := openNotifiers(t)
+	if here.changed() || there.changed() {
+		t.Error("a new file counts as a notification")
+	}
+	for range 3 {
+		there.notify()
+		if !here.changed() {
+			t.Fatal("a sent notification is not seen")
+		}
+		here.acknowledge(here.stamp())
+		if here.changed() {
+			t.Fatal("a notification is seen twice")
+		}
+	}
+}
+
+// TestNotifier_truncated truncates the mapped file: the process must survive the memory fault.
+func TestNotifier_truncated(t *testing.T) {
+	t.Parallel()
+	path, here, there := openNotifiers(t)
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if here.changed() {
+		t.Error("a truncated file counts as a notification")
+	}
+	there.notify()
+	if !here.changed() {
+		t.Error("a later notification is not seen")
+	}
+}
