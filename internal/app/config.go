@@ -113,7 +113,7 @@ func Settings() []Setting {
 			set:   func(c *Config, s string) (err error) { c.CacheSize, err = parseSize(s); return err },
 		}, {
 			Key: "retention", Env: "HERBARIUM_RETENTION",
-			Usage: "`time` that files in the object store are kept after nothing refers to them any more",
+			Usage: "`time` that unreferenced files are kept in the object store",
 			get:   func(c *Config) string { return c.Retention.String() },
 			set: func(c *Config, s string) (err error) {
 				if c.Retention, err = duration(s); err == nil && c.Retention < minRetention {
@@ -127,7 +127,7 @@ func Settings() []Setting {
 			set: func(c *Config, s string) error { c.Addr = s; return hostPort(s) },
 		}, {
 			Key: "admin_addr", Env: "HERBARIUM_ADMIN_ADDR",
-			Usage: "`host:port` for metrics and profiles, not to be reached by the public; empty: nowhere",
+			Usage: "private `host:port` for metrics and profiles; empty disables it",
 			get:   func(c *Config) string { return c.AdminAddr },
 			set: func(c *Config, s string) error {
 				c.AdminAddr = s
@@ -138,7 +138,7 @@ func Settings() []Setting {
 			},
 		}, {
 			Key: "public_url", Env: "HERBARIUM_PUBLIC_URL",
-			Usage: "`address` at which people and programs reach the server, such as https://example.org/data; empty: as they call it",
+			Usage: "external `URL` of the server, such as https://example.org/data; empty: taken from each request",
 			get:   func(c *Config) string { return c.PublicURL },
 			set:   func(c *Config, s string) error { c.PublicURL = s; return publicURL(s) },
 		}, {
@@ -154,26 +154,26 @@ func Settings() []Setting {
 			},
 		}, {
 			Key: "max_in_flight", Env: "HERBARIUM_MAX_IN_FLIGHT",
-			Usage: "`number` of ordinary requests that run at once; more get 503",
+			Usage: "maximum `number` of concurrent cheap requests; others get 503",
 			get:   func(c *Config) string { return strconv.Itoa(c.MaxInFlight) },
 			set:   func(c *Config, s string) (err error) { c.MaxInFlight, err = positive(s); return err },
 		}, {
 			Key: "max_expensive", Env: "HERBARIUM_MAX_EXPENSIVE",
-			Usage: "`number` of expensive queries that run at once; 0: one less than there are processors",
+			Usage: "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1",
 			get:   func(c *Config) string { return strconv.Itoa(c.MaxExpensive) },
 			set:   func(c *Config, s string) (err error) { c.MaxExpensive, err = natural(s); return err },
 		}, {
 			Key: "max_exports", Env: "HERBARIUM_MAX_EXPORTS",
-			Usage: "`number` of exports that run at once; 0: 32 for each processor, fewer if memory is short",
+			Usage: "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short",
 			get:   func(c *Config) string { return strconv.Itoa(c.MaxExports) },
 			set:   func(c *Config, s string) (err error) { c.MaxExports, err = natural(s); return err },
 		}, {
-			Key: "max_writes", Env: "HERBARIUM_MAX_WRITES", Usage: "`number` of writes that run at once; 0: 256",
+			Key: "max_writes", Env: "HERBARIUM_MAX_WRITES", Usage: "maximum `number` of concurrent writes; 0: 256",
 			get: func(c *Config) string { return strconv.Itoa(c.MaxWrites) },
 			set: func(c *Config, s string) (err error) { c.MaxWrites, err = natural(s); return err },
 		}, {
 			Key: "request_timeout", Env: "HERBARIUM_REQUEST_TIMEOUT",
-			Usage: "`time` after which a request gets 503; an export must have begun by then",
+			Usage: "`time` limit of a request; an export must have started by then",
 			get:   func(c *Config) string { return c.RequestTimeout.String() },
 			set: func(c *Config, s string) (err error) {
 				if c.RequestTimeout, err = duration(s); err == nil && c.RequestTimeout == 0 {
@@ -183,7 +183,7 @@ func Settings() []Setting {
 			},
 		}, {
 			Key: "memory", Env: "HERBARIUM_MEMORY",
-			Usage: "`size` of the memory that the server should stay below, such as 2GiB; 0: half of the machine",
+			Usage: "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine",
 			get:   func(c *Config) string { return formatSize(c.Memory) },
 			set: func(c *Config, s string) (err error) {
 				if c.Memory, err = parseSize(s); err == nil && c.Memory != 0 && c.Memory < minMemory {
@@ -192,16 +192,16 @@ func Settings() []Setting {
 				return err
 			},
 		}, {
-			Key: "keep", Env: "HERBARIUM_KEEP", Usage: "`number` of versions kept of each dataset, the live one included",
+			Key: "keep", Env: "HERBARIUM_KEEP", Usage: "`number` of versions to keep of each dataset, including the live one",
 			get: func(c *Config) string { return strconv.Itoa(c.Keep) },
 			set: func(c *Config, s string) (err error) { c.Keep, err = positive(s); return err },
 		}, {
 			Key: "drain", Env: "HERBARIUM_DRAIN",
-			Usage: "`time` between the moment a stopping server calls itself not ready and the moment it takes no more requests",
+			Usage: "`time` that a stopping server reports not ready before it stops accepting requests",
 			get:   func(c *Config) string { return c.Drain.String() },
 			set:   func(c *Config, s string) (err error) { c.Drain, err = duration(s); return err },
 		}, {
-			Key: "shutdown", Env: "HERBARIUM_SHUTDOWN", Usage: "`time` that accepted requests are given to finish when the server stops",
+			Key: "shutdown", Env: "HERBARIUM_SHUTDOWN", Usage: "`time` limit for accepted requests to finish when the server stops",
 			get: func(c *Config) string { return c.Shutdown.String() },
 			set: func(c *Config, s string) (err error) {
 				if c.Shutdown, err = duration(s); err == nil && c.Shutdown == 0 {
