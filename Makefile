@@ -7,7 +7,7 @@ export GOFLAGS := -trimpath
 
 # Packages whose tests run under the race detector, and only under it. They are those with the most concurrency; `make soak`
 # runs all packages under it.
-RACED := ./internal/access ./internal/library ./internal/plants ./internal/telemetry ./internal/watch ./internal/web
+RACED := ./internal/access ./internal/admission ./internal/library ./internal/plants ./internal/watch
 
 # SQLite is C translated to Go: it is large, and its memory accesses are not what these tests are about.
 RACE := -race -gcflags='modernc.org/...=-race=false'

@@ -15,7 +15,7 @@ type Size struct {
 // Sizes from which a query can be expensive.
 const (
 	expensiveRecords        = 20_000
-	expensiveMutableRecords = 5_000
+	expensiveMutableRecords = 500
 )
 
 // Limits below which a query is cheap on a dataset of any size.
