@@ -86,7 +86,7 @@ func checkCost(t *testing.T, isExpensive func(query.Size) bool, want []string) {
 		{"published", query.Size{Records: 1_000_000}, true},
 		{"mutable", query.Size{Records: 100_000, Mutable: true}, true},
 		{"published", query.Size{Records: 10_000}, false},
-		{"mutable", query.Size{Records: 1_000, Mutable: true}, false},
+		{"mutable", query.Size{Records: 500, Mutable: true}, false},
 	} {
 		expected := false
 		for _, kind := range want {
