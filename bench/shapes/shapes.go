@@ -30,7 +30,7 @@ func (d Depth) Page(total int) int {
 // Shape is a kind of query.
 type Shape struct {
 	Name  string // one word, for benchmarks
-	Title string // for people
+	Title string // shown in results
 	Query string // the raw query without the page
 	Depth Depth
 }

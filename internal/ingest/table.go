@@ -16,7 +16,7 @@ import (
 // Options are how files are read. The zero value will do.
 type Options struct {
 	// Progress is told during each pass how many bytes of the file were read and how many there are. It is called
-	// in the goroutine that reads, about four times a megabyte. nil: nobody is told.
+	// in the goroutine that reads, about four times a megabyte. nil disables reporting.
 	Progress func(read, size int64)
 	// MaxRecord is the number of bytes that one record may have. 0: the constant MaxRecord.
 	MaxRecord int

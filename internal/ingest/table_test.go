@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/ingest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden reads the files in testdata/odd and compares fields and records with the golden file of each.
 func TestGolden(t *testing.T) {

@@ -57,7 +57,7 @@ func (n *xmlNames) local(name []byte, depth int) []byte {
 	if depth == 1 {
 		n.root, n.prefix, n.fixed = bytes.Clone(n.uri(prefix)), bytes.Clone(prefix), len(n.scope)
 	}
-	// Almost every element has the prefix of the root and nothing declares it anew: no lookup then.
+	// Almost every element has the prefix of the root and nothing redeclares it: no lookup then.
 	if len(n.scope) == n.fixed && bytes.Equal(prefix, n.prefix) || bytes.Equal(n.uri(prefix), n.root) {
 		return local
 	}
