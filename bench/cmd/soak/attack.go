@@ -38,6 +38,9 @@ const mostClients = 128
 // rejectedPause is how long a client waits that was rejected. Retry-After asks for longer; these clients are impatient.
 const rejectedPause = 200 * time.Millisecond
 
+// publishPause is how long a publisher waits between two publishes.
+const publishPause = 30 * time.Second
+
 // writePause is how long a writer waits between two writes. They are there to be looked for in the end, not to be a load.
 const writePause = 50 * time.Millisecond
 
@@ -181,7 +184,7 @@ func (s *soak) publishAgain(ctx context.Context, _ int) {
 	} else {
 		s.counts.add(kindPublishes, "published")
 	}
-	pause(ctx, s.duration/20)
+	pause(ctx, publishPause)
 }
 
 // dial opens a connection and sends bytes on it.

@@ -22,7 +22,7 @@ import (
 
 // What a run must hold.
 const (
-	leastThroughput = 0.8 // of the mean of before and after the overload: machines are not equally fast all the time
+	leastThroughput = 0.8 // of that between the phases of overload
 	mostRecovery    = time.Minute
 )
 
@@ -84,10 +84,10 @@ func tail(s string) string { return s[max(0, len(s)-4<<10):] }
 
 // result is what was measured.
 type result struct {
-	before, during, after rate
-	memory                int64 // the most
-	acknowledged, missing int   // writes
-	recovery              time.Duration
+	idle, overload        rate
+	memory                int64         // the most
+	acknowledged, missing int           // writes
+	recovery              time.Duration // the longest
 }
 
 // check is one line of the summary.
@@ -98,12 +98,12 @@ type check struct {
 
 // report prints the summary and fails if a check does.
 func (s *soak) report(r result) error {
-	peak := (r.before.perSecond + r.after.perSecond) / 2
-	share := r.during.perSecond / peak
+	peak, got := r.idle.perSecond(), r.overload.perSecond()
+	share := got / peak
 	checks := []check{
-		{"cheap listings, throughput", fmt.Sprintf("%.0f/s, %.0f %% of %.0f/s", r.during.perSecond, 100*share, peak),
+		{"cheap listings, throughput", fmt.Sprintf("%.0f/s, %.0f %% of %.0f/s", got, 100*share, peak),
 			fmt.Sprintf(">= %.0f %%", 100*leastThroughput), share >= leastThroughput},
-		{"cheap listings, failed", fmt.Sprint(r.during.failed), "0", r.during.failed == 0},
+		{"cheap listings, failed", fmt.Sprint(r.overload.failed), "0", r.overload.failed == 0},
 		{"memory, without mapped files", megabytes(r.memory), "<= " + megabytes(s.memory), r.memory <= s.memory},
 		{"acknowledged writes lost", fmt.Sprintf("%d of %d", r.missing, r.acknowledged), "0", r.missing == 0 && r.acknowledged > 0},
 		{"recovery", r.recovery.Round(100 * time.Millisecond).String(), "<= " + mostRecovery.String(), r.recovery <= mostRecovery},
@@ -121,11 +121,13 @@ func (s *soak) report(r result) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", c.name, c.measured, c.want, verdict)
 	}
 	fmt.Fprintln(t, "\nCHEAP LISTINGS\tPER SECOND\tP50\tP99")
-	for _, row := range []struct {
+	for _, phase := range []struct {
 		name string
-		rate
-	}{{"before", r.before}, {"during", r.during}, {"after", r.after}} {
-		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\n", row.name, row.perSecond, row.p50.Round(10*time.Microsecond), row.p99.Round(10*time.Microsecond))
+		rate rate
+	}{{"idle", r.idle}, {"overload", r.overload}} {
+		h := &phase.rate.latency
+		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\n", phase.name, phase.rate.perSecond(),
+			h.Quantile(0.5).Round(10*time.Microsecond), h.Quantile(0.99).Round(10*time.Microsecond))
 	}
 	fmt.Fprintln(t, "\nLOAD\tCLIENTS\tANSWERS")
 	for _, kind := range s.counts.kinds() {

@@ -1,0 +1,162 @@
+package rows
+
+import (
+	"context"
+	"io"
+
+	"herbarium/internal/herb"
+)
+
+// The default limits.
+const (
+	MaxRecord       = 8 << 20 // bytes of one row
+	MaxColumns      = 10_000
+	MaxName         = 8 << 10 // bytes of the name of a column
+	MaxNames        = 4 << 20 // bytes of all names together
+	MaxDepth        = 100     // levels of nested values
+	cellsPerByte    = 1_000   // of the stored file
+	bytesPerByte    = 2_000   // of cells, for each byte of the stored file
+	freeCells       = 1 << 20 // that small files may have nevertheless
+	freeBytes       = 64 << 20
+	stepsPerContext = 4_096
+)
+
+// Limits bound what may be made of a file. Zero values mean the defaults.
+type Limits struct {
+	Record  int // bytes of one row, as written
+	Columns int
+	Depth   int
+}
+
+// Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
+// Limit charges it for every row. It is used by one goroutine.
+type Budget struct {
+	ctx    context.Context
+	limits Limits
+	stored int64
+	cells  int64
+	bytes  int64
+	steps  int
+}
+
+// NewBudget returns a budget for a file of a stored size.
+func NewBudget(ctx context.Context, stored int64, l Limits) *Budget {
+	if l.Record <= 0 {
+		l.Record = MaxRecord
+	}
+	if l.Columns <= 0 {
+		l.Columns = MaxColumns
+	}
+	if l.Depth <= 0 {
+		l.Depth = MaxDepth
+	}
+	return &Budget{ctx: ctx, limits: l, stored: stored}
+}
+
+// MaxRecord returns the number of bytes that one row may have.
+func (b *Budget) MaxRecord() int { return b.limits.Record }
+
+// Step returns the reason why reading must stop, if the context has ended. It is cheap enough for every row, value or
+// nested element.
+func (b *Budget) Step() error {
+	if b.steps++; b.steps%stepsPerContext == 0 {
+		return context.Cause(b.ctx)
+	}
+	return nil
+}
+
+// Record fails if n bytes are too many for one row.
+func (b *Budget) Record(n int) error {
+	if n > b.limits.Record {
+		return herb.Invalidf("the row has more than %d bytes; at most %d are possible", b.limits.Record, b.limits.Record)
+	}
+	return nil
+}
+
+// Columns fails if n columns are too many.
+func (b *Budget) Columns(n int) error {
+	if n > b.limits.Columns {
+		return herb.Invalidf("there are more than %d columns; at most %d are possible", b.limits.Columns, b.limits.Columns)
+	}
+	return nil
+}
+
+// Depth fails if n levels are too many.
+func (b *Budget) Depth(n int) error {
+	if n > b.limits.Depth {
+		return herb.Invalidf("values are nested more than %d levels deep; at most %d are possible", b.limits.Depth, b.limits.Depth)
+	}
+	return nil
+}
+
+// Row charges for the cells of a row. It fails if the row is too large, or if the rows are more than a file of this size
+// can reasonably hold: a small file that expands without end is an attack.
+func (b *Budget) Row(cells [][]byte) error {
+	if err := b.Step(); err != nil {
+		return err
+	}
+	size := 0
+	for _, c := range cells {
+		size += len(c)
+	}
+	if err := b.Record(size); err != nil {
+		return err
+	}
+	b.cells += int64(max(1, len(cells)))
+	b.bytes += int64(size)
+	if b.cells > freeCells && b.cells > cellsPerByte*b.stored {
+		return herb.Invalidf("the file has %d bytes and more than %d values; that many are not published from a file of this size", b.stored, b.cells-1)
+	}
+	if b.bytes > freeBytes && b.bytes > bytesPerByte*b.stored {
+		return herb.Invalidf("the file has %d bytes and its values more than %d; that much is not published from a file of this size", b.stored, b.bytes-int64(size))
+	}
+	return nil
+}
+
+// Limit returns rows that are charged to a budget.
+func Limit(r Rows, b *Budget) Rows { return &limited{Rows: r, budget: b} }
+
+type limited struct {
+	Rows
+	budget *Budget
+	seen   int // columns whose names were checked
+	names  int // bytes of their names
+}
+
+// Next implements Rows.
+func (l *limited) Next() ([][]byte, error) {
+	cells, err := l.Rows.Next()
+	if err != nil {
+		if err == io.EOF {
+			if err := l.checkColumns(); err != nil {
+				return nil, err
+			}
+		}
+		return nil, err
+	}
+	if err := l.checkColumns(); err != nil {
+		return nil, err
+	}
+	if len(cells) > l.seen {
+		return nil, herb.Invalidf("the row has %d values, but there are %d columns", len(cells), l.seen)
+	}
+	return cells, l.budget.Row(cells)
+}
+
+// checkColumns checks the columns that have been added since the last call.
+func (l *limited) checkColumns() error {
+	columns := l.Columns()
+	if err := l.budget.Columns(len(columns)); err != nil {
+		return err
+	}
+	for ; l.seen < len(columns); l.seen++ {
+		name := columns[l.seen].Name
+		if len(name) > MaxName {
+			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible", l.seen+1, name, len(name), MaxName)
+		}
+		if l.names += len(name); l.names > MaxNames {
+			return herb.Invalidf("the names of the columns have more than %d bytes; at most %d are possible", MaxNames, MaxNames)
+		}
+	}
+	return nil
+}

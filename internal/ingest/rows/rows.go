@@ -1,0 +1,103 @@
+// Package rows defines the contract between file formats and the rest of ingest: a Format opens a File and yields Rows
+// within a Budget.
+package rows
+
+import (
+	"context"
+	"io"
+
+	"herbarium/internal/herb"
+)
+
+// Format reads files of one kind. A new format is one package that returns a Format and one line in the registry.
+type Format struct {
+	// Name identifies the format in descriptors, flags and messages, such as "csv".
+	Name string
+	// Extensions lists file extensions in lower case with their dot. The first one is offered in messages.
+	Extensions []string
+	// Matches reports whether a file that begins with head has this format. nil: the content does not tell, as with
+	// delimited text.
+	Matches func(head []byte) bool
+	// Open starts to read one table of a file. Errors of herb.CodeInvalid describe what is wrong in the file and where,
+	// without its path.
+	Open func(ctx context.Context, f File, o Options, b *Budget) (Rows, error)
+	// Tables lists the tables of a file that holds several, in the order of the file: sheets, database tables, JSON arrays.
+	// Options.Table selects one. nil: a file is one table.
+	Tables func(ctx context.Context, f File, o Options, b *Budget) ([]string, error)
+}
+
+// Rows yields the rows of one table. It is used by one goroutine.
+type Rows interface {
+	// Columns returns the columns known so far. Next may append columns, and never changes those before.
+	Columns() []Column
+	// Next returns the cells of the next row in the order of the columns, valid until the next call. Missing cells at the
+	// end may be left out. A cell is empty if it has no value. The error is io.EOF after the last row.
+	Next() ([][]byte, error)
+	// Position locates the row that Next returned last, such as "line 7" or "row 3 of sheet Prices".
+	Position() string
+	// Notes returns what a publisher should know about how the file was read. It is complete after io.EOF.
+	Notes() []string
+	// Close releases resources. It does not close the File.
+	Close() error
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name string    // as the file writes it; empty: the file has no name for it
+	Type herb.Type // declared by the file; empty: inferred from the values
+}
+
+// File is one open file, decompressed. Its methods may be called again and again; they all start at the first byte.
+type File interface {
+	// Name returns the base name of the file without the extension of its compression, for formats that depend on it.
+	Name() string
+	// Open returns the content from the start. The caller closes it.
+	Open() (io.ReadCloser, error)
+	// Random returns the content for random access, copied to an unnamed temporary file if it is compressed. It is valid
+	// until the File is closed.
+	Random() (content io.ReaderAt, size int64, err error)
+	// Path returns a path under which a library can open the content and the files beside it that belong to it (a
+	// write-ahead log or journal). It is a private copy unless the user named the file itself. It is valid until the File
+	// is closed.
+	Path() (string, error)
+	// Size returns the number of bytes as stored, that is compressed. It bounds what may be made of the file.
+	Size() int64
+}
+
+// Options are settings that say how a file is written. The zero value means: detect everything.
+type Options struct {
+	Table    string   // sheet, database table or JSON array; empty: the only one, or the main one
+	TableNo  int      // number of the sheet from 1, if Table is empty; 0: not given
+	Encoding string   // of text, by its name in web standards; empty: detected
+	Names    []string // of columns, for files that do not name them
+
+	// Delimited text.
+	Delimiter        byte   // 0: detected
+	Quote            byte   // 0: '"'
+	NoQuote          bool   // quotes are ordinary characters
+	NoDoubleQuote    bool   // two quotes in a quoted value do not stand for one
+	Escape           byte   // 0: detected, usually none
+	SkipInitialSpace bool   // blanks after a delimiter are not part of the value
+	Comment          string // prefix of lines that are not records; empty: detected
+	CommentRows      []int  // numbers of lines, from 1, that are not records
+	Skip             int    // lines before the header
+	Null             string // value that stands for a missing one; empty: none
+
+	// Delimited text and workbooks.
+	Header     Header // whether there is a header
+	HeaderRows []int  // numbers of lines, from 1, that name the columns together; empty: detected
+	HeaderJoin string // between the parts of a name from several lines; empty: a blank
+
+	// JSON.
+	ItemKeys []string // columns of records that are arrays; empty: the first array names them
+}
+
+// Header states whether a table has a header.
+type Header string
+
+// The values of Header.
+const (
+	HeaderDetect  Header = ""
+	HeaderPresent Header = "present"
+	HeaderNone    Header = "none"
+)
