@@ -19,7 +19,8 @@ type SourceCells struct {
 func (s SourceCells) Listed() int { return s.Total + s.Repeated - s.Hidden - s.Excluded - s.Missing }
 
 // ColumnCells fingerprints a column: the number of its non-empty cells and a checksum of their values and rows. It is
-// computed for the source and for the listing, to detect cells in the wrong column.
+// computed for the source and for the listing, to detect cells in the wrong column. It does not depend on the order of
+// the calls of Add, so that the fingerprints of two parts of a column add up to that of the column.
 type ColumnCells struct {
 	Filled int
 	Sum    uint32
@@ -31,8 +32,14 @@ func (c *ColumnCells) Add(row int, cell []byte) {
 		return
 	}
 	c.Filled++
-	c.Sum = crc32.Update(c.Sum*31+uint32(row), crc32.IEEETable, cell)
+	h := crc32.Update(uint32(row), crc32.IEEETable, cell)
+	h = (h ^ h>>16) * 0x85EBCA6B // CRCs are linear; mixing makes their sum depend on which cell is in which row
+	h = (h ^ h>>13) * 0xC2B2AE35
+	c.Sum += h ^ h>>16
 }
+
+// Plus returns the fingerprint of the cells of both.
+func (c ColumnCells) Plus(o ColumnCells) ColumnCells { return ColumnCells{c.Filled + o.Filled, c.Sum + o.Sum} }
 
 // Reconcile compares the source with the columns of the listing, in field order. The error says what differs. A report
 // without SourceCells is not compared: it was not made from a file.

@@ -24,6 +24,9 @@ type Format struct {
 	// Tables lists the tables of a file that holds several, in the order of the file: sheets, database tables, JSON arrays.
 	// Options.Table selects one. nil: a file is one table.
 	Tables func(ctx context.Context, f File, o Options, b *Budget) ([]string, error)
+	// Keyed reports that every row names its own cells, as in JSON. The columns of several files are then united by name;
+	// otherwise they must be equal.
+	Keyed bool
 }
 
 // Rows yields the rows of one table. It is used by one goroutine.
@@ -37,6 +40,9 @@ type Rows interface {
 	Position() string
 	// Notes returns what a publisher should know about how the file was read. It is complete after io.EOF.
 	Notes() []string
+	// Options returns the options of Open, completed by what was detected: reading the file again with them gives the same
+	// rows. It is complete after io.EOF.
+	Options() Options
 	// Close releases resources. It does not close the File.
 	Close() error
 }

@@ -1,0 +1,167 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
+
+	"herbarium/internal/herb"
+)
+
+// The limits of compressed files. Content is decompressed piece by piece, so they bound time and disk space.
+const (
+	// MaxRatio is the largest ratio of the content to the stored size, once the content exceeds MaxRatioFrom bytes.
+	MaxRatio     = 1000
+	MaxRatioFrom = 1 << 30
+	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
+	maxWindow = 64 << 20
+)
+
+// The kinds of compression.
+const (
+	kindNone  = ""
+	kindGzip  = "gzip"
+	kindZstd  = "zstd"
+	kindBzip2 = "bzip2"
+	kindXZ    = "xz"
+	kindZip   = "zip" // an archive with one table
+)
+
+// compressionOf returns the kind of compression of a file that begins with head.
+func compressionOf(head []byte) string {
+	for _, k := range []struct{ magic, kind string }{
+		{"\x1F\x8B", kindGzip}, {"\x28\xB5\x2F\xFD", kindZstd}, {"\xFD7zXZ\x00", kindXZ}, {"PK\x03\x04", kindZip},
+	} {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return k.kind
+		}
+	}
+	switch {
+	case len(head) >= 4 && head[0]&0xF0 == 0x50 && string(head[1:4]) == "\x2A\x4D\x18":
+		return kindZstd // begins with a skippable frame, as parallel compressors write it
+	case len(head) >= 10 && string(head[:3]) == "BZh" && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
+		return kindBzip2
+	}
+	return kindNone
+}
+
+// Uncompressed returns a path without the extension of a compression.
+func Uncompressed(path string) string {
+	switch ext := filepath.Ext(path); strings.ToLower(ext) {
+	case ".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz", ".zip":
+		return strings.TrimSuffix(path, ext)
+	}
+	return path
+}
+
+// decompressor reads the content of a compressed file.
+type decompressor struct {
+	kind   string
+	file   *File
+	stored *counter
+	src    io.Reader
+	read   int64
+	close  func() error
+}
+
+// counter counts the stored bytes that were read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// decompress returns the content of a file from its start.
+func (f *File) decompress() (io.ReadCloser, error) {
+	d := &decompressor{kind: f.kind, file: f, stored: &counter{r: &storedReader{f: f}}, close: func() error { return nil }}
+	in := bufio.NewReaderSize(d.stored, bufferBytes)
+	var err error
+	switch f.kind {
+	case kindNone:
+		return io.NopCloser(d.stored.r), nil
+	case kindGzip:
+		d.src, err = gzip.NewReader(in)
+	case kindZstd:
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err == nil {
+			d.src, d.close = z, func() error { z.Close(); return nil }
+		}
+	case kindBzip2:
+		d.src = bzip2.NewReader(in)
+	case kindXZ:
+		if err = checkXZ(in); err == nil {
+			d.src, err = xz.NewReader(in)
+		}
+	case kindZip:
+		var r io.ReadCloser
+		if r, err = f.entry.Open(); err == nil {
+			d.stored.n = int64(f.entry.CompressedSize64)
+			d.src, d.close = r, r.Close
+		}
+	}
+	if err != nil {
+		return nil, d.failure(err)
+	}
+	return d, nil
+}
+
+// checkXZ fails if the first block of xz data needs too much memory. Compressors use the same dictionary for all blocks.
+func checkXZ(in *bufio.Reader) error {
+	const streamHeader, unfiltered = 12, 2 // bytes before the block header; bytes of the block header before its filters
+	head, err := in.Peek(streamHeader + 32)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	const filterLZMA2 = "\x21\x01" // its ID and the size of its property
+	at := bytes.Index(head[min(len(head), streamHeader+unfiltered):], []byte(filterLZMA2))
+	if at += streamHeader + unfiltered + len(filterLZMA2); at < len(head) {
+		if size, err := lzma.DecodeDictCap(head[at]); err == nil && size > maxWindow {
+			return zstd.ErrWindowSizeExceeded
+		}
+	}
+	return nil
+}
+
+// Read implements io.Reader.
+func (d *decompressor) Read(p []byte) (int, error) {
+	n, err := d.src.Read(p)
+	d.read += int64(n)
+	if d.read > MaxRatioFrom && d.read/MaxRatio > d.stored.n {
+		return 0, herb.Invalidf("the %s data unpacks to more than %d times its size; that is rejected beyond %d bytes", d.kind, MaxRatio, MaxRatioFrom)
+	}
+	if err != nil && err != io.EOF {
+		err = d.failure(err)
+	}
+	return n, err
+}
+
+// failure describes an error of a decoder.
+func (d *decompressor) failure(err error) error {
+	switch {
+	case d.file.failed != nil:
+		return d.file.failed
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.kind, d.stored.n, d.read)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return herb.Invalidf("the %s data needs a window of more than %d bytes; compress it again without --long, --ultra or a larger dictionary", d.kind, maxWindow)
+	}
+	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.kind, d.stored.n, err)
+}
+
+// Close implements io.Closer.
+func (d *decompressor) Close() error { return d.close() }

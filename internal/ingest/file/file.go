@@ -1,0 +1,374 @@
+// Package file opens the files of a source: confined to a folder, decompressed, hashed while they are read. It detects
+// their formats.
+package file
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+const (
+	bufferBytes = 256 << 10
+	// headBytes is how much of the content is examined to detect a format.
+	headBytes = 64 << 10
+)
+
+// companions are the suffixes of files that belong to a database of the same name. Their content is hashed with it.
+func companions() []string { return []string{"-wal", "-journal"} }
+
+// Options configure how a file is opened.
+type Options struct {
+	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
+	Temp     string                 // folder of temporary files; empty: that of the system
+	IsTable  func(name string) bool // reports whether an archive entry of this name is a table; nil: only entry counts
+	Progress func(read int64)       // called with the number of stored bytes read so far; nil disables it
+}
+
+// File is an open file of a source. It implements rows.File. It is used by one goroutine.
+type File struct {
+	ctx    context.Context // of all reads; the methods of rows.File have none
+	opts   Options
+	path   string // empty: content without a name
+	name   string
+	stored stored
+	beside []besideFile // companions
+	kind   string       // of compression
+	entry  *zip.File    // the table in an archive
+	head   []byte
+
+	sum      hash.Hash
+	hashed   int64 // bytes at the start of the stored file that are in sum
+	random   int64 // bytes that were read in any order
+	reported int64 // the last progress
+	failed   error // why the stored file could not be read; decoders do not always return it
+	byPath   bool  // Path returned the file itself
+	content  *os.File
+	copied   *copyDir
+}
+
+var _ rows.File = (*File)(nil)
+
+// stored is the content of a file as it is stored.
+type stored interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// diskFile is an open file with the state that it had when it was opened.
+type diskFile struct {
+	*os.File
+	info fs.FileInfo
+}
+
+// Size implements stored.
+func (d diskFile) Size() int64 { return d.info.Size() }
+
+// changed reports whether the file was written since it was opened.
+func (d diskFile) changed() bool {
+	info, err := d.Stat()
+	return err != nil || info.Size() != d.info.Size() || !info.ModTime().Equal(d.info.ModTime())
+}
+
+// besideFile is a file that belongs to a database.
+type besideFile struct {
+	diskFile
+	suffix string
+}
+
+// Open opens a file. The caller closes it.
+func Open(ctx context.Context, path string, o Options) (*File, error) {
+	d, err := openRegular(o.Dir, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{ctx: ctx, opts: o, path: path, name: Uncompressed(filepath.Base(path)), stored: d, sum: sha256.New()}
+	for _, suffix := range companions() {
+		if info, err := o.Dir.Stat(path + suffix); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			continue
+		}
+		b, err := openRegular(o.Dir, path+suffix)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		f.beside = append(f.beside, besideFile{b, suffix})
+	}
+	return f.detectCompression()
+}
+
+// openRegular opens a file that is not a folder, pipe or device.
+func openRegular(dir Dir, path string) (diskFile, error) {
+	info, err := dir.Stat(path) // opening a pipe blocks
+	if err == nil && !info.Mode().IsRegular() {
+		err = CannotRead(path, ErrNotRegular)
+	}
+	if err != nil {
+		return diskFile{}, err
+	}
+	h, err := dir.Open(path)
+	if err != nil {
+		return diskFile{}, err
+	}
+	if info, err = h.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = CannotRead(path, ErrNotRegular)
+	}
+	if err != nil {
+		return diskFile{}, errors.Join(err, h.Close())
+	}
+	return diskFile{h, info}, nil
+}
+
+// ErrNotRegular is the cause of errors about pipes and devices.
+var ErrNotRegular = errors.New("not a regular file")
+
+// New returns content that has no path: inline data, standard input. The caller closes the File; the content stays open.
+func New(ctx context.Context, name string, content io.ReaderAt, size int64, o Options) (*File, error) {
+	f := &File{ctx: ctx, opts: o, name: name, stored: io.NewSectionReader(content, 0, size), sum: sha256.New()}
+	return f.detectCompression()
+}
+
+// detectCompression examines the start of a new file.
+func (f *File) detectCompression() (*File, error) {
+	err := f.readHead()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *File) readHead() error {
+	var head [16]byte
+	n, err := (&storedAt{f: f}).ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if f.kind = compressionOf(head[:n]); f.kind == kindZip {
+		if err := f.openArchive(); err != nil {
+			return err
+		}
+	}
+	content, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	f.head = make([]byte, headBytes)
+	n, err = io.ReadFull(content, f.head)
+	f.head = f.head[:n]
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	if inner := compressionOf(f.head); f.kind != kindNone && inner != kindNone && inner != kindZip {
+		return herb.Invalidf("the file is compressed twice, with %s inside %s; unpack it once", inner, f.kind)
+	}
+	return nil
+}
+
+// Name implements rows.File.
+func (f *File) Name() string { return f.name }
+
+// Size implements rows.File.
+func (f *File) Size() int64 {
+	size := f.stored.Size()
+	for _, b := range f.beside {
+		size += b.Size()
+	}
+	return size
+}
+
+// Open implements rows.File.
+func (f *File) Open() (io.ReadCloser, error) { return f.decompress() }
+
+// Random implements rows.File.
+func (f *File) Random() (io.ReaderAt, int64, error) {
+	if f.kind == kindNone {
+		return &storedAt{f: f, random: true}, f.stored.Size(), nil
+	}
+	if f.content == nil {
+		in, err := f.Open()
+		if err != nil {
+			return nil, 0, err
+		}
+		defer in.Close()
+		if f.content, err = TempCopy(f.ctx, f.opts.Temp, in); err != nil {
+			return nil, 0, err
+		}
+	}
+	info, err := f.content.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	return f.content, info.Size(), nil
+}
+
+// Path implements rows.File.
+func (f *File) Path() (string, error) {
+	if f.kind == kindNone && f.path != "" && f.opts.Dir.root == nil {
+		f.byPath = true
+		return f.path, nil
+	}
+	if f.copied == nil {
+		c, err := newCopyDir(f.opts.Temp)
+		if err != nil {
+			return "", err
+		}
+		f.copied = c
+		in, err := f.Open()
+		if err != nil {
+			return "", err
+		}
+		defer in.Close()
+		if err := c.add(f.ctx, "", in); err != nil {
+			return "", err
+		}
+		for _, b := range f.beside {
+			if err := c.add(f.ctx, b.suffix, io.NewSectionReader(b, 0, b.Size())); err != nil {
+				return "", err
+			}
+		}
+	}
+	return f.copied.path(""), nil
+}
+
+// Err returns why the stored file could not be read, or nil. It takes precedence over what a decoder made of it.
+func (f *File) Err() error { return f.failed }
+
+// Damage returns why the content of a compressed file is wrong if that is because the stored data is damaged, which only
+// its end shows. It reads a bounded amount.
+func (f *File) Damage() error {
+	if f.kind == kindNone {
+		return nil
+	}
+	in, err := f.Open()
+	if err == nil {
+		defer in.Close()
+		_, err = io.CopyN(io.Discard, in, 256<<20)
+	}
+	if herb.CodeOf(err) == herb.CodeInvalid {
+		return err
+	}
+	return nil
+}
+
+// Sum returns the SHA-256 hash of the stored bytes, and of the companions. It reads what was not read in order before. It
+// fails with herb.CodeUnavailable if the file changed since it was opened.
+func (f *File) Sum() ([sha256.Size]byte, error) {
+	var sum [sha256.Size]byte
+	rest := &storedReader{f: f, at: f.hashed}
+	if _, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{rest}, make([]byte, bufferBytes)); err != nil {
+		return sum, err
+	}
+	for _, b := range f.beside {
+		fmt.Fprintf(f.sum, "\n%s %d\n", b.suffix, b.Size())
+		if _, err := copyContext(f.ctx, f.sum, io.NewSectionReader(b, 0, b.Size())); err != nil {
+			return sum, err
+		}
+	}
+	if f.changed() {
+		return sum, herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
+	}
+	return [sha256.Size]byte(f.sum.Sum(nil)), nil
+}
+
+// changed reports whether the file or a companion changed since it was opened.
+func (f *File) changed() bool {
+	d, ok := f.stored.(diskFile)
+	if !ok {
+		return false
+	}
+	if d.changed() || f.hashed != d.Size() {
+		return true
+	}
+	for _, b := range f.beside {
+		if b.changed() {
+			return true
+		}
+	}
+	if !f.byPath {
+		return false
+	}
+	info, err := os.Stat(f.path) // a library opened it by name
+	return err != nil || !os.SameFile(info, d.info)
+}
+
+// Close releases the file and its temporary copies.
+func (f *File) Close() error {
+	var errs []error
+	if d, ok := f.stored.(diskFile); ok {
+		errs = append(errs, d.Close())
+	}
+	for _, b := range f.beside {
+		errs = append(errs, b.Close())
+	}
+	if f.content != nil {
+		errs = append(errs, f.content.Close())
+	}
+	if f.copied != nil {
+		errs = append(errs, f.copied.remove())
+	}
+	return errors.Join(errs...)
+}
+
+// observe extends the hash by bytes that continue those hashed so far.
+func (f *File) observe(at int64, p []byte) {
+	if end := at + int64(len(p)); at <= f.hashed && end > f.hashed {
+		f.sum.Write(p[f.hashed-at:])
+		f.hashed = end
+	}
+	if f.opts.Progress == nil {
+		return
+	}
+	if n := min(max(f.random, f.hashed), f.stored.Size()); n > f.reported {
+		f.reported = n
+		f.opts.Progress(n)
+	}
+}
+
+// storedAt reads the stored file at any offset.
+type storedAt struct {
+	f      *File
+	random bool // reads are in any order and count as progress
+}
+
+// ReadAt implements io.ReaderAt.
+func (s *storedAt) ReadAt(p []byte, at int64) (int, error) {
+	if err := context.Cause(s.f.ctx); err != nil {
+		s.f.failed = err
+		return 0, err
+	}
+	n, err := s.f.stored.ReadAt(p, at)
+	if err != nil && err != io.EOF {
+		s.f.failed = err
+	}
+	if s.random {
+		s.f.random += int64(n)
+	}
+	s.f.observe(at, p[:n])
+	return n, err
+}
+
+// storedReader reads the stored file from an offset on.
+type storedReader struct {
+	f  *File
+	at int64
+}
+
+// Read implements io.Reader.
+func (r *storedReader) Read(p []byte) (int, error) {
+	n, err := (&storedAt{f: r.f}).ReadAt(p, r.at)
+	r.at += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}

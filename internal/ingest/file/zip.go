@@ -1,0 +1,70 @@
+package file
+
+import (
+	"archive/zip"
+	"path"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// maxEntries is the number of entries that an archive may have.
+const maxEntries = 1000
+
+// openArchive selects the only table of a zip archive. An archive that is a document itself, such as a workbook, is not
+// unpacked.
+func (f *File) openArchive() error {
+	archive, err := zip.NewReader(&storedAt{f: f}, f.stored.Size())
+	if err != nil {
+		if f.failed != nil {
+			return f.failed
+		}
+		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
+	}
+	if len(archive.File) > maxEntries {
+		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
+	}
+	var files, tables []*zip.File
+	for _, e := range archive.File {
+		name := strings.ReplaceAll(e.Name, `\`, "/")
+		base := path.Base(name)
+		switch {
+		case name == "[Content_Types].xml" || name == "mimetype":
+			f.kind = kindNone
+			return nil
+		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):
+			continue
+		}
+		files = append(files, e)
+		if f.opts.IsTable != nil && f.opts.IsTable(base) {
+			tables = append(tables, e)
+		}
+	}
+	if len(files) == 1 {
+		tables = files
+	}
+	if len(tables) != 1 {
+		return herb.Invalidf("the zip archive contains %d tables%s; unpack it and publish them, or keep exactly one", len(tables), entryNames(tables))
+	}
+	if f.entry = tables[0]; f.entry.Flags&1 != 0 {
+		return herb.Invalidf("%s in the zip archive is encrypted; unpack it", f.entry.Name)
+	}
+	f.name = path.Base(strings.ReplaceAll(f.entry.Name, `\`, "/"))
+	return nil
+}
+
+// entryNames lists the first entries for a message.
+func entryNames(entries []*zip.File) string {
+	const most = 10
+	var names []string
+	for _, e := range entries[:min(len(entries), most)] {
+		names = append(names, e.Name)
+	}
+	if len(entries) > most {
+		names = append(names, "…")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
