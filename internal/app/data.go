@@ -165,32 +165,14 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 	}
 	defer herb.Recover(&err)
 	steps := newSteps(opts.Progress, d.Library.Phases())
-	live, err := d.Library.Describe(ctx, s.Ref)
-	switch {
-	case err == nil:
-		hash, err := ingest.Hash(ctx, s, ingest.Options{Progress: steps.bytes(phaseHash)})
-		if err != nil {
-			return Published{}, err
-		}
-		if live.Source == hash {
-			return Published{Dataset: live, Unchanged: true}, nil
-		}
-		if opts.KeepRolledBack {
-			newest, err := d.Library.Newest(ctx, s.Ref)
-			if err != nil {
-				return Published{}, err
-			}
-			if newest.Source == hash {
-				return Published{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
-			}
-		}
-	case herb.CodeOf(err) != herb.CodeNotFound: // a new dataset needs no comparison
-		return Published{}, err
-	}
-	pass := steps.bytes(phaseInspect)
-	t, err := ingest.Inspect(ctx, s, ingest.Options{Progress: func(read, size int64) { pass(read, size) }})
+	pass := steps.bytes(phaseRead)
+	t, err := ingest.Inspect(ctx, s, ingest.Options{Temp: d.dir, Progress: func(read, size int64) { pass(read, size) }})
 	if err != nil {
 		return Published{}, err
+	}
+	defer t.Close()
+	if p, err := d.unchanged(ctx, s.Ref, t.Dataset().Source, opts); err != nil || p.Unchanged {
+		return p, err
 	}
 	pass = steps.bytes(segment.PhaseReading)
 	out, err := d.Library.Publish(ctx, library.Publication{
@@ -204,4 +186,24 @@ func (d *Data) Publish(ctx context.Context, s ingest.Source, opts PublishOptions
 		Progress:      steps.build,
 	})
 	return Published{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
+}
+
+// unchanged reports whether the live version, or the one that was rolled back, was built from a source with this hash.
+func (d *Data) unchanged(ctx context.Context, ref herb.Ref, hash string, opts PublishOptions) (Published, error) {
+	live, err := d.Library.Describe(ctx, ref)
+	switch {
+	case herb.CodeOf(err) == herb.CodeNotFound:
+		return Published{}, nil
+	case err != nil:
+		return Published{}, err
+	case live.Source == hash:
+		return Published{Dataset: live, Unchanged: true}, nil
+	case !opts.KeepRolledBack:
+		return Published{}, nil
+	}
+	newest, err := d.Library.Newest(ctx, ref)
+	if err != nil || newest.Source != hash {
+		return Published{}, err
+	}
+	return Published{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
 }

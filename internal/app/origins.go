@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"path/filepath"
 
 	"herbarium/internal/herb"
@@ -13,7 +12,7 @@ func originsOf(s ingest.Source) (origins []herb.Origin) {
 	if s.Inline != nil || s.Called != "" {
 		return nil
 	}
-	part := cmp.Or(s.Dialect.Sheet, s.Dialect.Table)
+	part := s.Dialect.Table
 	for _, path := range append([]string{s.Path}, s.Parts...) {
 		absolute, err := filepath.Abs(path)
 		if err != nil { // the working directory is gone; the path as given is still comparable

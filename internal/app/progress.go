@@ -29,11 +29,8 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Done) * float64(p.Total-p.Done))
 }
 
-// The phases of a publish before its version is built.
-const (
-	phaseHash    = "looking for changes"
-	phaseInspect = "finding out types"
-)
+// phaseRead is the phase of a publish before its version is built.
+const phaseRead = "reading the source"
 
 // steps combines the progress reports of a publish. They may come from several goroutines.
 type steps struct {
@@ -49,7 +46,7 @@ func newSteps(report func(Progress), last []string) *steps {
 	if report == nil {
 		report = func(Progress) {}
 	}
-	all := []string{phaseHash, phaseInspect, segment.PhaseReading, segment.PhaseSorting}
+	all := []string{phaseRead, segment.PhaseReading, segment.PhaseSorting}
 	return &steps{report: report, all: append(all, last...)}
 }
 

@@ -30,7 +30,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%v: exit code %d: %s", args, code, errOut)
 		}
 	}
-	if code, out, errOut := e.run(t, "describe", filepath.Join(dir, "none.csv")); code != 1 || out != "" || !strings.Contains(errOut, "there is no file or folder") {
+	if code, out, errOut := e.run(t, "describe", filepath.Join(dir, "none.csv")); code != 1 || out != "" || !strings.Contains(errOut, "no such file or directory") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 }

@@ -69,8 +69,8 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "nothing", file: "x.csv", make: containing(""), want: "the file is empty"},
 		{name: "delimiters alone", file: "x.csv", make: containing(strings.Repeat(",,,\n", 100)), n: 99},
 		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "holds 0 datasets"},
-		{name: "a pipe", file: "x.csv", make: makePipe, want: "it is not a regular file"},
-		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot read"},
+		{name: "a pipe", file: "x.csv", make: makePipe, want: "not a regular file"},
+		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot be read"},
 		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
 			must(t, os.Mkdir(path, 0o700))
 			must(t, os.Symlink("/etc/passwd", filepath.Join(path, "x.csv")))

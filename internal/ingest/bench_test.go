@@ -83,13 +83,3 @@ func BenchmarkRecords(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkHash(b *testing.B) {
-	path, size := benchCSV(b)
-	b.SetBytes(size)
-	for b.Loop() {
-		if _, err := ingest.Hash(b.Context(), ingest.Source{Path: path}, ingest.Options{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

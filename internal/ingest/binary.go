@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,126 +12,6 @@ import (
 
 	"herbarium/internal/herb"
 )
-
-// A binaryReader reads a format that is not read from front to back: the file is looked into here and there, and hashed
-// by itself.
-type binaryReader interface {
-	rowReader
-	io.Closer
-}
-
-// openWhole starts to read a file in one of the binary formats. The input closes what it returns.
-func openWhole(ctx context.Context, in *input, format Format, f *os.File, found *finding) (rowReader, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	at := &readerAt{in: in, file: f, before: in.read, size: info.Size()}
-	in.quiet = true
-	if f == in.file { // hashed as a whole behind the last row: what changes meanwhile changes the hash
-		if err := in.rewind(); err != nil {
-			return nil, err
-		}
-	}
-	var rows binaryReader
-	switch format {
-	case FormatParquet:
-		rows, err = newParquetReader(at, at.size)
-	case FormatXLSX:
-		rows, err = openXLSX(at, in.src, found)
-	default:
-		rows, err = openDatabase(ctx, in, f, at)
-	}
-	if err != nil {
-		return nil, at.cause(err)
-	}
-	return &wholeRows{rows, at}, nil
-}
-
-// openXLSX starts to read a workbook. Settings that are about columns by name or by place need to know all columns before
-// the first row, and only the rows tell how many there are: then the sheet is read once more.
-func openXLSX(at *readerAt, src Source, found *finding) (*xlsxReader, error) {
-	x, err := newXLSXReader(at, at.size, src.Dialect, found.width)
-	if err != nil || found.width > 0 || !src.narrowsByColumn() {
-		return x, err
-	}
-	for err == nil {
-		if _, err = x.next(); err == nil {
-			err = at.in.stop()
-		}
-	}
-	found.width = len(x.columns())
-	if err := errors.Join(ignoreEOF(err), x.Close()); err != nil {
-		return nil, err
-	}
-	return newXLSXReader(at, at.size, src.Dialect, found.width)
-}
-
-// wholeRows reads rows until the context ends.
-type wholeRows struct {
-	binaryReader
-	at *readerAt
-}
-
-func (w *wholeRows) next() ([][]byte, error) {
-	cells, err := w.binaryReader.next()
-	switch {
-	case err == nil:
-		return cells, w.at.in.stop()
-	case err == io.EOF:
-		return nil, err
-	default:
-		return nil, w.at.cause(err)
-	}
-}
-
-func (w *wholeRows) notes() []string {
-	if n, ok := w.binaryReader.(noter); ok {
-		return n.notes()
-	}
-	return nil
-}
-
-// readerAt reads an input here and there. It ends when the context does and tells how much was read.
-type readerAt struct {
-	in     *input
-	file   *os.File
-	size   int64
-	before int64 // bytes of the input that had been read before
-	read   int64
-	failed error // why the file could not be read, which no library is trusted to pass on
-}
-
-// ReadAt implements io.ReaderAt.
-func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
-	err := r.in.stop()
-	if err != nil {
-		r.failed = err
-		return 0, err
-	}
-	n, err := r.file.ReadAt(p, off)
-	if err != nil && err != io.EOF {
-		r.failed = err
-	}
-	r.read += int64(n)
-	r.tell(r.read)
-	return n, err
-}
-
-// tell tells the progress.
-func (r *readerAt) tell(read int64) {
-	if r.in.progress != nil {
-		r.in.progress(min(r.before+read, r.in.size), r.in.size)
-	}
-}
-
-// cause prefers the reason why the file could not be read to what a library made of it.
-func (r *readerAt) cause(err error) error {
-	if r.failed != nil {
-		return r.failed
-	}
-	return err
-}
 
 // recoverAs turns a panic of a library into an error: files come from anywhere, and libraries trust them more than they
 // should. A deferred call also takes what debug.SetPanicOnFault(true) returns, so that a read outside of memory is a panic

@@ -1,24 +1,34 @@
 package ingest
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
-// faultyReader is a rowReader with a fault: what it says of its columns is not what it yields, or it yields something
-// else when it is read again.
-type faultyReader struct {
+// fixedRows are rows of a format that exists in tests only.
+type fixedRows struct {
 	names []string
 	rows  [][]string
 	at    int
 }
 
-func (f *faultyReader) columns() []string { return f.names }
-func (f *faultyReader) position() string  { return "row" }
-func (f *faultyReader) next() ([][]byte, error) {
+func (f *fixedRows) Columns() (columns []rows.Column) {
+	for _, n := range f.names {
+		columns = append(columns, rows.Column{Name: n})
+	}
+	return columns
+}
+func (f *fixedRows) Position() string      { return "row" }
+func (f *fixedRows) Notes() []string       { return nil }
+func (f *fixedRows) Options() rows.Options { return rows.Options{} }
+func (f *fixedRows) Close() error          { return nil }
+func (f *fixedRows) Next() ([][]byte, error) {
 	if f.at == len(f.rows) {
 		return nil, io.EOF
 	}
@@ -30,74 +40,95 @@ func (f *faultyReader) next() ([][]byte, error) {
 	return cells, nil
 }
 
-// TestReconcile_faults proves that the certificate notices faults between the reader of a format and the listing.
+// readFixed reads rows as a source.
+func readFixed(t *testing.T, src Source, names []string, content [][]string) (*pass, error) {
+	t.Helper()
+	src.Inline = json.RawMessage(`"x"`)
+	src, err := src.settled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	format := rows.Format{Name: "csv", Open: func(context.Context, rows.File, rows.Options, *rows.Budget) (rows.Rows, error) {
+		return &fixedRows{names: names, rows: content}, nil
+	}}
+	return read(t.Context(), src, Options{}, []rows.Format{format})
+}
+
+// TestReconcile_faults proves that the certificate detects faults between the reader of a format and the listing.
 func TestReconcile_faults(t *testing.T) {
 	t.Parallel()
-	rows := [][]string{{"1", "x", "p"}, {"2", "", "q"}, {"3", "z", "NA"}}
+	content := [][]string{{"1", "x", "p"}, {"2", "", "q"}, {"3", "z", "NA"}}
 	three := []string{"a", "b", "c"}
 	include := Source{Missing: []string{"NA"}, Include: []Include{{Column: "a", Values: []string{"1", "3"}}}}
 	for _, c := range []struct {
 		name  string
 		src   Source
-		names []string
-		list  func(r herb.Record) herb.Record // what the fault makes of a record
+		spill func(p *pass)                   // a fault before the listing
+		list  func(r herb.Record) herb.Record // a fault in the listing
 		want  string                          // in the error; empty: none
 	}{
-		{"no fault", Source{}, three, nil, ""},
-		{"no fault, narrowed", include, three, nil, ""},
-		{"no fault, a column hidden and one shown twice", Source{Fields: []FieldSetting{{Name: "x", From: "a"}, {Name: "y", From: "a"}, {Name: "b"}}}, three, nil, ""},
-		{"a column without a name is lost", Source{}, three[:2], nil, "the source has 8 non-empty cells"},
-		{"a cell is lost", Source{}, three, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], ""} }, "but the listing has 5"},
-		{"columns are swapped", Source{}, three, func(r herb.Record) herb.Record { return herb.Record{r[2], r[1], r[0]} }, `field "a" does not hold the values of column "a"`},
-		{"a value is changed", Source{}, three, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], strings.ToUpper(r[2])} }, `field "c" does not hold`},
+		{"no fault", Source{}, nil, nil, ""},
+		{"no fault, narrowed", include, nil, nil, ""},
+		{"no fault, a column hidden and one shown twice", Source{Fields: []FieldSetting{{Name: "x", From: "a"}, {Name: "y", From: "a"}, {Name: "b"}}}, nil, nil, ""},
+		{"a cell is lost", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], ""} }, "but the listing has 5"},
+		{"columns are swapped", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[2], r[1], r[0]} }, `field "a" does not hold the values of column "a"`},
+		{"a value is changed", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], strings.ToUpper(r[2])} }, `field "c" does not hold`},
+		{"the spill file loses a row", include, func(p *pass) {
+			p.spill = &spill{}
+			for _, r := range [][]string{content[0], content[2]} {
+				_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
+			}
+		}, nil, "changed column 1"},
+		{"the spill file swaps two values", include, func(p *pass) {
+			p.spill = &spill{}
+			for _, r := range [][]string{{"3", "x", "p"}, content[1], {"1", "z", "NA"}} {
+				_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
+			}
+		}, nil, "changed column 1"},
+		{"the survey misses a cell", Source{}, func(p *pass) { p.survey.cells[1].Filled-- }, nil, "does not have the cells"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			src, err := c.src.settled()
-			if err != nil {
-				t.Fatal(err)
-			}
-			total := 0
-			for _, r := range rows {
-				for _, cell := range r {
-					if cell != "" {
-						total++
+			err := func() error {
+				p, err := readFixed(t, c.src, three, content)
+				if err != nil {
+					return err
+				}
+				if c.spill != nil {
+					c.spill(p)
+				}
+				table, err := newTable(t.Context(), p)
+				if err != nil {
+					return err
+				}
+				listing := make([]herb.ColumnCells, len(table.pick))
+				n := 0
+				for r, err := range table.Records(t.Context()) {
+					if err != nil {
+						return err
 					}
+					if c.list != nil {
+						r = c.list(r)
+					}
+					for i, v := range r {
+						listing[i].Add(n, []byte(v))
+					}
+					n++
 				}
-			}
-			narrowed, left := src.narrowed(&faultyReader{names: c.names, rows: rows})
-			s, err := newSurvey(narrowed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := expose(src, s.columns, s.profiles)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report := newReport(src, s, e)
-			report.SourceCells = s.account(e, total, *left)
-
-			table, listing := &Table{pick: e.pick}, make([]herb.ColumnCells, len(e.fields))
-			narrowed, _ = src.narrowed(&faultyReader{names: c.names, rows: rows})
-			for n := 0; ; n++ {
-				cells, err := narrowed.next()
-				if err == io.EOF {
-					break
-				} else if err != nil {
-					t.Fatal(err)
-				}
-				r := table.record(cells)
-				if c.list != nil {
-					r = c.list(r)
-				}
-				for i, v := range r {
-					listing[i].Add(n, []byte(v))
-				}
-			}
-			err = report.Reconcile(listing)
+				return table.dataset.Report.Reconcile(listing)
+			}()
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v; want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestRead_UnnamedCells rejects a row that is wider than the columns: no cell is dropped.
+func TestRead_UnnamedCells(t *testing.T) {
+	t.Parallel()
+	_, err := readFixed(t, Source{}, []string{"a"}, [][]string{{"1", "2"}})
+	if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "2 values") {
+		t.Errorf("got error %v", err)
 	}
 }

@@ -121,11 +121,8 @@ func TestInspect_SwappedLink(t *testing.T) {
 				}
 				tried++
 				_, inspected := ingest.Inspect(t.Context(), s, ingest.Options{})
-				_, hashed := ingest.Hash(t.Context(), s, ingest.Options{})
-				for _, err := range []error{inspected, hashed} {
-					if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(fmt.Sprint(err), "leads out of the folder") {
-						t.Errorf("got error %v", err)
-					}
+				if herb.CodeOf(inspected) != herb.CodeInvalid || !strings.Contains(fmt.Sprint(inspected), "leads out of the folder") {
+					t.Errorf("got error %v", inspected)
 				}
 			}
 			if tried != 1 {

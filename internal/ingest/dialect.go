@@ -1,8 +1,8 @@
 package ingest
 
-// Dialect is how a file lays out its records, as far as its format leaves that open. The zero value is what RFC 4180 and
+// oldDialect is how a file lays out its records, as far as its format leaves that open. The zero value is what RFC 4180 and
 // custom say, with a delimiter that is found out.
-type Dialect struct {
+type oldDialect struct {
 	// Of delimited text.
 	Delimiter        byte   // between values; 0: found in the header, a tab in TSV
 	Quote            byte   // around values; 0: '"'

@@ -1,10 +1,9 @@
 package ingest
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 )
 
 // Discover finds the datasets in files, folders and descriptors, in the order of their names.
@@ -94,7 +94,7 @@ func (o Finder) As(path string, ref herb.Ref) (Source, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return Source{}, cannotRead(path, err)
+		return Source{}, file.CannotRead(path, err)
 	}
 	if !info.IsDir() && !isPackage(path, info) {
 		if _, err := publishable(path, info); err != nil {
@@ -152,9 +152,9 @@ func (f *finder) path(path string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		f.problem(cannotRead(path, err))
+		f.problem(file.CannotRead(path, err))
 	case info.IsDir():
-		in, err := confine(path)
+		in, err := file.OpenDir(path)
 		if err != nil {
 			f.problem(err)
 			return
@@ -162,18 +162,18 @@ func (f *finder) path(path string) {
 		defer in.Close()
 		f.folder(in, path, nil)
 	case isPackage(path, info):
-		f.descriptor(confined{}, path)
+		f.descriptor(file.Dir{}, path)
 	default:
 		format, err := publishable(path, info)
 		if err != nil {
 			f.problem(err)
 			return
 		}
-		f.file(confined{}, path, format)
+		f.file(file.Dir{}, path, format)
 	}
 }
 
-func (f *finder) file(in confined, path string, format Format) {
+func (f *finder) file(in file.Dir, path string, format Format) {
 	if format == FormatSQLite && f.tables(in, path) {
 		return
 	}
@@ -182,10 +182,10 @@ func (f *finder) file(in confined, path string, format Format) {
 		f.problem(err)
 		return
 	}
-	f.sources = append(f.sources, Source{Ref: ref, Path: path, Root: in.dir})
+	f.sources = append(f.sources, Source{Ref: ref, Path: path, Root: in.Path()})
 }
 
-func (f *finder) descriptor(in confined, path string) {
+func (f *finder) descriptor(in file.Dir, path string) {
 	sources, problems := readDescriptor(in, path)
 	f.sources = append(f.sources, sources...)
 	for _, err := range problems {
@@ -199,15 +199,15 @@ func (f *finder) descriptor(in confined, path string) {
 
 // folder takes up what is in a folder, which is in one that the user named or is that itself. above are the real paths of
 // the folders it was reached through.
-func (f *finder) folder(in confined, path string, above []string) {
+func (f *finder) folder(in file.Dir, path string, above []string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		f.problem(cannotRead(path, err))
+		f.problem(file.CannotRead(path, err))
 		return
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		f.problem(cannotRead(path, err))
+		f.problem(file.CannotRead(path, err))
 		return
 	}
 	v := visit{real, filepath.Base(abs)}
@@ -219,7 +219,7 @@ func (f *finder) folder(in confined, path string, above []string) {
 	}
 	f.visited[v] = true
 
-	entries, err := in.readDir(path)
+	entries, err := in.ReadDir(path)
 	if err != nil {
 		f.problem(err)
 		return
@@ -248,14 +248,14 @@ func (f *finder) folder(in confined, path string, above []string) {
 }
 
 // entry takes up something found in a folder, and passes over what is not meant to be published.
-func (f *finder) entry(in confined, path string, above []string) {
+func (f *finder) entry(in file.Dir, path string, above []string) {
 	if isLeftover(path) {
 		return
 	}
 	format, known := formatOf(path)
-	info, err := in.stat(path) // of what a link leads to
+	info, err := in.Stat(path) // of what a link leads to
 	switch {
-	case errors.Is(err, errEscapes), err != nil && known:
+	case errors.Is(err, file.ErrEscapes), err != nil && known:
 		f.problem(err)
 	case err != nil: // a link to nowhere that would not have been published either
 	case info.IsDir() && f.data.is(info):
@@ -302,7 +302,7 @@ func publishable(path string, info fs.FileInfo) (Format, error) {
 	case isLeftover(path):
 		return "", herb.Invalidf("%s is a hidden or temporary file; rename it to publish it", path)
 	case !info.Mode().IsRegular():
-		return "", cannotRead(path, errNotRegular)
+		return "", file.CannotRead(path, file.ErrNotRegular)
 	}
 	if format, ok := formatOf(path); ok {
 		return format, nil
@@ -310,28 +310,18 @@ func publishable(path string, info fs.FileInfo) (Format, error) {
 	return detectFile(path)
 }
 
-// detectFile tells the format of a file by its content.
+// detectFile detects the format of a file by its content.
 func detectFile(path string) (Format, error) {
-	f, err := os.Open(path)
+	f, err := file.Open(context.Background(), path, file.Options{IsTable: isTable})
 	if err != nil {
-		return "", cannotRead(path, err)
+		return "", located(path, err)
 	}
 	defer f.Close()
-	content, _, unpacked, err := unpack(bufio.NewReader(f))
+	format, _, err := f.Detect(formats(), "")
 	if err != nil {
 		return "", located(path, err)
 	}
-	defer unpacked.Close()
-	head := make([]byte, headBytes)
-	n, err := io.ReadFull(content, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return "", located(path, err)
-	}
-	format, err := DetectFormat(head[:n])
-	if err != nil {
-		return "", located(path, err)
-	}
-	return format, nil
+	return Format(format.Name), nil
 }
 
 // isLeftover tells hidden files and what editors leave behind.

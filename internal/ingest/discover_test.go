@@ -83,17 +83,17 @@ func TestDiscover(t *testing.T) {
 			want: []string{"root/a a.csv"},
 		}, {
 			name:  "and refused when it is named",
-			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "plants.bz2=BZh9", ".hidden.csv", "~b.csv", "c.csv.tmp"},
-			paths: []string{"page.txt", "old.xls", "plants.bz2", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
+			files: []string{"a.csv", "page.txt=<!DOCTYPE html>", "old.xls=\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "plants.lz4=\x04\x22\x4D\x18", ".hidden.csv", "~b.csv", "c.csv.tmp"},
+			paths: []string{"page.txt", "old.xls", "plants.lz4", "a.csv", ".hidden.csv", "~b.csv", "c.csv.tmp", "none.csv"},
 			want:  []string{"root/a a.csv"},
 			problems: []string{
-				"page.txt: the file is a web page; download the data that the page leads to",
-				"old.xls: the file is an old Office file (.xls); save it as .xlsx or CSV",
-				"plants.bz2: the file is compressed with bzip2; unpack it, or compress it with gzip or zstd",
+				"page.txt: the file is a web page; download the data that the page links to",
+				"old.xls: the file is a legacy Office file (.xls); save it as .xlsx or CSV",
+				"plants.lz4: the file is compressed with lz4; unpack it, or compress it with gzip or zstd",
 				".hidden.csv is a hidden or temporary file; rename it to publish it",
 				"~b.csv is a hidden or temporary file; rename it to publish it",
 				"c.csv.tmp is a hidden or temporary file; rename it to publish it",
-				"there is no file or folder none.csv",
+				"none.csv: no such file or directory",
 			},
 		}, {
 			name:  "what is named is read by its content",
@@ -218,7 +218,7 @@ func TestDiscover_Links(t *testing.T) {
 	if diff := cmp.Diff(want, found(dir, sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"there is no file or folder a/b2/gone.csv", "there is no file or folder b/gone.csv"}, complaints(dir, err)); diff != "" {
+	if diff := cmp.Diff([]string{"a/b2/gone.csv: no such file or directory", "b/gone.csv: no such file or directory"}, complaints(dir, err)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
@@ -230,7 +230,7 @@ func TestDiscover_Device(t *testing.T) {
 	if err := os.Symlink(os.DevNull, device); err != nil {
 		t.Skipf("this system makes no links: %v", err)
 	}
-	if sources, err := ingest.Discover([]string{dir}); err == nil || !strings.Contains(err.Error(), device+" leads out of the folder") || len(sources) != 1 {
+	if sources, err := ingest.Discover([]string{dir}); err == nil || !strings.Contains(err.Error(), device+": leads out of the folder") || len(sources) != 1 {
 		t.Errorf("a device in a folder: got %d sources and error %v", len(sources), err)
 	}
 	for _, err := range []error{
@@ -259,7 +259,7 @@ func TestAs(t *testing.T) {
 		{path: "one", ref: ref, want: "my/own one/a.csv"},
 		{path: "one/datapackage.json", ref: ref, want: "my/own one/a.csv"},
 		{path: "two", ref: ref, problem: "two holds 2 datasets and only one can be called my/own; name a single file"},
-		{path: "none.csv", ref: ref, problem: "there is no file or folder none.csv"},
+		{path: "none.csv", ref: ref, problem: "none.csv: no such file or directory"},
 		{path: "x.txt", ref: ref, want: "my/own x.txt"},
 		{path: "x.pdf", ref: ref, problem: "x.pdf: the file is a PDF document; publish the data that it was made from"},
 		{path: "植物.csv", ref: herb.PlantsRef, problem: "植物.csv: store/plants is where the plants that were created are listed; " +

@@ -1,7 +1,7 @@
 package ingest
 
 // KnownFormats is what messages offer.
-const KnownFormats = knownFormats
+func KnownFormats() string { return knownFormats() }
 
 // Settings returns the members of "herbarium" that are read, by where they stand.
 func Settings() map[string][]string {

@@ -53,7 +53,7 @@ type exposure struct {
 }
 
 // expose decides which columns are exposed and how their values compare.
-func expose(src Source, columns []string, profiles []*profile) (exposure, error) {
+func expose(src Source, columns []string, profiles []*profile, keyed bool) (exposure, error) {
 	e := exposure{warnings: slices.Clone(src.Notes)}
 	if len(src.Fields) == 0 {
 		for i, name := range columns {
@@ -61,7 +61,7 @@ func expose(src Source, columns []string, profiles []*profile) (exposure, error)
 		}
 		return e, nil
 	}
-	pick, notes, err := match(src, columns)
+	pick, notes, err := match(src, columns, keyed)
 	if err != nil {
 		return exposure{}, err
 	}

@@ -232,7 +232,7 @@ func TestFieldSettings_Refused(t *testing.T) {
 		{"type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: "int"}}},
 			`: unknown type "int"; choose text, number, date or list`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
-		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite`},
+		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, tsv, json, ndjson, jsonl, parquet, pq, xlsx, xlsm, sqlite, sqlite3, db`},
 		{"delimiter", ingest.Source{Path: csv, Dialect: ingest.Dialect{Delimiter: '"'}},
 			`: "\"" cannot separate values; choose one ASCII character that is no quote and no line end`},
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"herbarium/internal/ingest/rows"
 )
 
 // layout reads the dialect of a resource, which stands in it or in a file beside the descriptor.
@@ -52,7 +54,7 @@ func (p *packageReader) referenced(n node) (node, error) {
 
 // dialectReader reads the members of a dialect from the places where they may stand.
 type dialectReader struct {
-	to     *Dialect
+	to     *rows.Options
 	places []node
 }
 
@@ -96,12 +98,13 @@ func (d dialectReader) values() (err error) {
 	if d.to.Escape == quoteOf(*d.to) {
 		d.to.Escape = 0 // a quote before a quote: doubled, as it is anyway
 	}
+	noHeader := false
 	for _, f := range []struct {
 		name string
 		when bool
 		to   *bool
 	}{
-		{"doubleQuote", false, &d.to.NoDoubleQuote}, {"skipInitialSpace", true, &d.to.SkipInitialSpace}, {"header", false, &d.to.NoHeader},
+		{"doubleQuote", false, &d.to.NoDoubleQuote}, {"skipInitialSpace", true, &d.to.SkipInitialSpace}, {"header", false, &noHeader},
 	} {
 		m := d.find(f.name)
 		b, ok := m.value.(bool)
@@ -109,6 +112,9 @@ func (d dialectReader) values() (err error) {
 			return m.wrong("must be true or false")
 		}
 		*f.to = ok && b == f.when
+	}
+	if noHeader {
+		d.to.Header = rows.HeaderNone
 	}
 	if m := d.find("nullSequence"); m.value != nil {
 		var ok bool
@@ -120,7 +126,7 @@ func (d dialectReader) values() (err error) {
 }
 
 // quoteOf is the character around values.
-func quoteOf(d Dialect) byte {
+func quoteOf(d rows.Options) byte {
 	switch {
 	case d.NoQuote:
 		return 0
@@ -156,7 +162,7 @@ func (d dialectReader) lines() (err error) {
 
 // header reads where the names of the columns are.
 func (d dialectReader) header() (err error) {
-	if d.to.HeaderRows, err = d.numbers("headerRows"); err != nil || d.to.NoHeader {
+	if d.to.HeaderRows, err = d.numbers("headerRows"); err != nil || d.to.Header == rows.HeaderNone {
 		d.to.HeaderRows = nil
 		return err
 	}
@@ -190,7 +196,7 @@ func (d dialectReader) numbers(name string) ([]int, error) {
 func (d dialectReader) items() (err error) {
 	if m := d.find("property"); m.value != nil {
 		var ok bool
-		if d.to.Property, ok = m.value.(string); !ok {
+		if d.to.Table, ok = m.value.(string); !ok {
 			return m.wrong("must be text, the name of the member that holds the records")
 		}
 	}
@@ -214,7 +220,7 @@ func (d dialectReader) sheet() error {
 	}
 	if name.value != nil {
 		var ok bool
-		if d.to.Sheet, ok = name.value.(string); !ok {
+		if d.to.Table, ok = name.value.(string); !ok {
 			return name.wrong("must be text; put it in quotes")
 		}
 	}
@@ -224,7 +230,7 @@ func (d dialectReader) sheet() error {
 		if err != nil || n < 1 {
 			return number.wrong("must be the number of a sheet, from 1")
 		}
-		d.to.SheetNumber = n
+		d.to.TableNo = n
 	}
 	if m := d.find("table"); m.value != nil {
 		var ok bool

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
 
 // match finds the column of each field, -1 where there is none. A column that is called exactly so comes first, then one
 // that differs in blanks around its name, then one that differs in case. If fields stand in the order of the columns, as
 // many of both, and those that were found are in their places, the place tells the column of the others.
-func match(src Source, columns []string) (pick []int, notes []string, err error) {
+func match(src Source, columns []string, keyed bool) (pick []int, notes []string, err error) {
 	pick = make([]int, len(src.Fields))
 	taken := make([]bool, len(columns))
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -48,11 +49,11 @@ func match(src Source, columns []string) (pick []int, notes []string, err error)
 			}
 		}
 	}
-	if byPlace(src, columns, pick) {
+	if byPlace(src, columns, pick, keyed) {
 		for k, f := range src.Fields {
 			if pick[k] < 0 {
 				pick[k] = k
-				if !src.Dialect.NoHeader {
+				if src.Dialect.Header != rows.HeaderNone {
 					note("field %q is column %q by its place, because no column has its name", f.Name, columns[k])
 				}
 			}
@@ -64,10 +65,11 @@ func match(src Source, columns []string) (pick []int, notes []string, err error)
 // trimmed is a name without what programs leave around it.
 func trimmed(s string) string { return strings.TrimSpace(strings.TrimPrefix(s, "\uFEFF")) }
 
-// byPlace reports whether fields without a column of their name are those in the same place. JSON has no places.
-func byPlace(src Source, columns []string, pick []int) bool {
-	sameCount := len(src.Fields) == len(columns) || src.Dialect.NoHeader && len(src.Fields) <= len(columns)
-	if !src.ByPosition && !src.Dialect.NoHeader || !sameCount || src.Format == FormatJSON {
+// byPlace reports whether fields without a column of their name are those in the same place. Keyed formats have no places.
+func byPlace(src Source, columns []string, pick []int, keyed bool) bool {
+	unnamed := src.Dialect.Header == rows.HeaderNone
+	sameCount := len(src.Fields) == len(columns) || unnamed && len(src.Fields) <= len(columns)
+	if !src.ByPosition && !unnamed || !sameCount || keyed {
 		return false
 	}
 	for k, i := range pick {

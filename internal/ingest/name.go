@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 	"herbarium/internal/text"
 )
 
@@ -48,8 +49,8 @@ func checkReserved(path string, ref herb.Ref) error {
 func refOfFile(path string) (herb.Ref, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return herb.Ref{}, cannotRead(path, err)
+		return herb.Ref{}, file.CannotRead(path, err)
 	}
-	base := unpackedName(filepath.Base(abs))
+	base := file.Uncompressed(filepath.Base(abs))
 	return refFor(path, filepath.Base(filepath.Dir(abs)), strings.TrimSuffix(base, filepath.Ext(base)))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 	"herbarium/internal/text"
 )
 
@@ -89,16 +90,16 @@ type node struct {
 }
 
 // parseDescriptor reads a JSON or YAML file, by its extension.
-func parseDescriptor(from confined, path string) (node, error) {
+func parseDescriptor(from file.Dir, path string) (node, error) {
 	var root node
-	info, err := from.stat(path)
+	info, err := from.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = cannotRead(path, errNotRegular)
+		err = file.CannotRead(path, file.ErrNotRegular)
 	}
 	if err != nil {
 		return root, err
 	}
-	f, err := from.open(path)
+	f, err := from.Open(path)
 	if err != nil {
 		return root, err
 	}

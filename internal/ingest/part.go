@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 )
 
 // splitPart takes the name of a part from a path: garden.db#plants is the table plants. A file that has the whole name
@@ -29,7 +30,7 @@ func splitPart(path string) (file, part string) {
 func partOf(path, part string) (Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Source{}, cannotRead(path, err)
+		return Source{}, file.CannotRead(path, err)
 	}
 	src := Source{Path: path}
 	if info.IsDir() {
@@ -40,9 +41,7 @@ func partOf(path, part string) (Source, error) {
 		return src, err
 	}
 	switch format {
-	case FormatXLSX:
-		src.Dialect.Sheet = part
-	case FormatSQLite:
+	case FormatXLSX, FormatSQLite:
 		src.Dialect.Table = part
 	default:
 		return src, herb.Invalidf("%s has no parts, so remove #%s; workbooks (.xlsx) and databases (.db) have parts", path, clip(part))
@@ -58,7 +57,7 @@ func (f *finder) part(path, part string) {
 		return
 	}
 	name := part
-	if src.Dialect.Sheet != "" {
+	if format, _ := formatOf(path); format == FormatXLSX {
 		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + "-" + part
 	}
 	f.named(src, name)
@@ -66,8 +65,8 @@ func (f *finder) part(path, part string) {
 
 // tables takes up the tables of a database. It is false if there is only one, which goes by the name of the file, and if
 // the database cannot be read, which is told where it is published.
-func (f *finder) tables(in confined, path string) bool {
-	before, err := in.stat(path)
+func (f *finder) tables(in file.Dir, path string) bool {
+	before, err := in.Stat(path)
 	if err != nil {
 		return false
 	}
@@ -77,11 +76,11 @@ func (f *finder) tables(in confined, path string) bool {
 	}
 	// SQLite opens the file by its name: that must have led to the same file all the time.
 	byName, err := os.Stat(path)
-	if after, inErr := in.stat(path); err != nil || inErr != nil || !os.SameFile(before, after) || !os.SameFile(before, byName) {
+	if after, inErr := in.Stat(path); err != nil || inErr != nil || !os.SameFile(before, after) || !os.SameFile(before, byName) {
 		return false
 	}
 	for _, name := range names {
-		f.named(Source{Path: path, Root: in.dir, Dialect: Dialect{Table: name}}, name)
+		f.named(Source{Path: path, Root: in.Path(), Dialect: Dialect{Table: name}}, name)
 	}
 	return true
 }
@@ -90,7 +89,7 @@ func (f *finder) tables(in confined, path string) bool {
 func (f *finder) named(src Source, name string) {
 	abs, err := filepath.Abs(src.Path)
 	if err != nil {
-		f.problem(cannotRead(src.Path, err))
+		f.problem(file.CannotRead(src.Path, err))
 		return
 	}
 	if src.Ref, err = refFor(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil {
@@ -102,11 +101,11 @@ func (f *finder) named(src Source, name string) {
 
 // isOtherDatabase reports whether a file in a folder is called like a database but is none: many programs call theirs
 // .db, too.
-func isOtherDatabase(in confined, path string) bool {
+func isOtherDatabase(in file.Dir, path string) bool {
 	if format, _ := formatOf(path); format != FormatSQLite {
 		return false
 	}
-	f, err := in.open(path)
+	f, err := in.Open(path)
 	if err != nil {
 		return false // which is told where it is published
 	}

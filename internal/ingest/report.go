@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // newReport tells what was understood of a file. What only the finished version knows, its distinct values and the hash
@@ -43,37 +44,24 @@ func newReport(src Source, s *survey, e exposure) *herb.Report {
 	return r
 }
 
-// describer is a rowReader that has found out how its file is written.
-type describer interface{ describe() string }
-
-// describe says how the first file is written.
-func (c *chain) describe() string {
-	how := string(c.format)
-	if d, ok := c.rows.(describer); ok {
-		how = d.describe()
+// describeFormat describes how a file is written.
+func describeFormat(name string, o rows.Options) string {
+	if o.Delimiter != 0 {
+		separator := strconv.Quote(string(rune(o.Delimiter)))
+		switch o.Delimiter {
+		case ',':
+			separator = "comma"
+		case ';':
+			separator = "semicolon"
+		case '\t':
+			separator = "tab"
+		}
+		name = "csv, " + separator + " between values"
 	}
-	if e := c.found[0].encoding; e != "" {
-		how += ", " + e
-	} else if c.t.src.Encoding != "" {
-		how += ", " + c.t.src.Encoding
+	if o.Encoding != "" {
+		name += ", " + o.Encoding
 	}
-	return how
-}
-
-// describe implements describer.
-func (c *csvReader) describe() string {
-	separator := strconv.Quote(string(rune(c.d.Delimiter)))
-	switch c.d.Delimiter {
-	case 0:
-		return "csv, one value a line"
-	case ',':
-		separator = "comma"
-	case ';':
-		separator = "semicolon"
-	case '\t':
-		separator = "tab"
-	}
-	return "csv, " + separator + " between values"
+	return name
 }
 
 // column is a field and what its column was seen to hold.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
 )
 
 // records finds where the records of a resource are and how they are written.
@@ -92,15 +93,15 @@ func (p *packageReader) file(path node) (string, error) {
 		return "", err
 	}
 	written, _ := path.scalar()
-	info, err := p.from.stat(full)
+	info, err := p.from.Stat(full)
 	if herb.CodeOf(err) == herb.CodeNotFound { // some keep the descriptor one folder above what it describes
 		below := filepath.Join(p.folder, "data", filepath.FromSlash(written))
-		if found, belowErr := p.from.stat(below); belowErr == nil {
+		if found, belowErr := p.from.Stat(below); belowErr == nil {
 			full, info, err = below, found, nil
 		}
 	}
 	switch {
-	case errors.Is(err, errEscapes):
+	case errors.Is(err, file.ErrEscapes):
 		return "", path.wrong("is %q, a link that leads out of the folder of the descriptor; put the file itself there", clip(written))
 	case err != nil:
 		return "", err
@@ -125,11 +126,11 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 		return "", err
 	}
 	notTable := &Skipped{n.wrong("(%s) is not published: neither its format nor its extension tells a table; "+
-		"if it is one, give \"format\", one of %s", clip(path), knownFormats)}
+		"if it is one, give \"format\", one of %s", clip(path), knownFormats())}
 	if formatName(declared) == "topojson" { // JSON by its extension, and shapes that refer to each other inside
 		return "", notTable
 	}
-	ext := strings.TrimPrefix(filepath.Ext(unpackedName(path)), ".")
+	ext := strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")
 	for i, name := range []string{declared, media, ext} {
 		f, err := ParseFormat(formatName(name))
 		if err != nil {
@@ -144,7 +145,7 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 	case tabular && declared == "":
 		return FormatCSV, nil
 	case tabular:
-		return "", n.member("format").wrong("is %q; choose from %s", clip(declared), knownFormats)
+		return "", n.member("format").wrong("is %q; choose from %s", clip(declared), knownFormats())
 	default:
 		return "", notTable
 	}
@@ -193,7 +194,7 @@ func unpackable(n node, path string) error {
 func formatName(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	s = strings.TrimPrefix(strings.TrimSpace(s), ".")
-	switch s = unpackedName(s); s {
+	switch s = file.Uncompressed(s); s {
 	case "text/csv", "application/csv", "text/comma-separated-values", "text/x-csv":
 		return "csv"
 	case "text/tab-separated-values", "text/tsv", "tab":

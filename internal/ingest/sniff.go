@@ -24,7 +24,7 @@ const (
 //   - Without any, each line is one value.
 //   - The quote is a single one if no value begins with a double one, all that begin with a single one end with it, and
 //     either all names in the header have it around them or it is what protects a delimiter or a line end.
-func (c *csvReader) sniff() Dialect {
+func (c *csvReader) sniff() oldDialect {
 	sample, all := c.win.sample(sampleBytes)
 	if !all && bytes.Count(sample, []byte{'\n'})+bytes.Count(sample, []byte{'\r'}) < 10 {
 		sample, all = c.win.sample(longSampleBytes)
@@ -52,7 +52,7 @@ type sniffer struct {
 
 // attempt is what the sample looks like in a dialect.
 type attempt struct {
-	dialect      Dialect
+	dialect      oldDialect
 	header       int  // values of the first record
 	records      int  // those behind it
 	fitting      int  // records with as many values as the header
@@ -66,7 +66,7 @@ type attempt struct {
 }
 
 // delimiter finds the best dialect, if its delimiter is not given.
-func (s sniffer) delimiter(d Dialect) attempt {
+func (s sniffer) delimiter(d oldDialect) attempt {
 	if d.Delimiter != 0 {
 		return s.try(d, d.Delimiter)
 	}
@@ -129,7 +129,7 @@ func (s sniffer) prose() bool {
 }
 
 // try reads the sample with a delimiter.
-func (s sniffer) try(d Dialect, delimiter byte) attempt {
+func (s sniffer) try(d oldDialect, delimiter byte) attempt {
 	d.Delimiter = delimiter
 	a := attempt{dialect: d}
 	c := &csvReader{win: &window{buf: slices.Clone(s.sample), max: len(s.sample), done: true}, ahead: s.line}

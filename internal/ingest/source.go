@@ -4,24 +4,22 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"path/filepath"
-	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
 
-// The limits of a file. What is over one is refused by name.
+// The limits of a file, for messages and tests.
 const (
-	// MaxRecord is the bytes of one record, as written. A publish holds some dozen copies of the largest records at a
-	// time, in the readers, in batches on their way and in the file being built, and must do with half a gigabyte.
-	MaxRecord  = 8 << 20
-	MaxColumns = 10_000
-	// MaxName is the bytes of the name of a column, and MaxNames those of all names together. Names are part of every
-	// record of a listing, and no query can ask for one that is longer.
-	MaxName  = 8 << 10
-	MaxNames = 4 << 20
+	MaxRecord  = rows.MaxRecord
+	MaxColumns = rows.MaxColumns
+	MaxName    = rows.MaxName
+	MaxNames   = rows.MaxNames
 )
+
+// Dialect is how a file is written, as far as it is known.
+type Dialect = rows.Options
 
 // Source is one dataset to be published from a file, with the settings that a descriptor or flags give it.
 type Source struct {
@@ -48,6 +46,8 @@ type Source struct {
 	ByPosition   bool               // fields stand in the order of the columns, so that the place tells the column if the name does not
 	Descriptor   json.RawMessage    // what a descriptor says of the dataset, as it was written; nil: there is none
 	Notes        []string           // what the publisher should know of the settings
+
+	Input *Input `json:"-"` // content without a path; nil: Path is read
 }
 
 // Include is a condition for a row to become a record: the column has one of the values.
@@ -82,7 +82,7 @@ func (f FieldSetting) column() string {
 // Format is how a file is written.
 type Format string
 
-// The formats. A JSON file holds an array of objects or one object per line; its first character tells which.
+// The formats that are named in the code.
 const (
 	FormatCSV     Format = "csv"
 	FormatTSV     Format = "tsv"
@@ -92,53 +92,16 @@ const (
 	FormatSQLite  Format = "sqlite"
 )
 
-// knownFormats is what messages offer.
-const knownFormats = "csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite"
-
-// FormatNames are the names of formats that a user may give.
-func FormatNames() []string { return strings.Split(knownFormats, ", ") }
-
-// ParseFormat reads the name of a format, which is also the extension of its files.
-func ParseFormat(s string) (Format, error) {
-	switch strings.ToLower(s) {
-	case "csv":
-		return FormatCSV, nil
-	case "tsv":
-		return FormatTSV, nil
-	case "json", "ndjson", "jsonl":
-		return FormatJSON, nil
-	case "parquet", "pq":
-		return FormatParquet, nil
-	case "xlsx", "xlsm":
-		return FormatXLSX, nil
-	case "sqlite", "sqlite3", "db":
-		return FormatSQLite, nil
-	}
-	return "", herb.Invalidf("unknown format %q; choose from %s", s, knownFormats)
-}
-
-// formatOf tells the format of a file by its extension, that of the content if the file is compressed.
-func formatOf(path string) (Format, bool) {
-	path = unpackedName(path)
-	f, err := ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."))
-	return f, err == nil
-}
-
 // settled returns the source with every default filled in, or says which setting is wrong.
 func (s Source) settled() (Source, error) {
 	if s.Format == "" {
 		if s.Inline == nil {
-			s.Format, _ = formatOf(s.Path) // if it does not tell, the content will
+			s.Format, _ = formatOf(s.Path) // empty: detected by its content
 		}
 	} else if _, err := ParseFormat(string(s.Format)); err != nil {
 		return s, err
 	}
-	switch {
-	case s.Format == FormatJSON || randomAccess(s.Format):
-		s.Dialect.Delimiter = 0
-	case s.Format == FormatTSV && s.Dialect.Delimiter == 0:
-		s.Dialect.Delimiter = '\t'
-	case s.Dialect.Delimiter != 0 && !validDelimiter(s.Dialect.Delimiter):
+	if s.Dialect.Delimiter != 0 && !validDelimiter(s.Dialect.Delimiter) {
 		return s, herb.Invalidf("%q cannot separate values; choose one ASCII character that is no quote and no line end",
 			string(rune(s.Dialect.Delimiter)))
 	}
@@ -177,7 +140,7 @@ func validDelimiter(c byte) bool {
 
 // hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
 // would be read in another way than before: then what is published is not what would be published now.
-const hashFormat = "herbarium source 3"
+const hashFormat = "herbarium source 4"
 
 // hash returns the hash of what a dataset is made from: the content of its file and the settings that shape the result.
 // The name of the dataset and the place of the file do not count.
@@ -199,6 +162,6 @@ func (s Source) hash(content [sha256.Size]byte) (string, error) {
 
 // shape is the source without what does not shape the result.
 func (s Source) shape() Source {
-	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet, s.Input = herb.Ref{}, "", "", nil, nil, nil, false, nil
 	return s
 }

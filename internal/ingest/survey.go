@@ -1,43 +1,31 @@
 package ingest
 
 import (
-	"io"
-
 	"herbarium/internal/herb"
 )
 
-// survey is what one pass over all records tells of the columns.
+// survey gathers what the rows that are published show about the columns.
 type survey struct {
-	columns  []string
-	profiles []*profile         // of the columns, and of cells beyond them if a reader is at fault
-	cells    []herb.ColumnCells // the same
+	columns  []string           // unique names
+	profiles []*profile         // of the columns
+	cells    []herb.ColumnCells // of the columns, with the numbers of records as rows
 	records  int
+	budget   int // elements of lists that may still be kept
 }
 
-// newSurvey reads all records.
-func newSurvey(rows rowReader) (*survey, error) {
-	s, budget := &survey{}, maxElements
-	for {
-		cells, err := rows.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		s.grow(len(cells))
-		for i, cell := range cells {
-			s.profiles[i].observe(cell, &budget, rows.position)
-			s.cells[i].Add(s.records, cell)
-		}
-		s.records++
+func newSurvey() *survey { return &survey{budget: maxElements} }
+
+// add adds a record. where locates it.
+func (s *survey) add(cells [][]byte, where func() string) {
+	s.grow(len(cells))
+	for i, cell := range cells {
+		s.profiles[i].observe(cell, &s.budget, where)
+		s.cells[i].Add(s.records, cell)
 	}
-	s.columns = nameColumns(rows.columns())
-	s.grow(len(s.columns))
-	return s, nil
+	s.records++
 }
 
-// grow makes room for so many columns.
+// grow adds columns.
 func (s *survey) grow(columns int) {
 	for len(s.profiles) < columns {
 		s.profiles = append(s.profiles, newProfile())
@@ -45,10 +33,12 @@ func (s *survey) grow(columns int) {
 	}
 }
 
-// account says where the non-empty cells went that the reader of the file yielded, total in number. Only columns with a
-// name count as hidden: a cell that has none was lost, and must not be accounted for.
-func (s *survey) account(e exposure, total int, left leftOut) *herb.SourceCells {
-	a := &herb.SourceCells{Total: total, Excluded: left.cells, Missing: left.missing}
+// account assigns the non-empty cells of the source to what became of them.
+func (s *survey) account(e exposure, total int, n *narrower) *herb.SourceCells {
+	a := &herb.SourceCells{Total: total}
+	if n != nil {
+		a.Excluded, a.Missing = n.excludedCells, n.missingCells
+	}
 	exposed := make([]int, len(s.columns))
 	for _, at := range e.pick {
 		if at < len(exposed) {

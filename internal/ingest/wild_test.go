@@ -155,7 +155,7 @@ func TestWild(t *testing.T) {
 			notes: []string{
 				`resources[4].format is "xls", which is not known; it is read as csv`,
 				`skipped: datapackage.json: resources[0] (logo.png) is not published: neither its format nor its extension tells a table; ` +
-					`if it is one, give "format", one of ` + ingest.KnownFormats,
+					`if it is one, give "format", one of ` + ingest.KnownFormats(),
 				`skipped: datapackage.json: resources[1].path is "map.zip", an archive; unpack it beside the descriptor and name the file ` +
 					`that was in it, or compress that with gzip or zstd`,
 			},
@@ -168,7 +168,7 @@ func TestWild(t *testing.T) {
 			files: []string{"data/a.csv=a,hidden\n1,2\n", "data/world.json={}"},
 			want:  []string{`n/a [a number] ["1"]`},
 			notes: []string{`skipped: datapackage.json: resources[1] (world.json) is not published: neither its format nor its extension ` +
-				`tells a table; if it is one, give "format", one of ` + ingest.KnownFormats},
+				`tells a table; if it is one, give "format", one of ` + ingest.KnownFormats()},
 		}, {
 			name:       "resources of the same name",
 			descriptor: `{"name": "n", "resources": [{"name": "a b", "path": "a.csv"}, {"name": "A-B", "path": "b.csv"}, {"name": "c", "path": "b.csv"}]}`,
@@ -275,8 +275,8 @@ resources:
 			Encoding: "iso-8859-1", Format: ingest.FormatCSV,
 			Dialect: ingest.Dialect{
 				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
-				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Property: "data.items", ItemKeys: []string{"a", "b"},
-				Sheet: "S", SheetNumber: 2, Table: "t",
+				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
+				TableNo: 2,
 			},
 			Fields: []ingest.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
@@ -293,8 +293,8 @@ func TestWild_Dialects(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]ingest.Dialect{
 		`{}`:                                {},
-		`{"header":false}`:                  {NoHeader: true},
-		`{"header":false,"headerRows":[1]}`: {NoHeader: true},
+		`{"header":false}`:                  {Header: "none"},
+		`{"header":false,"headerRows":[1]}`: {Header: "none"},
 		`{"headerRows":[1]}`:                {},
 		`{"headerRows":2}`:                  {HeaderRows: []int{2}},
 		`{"quoteChar":""}`:                  {NoQuote: true},
@@ -304,8 +304,8 @@ func TestWild_Dialects(t *testing.T) {
 		`{"escapeChar":null}`:               {},
 		`{"delimiter":"tab"}`:               {Delimiter: '\t'},
 		`{"delimiter":""}`:                  {},
-		`{"excel":{"sheet":2}}`:             {SheetNumber: 2},
-		`{"sheet":"Sheet 2"}`:               {Sheet: "Sheet 2"},
+		`{"excel":{"sheet":2}}`:             {TableNo: 2},
+		`{"sheet":"Sheet 2"}`:               {Table: "Sheet 2"},
 		`{"json":{"keys":["a"]}}`:           {ItemKeys: []string{"a"}},
 		`{"sql":{"table":"t"}}`:             {Table: "t"},
 	} {

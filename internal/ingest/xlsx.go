@@ -17,7 +17,7 @@ type xlsxReader struct {
 	book    *xlsxBook
 	sheet   xlsxSheet
 	part    *xlsxPart
-	dialect Dialect
+	dialect oldDialect
 	header  []string
 	pending bool // the first record was read to find the header
 	line    int  // number of the row read last, from 1
@@ -35,7 +35,7 @@ type xlsxReader struct {
 }
 
 // newXLSXReader chooses the sheet and reads its header. width is the number of columns, if an earlier pass counted them.
-func newXLSXReader(src io.ReaderAt, size int64, d Dialect, width int) (x *xlsxReader, err error) {
+func newXLSXReader(src io.ReaderAt, size int64, d oldDialect, width int) (x *xlsxReader, err error) {
 	defer recoverAs(&err, "the workbook", debug.SetPanicOnFault(true))
 	book, err := openBook(src, size)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // readXLSX reads a workbook: the names of the columns, then the rows.
-func readXLSX(b []byte, d Dialect) (rows [][]string, notes []string, err error) {
+func readXLSX(b []byte, d oldDialect) (rows [][]string, notes []string, err error) {
 	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), d, 0)
 	if err != nil {
 		return nil, nil, err
@@ -116,7 +116,7 @@ func TestXLSX_Excelize(t *testing.T) {
 		}
 		want = append(want, []string{fmt.Sprint(i), c.want})
 	}
-	got, notes, err := readXLSX(mustSave(t, f), Dialect{})
+	got, notes, err := readXLSX(mustSave(t, f), oldDialect{})
 	if diff := cmp.Diff(want, got); diff != "" || err != nil || len(notes) > 0 {
 		t.Errorf("error %v, notes %q (-want +got):\n%s", err, notes, diff)
 	}
@@ -169,21 +169,21 @@ func TestXLSX_ByHand(t *testing.T) {
 	for _, c := range []struct {
 		name, sheet string
 		parts       map[string]string
-		dialect     Dialect
+		dialect     oldDialect
 		want        [][]string
 		notes       []string
 	}{
 		{
 			"shared texts", header + `<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c t="s"><v>3</v></c></row>` +
 				`<row><c t="s"><v>4</v></c></row>`,
-			texts, Dialect{},
+			texts, oldDialect{},
 			[][]string{{"a", "b"}, {"plain", "rich text"}, {"課"}, {"a\rb_x000D_ 😀 _xD83D_"}}, nil,
 		}, {
 			"numbers keep their digits", header + `<row><c><v>1.50</v></c><c><v>12345678901234567890</v></c></row>` +
 				`<row><c><v>1E-3</v></c><c><v>-2.5e+3</v></c></row><row><c><v>1.1000000000000001</v></c><c><v> 7 </v></c></row>` +
 				`<row><c><v>.5</v></c><c><v>5.</v></c></row><row><c><v>12345678901234567</v></c><c><v>1E999</v></c></row>` +
 				`<row><c><v>0.1234567890123456E2</v></c><c><v>1.2E1</v></c></row>`,
-			nil, Dialect{},
+			nil, oldDialect{},
 			[][]string{
 				{"a", "b"}, {"1.50", "12345678901234567890"}, {"0.001", "-2500"}, {"1.1", "7"}, {"0.5", "5"}, {"12345678901234567", "1E999"},
 				{"12.34567890123456", "12"},
@@ -191,33 +191,33 @@ func TestXLSX_ByHand(t *testing.T) {
 		}, {
 			"kinds", header + `<row><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c></row><row><c t="str"><f>A1</f><v>x_x000A_y</v></c><c t="d"><v>2024-02-29</v></c></row>` +
 				`<row><c><f>1+1</f><v>2</v></c><c><f>1/0</f></c></row>`,
-			nil, Dialect{},
+			nil, oldDialect{},
 			[][]string{{"a", "b"}, {"true", "#N/A"}, {"x\ny", "2024-02-29"}, {"2"}},
 			[]string{`sheet "One": 1 formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it`},
 		}, {
 			"dates from 1904", header + `<row><c s="1"><v>0</v></c><c s="1"><v>43889</v></c></row><row><c s="0"><v>43889</v></c><c s="9"><v>1</v></c></row>`,
-			styles, Dialect{},
+			styles, oldDialect{},
 			[][]string{{"a", "b"}, {"1904-01-01", "2024-02-29"}, {"43889", "1"}}, nil,
 		}, {
 			"gaps", `<row r="3"/><row r="4">` + `<c r="B4"><v>2</v></c></row><row r="7" spans="1:3"><c r="A7" s="1"/><c r="D7"><v>1</v></c></row>` +
 				`<row r="9"><c r="B9" t="inlineStr"><is><t/></is></c></row><row r="10"><c r="C10"><v>3</v></c><c r="A10"><v>1</v></c></row>`,
-			nil, Dialect{},
+			nil, oldDialect{},
 			[][]string{{"", "2", "", ""}, {"", "", "", "1"}, {"1", "", "3"}},
 			[]string{`sheet "One": there are values right of the header, the first in D7; columns without a name are called by their position, such as column_3`},
 		}, {
 			"prefixes and comments", "", map[string]string{
 				"xl/worksheets/sheet1.xml": `<x:worksheet xmlns:x="x" xmlns:y="x"><x:sheetData><x:row><y:c t="inlineStr"><x:is><x:t>a<!-- no -->` +
 					`<![CDATA[<b>]]>&amp;</x:t></x:is></y:c></x:row></x:sheetData></x:worksheet>`,
-			}, Dialect{}, [][]string{{"a<b>&"}}, nil,
+			}, oldDialect{}, [][]string{{"a<b>&"}}, nil,
 		}, {
-			"no header", header, nil, Dialect{NoHeader: true}, [][]string{{"", ""}, {"a", "b"}}, nil,
+			"no header", header, nil, oldDialect{NoHeader: true}, [][]string{{"", ""}, {"a", "b"}}, nil,
 		}, {
 			"two rows of header below a title", `<row r="1"><c><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `3"`) +
 				`<row r="5"><c r="A5"><v>1</v></c><c r="C5"><v>3</v></c></row><row r="6"><c r="A6"><v>9</v></c></row>`,
-			nil, Dialect{HeaderRows: []int{3, 5}, HeaderJoin: "/"}, [][]string{{"a/1", "b", "3"}, {"9"}}, nil,
+			nil, oldDialect{HeaderRows: []int{3, 5}, HeaderJoin: "/"}, [][]string{{"a/1", "b", "3"}, {"9"}}, nil,
 		}, {
 			"rows that are no records", header + `<row r="2"><c><v>1</v></c></row><row r="3"><c><v>2</v></c></row>`,
-			nil, Dialect{CommentRows: []int{2}}, [][]string{{"a", "b"}, {"2"}}, nil,
+			nil, oldDialect{CommentRows: []int{2}}, [][]string{{"a", "b"}, {"2"}}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,18 +247,18 @@ func TestXLSX_Sheets(t *testing.T) {
 	const others = `only the sheet "Prices 2024" is published; add # and its name to the file to publish another: "Hidden" (hidden), "Empty"`
 	for _, c := range []struct {
 		name    string
-		dialect Dialect
+		dialect oldDialect
 		want    string // the header, or the error
 		notes   []string
 	}{
-		{"the first with content", Dialect{}, "two", []string{others}},
-		{"by name", Dialect{Sheet: "Prices 2024"}, "two", nil},
-		{"by name in another case", Dialect{Sheet: "prices 2024"}, "two", nil},
-		{"a hidden one", Dialect{Sheet: "Hidden"}, "three", nil},
-		{"by number", Dialect{SheetNumber: 1}, "three", nil},
-		{"unknown", Dialect{Sheet: "Prices 2023"}, `there is no sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
-		{"unknown number", Dialect{SheetNumber: 4}, `there is no sheet number 4; sheets: Hidden, Empty, Prices 2024`, nil},
-		{"empty", Dialect{Sheet: "Empty"}, `sheet "Empty" is empty; write the names of the columns in its first row: no cell has a value`, nil},
+		{"the first with content", oldDialect{}, "two", []string{others}},
+		{"by name", oldDialect{Sheet: "Prices 2024"}, "two", nil},
+		{"by name in another case", oldDialect{Sheet: "prices 2024"}, "two", nil},
+		{"a hidden one", oldDialect{Sheet: "Hidden"}, "three", nil},
+		{"by number", oldDialect{SheetNumber: 1}, "three", nil},
+		{"unknown", oldDialect{Sheet: "Prices 2023"}, `there is no sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
+		{"unknown number", oldDialect{SheetNumber: 4}, `there is no sheet number 4; sheets: Hidden, Empty, Prices 2024`, nil},
+		{"empty", oldDialect{Sheet: "Empty"}, `sheet "Empty" is empty; write the names of the columns in its first row: no cell has a value`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -371,7 +371,7 @@ func TestXLSX_Refused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := readXLSX([]byte(c.file), Dialect{})
+			_, _, err := readXLSX([]byte(c.file), oldDialect{})
 			if err == nil || err.Error() != c.want || herb.CodeOf(err) != herb.CodeInvalid {
 				t.Errorf("got error  %v\nwant error %s", err, c.want)
 			}
@@ -393,7 +393,7 @@ func TestXLSX_ManyTexts(t *testing.T) {
 	}
 	sst.WriteString("</sst>")
 	b := book(t, sheet.String(), map[string]string{"xl/sharedStrings.xml": sst.String()})
-	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), Dialect{}, 0)
+	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), oldDialect{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,12 +430,12 @@ func TestXLSX_Damaged(t *testing.T) {
 	t.Parallel()
 	whole := smallBook(t)
 	for n := range whole {
-		if _, _, err := readXLSX(whole[:n], Dialect{}); herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readXLSX(whole[:n], oldDialect{}); herb.CodeOf(err) != herb.CodeInvalid {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 		changed := bytes.Clone(whole)
 		changed[n] ^= 1 << (n % 8)
-		if _, _, err := readXLSX(changed, Dialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readXLSX(changed, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Fatalf("byte %d changed: %v", n, err)
 		}
 	}
@@ -454,7 +454,7 @@ func FuzzXLSX(f *testing.F) {
 	f.Add(`<row r="9"><c r="AB9" t="s"><v>0</v></c><c s="0"><v>1e5</v></c></row>`, `<sst><si><r><t>_x000D_</t></r></si></sst>`, ``)
 	f.Fuzz(func(t *testing.T, sheet, texts, styles string) {
 		b := book(t, sheet, map[string]string{"xl/sharedStrings.xml": texts, "xl/styles.xml": styles})
-		if _, _, err := readXLSX(b, Dialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readXLSX(b, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
 		}
 	})
@@ -464,7 +464,7 @@ func FuzzXLSX(f *testing.F) {
 func FuzzXLSXFile(f *testing.F) {
 	f.Add(smallBook(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, _, err := readXLSX(b, Dialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readXLSX(b, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
 		}
 	})

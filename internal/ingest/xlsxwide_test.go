@@ -141,7 +141,7 @@ func TestXLSX_Namespaces(t *testing.T) {
 				"xl/workbook.xml":          `<workbook ` + main + ` ` + relations + `>` + c.book + `</workbook>`,
 				"xl/styles.xml":            styles,
 				"xl/worksheets/sheet1.xml": `<worksheet ` + main + `><sheetData>` + c.sheet + `</sheetData></worksheet>`,
-			}), Dialect{})
+			}), oldDialect{})
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("error %v (-want +got):\n%s", err, diff)
 			}
@@ -152,11 +152,11 @@ func TestXLSX_Namespaces(t *testing.T) {
 // TestXLSX_CellKinds reads cells that writers put together in unusual ways.
 func TestXLSX_CellKinds(t *testing.T) {
 	t.Parallel()
-	got, _, err := readXLSX(book(t, header+`<row><c t="inlineStr"><v>x</v></c><c><is><t>y</t></is></c></row>`, nil), Dialect{})
+	got, _, err := readXLSX(book(t, header+`<row><c t="inlineStr"><v>x</v></c><c><is><t>y</t></is></c></row>`, nil), oldDialect{})
 	if diff := cmp.Diff([][]string{{"a", "b"}, {"x", "y"}}, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-	_, _, err = readXLSX(book(t, header+`<row r="2"><c r="AB2"><v>1</v></c><c r="AB2"><v>2</v></c></row>`, nil), Dialect{})
+	_, _, err = readXLSX(book(t, header+`<row r="2"><c r="AB2"><v>1</v></c><c r="AB2"><v>2</v></c></row>`, nil), oldDialect{})
 	if err == nil || !strings.Contains(err.Error(), `sheet "One", row 2: the cell AB2 occurs twice`) {
 		t.Errorf("a cell that occurs twice: %v", err)
 	}

@@ -118,7 +118,7 @@ func (d Dir) failure(path string, err error) error {
 }
 
 func (d Dir) escape(path string) error {
-	return herb.Wrap(herb.CodeInvalid, ErrEscapes, "%s leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", path, d.path)
+	return herb.Wrap(herb.CodeInvalid, ErrEscapes, "%s: leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", path, d.path)
 }
 
 // CannotRead returns the error for a path that cannot be opened. The message of the operating system repeats the path, so
@@ -130,5 +130,5 @@ func CannotRead(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
-	return herb.Wrap(herb.CodeInvalid, err, "cannot read %s", path)
+	return herb.Wrap(herb.CodeInvalid, err, "%s: cannot be read", path)
 }

@@ -274,19 +274,26 @@ func (f *File) Sum() ([sha256.Size]byte, error) {
 			return sum, err
 		}
 	}
-	if f.changed() {
-		return sum, herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
+	if err := f.Changed(); err != nil {
+		return sum, err
 	}
 	return [sha256.Size]byte(f.sum.Sum(nil)), nil
 }
 
-// changed reports whether the file or a companion changed since it was opened.
+// Changed fails with herb.CodeUnavailable if the file or a companion changed since it was opened.
+func (f *File) Changed() error {
+	if !f.changed() {
+		return nil
+	}
+	return herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
+}
+
 func (f *File) changed() bool {
 	d, ok := f.stored.(diskFile)
 	if !ok {
 		return false
 	}
-	if d.changed() || f.hashed != d.Size() {
+	if d.changed() {
 		return true
 	}
 	for _, b := range f.beside {
@@ -346,7 +353,7 @@ func (s *storedAt) ReadAt(p []byte, at int64) (int, error) {
 		s.f.failed = err
 		return 0, err
 	}
-	n, err := s.f.stored.ReadAt(p, at)
+	n, err := io.NewSectionReader(s.f.stored, 0, s.f.stored.Size()).ReadAt(p, at) // not what is appended meanwhile
 	if err != nil && err != io.EOF {
 		s.f.failed = err
 	}

@@ -29,7 +29,7 @@ func (f *File) openArchive() error {
 		name := strings.ReplaceAll(e.Name, `\`, "/")
 		base := path.Base(name)
 		switch {
-		case name == "[Content_Types].xml" || name == "mimetype":
+		case name == "[Content_Types].xml" || name == "mimetype" || strings.HasPrefix(name, "xl/"):
 			f.kind = kindNone
 			return nil
 		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):

@@ -1,0 +1,414 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
+)
+
+// pass reads the files of a source once, one after the other, as one table. The rows go to a spill file while they are
+// hashed and, unless settings narrow them, surveyed.
+type pass struct {
+	src     Source
+	opts    Options
+	formats []rows.Format
+	dir     file.Dir
+	size    int64 // of all files
+	before  int64 // of the files that have been read
+
+	format   rows.Format
+	detected rows.Options // of the first file
+	columns  []rows.Column
+	known    map[columnKey]int // positions of the columns, by name
+	index    []int             // position of each column of the current file
+	cells    [][]byte
+
+	spill  *spill
+	count  int                // rows
+	raw    []herb.ColumnCells // what the format yielded, with the numbers of rows
+	survey *survey            // nil: after the pass
+	notes  []string
+	sums   [][sha256.Size]byte // of the files
+}
+
+// columnKey identifies a column by its name and the number of columns before it that have the same name.
+type columnKey struct {
+	name string
+	nth  int
+}
+
+// files returns the paths of a source.
+func (s Source) files() []string { return append([]string{s.Path}, s.Parts...) }
+
+// name returns the name of a file of the source in messages.
+func (s Source) name(i int) string {
+	if i == 0 && s.Called != "" {
+		return s.Called
+	}
+	return s.files()[i]
+}
+
+// dir opens the folder that the files of a source must not lead out of. The caller closes it.
+func (s Source) dir() (file.Dir, error) {
+	if s.Root == "" {
+		return file.Dir{}, nil
+	}
+	top, err := file.OpenDir(s.Root)
+	if err != nil || s.Base == "" {
+		return top, err
+	}
+	defer top.Close()
+	return top.Sub(filepath.Join(s.Root, s.Base))
+}
+
+// inline returns the records that the source has in place of a file: JSON, or the text that a JSON string holds.
+func (s Source) inline() []byte {
+	var text string
+	if err := json.Unmarshal(s.Inline, &text); err == nil {
+		return []byte(text)
+	}
+	return s.Inline
+}
+
+// read reads all files. After an error, the pass holds nothing.
+func read(ctx context.Context, src Source, opts Options, formats []rows.Format) (p *pass, err error) {
+	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
+	if !src.narrows() {
+		p.survey = newSurvey()
+	}
+	if p.dir, err = src.dir(); err != nil {
+		return nil, err
+	}
+	defer p.dir.Close()
+	files := src.files()
+	if src.Inline != nil || src.Input != nil {
+		files = files[:1]
+	}
+	for i := range files {
+		if err == nil {
+			err = p.measure(i)
+		}
+	}
+	for i := range files {
+		if err == nil {
+			err = p.readFile(ctx, i)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.spill.Close())
+	}
+	return p, nil
+}
+
+// measure adds the size of a file, and fails if it does not exist.
+func (p *pass) measure(i int) error {
+	switch {
+	case p.src.Inline != nil:
+		p.size = int64(len(p.src.Inline))
+		return nil
+	case p.src.Input != nil:
+		p.size = p.src.Input.size
+		return nil
+	}
+	info, err := p.dir.Stat(p.src.files()[i])
+	if err == nil {
+		p.size += info.Size()
+	}
+	return err
+}
+
+// open opens a file.
+func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
+	o := file.Options{Dir: p.dir, Temp: p.opts.Temp, IsTable: isTable}
+	if p.opts.Progress != nil {
+		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
+	}
+	switch {
+	case p.src.Inline != nil:
+		content := p.src.inline()
+		return file.New(ctx, "", bytes.NewReader(content), int64(len(content)), o)
+	case p.src.Input != nil:
+		return file.New(ctx, "", p.src.Input.file, p.src.Input.size, o)
+	}
+	return file.Open(ctx, p.src.files()[i], o)
+}
+
+// readFile reads one file. Its errors name it.
+func (p *pass) readFile(ctx context.Context, i int) error {
+	f, err := p.open(ctx, i)
+	if err != nil {
+		return located(p.src.name(i), err)
+	}
+	defer f.Close()
+	if err := p.readRows(ctx, f, i); err != nil {
+		return located(p.src.name(i), cause(f, err))
+	}
+	sum, err := f.Sum()
+	if err != nil {
+		return located(p.src.name(i), err)
+	}
+	p.sums = append(p.sums, sum)
+	p.before += f.Size()
+	return nil
+}
+
+// cause returns why reading rows failed: what is wrong with the stored file takes precedence over its content.
+func cause(f *file.File, err error) error {
+	if f.Err() != nil {
+		return f.Err()
+	}
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		return err
+	}
+	return cmp.Or(f.Changed(), f.Damage(), err)
+}
+
+// readRows reads the rows of one file.
+func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
+	r, err := p.start(ctx, f, i)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	where := r.Position
+	if i > 0 {
+		where = func() string { return p.src.name(i) + ", " + r.Position() }
+	}
+	for {
+		cells, err := r.Next()
+		if alignErr := p.align(r.Columns(), i); alignErr != nil && (err == nil || err == io.EOF) {
+			return alignErr
+		}
+		switch {
+		case err == io.EOF:
+			for _, n := range r.Notes() {
+				p.note(i, n)
+			}
+			if i == 0 {
+				p.detected = r.Options()
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := p.add(cells, where); err != nil {
+			return err
+		}
+	}
+}
+
+// start opens the rows of a file within its budget.
+func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error) {
+	format, note, err := f.Detect(p.formats, string(p.src.Format))
+	if err != nil {
+		return nil, err
+	}
+	p.note(i, note)
+	if i > 0 && p.format.Name != format.Name {
+		return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name, p.src.name(0), p.format.Name)
+	}
+	p.format = format
+	o := p.src.Dialect
+	o.Encoding = p.src.Encoding
+	if o.Names == nil && i == 0 {
+		for _, s := range p.src.Fields {
+			o.Names = append(o.Names, s.From)
+		}
+	} else if i > 0 {
+		o.Names = columnNames(p.columns)
+	}
+	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{Record: p.opts.MaxRecord})
+	r, err := format.Open(ctx, f, o, budget)
+	if err != nil {
+		return nil, err
+	}
+	p.index = p.index[:0]
+	if i > 0 && !format.Keyed {
+		if err := p.compareColumns(r.Columns()); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
+	return rows.Limit(r, budget), nil
+}
+
+// columnNames returns the names of columns.
+func columnNames(columns []rows.Column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// compareColumns fails if the columns of a part are not those of the first file. Columns without a name at the end are
+// not compared: they come from rows that are wider than the header.
+func (p *pass) compareColumns(columns []rows.Column) error {
+	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.name(0)
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
+				clip(got[i]), clip(want[i]), first)
+		}
+	}
+	if len(got) != len(want) {
+		return herb.Invalidf("the file has %d columns, and %s has %d; all parts must have the same columns in the same order", len(got),
+			first, len(want))
+	}
+	return nil
+}
+
+// trimUnnamed returns names without the empty ones at the end.
+func trimUnnamed(names []string) []string {
+	for len(names) > 0 && names[len(names)-1] == "" {
+		names = names[:len(names)-1]
+	}
+	return names
+}
+
+// align assigns positions to the columns of the current file that are new since the last call.
+func (p *pass) align(columns []rows.Column, i int) error {
+	if len(columns) == len(p.index) {
+		return nil
+	}
+	nth := map[string]int{}
+	for k, c := range columns {
+		key := columnKey{c.Name, nth[c.Name]}
+		nth[c.Name]++
+		if k < len(p.index) {
+			continue
+		}
+		at := k
+		if p.format.Keyed {
+			var ok bool
+			if at, ok = p.known[key]; !ok {
+				at = len(p.columns)
+			}
+		}
+		if at == len(p.columns) {
+			p.columns = append(p.columns, c)
+			p.raw = append(p.raw, herb.ColumnCells{})
+			p.known[key] = at
+		} else if p.columns[at].Type != c.Type {
+			p.columns[at].Type = "" // parts declare different types
+		}
+		p.index = append(p.index, at)
+	}
+	if len(p.columns) > rows.MaxColumns {
+		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns, rows.MaxColumns)
+	}
+	return nil
+}
+
+// add adds a row of the current file.
+func (p *pass) add(cells [][]byte, where func() string) error {
+	p.cells = p.cells[:0]
+	for i, c := range cells {
+		at := p.index[i]
+		for len(p.cells) <= at {
+			p.cells = append(p.cells, nil)
+		}
+		p.cells[at] = c
+		p.raw[at].Add(p.count, c)
+	}
+	p.count++
+	if p.survey != nil {
+		p.survey.add(p.cells, where)
+	}
+	return p.spill.add(p.cells)
+}
+
+// note records a note about a file.
+func (p *pass) note(i int, s string) {
+	if s == "" {
+		return
+	}
+	if len(p.src.Parts) > 0 {
+		s = p.src.name(i) + ": " + s
+	}
+	p.notes = append(p.notes, s)
+}
+
+// hash returns the hash of all files.
+func (p *pass) hash() [sha256.Size]byte {
+	if len(p.sums) == 1 {
+		return p.sums[0]
+	}
+	h := sha256.New()
+	for _, s := range p.sums {
+		h.Write(s[:])
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// conclude completes the survey: with the names of the columns, and from the spill file if settings narrow the rows.
+func (p *pass) conclude(ctx context.Context) (*survey, *narrower, error) {
+	names := nameColumns(columnNames(p.columns))
+	n, err := newNarrower(p.src, names, p.format.Keyed)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := p.survey
+	if s == nil {
+		s = newSurvey()
+		if err := p.surveySpill(ctx, s, n); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.columns = names
+	s.grow(len(names))
+	if n == nil && !slices.Equal(s.cells, p.raw) {
+		return nil, nil, errors.New("the survey does not have the cells of the source")
+	}
+	return s, n, nil
+}
+
+// surveySpill surveys the rows of the spill file, narrowed. The cells that remain and those that were removed must be
+// those that the format yielded.
+func (p *pass) surveySpill(ctx context.Context, s *survey, n *narrower) error {
+	in, err := p.spill.rows(nil)
+	if err != nil {
+		return err
+	}
+	kept := make([]herb.ColumnCells, len(p.raw))
+	for row := 0; ; row++ {
+		cells, err := in.next()
+		if err == nil && row%4096 == 0 {
+			err = context.Cause(ctx)
+		}
+		switch {
+		case err == io.EOF:
+			for i := range kept {
+				if n != nil {
+					kept[i] = kept[i].Plus(n.removed[i])
+				}
+				if kept[i] != p.raw[i] {
+					return fmt.Errorf("applying include and missing values changed column %d", i+1)
+				}
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+		if n != nil {
+			var ok bool
+			if cells, ok = n.apply(cells); !ok {
+				continue
+			}
+		}
+		for i, c := range cells {
+			kept[i].Add(row, c)
+		}
+		s.add(cells, func() string { return fmt.Sprintf("row %d", row+1) })
+	}
+}
