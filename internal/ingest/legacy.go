@@ -30,15 +30,6 @@ func legacyFormats() []rows.Format {
 			return openLegacyCSV(ctx, f, o, b)
 		}},
 		{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl"}, Matches: beginsLikeJSON, Open: openLegacyJSON, Keyed: true},
-		{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Matches: func(h []byte) bool { return strings.HasPrefix(string(h), "PAR1") },
-			Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-				at, size, err := f.Random()
-				if err != nil {
-					return nil, err
-				}
-				p, err := newParquetReader(at, size)
-				return newLegacy(p, p, o, err)
-			}},
 		{Name: "xlsx", Extensions: []string{".xlsx", ".xlsm"}, Matches: isWorkbook, Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 			at, size, err := f.Random()
 			if err != nil {
@@ -47,15 +38,6 @@ func legacyFormats() []rows.Format {
 			x, err := newXLSXReader(at, size, legacyOf(o), 0)
 			return newLegacy(x, x, o, err)
 		}},
-		{Name: "sqlite", Extensions: []string{".sqlite", ".sqlite3", ".db"}, Matches: func(h []byte) bool { return strings.HasPrefix(string(h), sqliteHead) },
-			Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-				path, err := f.Path()
-				if err != nil {
-					return nil, err
-				}
-				s, err := newSQLiteReader(ctx, path, o.Table, f.Size(), func(int64) {})
-				return newLegacy(s, s, o, err)
-			}},
 	}
 }
 

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 )
 
 // splitPart takes the name of a part from a path: garden.db#plants is the table plants. A file that has the whole name
@@ -63,26 +63,32 @@ func (f *finder) part(path, part string) {
 	f.named(src, name)
 }
 
-// tables takes up the tables of a database. It is false if there is only one, which goes by the name of the file, and if
-// the database cannot be read, which is told where it is published.
+// tables adds a source for each table of a file. It returns false if there are fewer than two, so that the file itself is
+// the source, and if the file cannot be read, which is reported when it is published.
 func (f *finder) tables(in file.Dir, path string) bool {
-	before, err := in.Stat(path)
-	if err != nil {
-		return false
-	}
-	names, err := tablesIn(context.Background(), path)
+	names, err := listTables(context.Background(), in, path)
 	if err != nil || len(names) < 2 {
-		return false
-	}
-	// SQLite opens the file by its name: that must have led to the same file all the time.
-	byName, err := os.Stat(path)
-	if after, inErr := in.Stat(path); err != nil || inErr != nil || !os.SameFile(before, after) || !os.SameFile(before, byName) {
 		return false
 	}
 	for _, name := range names {
 		f.named(Source{Path: path, Root: in.Path(), Dialect: Dialect{Table: name}}, name)
 	}
 	return true
+}
+
+// listTables lists the tables of a file.
+func listTables(ctx context.Context, in file.Dir, path string) ([]string, error) {
+	f, err := file.Open(ctx, path, file.Options{Dir: in, InPlace: true})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	format, _, err := f.Detect(formats(), "")
+	if err != nil || format.Tables == nil {
+		return nil, err
+	}
+	names, err := format.Tables(ctx, f, rows.Options{}, rows.NewBudget(ctx, f.Size(), rows.Limits{}))
+	return names, errors.Join(err, f.Changed())
 }
 
 // named adds a source that is called after a part of its file.
@@ -99,18 +105,17 @@ func (f *finder) named(src Source, name string) {
 	f.sources = append(f.sources, src)
 }
 
-// isOtherDatabase reports whether a file in a folder is called like a database but is none: many programs call theirs
-// .db, too.
+// isOtherDatabase reports whether a file in a folder has the extension of a database but is none: other programs use .db
+// too.
 func isOtherDatabase(in file.Dir, path string) bool {
 	if format, _ := formatOf(path); format != FormatSQLite {
 		return false
 	}
-	f, err := in.Open(path)
+	f, err := file.Open(context.Background(), path, file.Options{Dir: in})
 	if err != nil {
-		return false // which is told where it is published
+		return false // reported when it is published
 	}
 	defer f.Close()
-	head := make([]byte, len(sqliteHead))
-	_, err = io.ReadFull(f, head)
-	return err != nil || string(head) != sqliteHead
+	format, _, err := f.Detect(formats(), "")
+	return err != nil || Format(format.Name) != FormatSQLite
 }

@@ -192,6 +192,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 		}
 		switch {
 		case err == io.EOF:
+			p.mergeTypes(r.Columns(), i)
 			for _, n := range r.Notes() {
 				p.note(i, n)
 			}
@@ -299,8 +300,6 @@ func (p *pass) align(columns []rows.Column, i int) error {
 			p.columns = append(p.columns, c)
 			p.raw = append(p.raw, herb.ColumnCells{})
 			p.known[key] = at
-		} else if p.columns[at].Type != c.Type {
-			p.columns[at].Type = "" // parts declare different types
 		}
 		p.index = append(p.index, at)
 	}
@@ -308,6 +307,18 @@ func (p *pass) align(columns []rows.Column, i int) error {
 		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns, rows.MaxColumns)
 	}
 	return nil
+}
+
+// mergeTypes takes over the types that a file declares. Types that differ between files are inferred.
+func (p *pass) mergeTypes(columns []rows.Column, i int) {
+	for k, c := range columns {
+		switch t := &p.columns[p.index[k]].Type; {
+		case i == 0:
+			*t = c.Type
+		case *t != c.Type:
+			*t = ""
+		}
+	}
 }
 
 // add adds a row of the current file.

@@ -5,11 +5,15 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/parquetrows"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/sqliterows"
 )
 
 // formats is the registry. The first format is that of files whose content and name do not say otherwise.
-func formats() []rows.Format { return legacyFormats() }
+func formats() []rows.Format {
+	return append(legacyFormats(), parquetrows.Format(), sqliterows.Format())
+}
 
 // FormatNames returns the names of formats that a user may give: names and extensions.
 func FormatNames() []string {

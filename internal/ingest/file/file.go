@@ -30,6 +30,7 @@ func companions() []string { return []string{"-wal", "-journal"} }
 // Options configure how a file is opened.
 type Options struct {
 	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
+	InPlace  bool                   // Path never copies; the caller calls Changed afterwards
 	Temp     string                 // folder of temporary files; empty: that of the system
 	IsTable  func(name string) bool // reports whether an archive entry of this name is a table; nil: only entry counts
 	Progress func(read int64)       // called with the number of stored bytes read so far; nil disables it
@@ -213,7 +214,7 @@ func (f *File) Random() (io.ReaderAt, int64, error) {
 
 // Path implements rows.File.
 func (f *File) Path() (string, error) {
-	if f.kind == kindNone && f.path != "" && f.opts.Dir.root == nil {
+	if f.kind == kindNone && f.path != "" && (f.opts.Dir.root == nil || f.opts.InPlace) {
 		f.byPath = true
 		return f.path, nil
 	}

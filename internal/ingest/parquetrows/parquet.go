@@ -44,6 +44,7 @@ type reader struct {
 	meta    *fileMetadata
 	leaves  []*node // in the order of the column chunks of a row group
 	table   []column
+	columns []rows.Column
 	unpack  *decompressor
 	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
@@ -90,18 +91,16 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 			r.unpack.zstd.Close()
 			return nil, r.locate(err, "column %q", rows.Clip(c.name))
 		}
+		r.columns = append(r.columns, rows.Column{Name: c.name, Type: columnType(c.node)})
 	}
 	return r, nil
 }
 
 // Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column {
-	columns := make([]rows.Column, len(r.table))
-	for i, c := range r.table {
-		columns[i] = rows.Column{Name: c.name, Type: columnType(c.node)}
-	}
-	return columns
-}
+func (r *reader) Columns() []rows.Column { return r.columns }
+
+// Options implements rows.Rows. Nothing about a Parquet file is optional.
+func (r *reader) Options() rows.Options { return rows.Options{} }
 
 // Types that herb does not declare yet.
 const (
@@ -143,6 +142,9 @@ func (r *reader) Notes() []string { return nil }
 func (r *reader) Next() (cells [][]byte, err error) {
 	for r.left == 0 {
 		if err := r.nextGroup(); err != nil {
+			for i, c := range r.table { // the values of lists have been seen
+				r.columns[i].Type = columnType(c.node)
+			}
 			return nil, err
 		}
 	}

@@ -40,7 +40,11 @@ func Format() rows.Format {
 				return nil, err
 			}
 			tables, err := db.listTables()
-			return namesOf(tables, "table", "view"), errors.Join(err, db.Close())
+			names := namesOf(tables, "table")
+			if len(names) == 0 {
+				names = namesOf(tables, "view")
+			}
+			return names, errors.Join(err, db.Close())
 		},
 	}
 }
@@ -51,8 +55,8 @@ type reader struct {
 	rows    *sql.Rows
 	table   string
 	columns []column
+	named   []rows.Column // their types are known after the last row
 	row     int64
-	ended   bool
 	values  []any // of the row
 	into    []any // pointers to values
 	buf     []byte
@@ -122,6 +126,7 @@ func (r *reader) describe(t table) (order string, err error) {
 		}
 		names = append(names, strings.ToLower(name))
 		r.columns = append(r.columns, column{name: name, affinity: affinityOf(declared)})
+		r.named = append(r.named, rows.Column{Name: name})
 		if position > 0 {
 			primary[position] = quote(name)
 		}
@@ -153,15 +158,10 @@ func (r *reader) describe(t table) (order string, err error) {
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column {
-	columns := make([]rows.Column, len(r.columns))
-	for i, c := range r.columns {
-		if columns[i].Name = c.name; r.ended {
-			columns[i].Type = c.declaredType()
-		}
-	}
-	return columns
-}
+func (r *reader) Columns() []rows.Column { return r.named }
+
+// Options implements rows.Rows.
+func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
@@ -182,7 +182,9 @@ func (r *reader) Next() ([][]byte, error) {
 	case err != nil:
 		return nil, r.db.mapError(err)
 	case !more:
-		r.ended = true
+		for i := range r.columns {
+			r.named[i].Type = r.columns[i].declaredType()
+		}
 		return nil, io.EOF
 	}
 	r.row++
