@@ -54,6 +54,16 @@ func readFixed(t *testing.T, src Source, names []string, content [][]string) (*p
 	return read(t.Context(), src, Options{}, []rows.Format{format})
 }
 
+// respill replaces the rows of the spill file.
+func respill(content ...[]string) func(p *pass) {
+	return func(p *pass) {
+		p.spill = &spill{}
+		for _, r := range content {
+			_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
+		}
+	}
+}
+
 // TestReconcile_faults proves that the certificate detects faults between the reader of a format and the listing.
 func TestReconcile_faults(t *testing.T) {
 	t.Parallel()
@@ -73,19 +83,13 @@ func TestReconcile_faults(t *testing.T) {
 		{"a cell is lost", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], ""} }, "but the listing has 5"},
 		{"columns are swapped", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[2], r[1], r[0]} }, `field "a" does not hold the values of column "a"`},
 		{"a value is changed", Source{}, nil, func(r herb.Record) herb.Record { return herb.Record{r[0], r[1], strings.ToUpper(r[2])} }, `field "c" does not hold`},
-		{"the spill file loses a row", include, func(p *pass) {
-			p.spill = &spill{}
-			for _, r := range [][]string{content[0], content[2]} {
-				_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
-			}
+		{"the spill file loses a row", Source{}, respill(content[0], content[2]), nil, "but the listing has 6"},
+		{"the spill file loses a row, narrowed", include, respill(content[1], content[2]), nil, "but the listing has 2"},
+		{"the spill file swaps two values", Source{}, respill([]string{"3", "x", "p"}, content[1], []string{"1", "z", "NA"}), nil, `field "a" does not hold`},
+		{"the narrower empties another cell", include, func(p *pass) { p.view.narrower.removed[1].Filled++ }, nil, "changed column 2"},
+		{"the narrower keeps a cell in the wrong column", include, func(p *pass) {
+			p.view.kept[0], p.view.kept[1] = p.view.kept[1], p.view.kept[0]
 		}, nil, "changed column 1"},
-		{"the spill file swaps two values", include, func(p *pass) {
-			p.spill = &spill{}
-			for _, r := range [][]string{{"3", "x", "p"}, content[1], {"1", "z", "NA"}} {
-				_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
-			}
-		}, nil, "changed column 1"},
-		{"the survey misses a cell", Source{}, func(p *pass) { p.survey.cells[1].Filled-- }, nil, "does not have the cells"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,22 +10,22 @@ import (
 
 // details checks what is said of a dataset against the fields that it has. A primary key that names others is dropped
 // with a note, because descriptors that were written for other programs have such; an order is ours, so it is refused.
-func details(src Source, e *exposure) (herb.Details, error) {
+func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
 	for _, name := range src.PrimaryKey {
-		i := fieldOf(src, e.fields, name)
+		i := fieldOf(src, fields, name)
 		if i < 0 {
-			e.warnings = append(e.warnings, fmt.Sprintf("the primary key is not used, because there is no field %q", clip(name)))
+			e.notes = append(e.notes, fmt.Sprintf("the primary key is not used, because there is no field %q", clip(name)))
 			d.PrimaryKey = nil
 			break
 		}
-		d.PrimaryKey = append(d.PrimaryKey, e.fields[i].Name)
+		d.PrimaryKey = append(d.PrimaryKey, fields[i].Name)
 	}
 	if src.Order.Field == "" {
 		return d, nil
 	}
 	sortable := []string{}
-	for _, f := range e.fields {
+	for _, f := range fields {
 		if f.Sortable {
 			sortable = append(sortable, f.Name)
 		}

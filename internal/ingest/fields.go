@@ -1,12 +1,15 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
 )
 
 // nameColumns gives every column a name of its own: column_3 where the third has none, name_2, name_3 … where a name is
@@ -45,69 +48,118 @@ func nameColumns(names []string) []string {
 	return out
 }
 
-// exposure is how the columns of a file become the fields of a dataset.
+// exposure assigns the columns of a file to the fields of a dataset.
 type exposure struct {
-	fields   []herb.Field
-	pick     []int // the column of each field
-	warnings []string
+	columns  []string // unique names
+	settings []FieldSetting
+	pick     []int // the column of each field; math.MaxInt: none
+	profiles []*profile.Field
+	notes    []string
 }
 
-// expose decides which columns are exposed and how their values compare.
-func expose(src Source, columns []string, profiles []*profile, keyed bool) (exposure, error) {
-	e := exposure{warnings: slices.Clone(src.Notes)}
+// newExposure resolves the field settings of a source, or exposes every column. A field whose type is declared is checked
+// by the survey from then on.
+func newExposure(src Source, columns []string, keyed bool, s *profile.Survey) (*exposure, error) {
+	e := &exposure{columns: columns, notes: slices.Clone(src.Notes)}
 	if len(src.Fields) == 0 {
 		for i, name := range columns {
-			e.add(FieldSetting{Name: name, From: name}, profiles[i], i)
+			e.settings, e.pick = append(e.settings, FieldSetting{Name: name, From: name}), append(e.pick, i)
 		}
-		return e, nil
-	}
-	pick, notes, err := match(src, columns, keyed)
-	if err != nil {
-		return exposure{}, err
-	}
-	e.warnings = append(e.warnings, notes...)
-	for k, s := range src.Fields {
-		switch i := pick[k]; {
-		case i >= 0:
-			e.add(s, profiles[i], i)
-		case len(columns) == 0: // no record, so that nothing says what the columns are
-			e.add(s, newProfile(), math.MaxInt)
+	} else {
+		pick, notes, err := match(src, columns, keyed)
+		if err != nil {
+			return nil, err
 		}
+		e.notes = append(e.notes, notes...)
+		for k, f := range src.Fields {
+			switch {
+			case pick[k] >= 0:
+				e.settings, e.pick = append(e.settings, f), append(e.pick, pick[k])
+			case len(columns) == 0: // without records nothing says what the columns are
+				e.settings, e.pick = append(e.settings, f), append(e.pick, math.MaxInt)
+			}
+		}
+	}
+	for k, f := range e.settings {
+		schema := f.Schema
+		schema.Type = string(f.Type)
+		p, err := s.Field(min(e.pick[k], len(columns)+k), schema)
+		if err != nil {
+			return nil, fieldError(f.Name, err)
+		}
+		e.profiles = append(e.profiles, p)
 	}
 	return e, nil
 }
 
-func (e *exposure) add(s FieldSetting, p *profile, column int) {
-	inferred, address := p.infer(s.From)
-	f := herb.Field{
-		Name: s.Name, Type: s.Type, Title: s.Title, Description: s.Description, Filterable: true, Sortable: true, Weight: s.Weight,
+// fieldError adds the name of a field to an error.
+func fieldError(name string, err error) error {
+	if e, ok := errors.AsType[*herb.Error](err); ok {
+		return herb.Wrap(e.Code, e.Err, "field %q: %s", name, e.Message)
 	}
-	switch {
-	case s.Type == "":
-		f.Type = inferred
-	case s.Type == herb.TypeNumber && p.notNumber != nil:
-		f.Type = e.fallBack(s, *p.notNumber, "plain decimal notation such as -3, 25 or 12.50")
-	case s.Type == herb.TypeDate && p.notDate != nil:
-		f.Type = e.fallBack(s, *p.notDate, "a date such as 2024-02-29")
-	}
-	f.Searchable = f.Type == herb.TypeList || f.Type == herb.TypeText && !address
-	for _, flag := range []struct{ to, from *bool }{
-		{&f.Searchable, s.Searchable}, {&f.Filterable, s.Filterable}, {&f.Sortable, s.Sortable},
-	} {
-		if flag.from != nil {
-			*flag.to = *flag.from
-		}
-	}
-	if f.Weight > 0 && !f.Searchable {
-		e.warnings = append(e.warnings, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
-	}
-	e.fields = append(e.fields, f)
-	e.pick = append(e.pick, column)
+	return fmt.Errorf("field %q: %w", name, err)
 }
 
-// fallBack keeps the reason why a field is text although another type was asked for.
-func (e *exposure) fallBack(s FieldSetting, m misfit, right string) herb.Type {
-	e.warnings = append(e.warnings, fmt.Sprintf("field %q is published as text, not as %s: %q (%s) is not %s",
-		s.Name, s.Type, m.value, m.where, right))
-	return herb.TypeText
+// fields returns the fields and the reports of their columns, after the last row. types are those that the files declare.
+func (e *exposure) fields(types []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+	for k, s := range e.settings {
+		column, declared := s.column(), herb.Type("")
+		if at := e.pick[k]; at < len(e.columns) {
+			column, declared = e.columns[at], types[at].Type
+		}
+		r, err := e.profiles[k].Result(column, declared)
+		if err != nil {
+			return nil, nil, fieldError(s.Name, err)
+		}
+		f := herb.Field{
+			Name: s.Name, Type: r.Type, Notation: r.Notation, Title: s.Title, Description: s.Description,
+			Searchable: r.Searchable, Filterable: true, Sortable: true, Weight: s.Weight,
+		}
+		for _, flag := range []struct{ to, from *bool }{
+			{&f.Searchable, s.Searchable}, {&f.Filterable, s.Filterable}, {&f.Sortable, s.Sortable},
+		} {
+			if flag.from != nil {
+				*flag.to = *flag.from
+			}
+		}
+		if f.Weight > 0 && !f.Searchable {
+			e.notes = append(e.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
+		}
+		r.Report.Field, r.Report.Column = f.Name, column
+		fields, reports = append(fields, f), append(reports, r.Report)
+	}
+	return fields, reports, nil
+}
+
+// hidden returns the columns that no field exposes.
+func (e *exposure) hidden() []string {
+	var names []string
+	for i, name := range e.columns {
+		if !slices.Contains(e.pick, i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// account assigns the non-empty cells of the source to what became of them.
+func (e *exposure) account(total int, listed []herb.ColumnCells, n *narrower) *herb.SourceCells {
+	a := &herb.SourceCells{Total: total}
+	if n != nil {
+		a.Excluded, a.Missing = n.excludedCells, n.missingCells
+	}
+	times := make([]int, len(e.columns))
+	for _, at := range e.pick {
+		if at < len(times) {
+			times[at]++
+		}
+	}
+	for i, n := range times {
+		if n == 0 {
+			a.Hidden += listed[i].Filled
+		} else {
+			a.Repeated += (n - 1) * listed[i].Filled
+		}
+	}
+	return a
 }

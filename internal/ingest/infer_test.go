@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/profile"
 )
 
 // writeFile writes a file into a folder of the test's own and returns its path.
@@ -42,93 +43,6 @@ func many(n int, format string) []string {
 		out[i] = fmt.Sprintf(format, i)
 	}
 	return out
-}
-
-func TestInference(t *testing.T) {
-	t.Parallel()
-	const text, number, date, list, address = "text searchable", "number", "date", "list searchable", "text"
-	tests := []struct {
-		name   string
-		column string // "x" if empty
-		values []string
-		want   string
-	}{
-		{name: "no values", values: []string{"", ""}, want: text},
-		{name: "no records", want: text},
-		{name: "words", values: []string{"fern", "moss"}, want: text},
-		{name: "whole numbers", values: []string{"1", "-20", "0"}, want: number},
-		{name: "decimals", values: []string{"1.50", "-0.5", "12345678901234567890.1"}, want: number},
-		{name: "numbers and empty values", values: []string{"", "1", ""}, want: number},
-		{name: "leading zeros", values: []string{"00042", "1"}, want: text},
-		{name: "exponents", values: []string{"1e5", "2"}, want: text},
-		{name: "blanks around", values: []string{" 1", "2"}, want: text},
-		{name: "plus sign", values: []string{"+1"}, want: text},
-		{name: "no digit after the point", values: []string{"1.", "2"}, want: text},
-		{name: "thousands", values: []string{"1,234", "5,678", "1,234"}, want: text},
-		{name: "last value spoils the number", values: append(many(500, "%d"), "n/a"), want: text},
-		{name: "dates", values: []string{"2024-02-29", "", "1999-12-31"}, want: date},
-		{name: "a day that is none", values: []string{"2024-02-29", "2023-02-29"}, want: text},
-		{name: "dates with a time", values: []string{"2024-02-29T10:00"}, want: text},
-		{name: "years are numbers", values: []string{"1999", "2024"}, want: number},
-		{name: "numbers and dates", values: []string{"1", "2024-02-29"}, want: text},
-
-		{name: "lists by name", column: "Tags", values: []string{"shade"}, want: list},
-		{name: "lists by another name", column: "tag_list", values: []string{"shade, Hardy plants"}, want: list},
-		{name: "named a list without values", column: "tags", values: []string{""}, want: text},
-		{name: "named a list but numbers", column: "labels", values: []string{"1", "2"}, want: number},
-		{name: "lists by content", values: []string{"shade,hardy", "hardy,rare", "rare,shade", "hardy"}, want: list},
-		{name: "only one value with a comma", values: []string{"shade,hardy", "hardy", "shade", "hardy"}, want: text},
-		{name: "elements that do not recur", values: []string{"a,b", "c,d", "e,a"}, want: text},
-		{name: "exactly half are distinct", values: []string{"a,b", "a,b"}, want: list},
-		{name: "blank after a comma", values: []string{"a,b", "a, b", "a,b", "a,b"}, want: text},
-		{name: "blank before a comma", values: []string{"a,b", "a ,b", "a,b", "a,b"}, want: text},
-		{name: "wide blank after a comma", values: []string{"a,b", "a,\u3000b", "a,b", "a,b"}, want: text},
-		{name: "blanks inside elements", values: []string{"full sun,hardy", "full sun,hardy"}, want: list},
-		{name: "blanks at the ends", values: []string{" a,b ", "a,b", "a,b"}, want: list},
-		{name: "empty element", values: []string{"a,b", "a,,b", "a,b"}, want: text},
-		{name: "comma at the end", values: []string{"a,b", "a,b,", "a,b"}, want: text},
-		{name: "element of digits", values: []string{"a,b", "a,7", "a,b"}, want: text},
-		{name: "element of 40 characters", values: []string{"a," + strings.Repeat("é", 40), "a," + strings.Repeat("é", 40)}, want: list},
-		{name: "element of 41 characters", values: []string{"a," + strings.Repeat("é", 41), "a," + strings.Repeat("é", 41)}, want: text},
-		{name: "too many elements", values: append(append(many(100_001, "e%d"), many(100_001, "e%d")...), "e1,e2", "e1,e2"), want: text},
-
-		{name: "addresses", values: []string{"https://a.example/x?y=1,2", "", "ftp://b"}, want: address},
-		{name: "addresses without a scheme", values: []string{"//cdn.example/x.jpg"}, want: address},
-		{name: "paths from the root", values: []string{"/images/x.jpg", "https://a.example/"}, want: address},
-		{name: "an address with a blank", values: []string{"https://a.example/x", "https://a.example/x y"}, want: text},
-		{name: "a word among addresses", values: []string{"https://a.example/x", "none"}, want: text},
-		{name: "no scheme before the colon", values: []string{"3x://a"}, want: text},
-		{name: "nothing after the scheme", values: []string{"https://"}, want: text},
-		{name: "a slash alone", values: []string{"/"}, want: text},
-		{name: "relative paths", values: []string{"images/x.jpg"}, want: text},
-		{name: "tags that are addresses", column: "tags", values: []string{"/a", "/b"}, want: list},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			column := tt.column
-			if column == "" {
-				column = "x"
-			}
-			var b strings.Builder
-			b.WriteString("row," + column + "\n")
-			for _, v := range tt.values {
-				b.WriteString("r,\"" + v + "\"\n")
-			}
-			d := inspect(t, ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", b.String())}).Dataset()
-			f := d.Fields[1]
-			got := string(f.Type)
-			if f.Searchable {
-				got += " searchable"
-			}
-			if got != tt.want || !f.Filterable || !f.Sortable || f.Name != column {
-				t.Errorf("got %+v, want %s", f, tt.want)
-			}
-			if d.Records != len(tt.values) {
-				t.Errorf("got %d records, want %d", d.Records, len(tt.values))
-			}
-		})
-	}
 }
 
 func TestColumnNames(t *testing.T) {
@@ -164,9 +78,9 @@ func TestFieldSettings(t *testing.T) {
 	table := inspect(t, ingest.Source{
 		Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: path, Title: "T", Description: "D", Access: herb.AccessKey,
 		Fields: []ingest.FieldSetting{
-			{Name: "cost", From: "price", Type: herb.TypeNumber, Title: "Cost", Description: "of one"},
+			{Name: "cost", From: "price", Type: herb.TypeNumber, Schema: profile.Schema{GroupChar: ","}, Title: "Cost", Description: "of one"},
 			{Name: "id", Sortable: new(false), Searchable: new(true)},
-			{Name: "day", Type: herb.TypeDate},
+			{Name: "day", Type: herb.TypeDate, Missing: []string{"soon"}},
 			{Name: "code", From: "id", Type: herb.TypeText},
 			{Name: "link", From: "url", Type: herb.TypeText, Filterable: new(false)},
 			{Name: "words", From: "tags"},
@@ -177,9 +91,9 @@ func TestFieldSettings(t *testing.T) {
 	want := herb.Dataset{
 		Ref: herb.Ref{Namespace: "n", Name: "d"}, Title: "T", Description: "D", Access: herb.AccessKey, Records: 2, Source: d.Source,
 		Fields: []herb.Field{
-			{Name: "cost", Type: herb.TypeText, Title: "Cost", Description: "of one", Searchable: true, Filterable: true, Sortable: true},
+			{Name: "cost", Type: herb.TypeNumber, Notation: herb.Notation{Group: ","}, Title: "Cost", Description: "of one", Filterable: true, Sortable: true},
 			{Name: "id", Type: herb.TypeNumber, Searchable: true, Filterable: true},
-			{Name: "day", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
+			{Name: "day", Type: herb.TypeDate, Filterable: true, Sortable: true},
 			{Name: "code", Type: herb.TypeText, Searchable: true, Filterable: true, Sortable: true},
 			{Name: "link", Type: herb.TypeText, Sortable: true},
 			{Name: "words", Type: herb.TypeList, Searchable: true, Filterable: true, Sortable: true},
@@ -190,13 +104,6 @@ func TestFieldSettings(t *testing.T) {
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("dataset (-want +got):\n%s", diff)
 	}
-	wantWarnings := []string{
-		`field "cost" is published as text, not as number: "1,200" (line 2) is not plain decimal notation such as -3, 25 or 12.50`,
-		`field "day" is published as text, not as date: "soon" (line 3) is not a date such as 2024-02-29`,
-	}
-	if diff := cmp.Diff(wantWarnings, table.Warnings()); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
 	var records []herb.Record
 	for r, err := range table.Records(t.Context()) {
 		if err != nil {
@@ -206,7 +113,7 @@ func TestFieldSettings(t *testing.T) {
 	}
 	wantRecords := []herb.Record{
 		{"1,200", "1", "2024-05-01", "1", "https://a.example/", "a,b", "https://a.example/"},
-		{"7", "2", "soon", "2", "//b", "c", "//b"},
+		{"7", "2", "", "2", "//b", "c", "//b"},
 	}
 	if diff := cmp.Diff(wantRecords, records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
@@ -230,7 +137,8 @@ func TestFieldSettings_Refused(t *testing.T) {
 			`: field "id" is configured twice; give each field a name of its own`},
 		{"no name", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{From: "id"}}}, `: field 1 has no name; give each field a name`},
 		{"type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: "int"}}},
-			`: unknown type "int"; choose text, number, date or list`},
+			`: unknown type "int"; choose text, number, date, datetime, boolean or list`},
+		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: herb.TypeDate}}}, `: field "id": "1" (line 2) is not a date`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
 		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, `},
 		{"delimiter", ingest.Source{Path: csv, Dialect: ingest.Dialect{Delimiter: '"'}},

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -34,12 +34,12 @@ type pass struct {
 	index    []int             // position of each column of the current file
 	cells    [][]byte
 
-	spill  *spill
-	count  int                // rows
-	raw    []herb.ColumnCells // what the format yielded, with the numbers of rows
-	survey *survey            // nil: after the pass
-	notes  []string
-	sums   [][sha256.Size]byte // of the files
+	spill *spill
+	count int                // rows
+	raw   []herb.ColumnCells // what the format yielded, with the numbers of rows
+	view  *view              // nil: made after the pass, when all columns are known
+	notes []string
+	sums  [][sha256.Size]byte // of the files
 }
 
 // columnKey identifies a column by its name and the number of columns before it that have the same name.
@@ -84,9 +84,6 @@ func (s Source) inline() []byte {
 // read reads all files. After an error, the pass holds nothing.
 func read(ctx context.Context, src Source, opts Options, formats []rows.Format) (p *pass, err error) {
 	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
-	if !src.narrows() {
-		p.survey = newSurvey()
-	}
 	if p.dir, err = src.dir(); err != nil {
 		return nil, err
 	}
@@ -240,7 +237,21 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 			return nil, errors.Join(err, r.Close())
 		}
 	}
+	if i == 0 {
+		p.openView(r)
+	}
 	return rows.Limit(r, budget), nil
+}
+
+// openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
+func (p *pass) openView(r rows.Rows) {
+	if len(p.src.Fields) == 0 && !p.src.narrows() {
+		p.view = &view{survey: profile.New()}
+	} else if !p.format.Keyed {
+		src := p.src
+		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
+		p.view, _ = newView(src, nameColumns(columnNames(r.Columns())), false) // an error may be about a column that a later row adds
+	}
 }
 
 // columnNames returns the names of columns.
@@ -323,6 +334,9 @@ func (p *pass) mergeTypes(columns []rows.Column, i int) {
 
 // add adds a row of the current file.
 func (p *pass) add(cells [][]byte, where func() string) error {
+	if p.view != nil && p.view.exposure != nil && len(p.columns) > len(p.view.exposure.columns) {
+		p.view = nil // a row added columns, which settings may be about
+	}
 	p.cells = p.cells[:0]
 	for i, c := range cells {
 		at := p.index[i]
@@ -333,8 +347,8 @@ func (p *pass) add(cells [][]byte, where func() string) error {
 		p.raw[at].Add(p.count, c)
 	}
 	p.count++
-	if p.survey != nil {
-		p.survey.add(p.cells, where)
+	if p.view != nil {
+		p.view.add(p.cells, where)
 	}
 	return p.spill.add(p.cells)
 }
@@ -362,64 +376,42 @@ func (p *pass) hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// conclude completes the survey: with the names of the columns, and from the spill file if settings narrow the rows.
-func (p *pass) conclude(ctx context.Context) (*survey, *narrower, error) {
+// finishView completes the view, from the spill file if it could not be made while the rows were read.
+func (p *pass) finishView(ctx context.Context) (*view, error) {
 	names := nameColumns(columnNames(p.columns))
-	n, err := newNarrower(p.src, names, p.format.Keyed)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := p.survey
-	if s == nil {
-		s = newSurvey()
-		if err := p.surveySpill(ctx, s, n); err != nil {
-			return nil, nil, err
+	v := p.view
+	var err error
+	switch {
+	case v == nil:
+		if v, err = newView(p.src, names, p.format.Keyed); err == nil {
+			err = p.readSpill(ctx, v)
 		}
+	case v.exposure == nil:
+		v.exposure, err = newExposure(p.src, names, p.format.Keyed, v.survey)
 	}
-	s.columns = names
-	s.grow(len(names))
-	if n == nil && !slices.Equal(s.cells, p.raw) {
-		return nil, nil, errors.New("the survey does not have the cells of the source")
+	if err != nil {
+		return nil, err
 	}
-	return s, n, nil
+	return v, v.certify(p.raw)
 }
 
-// surveySpill surveys the rows of the spill file, narrowed. The cells that remain and those that were removed must be
-// those that the format yielded.
-func (p *pass) surveySpill(ctx context.Context, s *survey, n *narrower) error {
+// readSpill adds the rows of the spill file to a view.
+func (p *pass) readSpill(ctx context.Context, v *view) error {
 	in, err := p.spill.rows(nil)
 	if err != nil {
 		return err
 	}
-	kept := make([]herb.ColumnCells, len(p.raw))
-	for row := 0; ; row++ {
+	for row := 1; ; row++ {
 		cells, err := in.next()
 		if err == nil && row%4096 == 0 {
 			err = context.Cause(ctx)
 		}
 		switch {
 		case err == io.EOF:
-			for i := range kept {
-				if n != nil {
-					kept[i] = kept[i].Plus(n.removed[i])
-				}
-				if kept[i] != p.raw[i] {
-					return fmt.Errorf("applying include and missing values changed column %d", i+1)
-				}
-			}
 			return nil
 		case err != nil:
 			return err
 		}
-		if n != nil {
-			var ok bool
-			if cells, ok = n.apply(cells); !ok {
-				continue
-			}
-		}
-		for i, c := range cells {
-			kept[i].Add(row, c)
-		}
-		s.add(cells, func() string { return fmt.Sprintf("row %d", row+1) })
+		v.add(cells, func() string { return fmt.Sprintf("row %d", row) })
 	}
 }

@@ -49,7 +49,7 @@ func TestNarrowed(t *testing.T) {
 			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
 		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text text number", ""},
 		{"rows to include", csv, ingest.Source{Include: []ingest.Include{include("status", "published", "draft")}},
-			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text text", ""},
+			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
 		{"by several columns", csv, ingest.Source{Include: []ingest.Include{include("status", "published"), include("n", "")}},
 			[]string{"4|published|"}, "number text text", ""},
 		{"by a column that is not exposed", csv, ingest.Source{

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
 )
 
 // schema reads the fields of a resource. A schema without fields exposes every column.
@@ -116,8 +116,10 @@ func (s *Source) readField(n node) (f FieldSetting, err error) {
 		return f, err
 	}
 	f.Optional = own.value == nil
-	f.Type = s.typeOf(n, f.Name)
-	return f, nil
+	written, _ := n.member("type").value.(string)
+	f.Type = profile.Type(written)
+	f.Schema, err = schemaOf(n)
+	return f, err
 }
 
 // missingValues reads a list of values, each alone or with a label. The empty one stands for itself.
@@ -141,59 +143,20 @@ func missingValues(n node) ([]string, error) {
 	return out, nil
 }
 
-// typeOf maps the types of Data Packages to ours. A field of any type, or none, has that of its values: types only say
-// how values compare. What is written in a way that would compare wrongly is text.
-func (s *Source) typeOf(n node, name string) herb.Type {
-	written, _ := n.member("type").value.(string)
-	option := func(member string) string {
-		v, _ := n.member(member).value.(string)
-		return v
+// schemaOf reads how a field declares its values to be written. What is not supported is rejected when the field is exposed.
+func schemaOf(n node) (s profile.Schema, err error) {
+	for _, o := range []struct {
+		name string
+		to   *string
+	}{
+		{"format", &s.Format}, {"decimalChar", &s.DecimalChar}, {"groupChar", &s.GroupChar}, {"delimiter", &s.Delimiter},
+	} {
+		*o.to, _ = n.member(o.name).value.(string)
 	}
-	asText := func(why string) herb.Type {
-		s.Notes = append(s.Notes, fmt.Sprintf("field %q is published as text, not as %s: %s", clip(name), herbType(written), why))
-		return herb.TypeText
+	s.NotBare = n.member("bareNumber").value == false
+	if s.TrueValues, err = n.member("trueValues").texts(); err != nil {
+		return s, err
 	}
-	switch t := herbType(written); t {
-	case herb.TypeNumber:
-		if c := option("decimalChar"); c != "" && c != "." {
-			return asText(fmt.Sprintf("%q stands before its decimals, where only \".\" can be compared", c))
-		}
-		if option("groupChar") == "." {
-			return asText("its points separate thousands")
-		}
-		if n.member("bareNumber").value == false {
-			return asText("its numbers stand in other text")
-		}
-		return t
-	case herb.TypeDate:
-		switch f := strings.TrimPrefix(option("format"), "fmt:"); f {
-		case "", "default", "any", "%Y-%m-%d", "%F", "YYYY-MM-DD", "yyyy-mm-dd", "yyyy-MM-dd":
-			return t
-		default:
-			return asText(fmt.Sprintf("its dates are written as %q, where only 2024-02-29 can be compared", clip(f)))
-		}
-	case herb.TypeList:
-		if d := option("delimiter"); d != "" && d != "," {
-			return asText(fmt.Sprintf("%q stands between its elements, where only a comma can", clip(d)))
-		}
-		return t
-	default:
-		return t
-	}
-}
-
-// herbType is our type for one of Data Packages, of any edition.
-func herbType(written string) herb.Type {
-	switch strings.ToLower(written) {
-	case "", "any":
-		return ""
-	case "integer", "number", "year", "int", "float", "double", "decimal", "numeric":
-		return herb.TypeNumber
-	case "date":
-		return herb.TypeDate
-	case "list", "array":
-		return herb.TypeList
-	default:
-		return herb.TypeText
-	}
+	s.FalseValues, err = n.member("falseValues").texts()
+	return s, err
 }

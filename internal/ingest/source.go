@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
@@ -59,8 +60,9 @@ type Include struct {
 // FieldSetting configures one exposed field.
 type FieldSetting struct {
 	Name        string
-	From        string    // the column; empty: the one called Name
-	Type        herb.Type // empty: inferred
+	From        string         // the column; empty: the one called Name
+	Type        herb.Type      // empty: inferred
+	Schema      profile.Schema // how values of the type are written; its Type is not used
 	Title       string
 	Description string
 	Searchable  *bool // nil: as for a field that is not configured; so are the next two

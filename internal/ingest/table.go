@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,45 +62,48 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.detected.Header != "" {
-		src.Dialect.Header, p.src.Dialect.Header = p.detected.Header, p.detected.Header
-	}
-	s, n, err := p.conclude(ctx)
+	p.src.Dialect.Header = cmp.Or(p.detected.Header, src.Dialect.Header)
+	v, err := p.finishView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e, err := expose(src, s.columns, s.profiles, p.format.Keyed)
+	e := v.exposure
+	fields, reports, err := e.fields(p.columns)
 	if err != nil {
 		return nil, err
 	}
-	about, err := details(src, &e)
+	about, err := details(src, e, fields)
 	if err != nil {
 		return nil, err
-	}
-	e.warnings = append(e.warnings, p.notes...)
-	t := &Table{
-		src: src, opts: p.opts, format: p.format, detected: p.detected, columns: s.columns, pick: e.pick, warnings: e.warnings, spill: p.spill,
-		dataset: herb.Dataset{
-			Ref:         src.Ref,
-			Title:       src.Title,
-			Description: src.Description,
-			Access:      src.Access,
-			Fields:      e.fields,
-			Records:     s.records,
-			Source:      hash,
-			Details:     about,
-		},
 	}
 	total := 0
 	for _, c := range p.raw {
 		total += c.Filled
 	}
-	r := newReport(src, s, e)
-	r.Format = describeFormat(p.format.Name, p.detected)
-	r.Rows, r.Excluded = p.count, p.count-s.records
-	r.SourceCells = s.account(e, total, n)
-	t.dataset.Report = r
-	return t, nil
+	for k := range reports {
+		if at := e.pick[k]; at < len(v.listed) {
+			reports[k].Source = v.listed[at]
+		}
+	}
+	warnings := append(e.notes, p.notes...)
+	about.Report = &herb.Report{
+		Format: describeFormat(p.format.Name, p.detected), Rows: p.count, Excluded: p.count - v.survey.Rows(),
+		Columns: reports, Hidden: e.hidden(), Notes: slices.Clone(warnings), SourceCells: e.account(total, v.listed, v.narrower),
+	}
+	return &Table{
+		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick,
+		warnings: warnings, spill: p.spill,
+		dataset: herb.Dataset{
+			Ref:         src.Ref,
+			Title:       src.Title,
+			Description: src.Description,
+			Access:      src.Access,
+			Fields:      fields,
+			Records:     v.survey.Rows(),
+			Source:      hash,
+			Details:     about,
+		},
+	}, nil
 }
 
 // Dataset describes the table. Version and Published are for the publisher to set.
