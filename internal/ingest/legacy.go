@@ -30,14 +30,6 @@ func legacyFormats() []rows.Format {
 			return openLegacyCSV(ctx, f, o, b)
 		}},
 		{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl"}, Matches: beginsLikeJSON, Open: openLegacyJSON, Keyed: true},
-		{Name: "xlsx", Extensions: []string{".xlsx", ".xlsm"}, Matches: isWorkbook, Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			at, size, err := f.Random()
-			if err != nil {
-				return nil, err
-			}
-			x, err := newXLSXReader(at, size, legacyOf(o), 0)
-			return newLegacy(x, x, o, err)
-		}},
 	}
 }
 
@@ -193,21 +185,6 @@ func looksBinary(head []byte) error {
 			"publish CSV, TSV, JSON, Parquet, XLSX or SQLite", 1+countLines(head[:first]), first)
 	}
 	return nil
-}
-
-// isWorkbook tells a workbook from other archives by the name of the first file in it.
-func isWorkbook(head []byte) bool {
-	const nameAt = 30
-	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || len(head) < nameAt {
-		return false
-	}
-	name := string(head[nameAt:min(len(head), nameAt+int(head[26])+int(head[27])<<8)])
-	for _, prefix := range []string{"[Content_Types].xml", "_rels/", "docProps/", "xl/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // beginsLikeJSON reports whether a text begins like an array of objects, or like an object with a member, which no header

@@ -8,11 +8,12 @@ import (
 	"herbarium/internal/ingest/parquetrows"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/sqliterows"
+	"herbarium/internal/ingest/xlsx"
 )
 
 // formats is the registry. The first format is that of files whose content and name do not say otherwise.
 func formats() []rows.Format {
-	return append(legacyFormats(), parquetrows.Format(), sqliterows.Format())
+	return append(legacyFormats(), parquetrows.Format(), xlsx.Format(), sqliterows.Format())
 }
 
 // FormatNames returns the names of formats that a user may give: names and extensions.

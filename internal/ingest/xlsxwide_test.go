@@ -1,8 +1,13 @@
 package ingest
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +49,7 @@ func writeBook(t *testing.T, name, sheet string, parts map[string]string) string
 // TestXLSX_RightOfHeader keeps the cells of rows that are wider than the header.
 func TestXLSX_RightOfHeader(t *testing.T) {
 	t.Parallel()
-	const note = `sheet "One": there are values right of the header, the first in C2; columns without a name are called by their position, such as column_3`
+	const note = `sheet "One": values right of the header, the first in C2; columns without a name are named by their position, such as column_3`
 	missing := func(name string, values ...string) FieldSetting { return FieldSetting{Name: name, Missing: values} }
 	for _, c := range []struct {
 		name, sheet string
@@ -111,53 +116,36 @@ func TestXLSX_PartsOfDifferentWidth(t *testing.T) {
 	}
 }
 
-// TestXLSX_Namespaces reads workbooks with elements of other namespaces that have the names of the standard ones.
-func TestXLSX_Namespaces(t *testing.T) {
-	t.Parallel()
-	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`
-	const relations = `xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
-	const foreign = `http://schemas.microsoft.com/office/spreadsheetml/2010/11/main`
-	styles := `<styleSheet ` + main + `><numFmts><numFmt numFmtId="165" formatCode="yyyy-mm-dd"/></numFmts><dxfs><dxf>` +
-		`<numFmt numFmtId="165" formatCode="0.00"/></dxf></dxfs><cellXfs xmlns:y="y"><y:xf numFmtId="0"/><xf numFmtId="165"/></cellXfs></styleSheet>`
-	sheets := `<sheets><sheet name="One" xmlns:z="z" z:id="rId2" r:id="rId1"/></sheets>`
-	sheet := header + `<row r="2"><c r="A2" s="0"><v>43889</v></c><c r="B2"><v>7</v></c></row>`
-	want := [][]string{{"a", "b"}, {"2024-02-29", "7"}}
-	for _, c := range []struct{ name, book, sheet string }{
-		{"no extension", `<workbookPr date1904="1"/>` + sheets, sheet},
-		{"x15 behind it", `<workbookPr date1904="1"/>` + sheets + `<extLst><ext xmlns:x15="` + foreign + `"><x15:workbookPr chartTrackingRefBase="1"/></ext></extLst>`, sheet},
-		{"x14 beside it", `<workbookPr date1904="1"/><x14:workbookPr xmlns:x14="` + foreign + `" date1904="0"/>` + sheets, sheet},
-		{"default namespace of another", `<workbookPr date1904="1"/>` + sheets + `<workbookPr xmlns="` + foreign + `" date1904="0"/>`, sheet},
-		{"its own elsewhere", `<workbookPr date1904="1"/>` + sheets + `<extLst><ext><workbookPr date1904="0"/></ext></extLst>`, sheet},
-		{"before it", `<x15:workbookPr xmlns:x15="` + foreign + `" date1904="0"/><workbookPr date1904="1"/>` + sheets, sheet},
-		{"cells and rows of another", `<workbookPr date1904="1"/>` + sheets, header +
-			`<row r="2" xmlns:y="y" y:r="9"><c r="A2" y:t="s" s="0"><y:v>1</y:v><v>43889</v><extLst><y:c/></extLst></c><y:c r="A2"><v>1</v></y:c><c r="B2"><v>7</v></c><y:row/></row>` +
-			`<y:row xmlns:y="y"><c r="A3"><v>9</v></c></y:row>`},
-		{"an anchor of a control", `<workbookPr date1904="1"/>` + sheets,
-			sheet + `</sheetData><controls><control><anchor><from><row><c><v>9</v></c></row></from></anchor></control></controls><sheetData>`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got, _, err := readXLSX(book(t, "", map[string]string{
-				"xl/workbook.xml":          `<workbook ` + main + ` ` + relations + `>` + c.book + `</workbook>`,
-				"xl/styles.xml":            styles,
-				"xl/worksheets/sheet1.xml": `<worksheet ` + main + `><sheetData>` + c.sheet + `</sheetData></worksheet>`,
-			}), oldDialect{})
-			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("error %v (-want +got):\n%s", err, diff)
-			}
-		})
+// book is a workbook by hand: the content of its first sheet, and parts in place of or beside the usual ones.
+func book(t testing.TB, sheet string, parts map[string]string) []byte {
+	t.Helper()
+	all := map[string]string{
+		"_rels/.rels":     `<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Type="http://x/worksheet" Target="worksheets/sheet1.xml"/>` +
+			`<Relationship Id="rId2" Type="http://x/worksheet" Target="/xl/worksheets/sheet2.xml"/>` +
+			`<Relationship Id="rId3" Type="http://x/worksheet" Target="worksheets/sheet3.xml"/>` +
+			`<Relationship Id="rId4" Type="http://x/chartsheet" Target="chartsheets/sheet1.xml"/>` +
+			`<Relationship Id="rId8" Type="http://x/sharedStrings" Target="sharedStrings.xml"/>` +
+			`<Relationship Id="rId9" Type="http://x/styles" Target="styles.xml"/></Relationships>`,
+		"xl/worksheets/sheet1.xml": `<?xml version="1.0" encoding="UTF-8"?><worksheet><sheetData>` + sheet + `</sheetData></worksheet>`,
 	}
+	maps.Copy(all, parts)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(p, all[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
-// TestXLSX_CellKinds reads cells that writers put together in unusual ways.
-func TestXLSX_CellKinds(t *testing.T) {
-	t.Parallel()
-	got, _, err := readXLSX(book(t, header+`<row><c t="inlineStr"><v>x</v></c><c><is><t>y</t></is></c></row>`, nil), oldDialect{})
-	if diff := cmp.Diff([][]string{{"a", "b"}, {"x", "y"}}, got); diff != "" || err != nil {
-		t.Errorf("error %v (-want +got):\n%s", err, diff)
-	}
-	_, _, err = readXLSX(book(t, header+`<row r="2"><c r="AB2"><v>1</v></c><c r="AB2"><v>2</v></c></row>`, nil), oldDialect{})
-	if err == nil || !strings.Contains(err.Error(), `sheet "One", row 2: the cell AB2 occurs twice`) {
-		t.Errorf("a cell that occurs twice: %v", err)
-	}
-}
+const header = `<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row>`

@@ -33,6 +33,9 @@ func ByPath(formats []rows.Format, path string) (rows.Format, bool) {
 // Detect returns the format of the file. Unmistakable content takes precedence over the name of a format from settings or
 // an extension, and the note says so. Without either, the file has the first format.
 func (f *File) Detect(formats []rows.Format, name string) (format rows.Format, note string, err error) {
+	if err := foreign(f.head); err != nil {
+		return rows.Format{}, "", err
+	}
 	said, known := ByName(formats, name)
 	for _, m := range formats {
 		if m.Matches == nil || !m.Matches(f.head) {
@@ -42,9 +45,6 @@ func (f *File) Detect(formats []rows.Format, name string) (format rows.Format, n
 			note = fmt.Sprintf("the content is %s, not %s; it was read as %s", m.Name, said.Name, m.Name)
 		}
 		return m, note, nil
-	}
-	if err := foreign(f.head); err != nil {
-		return rows.Format{}, "", err
 	}
 	if !known {
 		said = formats[0]
@@ -62,8 +62,6 @@ func foreign(head []byte) error {
 		is, remedy string
 	}{
 		{257, "ustar", false, "a tar archive", unpack},
-		{30, "mimetypeapplication/vnd.oasis", false, "an OpenDocument file", "save it as .xlsx or CSV"},
-		{0, "PK\x03\x04", false, "a document in a zip archive, not a workbook", "save its tables as .xlsx or CSV"},
 		{0, "PK\x05\x06", false, "an empty zip archive", "publish a file with records"},
 		{0, "7z\xBC\xAF\x27\x1C", false, "a 7z archive", unpack},
 		{0, "Rar!\x1A\x07", false, "a RAR archive", unpack},

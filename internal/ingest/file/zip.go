@@ -29,7 +29,9 @@ func (f *File) openArchive() error {
 		name := strings.ReplaceAll(e.Name, `\`, "/")
 		base := path.Base(name)
 		switch {
-		case name == "[Content_Types].xml" || name == "mimetype" || strings.HasPrefix(name, "xl/"):
+		case name == "mimetype":
+			return herb.Invalidf("the file is an OpenDocument or similar document; save its tables as .xlsx or CSV")
+		case name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/"):
 			f.kind = kindNone
 			return nil
 		case strings.HasSuffix(name, "/") || strings.HasPrefix(base, ".") || strings.HasPrefix(name, "__MACOSX/"):

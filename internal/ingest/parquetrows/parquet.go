@@ -96,11 +96,8 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 	return r, nil
 }
 
-// Columns implements rows.Rows.
+// Columns implements rows.Rows. A list becomes text if one of its cells had to be written as JSON.
 func (r *reader) Columns() []rows.Column { return r.columns }
-
-// Options implements rows.Rows. Nothing about a Parquet file is optional.
-func (r *reader) Options() rows.Options { return rows.Options{} }
 
 // Types that herb does not declare yet.
 const (
@@ -132,6 +129,9 @@ func columnType(n *node) herb.Type {
 	}
 }
 
+// Options implements rows.Rows. Nothing about a Parquet file is optional.
+func (r *reader) Options() rows.Options { return rows.Options{} }
+
 // Position implements rows.Rows.
 func (r *reader) Position() string { return fmt.Sprintf("row %d", r.row) }
 
@@ -142,9 +142,6 @@ func (r *reader) Notes() []string { return nil }
 func (r *reader) Next() (cells [][]byte, err error) {
 	for r.left == 0 {
 		if err := r.nextGroup(); err != nil {
-			for i, c := range r.table { // the values of lists have been seen
-				r.columns[i].Type = columnType(c.node)
-			}
 			return nil, err
 		}
 	}
@@ -183,6 +180,9 @@ func (r *reader) nextGroup() error {
 	}
 	r.parts = nil
 	if r.group == len(r.meta.RowGroups) {
+		for i, c := range r.table {
+			r.columns[i].Type = columnType(c.node)
+		}
 		return io.EOF
 	}
 	group := r.group

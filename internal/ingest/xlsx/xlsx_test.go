@@ -1,4 +1,4 @@
-package ingest
+package xlsx
 
 import (
 	"archive/zip"
@@ -17,17 +17,8 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
-
-// readXLSX reads a workbook: the names of the columns, then the rows.
-func readXLSX(b []byte, d oldDialect) (rows [][]string, notes []string, err error) {
-	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), d, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err = readRows(x)
-	return append([][]string{x.columns()}, rows...), x.notes(), errors.Join(err, x.Close())
-}
 
 // mustSave returns the bytes of a workbook made with another library.
 func mustSave(t testing.TB, f *excelize.File) []byte {
@@ -39,8 +30,8 @@ func mustSave(t testing.TB, f *excelize.File) []byte {
 	return b.Bytes()
 }
 
-// TestXLSX_Excelize reads what a library has written.
-func TestXLSX_Excelize(t *testing.T) {
+// TestReader_Excelize reads what a library has written.
+func TestReader_Excelize(t *testing.T) {
 	t.Parallel()
 	f := excelize.NewFile()
 	style := func(code string, id int) int {
@@ -116,14 +107,14 @@ func TestXLSX_Excelize(t *testing.T) {
 		}
 		want = append(want, []string{fmt.Sprint(i), c.want})
 	}
-	got, notes, err := readXLSX(mustSave(t, f), oldDialect{})
+	got, notes, err := readFile(mustSave(t, f), rows.Options{})
 	if diff := cmp.Diff(want, got); diff != "" || err != nil || len(notes) > 0 {
 		t.Errorf("error %v, notes %q (-want +got):\n%s", err, notes, diff)
 	}
 }
 
-// book is a workbook by hand: the content of its first sheet, and parts in place of or beside the usual ones.
-func book(t testing.TB, sheet string, parts map[string]string) []byte {
+// makeBook returns a workbook: the content of its first sheet, and parts that replace or extend the usual ones.
+func makeBook(t testing.TB, sheet string, parts map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{
 		"_rels/.rels":     `<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
@@ -156,7 +147,7 @@ func book(t testing.TB, sheet string, parts map[string]string) []byte {
 
 const header = `<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row>`
 
-func TestXLSX_ByHand(t *testing.T) {
+func TestReader_ByHand(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"xl/sharedStrings.xml": `<sst><si><t>plain</t></si>` +
 		`<si><r><t xml:space="preserve">rich </t></r><r><rPr><b/></rPr><t>text</t></r></si>` +
@@ -169,21 +160,21 @@ func TestXLSX_ByHand(t *testing.T) {
 	for _, c := range []struct {
 		name, sheet string
 		parts       map[string]string
-		dialect     oldDialect
+		options     rows.Options
 		want        [][]string
 		notes       []string
 	}{
 		{
 			"shared texts", header + `<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c t="s"><v>3</v></c></row>` +
 				`<row><c t="s"><v>4</v></c></row>`,
-			texts, oldDialect{},
+			texts, rows.Options{},
 			[][]string{{"a", "b"}, {"plain", "rich text"}, {"課"}, {"a\rb_x000D_ 😀 _xD83D_"}}, nil,
 		}, {
 			"numbers keep their digits", header + `<row><c><v>1.50</v></c><c><v>12345678901234567890</v></c></row>` +
 				`<row><c><v>1E-3</v></c><c><v>-2.5e+3</v></c></row><row><c><v>1.1000000000000001</v></c><c><v> 7 </v></c></row>` +
 				`<row><c><v>.5</v></c><c><v>5.</v></c></row><row><c><v>12345678901234567</v></c><c><v>1E999</v></c></row>` +
 				`<row><c><v>0.1234567890123456E2</v></c><c><v>1.2E1</v></c></row>`,
-			nil, oldDialect{},
+			nil, rows.Options{},
 			[][]string{
 				{"a", "b"}, {"1.50", "12345678901234567890"}, {"0.001", "-2500"}, {"1.1", "7"}, {"0.5", "5"}, {"12345678901234567", "1E999"},
 				{"12.34567890123456", "12"},
@@ -191,38 +182,38 @@ func TestXLSX_ByHand(t *testing.T) {
 		}, {
 			"kinds", header + `<row><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c></row><row><c t="str"><f>A1</f><v>x_x000A_y</v></c><c t="d"><v>2024-02-29</v></c></row>` +
 				`<row><c><f>1+1</f><v>2</v></c><c><f>1/0</f></c></row>`,
-			nil, oldDialect{},
+			nil, rows.Options{},
 			[][]string{{"a", "b"}, {"true", "#N/A"}, {"x\ny", "2024-02-29"}, {"2"}},
 			[]string{`sheet "One": 1 formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it`},
 		}, {
 			"dates from 1904", header + `<row><c s="1"><v>0</v></c><c s="1"><v>43889</v></c></row><row><c s="0"><v>43889</v></c><c s="9"><v>1</v></c></row>`,
-			styles, oldDialect{},
+			styles, rows.Options{},
 			[][]string{{"a", "b"}, {"1904-01-01", "2024-02-29"}, {"43889", "1"}}, nil,
 		}, {
 			"gaps", `<row r="3"/><row r="4">` + `<c r="B4"><v>2</v></c></row><row r="7" spans="1:3"><c r="A7" s="1"/><c r="D7"><v>1</v></c></row>` +
 				`<row r="9"><c r="B9" t="inlineStr"><is><t/></is></c></row><row r="10"><c r="C10"><v>3</v></c><c r="A10"><v>1</v></c></row>`,
-			nil, oldDialect{},
+			nil, rows.Options{},
 			[][]string{{"", "2", "", ""}, {"", "", "", "1"}, {"1", "", "3"}},
-			[]string{`sheet "One": there are values right of the header, the first in D7; columns without a name are called by their position, such as column_3`},
+			[]string{`sheet "One": values right of the header, the first in D7; columns without a name are named by their position, such as column_3`},
 		}, {
 			"prefixes and comments", "", map[string]string{
 				"xl/worksheets/sheet1.xml": `<x:worksheet xmlns:x="x" xmlns:y="x"><x:sheetData><x:row><y:c t="inlineStr"><x:is><x:t>a<!-- no -->` +
 					`<![CDATA[<b>]]>&amp;</x:t></x:is></y:c></x:row></x:sheetData></x:worksheet>`,
-			}, oldDialect{}, [][]string{{"a<b>&"}}, nil,
+			}, rows.Options{}, [][]string{{"a<b>&"}}, nil,
 		}, {
-			"no header", header, nil, oldDialect{NoHeader: true}, [][]string{{"", ""}, {"a", "b"}}, nil,
+			"no header", header, nil, rows.Options{Header: rows.HeaderNone}, [][]string{{"", ""}, {"a", "b"}}, nil,
 		}, {
 			"two rows of header below a title", `<row r="1"><c><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `3"`) +
 				`<row r="5"><c r="A5"><v>1</v></c><c r="C5"><v>3</v></c></row><row r="6"><c r="A6"><v>9</v></c></row>`,
-			nil, oldDialect{HeaderRows: []int{3, 5}, HeaderJoin: "/"}, [][]string{{"a/1", "b", "3"}, {"9"}}, nil,
+			nil, rows.Options{HeaderRows: []int{3, 5}, HeaderJoin: "/"}, [][]string{{"a/1", "b", "3"}, {"9"}}, nil,
 		}, {
 			"rows that are no records", header + `<row r="2"><c><v>1</v></c></row><row r="3"><c><v>2</v></c></row>`,
-			nil, oldDialect{CommentRows: []int{2}}, [][]string{{"a", "b"}, {"2"}}, nil,
+			nil, rows.Options{CommentRows: []int{2}}, [][]string{{"a", "b"}, {"2"}}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, notes, err := readXLSX(book(t, c.sheet, c.parts), c.dialect)
+			got, notes, err := readFile(makeBook(t, c.sheet, c.parts), c.options)
 			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 				t.Errorf("error %v (-want +got):\n%s", err, diff)
 			}
@@ -233,41 +224,41 @@ func TestXLSX_ByHand(t *testing.T) {
 	}
 }
 
-func TestXLSX_Sheets(t *testing.T) {
+func TestReader_Sheets(t *testing.T) {
 	t.Parallel()
 	sheet := func(value string) string {
 		return `<worksheet><sheetData><row><c t="inlineStr"><is><t>` + value + `</t></is></c></row></sheetData></worksheet>`
 	}
-	b := book(t, "", map[string]string{
+	b := makeBook(t, "", map[string]string{
 		"xl/workbook.xml": `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Chart" r:id="rId4"/><sheet name="Hidden" state="hidden" r:id="rId3"/>` +
 			`<sheet name="Empty" r:id="rId1"/><sheet name="Prices 2024" r:id="rId2"/></sheets></workbook>`,
 		"xl/worksheets/sheet2.xml": sheet("two"),
 		"xl/worksheets/sheet3.xml": sheet("three"),
 	})
-	const others = `only the sheet "Prices 2024" is published; add # and its name to the file to publish another: "Hidden" (hidden), "Empty"`
+	const others = `only the sheet "Prices 2024" is published; add # and a name to the file to publish another: "Hidden" (hidden), "Empty" (not a table)`
 	for _, c := range []struct {
 		name    string
-		dialect oldDialect
+		options rows.Options
 		want    string // the header, or the error
 		notes   []string
 	}{
-		{"the first with content", oldDialect{}, "two", []string{others}},
-		{"by name", oldDialect{Sheet: "Prices 2024"}, "two", nil},
-		{"by name in another case", oldDialect{Sheet: "prices 2024"}, "two", nil},
-		{"a hidden one", oldDialect{Sheet: "Hidden"}, "three", nil},
-		{"by number", oldDialect{SheetNumber: 1}, "three", nil},
-		{"unknown", oldDialect{Sheet: "Prices 2023"}, `there is no sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
-		{"unknown number", oldDialect{SheetNumber: 4}, `there is no sheet number 4; sheets: Hidden, Empty, Prices 2024`, nil},
-		{"empty", oldDialect{Sheet: "Empty"}, `sheet "Empty" is empty; write the names of the columns in its first row: no cell has a value`, nil},
+		{"the first with content", rows.Options{}, "two", []string{others}},
+		{"by name", rows.Options{Table: "Prices 2024"}, "two", nil},
+		{"by name in another case", rows.Options{Table: "prices 2024"}, "two", nil},
+		{"a hidden one", rows.Options{Table: "Hidden"}, "three", nil},
+		{"by number", rows.Options{TableNo: 1}, "three", nil},
+		{"unknown", rows.Options{Table: "Prices 2023"}, `no such sheet "Prices 2023"; did you mean "Prices 2024"? sheets: Hidden, Empty, Prices 2024`, nil},
+		{"unknown number", rows.Options{TableNo: 4}, `no such sheet number 4; sheets: Hidden, Empty, Prices 2024`, nil},
+		{"empty", rows.Options{Table: "Empty"}, `sheet "Empty" is empty; write the names of the columns in its first row`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rows, notes, err := readXLSX(b, c.dialect)
+			out, notes, err := readFile(b, c.options)
 			got := ""
 			if err != nil {
 				got = err.Error()
 			} else {
-				got = strings.Join(rows[0], ",")
+				got = strings.Join(out[0], ",")
 			}
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -332,55 +323,45 @@ func endless(t *testing.T, megabytes int) []byte {
 	return b.Bytes()
 }
 
-func TestXLSX_Refused(t *testing.T) {
+func TestReader_Refused(t *testing.T) {
 	t.Parallel()
 	const ole = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
-	bad := func(sheet string) string { return string(book(t, header+sheet, nil)) }
-	damagedSheet := book(t, header, nil)
+	bad := func(sheet string) string { return string(makeBook(t, header+sheet, nil)) }
+	damagedSheet := makeBook(t, header, nil)
 	i := bytes.LastIndex(damagedSheet, []byte("xl/worksheets/sheet1.xml")) - 46 + 16 // its checksum in the list of parts
 	damagedSheet[i]++
 	for _, c := range []struct{ name, file, want string }{
-		{"nothing", "", "the file is empty"},
-		{"text", "id,name\n", "the file is no workbook; save it as .xlsx or CSV"},
-		{"cut off", string(book(t, header, nil)[:300]), "the workbook is damaged or cut off; copy the file again, or write it again: zip: not a valid zip file"},
-		{"old format", ole + strings.Repeat("x", 1000), "the file is a workbook in the format of Excel 97 (.xls); save it as .xlsx or CSV"},
-		{
-			"password", ole + strings.Repeat("x", 300_000) + "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00",
-			"the workbook is protected by a password; save it without one",
-		},
-		{"no workbook", string(book(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="a.xml"/></Relationships>`})),
-			"the file is no workbook: it has no part a.xml; save it as .xlsx or CSV"},
-		{"binary workbook", string(book(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>`})),
-			"the file is a binary workbook (.xlsb); save it as .xlsx or CSV"},
-		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`),
-			`sheet "One", row 2: a cell refers to a text that the workbook does not have; save it again`},
-		{"no such cell", bad(`<row r="2"><c r="2"/></row>`), `sheet "One", row 2: "2" is no cell; save the workbook again`},
-		{"no such row", bad(`<row r="two"/>`), `sheet "One": "two" is no number of a row; save the workbook again`},
-		{"too far right", bad(`<row r="2"><c r="NTQ2"><v>1</v></c></row>`), `sheet "One", row 2: there is a value in column 10001, and there can be 10000 columns`},
-		{"broken XML", bad(`<row r="2"><c`), "the part xl/worksheets/sheet1.xml of the workbook is damaged or cut off; copy the file again, or write it again: XML syntax error: \"c</sheetData\" is no name of an element"},
-		{"an entity", bad(`<row><c><v>&boom;</v></c></row>`), `sheet "One", row 2: the part xl/worksheets/sheet1.xml of the workbook is damaged or cut off; copy the file again, or write it again: XML syntax error: there is no entity &boom;`},
-		{"wrong checksum", string(damagedSheet), "the part xl/worksheets/sheet1.xml of the workbook is damaged or cut off; copy the file again, or write it again: zip: checksum error"},
-		{"cut inside", string(book(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + header})),
-			"the part xl/worksheets/sheet1.xml of the workbook is damaged or cut off; copy the file again, or write it again: unexpected EOF"},
-		{"a text without end", packed(t, endless(t, 66), 66<<20+33),
-			`sheet "One", row 1: the part xl/s.xml of the workbook: there is a row or a text of more than 67108864 bytes, which is the most that one may have`},
-		{"more than it says", packed(t, endless(t, 3), 1<<20),
-			`sheet "One", row 1: the part xl/s.xml of the workbook is damaged or cut off; copy the file again, or write it again: zip: not a valid zip file`},
-		{"a zip bomb", packed(t, make([]byte, 300<<10), 300<<20),
-			"the part xl/s.xml of the workbook grows 1024-fold to 314572800 bytes when it is unpacked, as a zip bomb does; save the data as CSV"},
+		{"nothing", "", "empty"},
+		{"text", "id,name\n", "not a workbook"},
+		{"cut off", string(makeBook(t, header, nil)[:300]), "the workbook is damaged"},
+		{"old format", ole + strings.Repeat("x", 1000), ".xls"},
+		{"password", ole + strings.Repeat("x", 300_000) + "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00", "password"},
+		{"no workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="a.xml"/></Relationships>`})), "a.xml"},
+		{"binary workbook", string(makeBook(t, "", map[string]string{"_rels/.rels": `<Relationships><Relationship Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>`})), ".xlsb"},
+		{"no such text", bad(`<row r="2"><c t="s"><v>1</v></c></row>`), `sheet "One", row 2: a cell refers to a shared string`},
+		{"no such cell", bad(`<row r="2"><c r="2"/></row>`), `sheet "One", row 2: invalid cell "2"`},
+		{"no such row", bad(`<row r="two"/>`), `sheet "One": invalid row number "two"`},
+		{"too far right", bad(`<row r="2"><c r="NTQ2"><v>1</v></c></row>`), `sheet "One", row 2: there are more than 10000 columns`},
+		{"broken XML", bad(`<row r="2"><c`), "xl/worksheets/sheet1.xml"},
+		{"an entity", bad(`<row><c><v>&boom;</v></c></row>`), `&boom;`},
+		{"wrong checksum", string(damagedSheet), "xl/worksheets/sheet1.xml"},
+		{"cut inside", string(makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + header})), "unexpected EOF"},
+		{"a text without end", packed(t, endless(t, 66), 66<<20+33), "33554432 bytes"},
+		{"more than it says", packed(t, endless(t, 3), 1<<20), "xl/s.xml"},
+		{"a zip bomb", packed(t, make([]byte, 300<<10), 300<<20), "zip bomb"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := readXLSX([]byte(c.file), oldDialect{})
-			if err == nil || err.Error() != c.want || herb.CodeOf(err) != herb.CodeInvalid {
-				t.Errorf("got error  %v\nwant error %s", err, c.want)
+			_, _, err := readFile([]byte(c.file), rows.Options{})
+			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got error %v, want one with %q", err, c.want)
 			}
 		})
 	}
 }
 
-// TestXLSX_ManyTexts reads more text than is kept in memory.
-func TestXLSX_ManyTexts(t *testing.T) {
+// TestReader_ManyTexts reads more text than is kept in memory.
+func TestReader_ManyTexts(t *testing.T) {
 	t.Parallel()
 	const texts = 40_000
 	value := func(i int) string { return fmt.Sprintf("%d %s", i, strings.Repeat("x", i%1500)) }
@@ -392,26 +373,23 @@ func TestXLSX_ManyTexts(t *testing.T) {
 		fmt.Fprintf(&sheet, `<row><c t="s"><v>%d</v></c><c t="s"><v>%d</v></c></row>`, i, (i*7919)%texts)
 	}
 	sst.WriteString("</sst>")
-	b := book(t, sheet.String(), map[string]string{"xl/sharedStrings.xml": sst.String()})
-	x, err := newXLSXReader(bytes.NewReader(b), int64(len(b)), oldDialect{}, 0)
+	b := makeBook(t, sheet.String(), map[string]string{"xl/sharedStrings.xml": sst.String()})
+	x, err := openFile(b, rows.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	for i := range texts {
-		cells, err := x.next()
+		cells, err := x.Next()
 		if err != nil || string(cells[0]) != value(i) || string(cells[1]) != value((i*7919)%texts) {
 			t.Fatalf("row %d: error %v, got %.50s and %.50s", i, err, cells[0], cells[1])
 		}
 	}
-	if x.book.texts.file == nil {
-		t.Error("all texts are in memory")
-	}
 }
 
-func TestStyleOf(t *testing.T) {
+func TestParseStyle(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]xlsxStyle{
+	for code, want := range map[string]style{
 		"General": {}, "0": {}, "0.00": {}, "#,##0": {}, "@": {}, "000": {zeros: 3}, "00.00": {}, `0.0 "days"`: {}, `0\d`: {}, "0_d": {},
 		"[Red]0;[Blue]-0": {}, "0.00E+00": {}, "##0.0e-0": {}, `"m"0`: {}, "[$€-407]0": {}, "General;yyyy": {},
 		"yyyy": {date: true}, "m/d/yy": {date: true}, "M": {date: true}, "mmmm": {date: true}, "[$-411]ge.m.d": {date: true}, "[DBNum1]yyyy": {date: true},
@@ -419,23 +397,23 @@ func TestStyleOf(t *testing.T) {
 		"[mm]:ss": {time: true, elapsed: true}, "d/m/yyyy h:mm": {date: true, time: true}, "mmm h": {date: true, time: true},
 		`"`: {}, `\`: {}, "[": {}, "": {}, "[h": {time: true, elapsed: true},
 	} {
-		if got := styleOf(code); got != want {
+		if got := parseStyle(code); got != want {
 			t.Errorf("%s: got %+v, want %+v", code, got, want)
 		}
 	}
 }
 
-// TestXLSX_Damaged cuts a workbook at every length and changes each of its bytes.
-func TestXLSX_Damaged(t *testing.T) {
+// TestReader_Damaged cuts a workbook at every length and changes each of its bytes.
+func TestReader_Damaged(t *testing.T) {
 	t.Parallel()
 	whole := smallBook(t)
 	for n := range whole {
-		if _, _, err := readXLSX(whole[:n], oldDialect{}); herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readFile(whole[:n], rows.Options{}); herb.CodeOf(err) != herb.CodeInvalid {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 		changed := bytes.Clone(whole)
 		changed[n] ^= 1 << (n % 8)
-		if _, _, err := readXLSX(changed, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readFile(changed, rows.Options{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Fatalf("byte %d changed: %v", n, err)
 		}
 	}
@@ -443,28 +421,28 @@ func TestXLSX_Damaged(t *testing.T) {
 
 // smallBook has a bit of everything.
 func smallBook(t testing.TB) []byte {
-	return book(t, header+`<row><c t="s"><v>0</v></c><c s="1"><v>45351.5</v></c></row><row><c><v>1E-3</v></c><c t="b"><v>1</v></c></row>`, map[string]string{
+	return makeBook(t, header+`<row><c t="s"><v>0</v></c><c s="1"><v>45351.5</v></c></row><row><c><v>1E-3</v></c><c t="b"><v>1</v></c></row>`, map[string]string{
 		"xl/sharedStrings.xml": `<sst><si><r><t>a</t></r><r><t>_x000D_</t></r></si></sst>`,
 		"xl/styles.xml":        `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="22"/></cellXfs></styleSheet>`,
 	})
 }
 
-func FuzzXLSX(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	f.Add(header, `<sst><si><t>a</t></si></sst>`, `<styleSheet><numFmts><numFmt numFmtId="165" formatCode="[h]"/></numFmts><cellXfs><xf numFmtId="165"/></cellXfs></styleSheet>`)
 	f.Add(`<row r="9"><c r="AB9" t="s"><v>0</v></c><c s="0"><v>1e5</v></c></row>`, `<sst><si><r><t>_x000D_</t></r></si></sst>`, ``)
 	f.Fuzz(func(t *testing.T, sheet, texts, styles string) {
-		b := book(t, sheet, map[string]string{"xl/sharedStrings.xml": texts, "xl/styles.xml": styles})
-		if _, _, err := readXLSX(b, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		b := makeBook(t, sheet, map[string]string{"xl/sharedStrings.xml": texts, "xl/styles.xml": styles})
+		if _, _, err := readFile(b, rows.Options{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
 		}
 	})
 }
 
-// FuzzXLSXFile changes the file itself.
-func FuzzXLSXFile(f *testing.F) {
+// FuzzFile changes the file itself.
+func FuzzFile(f *testing.F) {
 	f.Add(smallBook(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, _, err := readXLSX(b, oldDialect{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		if _, _, err := readFile(b, rows.Options{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
 		}
 	})

@@ -1,4 +1,4 @@
-package ingest
+package xlsx
 
 import (
 	"encoding/xml"
@@ -18,7 +18,7 @@ import (
 // scanXML renders what the scanner reads: starts with their attributes a and b, ends, and text, where neighbouring texts
 // are one.
 func scanXML(r io.Reader, limit int) (out []string, err error) {
-	x, err := newXMLScanner(r, limit)
+	x, err := newScanner(r, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -28,14 +28,14 @@ func scanXML(r io.Reader, limit int) (out []string, err error) {
 		if err != nil {
 			return out, err
 		}
-		if x.kind == xmlText {
+		if x.kind == tokenText {
 			text += string(x.text)
 			continue
 		}
 		if text != "" {
 			out, text = append(out, text), ""
 		}
-		if x.kind == xmlStart {
+		if x.kind == tokenStart {
 			out = append(out, fmt.Sprintf("<%s %s %s>", x.name, x.attr("a"), x.attr("b")))
 		} else {
 			out = append(out, fmt.Sprintf("</%s>", x.name))
@@ -95,7 +95,7 @@ func decodeXML(s string) (out []string, err error) {
 	}
 }
 
-// xmlTexts are read alike by encoding/xml.
+// xmlTexts are documents that encoding/xml reads the same way.
 var xmlTexts = []string{
 	`<a/>`, `<a></a>`, `<a b="1"/>`, `<x:a y:a='2' xmlns:b="no" b = "3" ><b>t</b></x:a >`, `<?xml version="1.0" encoding="utf-8"?><a>ä😀</a>`,
 	"<a>\r\nx\ry\n\r\r\n</a>", "<a>&lt;&gt;&amp;&apos;&quot;&#65;&#x42;&#10;&#xD;</a>", `<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>`,
@@ -105,8 +105,8 @@ var xmlTexts = []string{
 	`<a`, `<a>`, `<a>x`, `<a b="`, `<a>&`, `<a>&x;</a>`, `<a><!-- `, `<a><![CDATA[x`, `</a>`, `<>`, `<a>&#0;</a>`, "<a>\xFF</a>",
 }
 
-// TestXMLScanner compares with encoding/xml, byte by byte and in one piece.
-func TestXMLScanner(t *testing.T) {
+// TestScanner compares with encoding/xml, byte by byte and in one piece.
+func TestScanner(t *testing.T) {
 	t.Parallel()
 	for _, s := range xmlTexts {
 		want, wantErr := decodeXML(s)
@@ -121,7 +121,7 @@ func TestXMLScanner(t *testing.T) {
 	}
 }
 
-func TestXMLScanner_Encodings(t *testing.T) {
+func TestScanner_Encodings(t *testing.T) {
 	t.Parallel()
 	const s = `<?xml version="1.0" encoding="UTF-16"?><a>Grün 😀</a>`
 	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(s)
@@ -148,9 +148,9 @@ func TestXMLScanner_Encodings(t *testing.T) {
 	}
 }
 
-// FuzzXMLScanner sees to it that what encoding/xml accepts is read alike. What it refuses may be accepted: it checks names
-// and characters that no cell depends on.
-func FuzzXMLScanner(f *testing.F) {
+// FuzzScanner compares with encoding/xml. Documents that encoding/xml rejects may be accepted: it checks names and
+// characters that no cell depends on.
+func FuzzScanner(f *testing.F) {
 	for _, s := range xmlTexts {
 		f.Add(s)
 	}
