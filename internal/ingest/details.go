@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
 
@@ -15,7 +16,7 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 	for _, name := range src.PrimaryKey {
 		i := fieldOf(src, fields, name)
 		if i < 0 {
-			e.notes = append(e.notes, fmt.Sprintf("the primary key is not used, because there is no field %q", clip(name)))
+			e.notes = append(e.notes, fmt.Sprintf("the primary key is not used, because there is no field %q", rows.Clip(name)))
 			d.PrimaryKey = nil
 			break
 		}
@@ -32,10 +33,10 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 	}
 	if !slices.Contains(sortable, src.Order.Field) {
 		hint := ";"
-		if c, ok := text.Closest(clip(src.Order.Field), sortable); ok {
+		if c, ok := text.Closest(rows.Clip(src.Order.Field), sortable); ok {
 			hint = fmt.Sprintf("; did you mean %q?", c)
 		}
-		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", clip(src.Order.Field), hint, enumerate(sortable))
+		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", rows.Clip(src.Order.Field), hint, enumerate(sortable))
 	}
 	return d, nil
 }

@@ -243,5 +243,5 @@ func (d dialectReader) sheet() error {
 
 // quoted shows a value in a message.
 func quoted(n node) string {
-	return clip(string(appendJSON(nil, n.value)))
+	return rows.Clip(string(appendJSON(nil, n.value)))
 }

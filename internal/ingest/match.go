@@ -134,7 +134,7 @@ func enumerate(names []string) string {
 	const most = 50
 	shown := slices.Clone(names[:min(len(names), most)])
 	for i, n := range shown {
-		shown[i] = clip(n)
+		shown[i] = rows.Clip(n)
 	}
 	if more := len(names) - most; more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))

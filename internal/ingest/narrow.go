@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
 
@@ -62,10 +63,10 @@ func newNarrower(src Source, columns []string, keyed bool) (*narrower, error) {
 		}
 		if at < 0 {
 			hint := ";"
-			if near, ok := text.Closest(clip(c.Column), columns); ok {
+			if near, ok := text.Closest(rows.Clip(c.Column), columns); ok {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			return nil, herb.Invalidf("include: there is no column %q%s columns: %s", clip(c.Column), hint, enumerate(columns))
+			return nil, herb.Invalidf("include: there is no column %q%s columns: %s", rows.Clip(c.Column), hint, enumerate(columns))
 		}
 		n.include = append(n.include, condition{at, setOf(c.Values)})
 	}

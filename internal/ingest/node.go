@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/text"
 )
 
@@ -134,7 +136,7 @@ func parseJSON(data []byte) (any, error) {
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		line := 1
 		if e, ok := err.(*json.SyntaxError); ok {
-			line += countLines(data[:min(int(e.Offset), len(data))])
+			line += charset.CountLines(data[:min(int(e.Offset), len(data))])
 		}
 		return nil, herb.Invalidf("line %d: not JSON: %v", line, err)
 	}
@@ -158,7 +160,7 @@ func decodeJSON(d *json.Decoder) (any, error) {
 				return nil, err
 			}
 			if _, twice := o.values[name.(string)]; twice {
-				return nil, herb.Invalidf("the member %q occurs twice in one object; give it once", clip(name.(string)))
+				return nil, herb.Invalidf("the member %q occurs twice in one object; give it once", rows.Clip(name.(string)))
 			}
 			value, err := decodeJSON(d)
 			if err != nil {
@@ -345,10 +347,10 @@ func (n node) hasOnly(known []string) error {
 			continue
 		}
 		hint := ";"
-		if c, ok := text.Closest(clip(name), known); ok {
+		if c, ok := text.Closest(rows.Clip(name), known); ok {
 			hint = fmt.Sprintf("; did you mean %q?", c)
 		}
-		return n.wrong("has an unknown member %q%s known here: %s", clip(name), hint, strings.Join(known, ", "))
+		return n.wrong("has an unknown member %q%s known here: %s", rows.Clip(name), hint, strings.Join(known, ", "))
 	}
 	return nil
 }

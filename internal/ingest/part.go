@@ -34,7 +34,7 @@ func partOf(path, part string) (Source, error) {
 	}
 	src := Source{Path: path}
 	if info.IsDir() {
-		return src, herb.Invalidf("%s is a folder and has no part %q; name a file, like %s", path, clip(part), filepath.Join(path, "file.db#table"))
+		return src, herb.Invalidf("%s is a folder and has no part %q; name a file, like %s", path, rows.Clip(part), filepath.Join(path, "file.db#table"))
 	}
 	format, err := publishable(path, info)
 	if err != nil {
@@ -44,7 +44,7 @@ func partOf(path, part string) (Source, error) {
 	case FormatXLSX, FormatSQLite:
 		src.Dialect.Table = part
 	default:
-		return src, herb.Invalidf("%s has no parts, so remove #%s; workbooks (.xlsx) and databases (.db) have parts", path, clip(part))
+		return src, herb.Invalidf("%s has no parts, so remove #%s; workbooks (.xlsx) and databases (.db) have parts", path, rows.Clip(part))
 	}
 	return src, nil
 }

@@ -270,7 +270,7 @@ func (p *pass) compareColumns(columns []rows.Column) error {
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
-				clip(got[i]), clip(want[i]), first)
+				rows.Clip(got[i]), rows.Clip(want[i]), first)
 		}
 	}
 	if len(got) != len(want) {

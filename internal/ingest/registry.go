@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/delimited"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/jsonrows"
 	"herbarium/internal/ingest/parquetrows"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/sqliterows"
@@ -13,7 +15,9 @@ import (
 
 // formats is the registry. The first format is that of files whose content and name do not say otherwise.
 func formats() []rows.Format {
-	return append(legacyFormats(), parquetrows.Format(), xlsx.Format(), sqliterows.Format())
+	return []rows.Format{
+		delimited.Format(), delimited.TSV(), jsonrows.Format(), parquetrows.Format(), xlsx.Format(), sqliterows.Format(),
+	}
 }
 
 // FormatNames returns the names of formats that a user may give: names and extensions.

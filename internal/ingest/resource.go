@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 )
 
 // records finds where the records of a resource are and how they are written.
@@ -78,9 +79,9 @@ func (p *packageReader) inside(path node) (string, error) {
 	case urlErr == nil && u.Scheme != "" && strings.Contains(written, "://"):
 		return "", path.wrong("is %q, an address; download the file into the folder of the descriptor and name it", whole(written))
 	case strings.HasPrefix(written, "/") || filepath.IsAbs(written):
-		return "", path.wrong("is %q, an absolute path; write it relative to the descriptor", clip(written))
+		return "", path.wrong("is %q, an absolute path; write it relative to the descriptor", rows.Clip(written))
 	case !filepath.IsLocal(filepath.FromSlash(written)):
-		return "", path.wrong("is %q, which leads out of the folder of the descriptor; move the file into it", clip(written))
+		return "", path.wrong("is %q, which leads out of the folder of the descriptor; move the file into it", rows.Clip(written))
 	}
 	return filepath.Join(p.folder, filepath.FromSlash(written)), nil
 }
@@ -102,11 +103,11 @@ func (p *packageReader) file(path node) (string, error) {
 	}
 	switch {
 	case errors.Is(err, file.ErrEscapes):
-		return "", path.wrong("is %q, a link that leads out of the folder of the descriptor; put the file itself there", clip(written))
+		return "", path.wrong("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(written))
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", path.wrong("is %q, which is not a regular file", clip(written))
+		return "", path.wrong("is %q, which is not a regular file", rows.Clip(written))
 	}
 	return full, nil
 }
@@ -126,7 +127,7 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 		return "", err
 	}
 	notTable := &Skipped{n.wrong("(%s) is not published: neither its format nor its extension tells a table; "+
-		"if it is one, give \"format\", one of %s", clip(path), knownFormats())}
+		"if it is one, give \"format\", one of %s", rows.Clip(path), knownFormats())}
 	if formatName(declared) == "topojson" { // JSON by its extension, and shapes that refer to each other inside
 		return "", notTable
 	}
@@ -137,7 +138,7 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 			continue
 		}
 		if i > 0 && declared != "" {
-			s.Notes = append(s.Notes, n.member("format").wrong("is %q, which is not known; it is read as %s", clip(declared), f).Error())
+			s.Notes = append(s.Notes, n.member("format").wrong("is %q, which is not known; it is read as %s", rows.Clip(declared), f).Error())
 		}
 		return f, nil
 	}
@@ -145,7 +146,7 @@ func (p *packageReader) format(s *Source, n node, path string) (Format, error) {
 	case tabular && declared == "":
 		return FormatCSV, nil
 	case tabular:
-		return "", n.member("format").wrong("is %q; choose from %s", clip(declared), knownFormats())
+		return "", n.member("format").wrong("is %q; choose from %s", rows.Clip(declared), knownFormats())
 	default:
 		return "", notTable
 	}
@@ -160,7 +161,7 @@ func isTabular(n node) bool {
 func whole(address string) string {
 	const most = 500
 	if len(address) > most {
-		return clip(address)
+		return rows.Clip(address)
 	}
 	return address
 }
@@ -175,11 +176,11 @@ func unpackable(n node, path string) error {
 	switch strings.ToLower(written) {
 	case "", "no", "none", "gz", "gzip", "zst", "zstd":
 	default:
-		return n.member("compression").wrong("is %q, which cannot be read; %s", clip(written), right)
+		return n.member("compression").wrong("is %q, which cannot be read; %s", rows.Clip(written), right)
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz":
-		err := n.member("path").wrong("is %q, an archive; %s", clip(path), right)
+		err := n.member("path").wrong("is %q, an archive; %s", rows.Clip(path), right)
 		declared, _ := n.text("format")
 		_, unknown := ParseFormat(formatName(declared))
 		if _, inside := formatOf(strings.TrimSuffix(path, filepath.Ext(path))); !inside && unknown != nil && !isTabular(n) {
@@ -235,7 +236,7 @@ func accessOf(own node) (string, error) {
 		return "", err
 	}
 	if _, err := herb.ParseAccess(s); err != nil {
-		return "", own.member("access").wrong("is %q; choose open or key", clip(s))
+		return "", own.member("access").wrong("is %q; choose open or key", rows.Clip(s))
 	}
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
 )
 
 // schema reads the fields of a resource. A schema without fields exposes every column.
@@ -61,7 +62,7 @@ func (s *Source) readFields(list []node) error {
 		}
 		first, twice := position[f.Name]
 		if twice && (!f.Optional || !s.Fields[first].Optional) {
-			return n.wrong("has the name %q of another field; give each a name of its own and use herbarium.from for the column", clip(f.Name))
+			return n.wrong("has the name %q of another field; give each a name of its own and use herbarium.from for the column", rows.Clip(f.Name))
 		}
 		if !twice {
 			position[f.Name] = i

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // The members of "herbarium" in a package, a resource and a field, and of what stands in them.
@@ -71,7 +72,7 @@ func orderOf(n node) (o herb.Order, err error) {
 			return o, err
 		}
 		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
-			return o, n.member("order").wrong("is %q; it must be asc or desc", clip(direction))
+			return o, n.member("order").wrong("is %q; it must be asc or desc", rows.Clip(direction))
 		}
 	default:
 		return o, n.wrong("must be the name of a field, with a - before it for the other direction, or {field, order}")

@@ -119,7 +119,7 @@ func (s Source) settled() (Source, error) {
 		case f.Name == "":
 			return s, herb.Invalidf("field %d has no name; give each field a name", i+1)
 		case len(f.Name) > MaxName:
-			return s, herb.Invalidf("the name of field %d, %q, has %d bytes; at most %d are possible", i+1, clip(f.Name), len(f.Name), MaxName)
+			return s, herb.Invalidf("the name of field %d, %q, has %d bytes; at most %d are possible", i+1, rows.Clip(f.Name), len(f.Name), MaxName)
 		case seen[f.Name]:
 			return s, herb.Invalidf("field %q is configured twice; give each field a name of its own", f.Name)
 		case f.Type != "":

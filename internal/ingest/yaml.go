@@ -114,14 +114,14 @@ func scalarOf(n *yaml.Node) (any, error) {
 		err := n.Decode(&b)
 		return b, err
 	case "!!int", "!!float":
-		if isJSONNumber([]byte(n.Value)) {
+		if json.Valid([]byte(n.Value)) {
 			return json.Number(n.Value), nil
 		}
 		var v any // a notation of YAML alone, such as 0x1F or 1_000
 		if err := n.Decode(&v); err != nil {
 			return nil, err
 		}
-		if s := fmt.Sprint(v); isJSONNumber([]byte(s)) {
+		if s := fmt.Sprint(v); json.Valid([]byte(s)) {
 			return json.Number(s), nil
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // Format returns the format of delimited text. What the options do not give is detected: the delimiter, quotes, backslash
 // escapes, lines above the header, and whether there is a header.
 func Format() rows.Format {
-	return rows.Format{Name: "csv", Extensions: []string{".csv", ".txt", ".dat", ".data", ".psv", ".asc"}, Open: open}
+	return rows.Format{Name: "csv", Extensions: []string{".csv", ".psv"}, Generic: []string{".txt", ".dat", ".data", ".asc"}, Open: open}
 }
 
 // TSV returns the format of tab-separated text.
@@ -61,12 +61,29 @@ type reader struct {
 	comment  string // detected prefix of comments
 	comments int    // detected comment lines among the records
 	surplus  int    // records with empty values beyond the last column
+	skipped  int    // lines above the table
 
 	firstComment, firstSurplus int // their lines
 }
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.header }
+
+// Options implements rows.Rows.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	o.Encoding, o.Delimiter, o.NoQuote, o.Skip = r.text.Encoding(), r.d.delimiter, r.d.quote == 0, max(o.Skip, r.skipped)
+	if r.d.quote != '"' {
+		o.Quote = r.d.quote
+	}
+	if o.Header = rows.HeaderNone; r.named {
+		o.Header = rows.HeaderPresent
+	}
+	if r.comments > 0 {
+		o.Comment = r.comment
+	}
+	return o
+}
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
@@ -228,6 +245,7 @@ func (r *reader) detectLayout(s sniffer) reading {
 	}
 	// The lines are in the sample, so skipping them cannot fail.
 	_ = r.skipTo(from + lines)
+	r.skipped = from + lines - 1
 	r.notes = append(r.notes, skippedNote(from, lines, best.start > 0, r.comment))
 	return best
 }

@@ -16,15 +16,17 @@ import (
 
 // Format returns the JSON format.
 func Format() rows.Format {
-	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables}
+	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true}
 }
 
-// matches reports whether a text begins like an array of objects, or like an object with a member.
+// matches reports whether a text begins like an array of objects or arrays, or like an object with a member.
 func matches(head []byte) bool {
 	trim := func(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
 	s := trim(charset.ASCII(head))
 	if rest, ok := bytes.CutPrefix(s, []byte("[")); ok {
-		s = trim(rest)
+		if s = trim(rest); bytes.HasPrefix(s, []byte("[")) {
+			return true
+		}
 	}
 	rest, ok := bytes.CutPrefix(s, []byte("{"))
 	if !ok {
@@ -72,7 +74,7 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: p, source: text, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
+	r := &reader{parser: p, source: text, options: o, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
 	if err := r.start(ctx, f, o); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -107,6 +109,7 @@ func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
 		if table, err = l.only(); err != nil {
 			return err
 		}
+		r.options.Table = table
 		if note := l.note(table); note != "" {
 			r.notes = append(r.notes, note)
 		}

@@ -12,6 +12,7 @@ import (
 type reader struct {
 	*parser
 	source  *charset.Reader
+	options rows.Options
 	notes   []string
 	skipped []string // members before the table
 	inside  int      // objects around the table
@@ -28,6 +29,13 @@ type reader struct {
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns.list }
+
+// Options implements rows.Rows.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	o.Encoding = r.source.Encoding()
+	return o
+}
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return r.position() }

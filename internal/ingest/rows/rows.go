@@ -15,6 +15,8 @@ type Format struct {
 	Name string
 	// Extensions lists file extensions in lower case with their dot. The first one is offered in messages.
 	Extensions []string
+	// Generic lists extensions that files of this format may have, but files that are no tables too.
+	Generic []string
 	// Matches reports whether a file that begins with head has this format. nil: the content does not tell, as with
 	// delimited text.
 	Matches func(head []byte) bool
