@@ -154,7 +154,7 @@ func TestPublish_report(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,\n")
-	table := []string{"csv, comma between values; 2 rows", "content hash: sha256:", "FIELD", "number: 1 of 2; 1 empty", `the first "007" in line 2`}
+	table := []string{"csv, comma between values; 2 rows", "content hash: sha256:", "FIELD", "number: 1 of 2; 1 empty", `"007" (line 2)`}
 	wants := func(what, out string, wants ...string) {
 		t.Helper()
 		for _, want := range wants {
@@ -168,12 +168,12 @@ func TestPublish_report(t *testing.T) {
 	}
 	code, out, errOut := e.run(t, "publish", "--check", file)
 	wants("check", out, append(table, "checked shop/prices: 2 records, not published", "new dataset")...)
-	wants("check", errOut, `note: code: zero-padded codes such as "007" are kept as text (2 values)`)
+	wants("check", errOut, `note: code: numbers with leading zeros, such as "007" (line 2), are kept as text`)
 	if code != 0 || e.versions(t) != 0 {
 		t.Errorf("check: exit code %d, %d files", code, e.versions(t))
 	}
 	wants("report", e.must(t, "publish", "--report", file), append(table, "published shop/prices: 2 records")...)
-	wants("datasets report", e.must(t, "datasets", "report", "shop/prices"), append(table, "note: code: zero-padded")...)
+	wants("datasets report", e.must(t, "datasets", "report", "shop/prices"), append(table, "note: code: numbers with leading zeros")...)
 	rewrite(t, file, "code,added,price\n007,x,1.50\n")
 	if code, out, errOut = e.run(t, "publish", "--check", file); code != 0 {
 		t.Errorf("exit code %d\n%s", code, errOut)
