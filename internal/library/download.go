@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -150,7 +151,7 @@ func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 }
 
 // receive writes the stored file of a version to file and verifies it.
-func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int64, error) {
+func (l *Library) receive(ctx context.Context, f *fetch, file filesystem.File) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := time.AfterFunc(stallTimeout, func() {

@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
@@ -86,8 +87,8 @@ type Options struct {
 	Now     func() time.Time     // nil: time.Now
 	Log     *slog.Logger         // nil disables logging
 
-	Memory int        // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
-	FS     segment.FS // file operations; nil: segment.OS
+	Memory int           // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
+	FS     filesystem.FS // file operations; nil: filesystem.OS
 
 	// Blobs stores the files for all nodes. If nil, Dir holds all files and the options below have no effect.
 	Blobs Blobs
@@ -152,7 +153,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.FS == nil {
-		opts.FS = segment.OS{}
+		opts.FS = filesystem.OS{}
 	}
 	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
 	if err != nil {

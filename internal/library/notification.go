@@ -9,13 +9,13 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
-	"herbarium/internal/segment"
+	"herbarium/internal/filesystem"
 )
 
 // notifier signals catalogue changes between processes that share a folder, through a small file that each look-up reads. It
 // only affects how soon a change is seen: Library.Run polls the catalogue anyway.
 type notifier struct {
-	fs     segment.FS     // writes notifications
+	fs     filesystem.FS  // writes notifications
 	file   *os.File       // for reading
 	mapped *atomic.Uint64 // the file, memory-mapped; nil where it cannot be mapped
 	seen   atomic.Uint64  // the stamp of the last catalogue read
@@ -28,7 +28,7 @@ type stamp uint64
 
 const stampSize = 8
 
-func openNotifier(fs segment.FS, path string) (*notifier, error) {
+func openNotifier(fs filesystem.FS, path string) (*notifier, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the change notification file: %w", err)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"herbarium/internal/segment"
+	"herbarium/internal/filesystem"
 )
 
 func openNotifiers(t *testing.T) (path string, here, there *notifier) {
@@ -13,7 +13,7 @@ func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 	path = filepath.Join(t.TempDir(), notificationFile)
 	for _, n := range []**notifier{&here, &there} {
 		var err error
-		if *n, err = openNotifier(segment.OS{}, path); err != nil {
+		if *n, err = openNotifier(filesystem.OS{}, path); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { (*n).Close() })
