@@ -24,8 +24,8 @@ type preparedLibrary struct {
 	page    query.Page
 }
 
-func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.Snapshot, error) {
-	return library.Snapshot{Dataset: l.dataset, Source: l}, nil
+func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, error) {
+	return library.View{Dataset: l.dataset, Source: l}, nil
 }
 
 func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return nil, nil }

@@ -37,7 +37,7 @@ type facetRange struct {
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
 	var req *query.FacetRequest
-	snap, err := a.resolve(w, r, func(snap library.Snapshot) (err error) {
+	snap, err := a.resolve(w, r, func(snap library.View) (err error) {
 		req, err = query.ParseFacets(r.URL.RawQuery, snap.Fields)
 		return err
 	})

@@ -112,8 +112,8 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 
 // resolveRequest opens the dataset of the path, authorizes the client and parses the query, in this order. The caller
 // must release the snapshot.
-func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapshot, req *query.Request, err error) {
-	snap, err = a.resolve(w, r, func(snap library.Snapshot) (err error) {
+func (a *API) resolveRequest(w *response, r *http.Request) (snap library.View, req *query.Request, err error) {
+	snap, err = a.resolve(w, r, func(snap library.View) (err error) {
 		if h := w.Header(); h.Get("Vary") == "" {
 			h.Set("Vary", varyAccept)
 		}
@@ -124,17 +124,17 @@ func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapsho
 }
 
 // resolve is resolveRequest for any kind of query.
-func (a *API) resolve(w *response, r *http.Request, parse func(library.Snapshot) error) (library.Snapshot, error) {
+func (a *API) resolve(w *response, r *http.Request, parse func(library.View) error) (library.View, error) {
 	snap, err := a.acquire(r)
 	if err != nil {
-		return library.Snapshot{}, err
+		return library.View{}, err
 	}
 	if err = a.authorizeRead(w, r, snap.Dataset); err == nil {
 		err = parse(snap)
 	}
 	if err != nil {
 		snap.Release()
-		return library.Snapshot{}, err
+		return library.View{}, err
 	}
 	w.setCaching(r, snap.Access)
 	return snap, nil
@@ -160,7 +160,7 @@ func needsKey(ref herb.Ref) string {
 }
 
 // acquire opens the dataset of the path.
-func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
+func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
 	snap, err := a.opts.Library.Acquire(r.Context(), ref)
 	if err == nil {

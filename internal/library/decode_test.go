@@ -2,7 +2,6 @@ package library
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -35,8 +34,7 @@ func TestDecoder(t *testing.T) {
 		``, `{`, `{}`, `{"a":"x"}`, `{"a":"x","b":"y"`, `{"a":"x","b":"y"}}`, `{"a":"x","b":"y"} `, `{"a":"x","c":"y"}`,
 		`{"b":"x","a":"y"}`, `{"a":"x","b":1}`, `{"a":"x","b":null}`, `["a":"x","b":"y"]`, `{"a":"x" ,"b":"y"}`,
 		"{\"a\":\"\n\",\"b\":\"y\"}", "{\"a\":\"xxxxxxxxxxx\x01xxxxxxxxxxxxx\",\"b\":\"y\"}", "{\"a\":\"\xff\",\"b\":\"y\"}",
-		`{"a":"\x","b":"y"}`, `{"a":"\u12g4","b":"y"}`, `{"a":"\ud83c","b":"y"}`, `{"a":"\ud83cx","b":"y"}`,
-		`{"a":"\ud83c\u0041","b":"y"}`, `{"a":"x\`, `{"a":"\u12`,
+		`{"a":"\x","b":"y"}`, `{"a":"\u12g4","b":"y"}`, `{"a":"x\`, `{"a":"\u12`,
 	} {
 		if got, err := decode(record); err == nil {
 			t.Errorf("%s is decoded as %q; want an error", record, got)
@@ -74,26 +72,4 @@ func FuzzDecoder(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestPlain(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 200_000 {
-		b := make([]byte, rng.IntN(40))
-		for i := range b {
-			switch b[i] = byte(' ' + rng.IntN(224)); b[i] {
-			case '"', '\\':
-				b[i] = 'x'
-			}
-		}
-		want := len(b)
-		if len(b) > 0 && rng.IntN(2) == 0 {
-			want = rng.IntN(len(b))
-			b[want] = "\"\\\x00\x1f\n"[rng.IntN(5)]
-		}
-		if got := plainPrefix(b); got != want {
-			t.Fatalf("%q is plain for %d bytes; want %d", b, got, want)
-		}
-	}
 }

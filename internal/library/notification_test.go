@@ -39,7 +39,7 @@ func TestNotifier(t *testing.T) {
 	}
 }
 
-// TestNotifier_truncated truncates the mapped file: the process must survive the memory fault.
+// TestNotifier_truncated truncates the file: it counts as one without notifications.
 func TestNotifier_truncated(t *testing.T) {
 	t.Parallel()
 	path, here, there := openNotifiers(t)

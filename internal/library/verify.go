@@ -42,7 +42,7 @@ func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (s
 	h, d, columns := newCellHash(fields), newDecoder(fields), make([]herb.ColumnCells, len(fields))
 	n, at := 0, 0
 	cell := func(value []byte) {
-		addCell(h, value)
+		h.addCell(value)
 		columns[at].Add(n, value)
 		at++
 	}
