@@ -32,7 +32,7 @@ func setCaching(w http.ResponseWriter, d *herb.Dataset) {
 	h := w.Header()
 	if d.Access == herb.AccessKey {
 		h.Set("Cache-Control", "private, no-cache")
-		h.Set("Vary", "Cookie, Accept")
+		h.Set("Vary", "Cookie, Accept, Accept-Encoding")
 		return
 	}
 	h.Set("Cache-Control", "no-cache")

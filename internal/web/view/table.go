@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -157,22 +156,13 @@ func newTags(value, link string) Cell {
 	return c
 }
 
-// DecodeRows returns the values of records, JSON objects of strings, in the order of the fields.
+// DecodeRows returns the values of records in the order of the fields.
 func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
-	rows := make([][]string, len(records))
-	values := make(map[string]string, len(fields))
+	rows, decoder := make([][]string, len(records)), herb.NewRecordDecoder(fields)
 	for i, record := range records {
-		clear(values)
-		if err := json.Unmarshal(record, &values); err != nil {
+		rows[i] = make([]string, 0, len(fields))
+		if err := decoder.Decode(record, func(v []byte) { rows[i] = append(rows[i], string(v)) }); err != nil {
 			return nil, fmt.Errorf("decode record: %w", err)
-		}
-		rows[i] = make([]string, len(fields))
-		for k, f := range fields {
-			value, ok := values[f.Name]
-			if !ok {
-				return nil, fmt.Errorf("decode record: no field %q", f.Name)
-			}
-			rows[i][k] = value
 		}
 	}
 	return rows, nil

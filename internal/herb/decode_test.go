@@ -1,4 +1,4 @@
-package library
+package herb
 
 import (
 	"encoding/json"
@@ -6,18 +6,16 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"herbarium/internal/herb"
 )
 
 // decode reads a record with the fields a and b.
 func decode(record string) (values []string, err error) {
-	d := newDecoder([]herb.Field{{Name: "a"}, {Name: "b"}})
-	err = d.record([]byte(record), func(v []byte) { values = append(values, string(v)) })
+	d := NewRecordDecoder([]Field{{Name: "a"}, {Name: "b"}})
+	err = d.Decode([]byte(record), func(v []byte) { values = append(values, string(v)) })
 	return values, err
 }
 
-func TestDecoder(t *testing.T) {
+func TestRecordDecoder(t *testing.T) {
 	t.Parallel()
 	for record, want := range map[string][]string{
 		`{"a":"","b":""}`:                                            {"", ""},
@@ -42,9 +40,9 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// FuzzDecoder compares the decoder with encoding/json: it decodes alike, and accepts every flat object that encoding/json
+// FuzzRecordDecoder compares the decoder with encoding/json: it decodes the same values, and accepts every flat object that encoding/json
 // accepts.
-func FuzzDecoder(f *testing.F) {
+func FuzzRecordDecoder(f *testing.F) {
 	f.Add(`x`, "y")
 	f.Add(`a\u00e9\n"`, "\x00\x1f植\u2028")
 	f.Add("", "\t\r\n\b\f\"\\/\x7f")
@@ -65,7 +63,7 @@ func FuzzDecoder(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rendered := herb.Record{value, value}.AppendJSON(nil, []herb.Field{{Name: "a"}, {Name: "b"}})
+		rendered := Record{value, value}.AppendJSON(nil, []Field{{Name: "a"}, {Name: "b"}})
 		for _, record := range []string{`{"a":` + string(encoded) + `,"b":` + string(encoded) + `}`, string(rendered)} {
 			if got, err := decode(record); err != nil || got[0] != value || got[1] != value {
 				t.Errorf("%q is read as %q, %v", record, got, err)
