@@ -138,7 +138,7 @@ func (g *generator) fields() []herb.Field {
 	fields := make([]herb.Field, 1+g.IntN(6))
 	order := g.Perm(len(names))
 	for i := range fields {
-		t := pick(g, herb.Types())
+		t := pick(g, []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList})
 		fields[i] = herb.Field{
 			Name:       names[order[i]],
 			Type:       t,

@@ -62,7 +62,7 @@ func (c *column) facet(m *matches, q *query.FacetRequest) query.Facet {
 	if query.HasRange(c.field.Type) {
 		first, last := t.ends()
 		f.Min, f.Max = c.runValue(first), c.runValue(last)
-		h = c.bucketCounter(query.Buckets(c.field.Type, f.Min, f.Max, q.Buckets))
+		h = c.bucketCounter(query.Buckets(c.field, f.Min, f.Max, q.Buckets))
 		f.Histogram = h.buckets
 	}
 	best := topValues{most: q.Top}
