@@ -150,23 +150,9 @@ func operand(f herb.Field, op Op, value string) (Operand, error) {
 	case status == text.Missing && equality:
 		o.Text = strings.TrimSpace(value)
 	default:
-		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, Example(f.Type))
+		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(f.Type))
 	}
 	return o, nil
-}
-
-// Example describes how to write values of a scalar type in requests.
-func Example(t herb.Type) string {
-	switch t {
-	case herb.TypeNumber:
-		return "in plain decimal notation, such as -3, 25 or 12.50"
-	case herb.TypeDate:
-		return "YYYY-MM-DD, such as 2024-02-29"
-	case herb.TypeDateTime:
-		return "in ISO 8601, such as 2024-02-29T13:30:00Z or 2024-02-29"
-	default:
-		return "true or false"
-	}
 }
 
 // conditions returns the collected conditions in canonical order.

@@ -166,3 +166,17 @@ func trimBlanks(v []byte) []byte {
 
 // isInner reports whether a byte is neither white space nor part of a longer character.
 func isInner(c byte) bool { return c > ' ' && c < 0x80 }
+
+// Example describes how to write values of a scalar type in requests.
+func Example(t herb.Type) string {
+	switch t {
+	case herb.TypeNumber:
+		return "in plain decimal notation, such as -3, 25 or 12.50"
+	case herb.TypeDate:
+		return "YYYY-MM-DD, such as 2024-02-29"
+	case herb.TypeDateTime:
+		return "in ISO 8601, such as 2024-02-29T13:30:00Z or 2024-02-29"
+	default:
+		return "true or false"
+	}
+}
