@@ -39,7 +39,7 @@ type limitedLibrary struct {
 }
 
 // Acquire returns a dataset whose queries are limited.
-func (l limitedLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error) {
+func (l limitedLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
 	snap, err := l.Library.Acquire(ctx, ref)
 	if err == nil {
 		snap.Source = l.lanes.Limit(snap.Dataset, snap.Source)

@@ -78,7 +78,6 @@ func TestWrite_CSV(t *testing.T) {
 		{"byte order mark and an escape", one, object(one, "\uFEFF\x01"), "\"\uFEFF\x01\""},
 		{"other separators", two, object(two, "a;b", "c|d"), "a;b,c|d"},
 		{"escapes of other writers", two, `{"a":"\u003cb\u003e\/\b\f","\u0062":"\ud83d\ude00\u002c\u0022"}`, "<b>/\b\f,\"😀,\"\"\""},
-		{"half a surrogate", two, `{"a":"\ud83d","b":"\ud83dx\u0041"}`, "\uFFFD,\uFFFDxA"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -230,7 +229,7 @@ func TestWrite_malformedRecords(t *testing.T) {
 	t.Parallel()
 	for _, rec := range []string{
 		"", "{", "{}", `{"a"}`, `{"a":"x"`, `{"a":"x"}}`, `{"a":"x","b":"y"}`, `{"a":1}`, `{"a":"x\"}`, `{"a":"\x"}`, `{"a":"\u12"}`,
-		`{"a":"\uzzzz"}`, `["x"]`, `{"a" :"x"}`,
+		`{"a":"\uzzzz"}`, `["x"]`, `{"a" :"x"}`, `{"a":"\ud83d"}`, `{"b":"x"}`,
 	} {
 		if _, err := export.Write(io.Discard, export.CSV, fieldsOf("a"), streamOf(1, nil, rec)); err == nil {
 			t.Errorf("%s is accepted as a record", rec)

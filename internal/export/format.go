@@ -1,5 +1,5 @@
 // Package export writes complete results as files: CSV for spreadsheets and databases, NDJSON for programs. It streams
-// the records of an engine; memory use depends neither on the number of records nor on their size.
+// the records of an engine; memory use does not depend on their number.
 //
 // # CSV
 //

@@ -33,7 +33,7 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	var record func(rec []byte) error
 	switch f {
 	case CSV:
-		c := csvWriter{out: out, fields: len(fields)}
+		c := csvWriter{out: out, decoder: herb.NewRecordDecoder(fields), fields: len(fields)}
 		c.header(fields)
 		record = c.record
 	case NDJSON:

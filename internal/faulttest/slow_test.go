@@ -6,20 +6,20 @@ import (
 	"sync"
 	"testing"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/segment"
 )
 
 // stuckFS is a file system whose disk does not finish a write: Sync waits until it is released.
 type stuckFS struct {
-	segment.OS
+	filesystem.OS
 	reached chan struct{} // closed when a file is synced
 	release chan struct{} // closed to go on
 	once    sync.Once
 }
 
-func (s *stuckFS) OpenFile(name string, flag int, perm fs.FileMode) (segment.File, error) {
+func (s *stuckFS) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.File, error) {
 	f, err := s.OS.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (s *stuckFS) OpenFile(name string, flag int, perm fs.FileMode) (segment.Fil
 }
 
 type stuckFile struct {
-	segment.File
+	filesystem.File
 	fs *stuckFS
 }
 

@@ -20,7 +20,7 @@ import (
 // Library provides the published datasets and the mutable one.
 type Library interface {
 	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
-	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
+	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
 	// Datasets describes the current datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
 }

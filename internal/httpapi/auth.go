@@ -9,17 +9,6 @@ import (
 	"herbarium/internal/query"
 )
 
-// auth is the authentication that an operation accepts.
-type auth int
-
-// Authentication of operations.
-const (
-	authNone     auth = iota // ignores keys
-	authBearer               // a bearer token only
-	authOptional             // a key in any of the three ways, if the dataset requires one
-	authKey                  // a key in any of the three ways
-)
-
 const challenge = `Bearer realm="herbarium"`
 
 // bearerToken returns the token of an Authorization header, or "" if there is none or the scheme differs.

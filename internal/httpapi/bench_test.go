@@ -1,15 +1,10 @@
 package httpapi_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -24,8 +19,8 @@ type preparedLibrary struct {
 	page    query.Page
 }
 
-func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.Snapshot, error) {
-	return library.Snapshot{Dataset: l.dataset, Source: l}, nil
+func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, error) {
+	return library.View{Dataset: l.dataset, Source: l}, nil
 }
 
 func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return nil, nil }
@@ -106,75 +101,5 @@ func BenchmarkListing(b *testing.B) {
 				list()
 			}
 		})
-	}
-}
-
-// BenchmarkServer measures requests over loopback connections, for the first page of a listing and for a handler that
-// only writes the same bytes.
-func BenchmarkServer(b *testing.B) {
-	const target = "/api/v1/garden/catalog/data"
-	api := preparedAPI(b, discardLog())
-	w := httptest.NewRecorder()
-	api.ServeHTTP(w, request("GET", target, ""))
-	body := w.Body.Bytes()
-	constant := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		_, _ = w.Write(body)
-	})
-	for _, bm := range []struct {
-		name    string
-		handler http.Handler
-		wrap    func(net.Listener) net.Listener
-	}{
-		{"constant", constant, func(l net.Listener) net.Listener { return l }},
-		{"first page", api, func(l net.Listener) net.Listener { return httpapi.Listener(l, httpapi.ListenerOptions{}) }},
-	} {
-		b.Run(bm.name, func(b *testing.B) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
-			server := httpapi.NewServer(bm.handler, nil)
-			go func() { _ = server.Serve(bm.wrap(l)) }()
-			defer server.Close()
-			b.SetParallelism(8)
-			b.RunParallel(func(pb *testing.PB) {
-				c, err := net.Dial("tcp", l.Addr().String())
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				defer c.Close()
-				in := bufio.NewReaderSize(c, 64<<10)
-				for pb.Next() {
-					_, _ = io.WriteString(c, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n")
-					if err := skipResponse(in); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
-	}
-}
-
-// skipResponse reads a response with a Content-Length as cheaply as possible.
-func skipResponse(in *bufio.Reader) error {
-	length := 0
-	for {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return err
-			}
-		}
-		if len(line) == 2 {
-			_, err := in.Discard(length)
-			return err
-		}
 	}
 }

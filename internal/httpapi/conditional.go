@@ -18,7 +18,7 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 	if !etag.Match(r.Header, tag) {
 		return false
 	}
-	w.varyByEncoding()
+	w.setDefaultVary()
 	w.WriteHeader(http.StatusNotModified)
 	return true
 }

@@ -2,10 +2,10 @@ package httpapi
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/openapi"
 	"herbarium/internal/query"
 )
 
@@ -66,7 +66,7 @@ func (a *API) describe(w *response, r *http.Request) error {
 	defer snap.Release()
 	body := descriptor{summary: a.summarize(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
 	for i, f := range snap.Fields {
-		body.Fields[i] = field{f, operators(f)}
+		body.Fields[i] = field{f, openapi.Operators(f)}
 	}
 	access := herb.AccessOpen
 	if snap.Access == herb.AccessKey {
@@ -123,16 +123,4 @@ func accessOf(d herb.Dataset) herb.Access {
 		return herb.AccessKey
 	}
 	return herb.AccessOpen
-}
-
-// operators returns the operators of a field.
-func operators(f herb.Field) []query.Op {
-	ops := []query.Op{}
-	if f.Filterable {
-		ops = query.Ops()
-	}
-	if f.Type == herb.TypeNumber {
-		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
-	}
-	return ops
 }

@@ -1,5 +1,5 @@
-// Package httpapi implements the HTTP interface: the route table, its handlers, everything responses have in common,
-// and the OpenAPI document, which is generated from the same table.
+// Package httpapi implements the HTTP interface: the route table, its handlers, and everything responses have in
+// common.
 //
 // # Request processing
 //

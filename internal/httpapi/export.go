@@ -27,12 +27,18 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) error {
-	snap, req, err := a.resolveRequest(w, r)
+	raw := r.URL.RawQuery
+	if w.route.pattern == pageCSV { // the link of a page
+		if ps, err := query.ParseParams(raw); err == nil {
+			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
+		}
+	}
+	snap, req, err := a.openListing(w, r, raw)
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
-	if err := query.RefusePages(r.URL.RawQuery); err != nil {
+	if err := query.RefusePages(raw); err != nil {
 		return err
 	}
 	if w.notModified(r, a.entityTag(snap.Version, format.MediaType(), req.String())) {
@@ -62,7 +68,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 		h.Set("Content-Type", format.ContentType())
 		h.Set("Content-Disposition", `attachment; filename="`+format.FileName(snap.Ref)+`"`)
 		h.Set("X-Total-Count", strconv.Itoa(records.Total))
-		w.varyByEncoding()
+		w.setDefaultVary()
 		if coding != identity {
 			h.Set("Content-Encoding", coding.header())
 		}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
@@ -36,15 +35,15 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
-	var req *query.FacetRequest
-	snap, err := a.resolve(w, r, func(snap library.Snapshot) (err error) {
-		req, err = query.ParseFacets(r.URL.RawQuery, snap.Fields)
-		return err
-	})
+	snap, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
+	req, err := query.ParseFacets(r.URL.RawQuery, snap.Fields)
+	if err != nil {
+		return err
+	}
 	if w.notModified(r, a.entityTag(snap.Version, facetsPattern, req.String())) {
 		return nil
 	}

@@ -131,20 +131,20 @@ func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
 	return all, nil
 }
 
-func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot, error) {
+func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.acquireErr != nil {
-		return library.Snapshot{}, l.acquireErr
+		return library.View{}, l.acquireErr
 	}
 	d, ok := l.sets[ref]
 	if ref == herb.PlantsRef {
 		d, ok = l.mutablePlants(), true
 	}
 	if !ok {
-		return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
+		return library.View{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
 	}
-	return library.Snapshot{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
+	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
 
 // mutablePlants returns the dataset of the created plants.

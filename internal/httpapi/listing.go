@@ -18,7 +18,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	if format, ok := wantsExport(r.Header["Accept"]); ok {
 		return a.export(w, r, format)
 	}
-	snap, req, err := a.resolveRequest(w, r)
+	snap, req, err := a.openListing(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 	body := a.newStream(w, func() {
 		h := w.Header()
 		h.Set("Content-Type", contentJSON)
-		w.varyByEncoding()
+		w.setDefaultVary()
 		if coding != identity {
 			h.Set("Content-Encoding", coding.header())
 			return
@@ -110,31 +110,32 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 	return err
 }
 
-// resolveRequest opens the dataset of the path, authorizes the client and parses the query, in this order. The caller
+// openListing opens the dataset of the path, authorizes the client and parses the raw query, in this order. The caller
 // must release the snapshot.
-func (a *API) resolveRequest(w *response, r *http.Request) (snap library.Snapshot, req *query.Request, err error) {
-	snap, err = a.resolve(w, r, func(snap library.Snapshot) (err error) {
-		if h := w.Header(); h.Get("Vary") == "" {
-			h.Set("Vary", varyAccept)
-		}
-		req, err = query.ParseOrdered(r.URL.RawQuery, snap.Fields, snap.Order)
-		return err
-	})
+func (a *API) openListing(w *response, r *http.Request, raw string) (library.View, *query.Request, error) {
+	snap, err := a.openDataset(w, r)
+	if err != nil {
+		return snap, nil, err
+	}
+	if h := w.Header(); h["Vary"] == nil {
+		h.Set("Vary", varyAccept)
+	}
+	req, err := query.ParseOrdered(raw, snap.Fields, snap.Order)
+	if err != nil {
+		snap.Release()
+	}
 	return snap, req, err
 }
 
-// resolve is resolveRequest for any kind of query.
-func (a *API) resolve(w *response, r *http.Request, parse func(library.Snapshot) error) (library.Snapshot, error) {
+// openDataset opens the dataset of the path and authorizes the client. The caller must release the snapshot.
+func (a *API) openDataset(w *response, r *http.Request) (library.View, error) {
 	snap, err := a.acquire(r)
 	if err != nil {
-		return library.Snapshot{}, err
+		return snap, err
 	}
-	if err = a.authorizeRead(w, r, snap.Dataset); err == nil {
-		err = parse(snap)
-	}
-	if err != nil {
+	if err := a.authorizeRead(w, r, snap.Dataset); err != nil {
 		snap.Release()
-		return library.Snapshot{}, err
+		return snap, err
 	}
 	w.setCaching(r, snap.Access)
 	return snap, nil
@@ -160,7 +161,7 @@ func needsKey(ref herb.Ref) string {
 }
 
 // acquire opens the dataset of the path.
-func (a *API) acquire(r *http.Request) (library.Snapshot, error) {
+func (a *API) acquire(r *http.Request) (library.View, error) {
 	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
 	snap, err := a.opts.Library.Acquire(r.Context(), ref)
 	if err == nil {
@@ -207,21 +208,15 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(first, "1") // the page is the last parameter
-	var b []byte
+	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
+	b := make([]byte, 0, 4*(len(target)+32))
 	add := func(rel string, page int) {
 		if len(b) > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(b, '<')
-		b = append(b, a.base...)
-		b = append(b, u.EscapedPath()...)
-		b = append(b, '?')
-		b = append(b, base...)
+		b = append(append(b, '<'), target...)
 		b = strconv.AppendInt(b, int64(page), 10)
-		b = append(b, `>; rel="`...)
-		b = append(b, rel...)
-		b = append(b, '"')
+		b = append(append(append(b, `>; rel="`...), rel...), '"')
 	}
 	add("first", 1)
 	if m.HasPrev {

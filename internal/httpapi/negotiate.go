@@ -1,70 +1,111 @@
 package httpapi
 
 import (
+	"iter"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/export"
 )
 
-// wantsExport reports whether Accept requests a file, and in which format. As files may be large, the format must be
-// named explicitly and preferred: JSON with a higher weight, or named with the same weight, takes precedence.
-// Unsupported types are ignored.
-func wantsExport(headers []string) (format export.Format, ok bool) {
-	const unsaid = -1
-	type offer struct {
-		format export.Format
-		weight int
-	}
-	offers := [...]offer{{export.CSV, 0}, {export.NDJSON, 0}}
-	json, application, all := unsaid, unsaid, unsaid
-	for _, header := range headers {
-		for header != "" {
-			var item string
-			item, header, _ = strings.Cut(header, ",")
-			name, params, _ := strings.Cut(item, ";")
-			switch name = strings.Trim(name, " \t"); {
-			case strings.EqualFold(name, contentJSON):
-				json = rangeWeight(params)
-			case strings.EqualFold(name, "application/*"):
-				application = rangeWeight(params)
-			case name == "*/*":
-				all = rangeWeight(params)
-			default:
-				for i := range offers {
-					if strings.EqualFold(name, offers[i].format.MediaType()) {
-						offers[i].weight = rangeWeight(params)
+// weightedItems yields the items of an Accept or Accept-Encoding header in lower case, each with its weight in
+// thousandths: 1000 if none is given, 0 if it is invalid. Other parameters are ignored.
+func weightedItems(headers []string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, header := range headers {
+			for item := range strings.SplitSeq(header, ",") {
+				name, params, _ := strings.Cut(item, ";")
+				weight := 1000
+				for params != "" {
+					var param string
+					param, params, _ = strings.Cut(params, ";")
+					key, value, _ := strings.Cut(strings.Trim(param, " \t"), "=")
+					if strings.EqualFold(key, "q") {
+						weight = parseWeight(value)
 					}
+				}
+				if !yield(strings.ToLower(strings.Trim(name, " \t")), weight) {
+					return
 				}
 			}
 		}
 	}
-	least := json // minimum weight of a file format
+}
+
+func parseWeight(s string) int {
+	q, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(q >= 0 && q <= 1) {
+		return 0
+	}
+	return int(q * 1000)
+}
+
+// unweighted is the weight of an item that a header does not contain.
+const unweighted = -1
+
+// wantsExport reports whether Accept requests a file, and in which format. As files may be large, the format must be
+// named explicitly and preferred: JSON with a higher weight, or named with the same weight, takes precedence.
+// Unsupported types are ignored.
+func wantsExport(headers []string) (format export.Format, ok bool) {
+	json, application, all := unweighted, unweighted, unweighted
+	var weights [2]int
+	formats := export.Formats()
+	for name, weight := range weightedItems(headers) {
+		switch name {
+		case contentJSON:
+			json = weight
+		case "application/*":
+			application = weight
+		case "*/*":
+			all = weight
+		}
+		for i, f := range formats {
+			if name == f.MediaType() {
+				weights[i] = weight
+			}
+		}
+	}
+	least := json + 1 // minimum weight of a file format
 	switch {
-	case json != unsaid:
-		least++
-	case application != unsaid:
+	case json != unweighted:
+	case application != unweighted:
 		least = application
 	default:
 		least = all
 	}
 	best := max(least-1, 0)
-	for _, o := range offers {
-		if o.weight > best {
-			format, best, ok = o.format, o.weight, true
+	for i, f := range formats {
+		if weights[i] > best {
+			format, best, ok = f, weights[i], true
 		}
 	}
 	return format, ok
 }
 
-// rangeWeight returns the weight of a media range. Other parameters are ignored: there is only one CSV variant.
-func rangeWeight(params string) int {
-	weight := 1000
-	for params != "" {
-		var param string
-		param, params, _ = strings.Cut(params, ";")
-		if name, _, _ := strings.Cut(param, "="); strings.EqualFold(strings.Trim(name, " \t"), "q") {
-			weight = parseWeight(param)
+// chooseCoding returns the coding with the highest weight in Accept-Encoding, and zstd before gzip if the weights are
+// equal. Identity is always acceptable unless excluded, but never preferred by default.
+func chooseCoding(headers []string) coding {
+	weights, rest := [codings]int{unweighted, unweighted, unweighted}, 0
+	for name, weight := range weightedItems(headers) {
+		switch name {
+		case "zstd":
+			weights[codingZstd] = weight
+		case "gzip", "x-gzip":
+			weights[codingGzip] = weight
+		case "identity":
+			weights[identity] = weight
+		case "*":
+			rest = weight
 		}
 	}
-	return weight
+	best := identity
+	for c := range weights {
+		if weights[c] == unweighted {
+			weights[c] = rest
+		}
+		if weights[c] > 0 && weights[c] >= weights[best] {
+			best = coding(c)
+		}
+	}
+	return best
 }

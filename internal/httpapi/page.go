@@ -26,7 +26,7 @@ func (p *page) sendTo(w *response, r *http.Request) {
 		h[name] = values
 	}
 	if p.status == http.StatusNotModified {
-		w.varyByEncoding()
+		w.setDefaultVary()
 		w.WriteHeader(p.status)
 		return
 	}

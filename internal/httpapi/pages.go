@@ -11,7 +11,6 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/export"
-	"herbarium/internal/query"
 )
 
 // Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI document.
@@ -24,7 +23,8 @@ type Pages interface {
 	Key(r *http.Request) string
 }
 
-// Listings for pages: the same responses as those of the API, at paths for which the browser sends its stored key.
+// Listings for pages: the same responses as those of the API, at paths for which the browser sends its stored key. pageCSV
+// ignores pagination parameters.
 const (
 	pageData = "/datasets/{namespace}/{dataset}/data"
 	pageCSV  = "/datasets/{namespace}/{dataset}/data.csv"
@@ -37,7 +37,9 @@ func (a *API) pageRoutes() []route {
 	}
 	routes := []route{
 		{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
-		{method: http.MethodGet, pattern: pageCSV, page: true, handle: a.listCSV},
+		{method: http.MethodGet, pattern: pageCSV, page: true, handle: func(w *response, r *http.Request) error {
+			return a.export(w, r, export.CSV)
+		}},
 	}
 	for pattern, handle := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
@@ -86,23 +88,6 @@ func readForm(next func(*response, *http.Request) error) func(*response, *http.R
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return next(w, r)
 	}
-}
-
-// listCSV sends all records that match the query of a page as a CSV file; pagination parameters are ignored.
-func (a *API) listCSV(w *response, r *http.Request) error {
-	var kept []string
-	for piece := range strings.SplitSeq(r.URL.RawQuery, "&") {
-		name, _, _ := strings.Cut(piece, "=")
-		if name == query.ParamPage || name == query.ParamPerPage || name == "" {
-			continue
-		}
-		kept = append(kept, piece)
-	}
-	u := *r.URL
-	u.RawQuery = strings.Join(kept, "&")
-	whole := *r
-	whole.URL = &u
-	return a.export(w, &whole, export.CSV)
 }
 
 // wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept names HTML. Everything

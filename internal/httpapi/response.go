@@ -59,7 +59,7 @@ const (
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
-	w.varyByEncoding()
+	w.setDefaultVary()
 	if len(body) >= minCompress && h.Get("Content-Encoding") == "" {
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
@@ -98,19 +98,16 @@ func (w *response) options(allow string) {
 // key, on the key, which browsers send in a cookie.
 const (
 	varyEncoding = "Accept-Encoding"
-	varyAccept   = "Accept"
-	varyCookie   = "Cookie, Accept"
-	varyKey      = "Authorization, X-API-Key, Accept"
+	varyAccept   = "Accept, " + varyEncoding
+	varyCookie   = "Cookie, " + varyAccept
+	varyKey      = "Authorization, X-API-Key, " + varyAccept
 )
 
-// varyByEncoding sets Vary for bodies that may be compressed.
-func (w *response) varyByEncoding() {
-	h := w.Header()
-	vary := varyEncoding
-	if other := h.Get("Vary"); other != "" {
-		vary = other + ", " + varyEncoding
+// setDefaultVary sets Vary for bodies that may be compressed, unless the handler has set it.
+func (w *response) setDefaultVary() {
+	if h := w.Header(); h["Vary"] == nil {
+		h.Set("Vary", varyEncoding)
 	}
-	h.Set("Vary", vary)
 }
 
 // buffers pools response buffers.

@@ -12,18 +12,13 @@ import (
 	"herbarium/internal/herb"
 )
 
-// route is one operation: its method and path, authentication, handler and OpenAPI description.
+// route is one operation. The OpenAPI document describes it, unless it is a page.
 type route struct {
 	method  string
 	pattern string // http.ServeMux pattern
-	id      string // operationId
-	tag     string
-	summary string
-	auth    auth
-	page    bool // HTML page, not part of the OpenAPI document
-	probe   bool // health probe: served under overload, too, and logged at debug level
+	page    bool   // HTML page
+	probe   bool   // health probe: served under overload, too, and logged at debug level
 	handle  func(*response, *http.Request) error
-	doc     operation
 }
 
 // path returns the pattern in OpenAPI syntax.
@@ -32,51 +27,20 @@ func (rt *route) path() string { return strings.TrimSuffix(rt.pattern, "{$}") }
 // routeTable returns all operations.
 func (a *API) routeTable() []route {
 	routes := []route{
-		{
-			method: http.MethodPost, pattern: "/plants", id: "createPlant", tag: tagPlants,
-			summary: "Create a plant", auth: authBearer, handle: a.createPlant, doc: createPlantDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: listPattern, id: "listRecords", tag: tagData,
-			summary: "List the records of a dataset", auth: authOptional, handle: a.list, doc: listDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: facetsPattern, id: "countValues", tag: tagData,
-			summary: "Count the values of fields", auth: authOptional, handle: a.facets, doc: facetsDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/api/v1", id: "listDatasets", tag: tagData,
-			summary: "List the datasets", handle: a.catalogue, doc: catalogueDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", id: "describeDataset", tag: tagData,
-			summary: "Describe a dataset", auth: authOptional, handle: a.describe, doc: describeDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/openapi.json", id: "getOpenAPI", tag: tagService,
-			summary: "Get the OpenAPI document", handle: a.openAPI, doc: openAPIDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/schemas/datapackage.json", id: "getDescriptorSchema", tag: tagService,
-			summary: "Get the schema of descriptor members", handle: a.descriptorSchema, doc: descriptorSchemaDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/healthz", id: "getHealth", tag: tagService,
-			summary: "Check liveness", probe: true, handle: a.health, doc: healthDoc(),
-		},
-		{
-			method: http.MethodGet, pattern: "/readyz", id: "getReadiness", tag: tagService,
-			summary: "Check readiness", probe: true, handle: a.ready, doc: readyDoc(),
-		},
+		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
+		{method: http.MethodGet, pattern: facetsPattern, handle: a.facets},
+		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
+		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
+		{method: http.MethodGet, pattern: "/openapi.json", handle: a.openAPI},
+		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},
+		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
+		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
 	}
 	return append(routes, a.pageRoutes()...)
 }
 
-// Paths of the listing and the facets of a dataset.
-const (
-	listPattern   = "/api/v1/{namespace}/{dataset}/data"
-	facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
-)
+const facetsPattern = "/api/v1/{namespace}/{dataset}/facets"
 
 // allMethods is the methods of all resources.
 const allMethods = "GET, HEAD, POST, OPTIONS"

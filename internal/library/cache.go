@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,18 +18,16 @@ import (
 type cache struct {
 	files     map[string]int64 // file sizes in Dir, by version
 	stored    map[string]bool  // versions known to be stored in Blobs
-	fetches   map[herb.Ref]*fetch
-	failures  map[herb.Ref]*failure
-	overLimit bool // the limit is exceeded, which was logged
+	overLimit bool             // the limit is exceeded, which was logged
 
 	lastCollected time.Time // last time Blobs was listed
 
-	epoch         atomic.Int64  // clock of lastUsed, about one tick per second; safe
-	prefetchSlots chan struct{} // limits fetches that no request waits for; safe
-	requestSlots  chan struct{} // additional slots for fetches that requests wait for; safe
-	start         func(func(context.Context))
+	epoch         atomic.Int64                // clock of lastUsed, about one tick per second; safe
+	prefetchSlots chan struct{}               // limits fetches that no request waits for; safe
+	requestSlots  chan struct{}               // additional slots for fetches that requests wait for; safe
+	spawn         func(func(context.Context)) // runs a function until it ends or cancel is called
 	cancel        func()
-	wg            sync.WaitGroup
+	running       sync.WaitGroup
 	closed        bool
 
 	saving    sync.Mutex
@@ -46,32 +45,12 @@ func newCache() *cache {
 	c := &cache{
 		files:         map[string]int64{},
 		stored:        map[string]bool{},
-		fetches:       map[herb.Ref]*fetch{},
-		failures:      map[herb.Ref]*failure{},
 		prefetchSlots: make(chan struct{}, maxPrefetches),
 		requestSlots:  make(chan struct{}, maxRequestedFetches),
 		cancel:        cancel,
 	}
-	c.start = func(do func(context.Context)) { c.wg.Go(func() { do(ctx) }) }
+	c.spawn = func(do func(context.Context)) { c.running.Go(func() { do(ctx) }) }
 	return c
-}
-
-// spawn runs do in a goroutine until it ends or the library is closed. It reports false if the library is closed.
-func (c *cache) spawn(do func(context.Context)) bool {
-	if c.closed {
-		return false
-	}
-	c.start(do)
-	return true
-}
-
-// stopFetching cancels all fetches and waits for them to end.
-func (l *Library) stopFetching() {
-	l.mu.Lock()
-	l.cache.closed = true
-	l.mu.Unlock()
-	l.cache.cancel()
-	l.cache.wg.Wait()
 }
 
 // acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind prefetches.
@@ -101,21 +80,15 @@ func (c *cache) touch(v *openVersion) {
 	}
 }
 
-// pendingFailure returns the failure that defers fetching the live version of a dataset; nil if there is none.
-func (c *cache) pendingFailure(e *entry, now time.Time) *failure {
-	if f := c.failures[e.live.Ref]; f != nil && f.version == e.live.Version && now.Before(f.retryAt) {
-		return f
-	}
-	return nil
-}
-
-// size returns the bytes in the cache and the bytes that pending fetches will add.
-func (c *cache) size() (cached, pending int64) {
-	for _, n := range c.files {
+// cacheSize returns the bytes in the cache and the bytes that running fetches will add. l.mu is held.
+func (l *Library) cacheSize() (cached, pending int64) {
+	for _, n := range l.cache.files {
 		cached += n
 	}
-	for _, f := range c.fetches {
-		pending += c.missingBytes(f.dataset)
+	for _, e := range l.live.Load().entries {
+		if e.fetch != nil {
+			pending += l.cache.missingBytes(e.fetch.dataset)
+		}
 	}
 	return cached, pending
 }
@@ -154,18 +127,16 @@ func (l *Library) maintainCache() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.epoch.Add(1)
-	var closed []*entry
-	for _, e := range l.live.Load().entries {
-		switch {
-		case e.open != nil:
-			l.fetchIfOutdated(e)
-		case l.cache.fetches[e.live.Ref] == nil && l.cache.pendingFailure(e, l.opts.Now()) == nil:
-			closed = append(closed, e)
-		}
+	entries := slices.Collect(maps.Values(l.live.Load().entries))
+	slices.SortFunc(entries, func(a, b *entry) int { return a.live.Ref.Compare(b.live.Ref) })
+	for _, e := range entries {
+		l.fetchIfOutdated(e)
 	}
-	slices.SortFunc(closed, func(a, b *entry) int { return a.live.Ref.Compare(b.live.Ref) })
-	cached, pending := l.cache.size()
-	for _, e := range closed { // prefetch only what fits without eviction
+	cached, pending := l.cacheSize()
+	for _, e := range entries { // prefetch only what fits without eviction
+		if l.cache.closed || e.open.Load() != nil || e.fetch != nil || e.deferred(l.opts.Now()) {
+			continue
+		}
 		n := l.cache.missingBytes(e.live)
 		if l.opts.CacheSize == 0 || n == 0 || cached+pending+n <= l.opts.CacheSize {
 			l.startFetch(e)
@@ -186,7 +157,7 @@ type evictable struct {
 // evictCache removes files until the cache is within its limit: first versions that are not live, then the least recently
 // used. It never removes files that cannot be fetched again, are in use, or were used last. l.mu is held.
 func (l *Library) evictCache() {
-	cached, _ := l.cache.size()
+	cached, _ := l.cacheSize()
 	if l.opts.CacheSize == 0 || cached <= l.opts.CacheSize {
 		l.cache.overLimit = false
 		return
@@ -195,8 +166,8 @@ func (l *Library) evictCache() {
 		if cached <= l.opts.CacheSize {
 			break
 		}
-		if h.entry != nil && h.entry.open != nil {
-			l.setOpen(h.entry.live.Ref, nil)
+		if h.entry != nil {
+			l.setOpen(h.entry, nil)
 		}
 		if err := l.opts.FS.RemoveAll(l.file(h.version)); err != nil {
 			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", filepath.Base(l.file(h.version)), "err", err)
@@ -218,25 +189,26 @@ func (l *Library) evictCache() {
 func (l *Library) evictionOrder() []evictable {
 	pinned := map[string]bool{} // versions
 	live := map[string]*entry{}
-	var last *entry
-	for _, f := range l.cache.fetches {
-		pinned[f.dataset.Version] = true
-	}
+	var last *openVersion
 	for _, e := range l.live.Load().entries {
 		live[e.live.Version] = e
-		if e.open == nil {
+		if e.fetch != nil {
+			pinned[e.fetch.dataset.Version] = true
+		}
+		v := e.open.Load()
+		if v == nil {
 			continue
 		}
-		// An older version that stands in for the live one may be all there is to list.
-		if e.open.Holders() > 1 || !e.current() {
-			pinned[e.open.dataset.Version] = true
+		// An older version that is listed instead of the live one may be the only one.
+		if v.Holders() > 1 || !v.isLive(e) {
+			pinned[v.dataset.Version] = true
 		}
-		if last == nil || e.open.lastUsed.Load() > last.open.lastUsed.Load() {
-			last = e
+		if last == nil || v.lastUsed.Load() > last.lastUsed.Load() {
+			last = v
 		}
 	}
 	if last != nil {
-		pinned[last.open.dataset.Version] = true
+		pinned[last.dataset.Version] = true
 	}
 	var all []evictable
 	for version, size := range l.cache.files {
@@ -246,8 +218,9 @@ func (l *Library) evictionOrder() []evictable {
 		}
 		h := evictable{version: version, size: size, entry: e, lastUsed: -2}
 		if e != nil {
-			if h.lastUsed = -1; e.open != nil {
-				h.lastUsed = e.open.lastUsed.Load()
+			h.lastUsed = -1
+			if v := e.open.Load(); v != nil {
+				h.lastUsed = v.lastUsed.Load()
 			}
 		}
 		all = append(all, h)

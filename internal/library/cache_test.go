@@ -90,7 +90,7 @@ func TestCache_inUse(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		ds, size := fill(t, c, 3, 1)
 		b := c.node(t, func(o *library.Options) { o.CacheSize = size })
-		var held []library.Snapshot
+		var held []library.View
 		for i := range 2 {
 			s, err := b.Acquire(t.Context(), named(i))
 			if err != nil {

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -14,53 +15,40 @@ import (
 // decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and anybody can compute the hash
 // from an export.
 type cellHash struct {
-	sum hash.Hash
-	buf []byte
+	sum    hash.Hash
+	out    *bufio.Writer // to sum, which never fails
+	length []byte
 }
 
 // hashPrefix names the hash function.
 const hashPrefix = "sha256:"
 
 func newCellHash(fields []herb.Field) *cellHash {
-	h := &cellHash{sum: sha256.New(), buf: make([]byte, 0, 64<<10)}
+	sum := sha256.New()
+	h := &cellHash{sum: sum, out: bufio.NewWriterSize(sum, 64<<10)}
 	for _, f := range fields {
-		addCell(h, f.Name)
+		h.addCell([]byte(f.Name))
 	}
 	h.endRow()
 	return h
 }
 
 // addCell adds the next cell of a row.
-func addCell[T string | []byte](h *cellHash, value T) {
-	const room = 32 // for the length and the end of the previous row
-	if cap(h.buf)-len(h.buf) < room {
-		h.flush()
-	}
-	h.buf = strconv.AppendInt(h.buf, int64(len(value)), 10)
-	h.buf = append(h.buf, ':')
-	for free := cap(h.buf) - len(h.buf); len(value) > free; free = cap(h.buf) {
-		h.buf = append(h.buf, value[:free]...)
-		value = value[free:]
-		h.flush()
-	}
-	h.buf = append(h.buf, value...)
+func (h *cellHash) addCell(value []byte) {
+	h.addLength(len(value))
+	_, _ = h.out.Write(value)
 }
 
-func (h *cellHash) endRow() {
-	if len(h.buf) == cap(h.buf) {
-		h.flush()
-	}
-	h.buf = append(h.buf, '\n')
+func (h *cellHash) addLength(n int) {
+	h.length = append(strconv.AppendInt(h.length[:0], int64(n), 10), ':')
+	_, _ = h.out.Write(h.length)
 }
 
-func (h *cellHash) flush() {
-	h.sum.Write(h.buf)
-	h.buf = h.buf[:0]
-}
+func (h *cellHash) endRow() { _ = h.out.WriteByte('\n') }
 
 // String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
-	h.flush()
+	_ = h.out.Flush()
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 
@@ -70,7 +58,8 @@ func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb
 		for r, err := range records {
 			if err == nil {
 				for _, v := range r {
-					addCell(h, v)
+					h.addLength(len(v))
+					_, _ = h.out.WriteString(v)
 				}
 				h.endRow()
 			}

@@ -28,7 +28,7 @@ const (
 // needed: an object that is neither in the catalogue nor retired is retired once it is older than orphanAge, and an object
 // that was retired for Options.Retention is deleted.
 func (l *Library) Collect(ctx context.Context) error {
-	if l.cache == nil {
+	if !l.shared() {
 		return nil
 	}
 	objects, err := l.objects(ctx)
@@ -97,23 +97,17 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	return objects, nil
 }
 
-// sweepRegularly runs Sweep until ctx ends.
-func (l *Library) sweepRegularly(ctx context.Context) {
-	every(ctx, collectEvery, func() {
-		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
-			l.opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
-		}
-	})
-}
-
 // cleanUp collects garbage locally and in Blobs until ctx ends. It logs when it starts to fail, not each time.
 func (l *Library) cleanUp(ctx context.Context) {
 	failing := false
 	do := func() {
 		limited, cancel := context.WithTimeout(ctx, collectEvery)
 		defer cancel()
-		err := errors.Join(l.Collect(limited), l.Sweep(limited), l.scanCache())
-		l.saveCatalogueCopy()
+		err := errors.Join(l.Collect(limited), l.Sweep(limited))
+		if l.shared() {
+			err = errors.Join(err, l.scanCache())
+			l.saveCatalogueCopy()
+		}
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
 		}

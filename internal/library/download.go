@@ -12,11 +12,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -41,7 +41,8 @@ func failureKind(err error) string {
 }
 
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
-func (l *Library) openOrFetch(ctx context.Context, f *fetch) (*openVersion, error) {
+func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
+	defer herb.Recover(&err)
 	release, err := l.cache.acquireSlot(ctx, f)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,9 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (*openVersion, erro
 	r, err := l.openLocal(d)
 	switch {
 	case err == nil:
-		return newOpenVersion(d, r), nil
+		return &openVersion{Reader: r, dataset: publicDescription(d)}, nil
+	case !l.shared():
+		return nil, err
 	case errors.Is(err, fs.ErrNotExist):
 	case l.intact(ctx, d, err):
 		return nil, err // fetching again would not help, for example if only a newer program can read it
@@ -67,13 +70,13 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (*openVersion, erro
 	if r, err = l.openFetched(d); err != nil {
 		return nil, err
 	}
-	return newOpenVersion(d, r), nil
+	return &openVersion{Reader: r, dataset: publicDescription(d)}, nil
 }
 
 // openLocal opens a local file. A file gets its name only after it was verified, so this checks its size, its frame and,
-// unless it is large, its checksums, as on a single machine.
+// unless it is large, its checksums.
 func (l *Library) openLocal(d herb.Dataset) (*segment.Reader, error) {
-	r, err := openSegment(l.file(d.Version))
+	r, err := l.openFile(l.file(d.Version))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +153,7 @@ func (l *Library) download(ctx context.Context, f *fetch) (err error) {
 }
 
 // receive writes the stored file of a version to file and verifies it.
-func (l *Library) receive(ctx context.Context, f *fetch, file segment.File) (int64, error) {
+func (l *Library) receive(ctx context.Context, f *fetch, file filesystem.File) (int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := time.AfterFunc(stallTimeout, func() {
@@ -207,6 +210,3 @@ func (w *receiver) Write(p []byte) (n int, err error) {
 	w.err = err
 	return n, err
 }
-
-// percent formats a fraction.
-func percent(done, total int64) string { return strconv.FormatInt(100*done/total, 10) + " %" }

@@ -6,10 +6,13 @@ import (
 	"herbarium/internal/segment"
 )
 
-// SetOpenFile replaces how a library without Blobs opens segment files. It must be called before the first look-up.
+// SetOpenFile replaces how a library opens local segment files. It must be called before the first look-up.
 func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error)) {
 	l.openFile = func(path string) (*segment.Reader, error) { return wrap(path, openSegment) }
 }
 
 // Poll does what Run does every second.
-func (l *Library) Poll(ctx context.Context) { l.poll(ctx) }
+func (l *Library) Poll(ctx context.Context) {
+	l.poll(ctx)
+	l.maintainCache()
+}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"syscall"
 
-	"herbarium/internal/segment"
+	"herbarium/internal/filesystem"
 )
 
 // fault is a way in which a file operation fails.
@@ -16,9 +16,9 @@ type fault struct {
 	only  string // the kind of operation that can go wrong in this way; empty: every kind
 	path  string // the last element of the only path that it befalls; empty: any
 	does  func(do func() error) error
-	write func(f segment.File, p []byte) (int, error) // nil: as does
-	after bool                                        // the operation runs despite the error
-	ever  bool                                        // all operations that follow go wrong as well
+	write func(f filesystem.File, p []byte) (int, error) // nil: as does
+	after bool                                           // the operation runs despite the error
+	ever  bool                                           // all operations that follow go wrong as well
 }
 
 // mayLeave reports whether a publish that fails in this way cannot remove its files.
@@ -43,11 +43,11 @@ func faults() []fault {
 		{name: "not done", does: before},
 		{name: "done, but reported as failed", does: after, after: true},
 		{name: "nothing works from here on", does: before, ever: true},
-		{name: "disk full", only: "write", write: func(f segment.File, p []byte) (int, error) {
+		{name: "disk full", only: "write", write: func(f filesystem.File, p []byte) (int, error) {
 			n, _ := f.Write(p[:len(p)/2])
 			return n, errFull
 		}},
-		{name: "short write", only: "write", write: func(f segment.File, p []byte) (int, error) {
+		{name: "short write", only: "write", write: func(f filesystem.File, p []byte) (int, error) {
 			return f.Write(p[:len(p)/2])
 		}},
 	}
@@ -55,8 +55,8 @@ func faults() []fault {
 
 // lies returns the ways in which a file is corrupted silently.
 func lies() []fault {
-	flip := func(at func(size int) int) func(segment.File, []byte) (int, error) {
-		return func(f segment.File, p []byte) (int, error) {
+	flip := func(at func(size int) int) func(filesystem.File, []byte) (int, error) {
+		return func(f filesystem.File, p []byte) (int, error) {
 			p = bytes.Clone(p)
 			p[at(len(p))] ^= 1
 			return f.Write(p)
@@ -66,7 +66,7 @@ func lies() []fault {
 		{name: "first bit", only: "write", path: "segment", write: flip(func(int) int { return 0 })},
 		{name: "bit in the middle", only: "write", path: "segment", write: flip(func(size int) int { return size / 2 })},
 		{name: "last bit", only: "write", path: "segment", write: flip(func(size int) int { return size - 1 })},
-		{name: "second half", only: "write", path: "segment", write: func(f segment.File, p []byte) (int, error) {
+		{name: "second half", only: "write", path: "segment", write: func(f filesystem.File, p []byte) (int, error) {
 			_, err := f.Write(p[:len(p)/2])
 			return len(p), err
 		}},
@@ -82,7 +82,7 @@ type operation struct {
 
 // faultyFS is a file system in which one operation fails.
 type faultyFS struct {
-	segment.OS
+	filesystem.OS
 	mu      sync.Mutex
 	fault   fault
 	at      int // the number of the operation, of those that the fault can befall, that goes wrong; negative: none
@@ -138,13 +138,13 @@ func (f *faultyFS) opened(n int) {
 	f.open += n
 }
 
-// Mkdir, OpenFile, ReadDir, Rename and RemoveAll implement segment.FS.
+// Mkdir, OpenFile, ReadDir, Rename and RemoveAll implement filesystem.FS.
 func (f *faultyFS) Mkdir(name string, perm fs.FileMode) error {
 	return f.do("mkdir", name, func() error { return f.OS.Mkdir(name, perm) })
 }
 
-func (f *faultyFS) OpenFile(name string, flag int, perm fs.FileMode) (segment.File, error) {
-	var file segment.File
+func (f *faultyFS) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.File, error) {
+	var file filesystem.File
 	err := f.do("open", name, func() (err error) {
 		file, err = f.OS.OpenFile(name, flag, perm)
 		return err
@@ -195,12 +195,12 @@ func (e faultyEntry) Info() (info fs.FileInfo, err error) {
 
 // faultyFile is a file of a faultyFS.
 type faultyFile struct {
-	segment.File
+	filesystem.File
 	fs     *faultyFS
 	closed bool
 }
 
-// Read, Write, Seek, Sync and Close implement segment.File.
+// Read, Write, Seek, Sync and Close implement filesystem.File.
 func (f *faultyFile) Read(p []byte) (n int, err error) {
 	if wrong, ok := f.fs.hit("read", f.Name()); ok {
 		return 0, wrong.does(func() error { _, err := f.File.Read(p); return err })

@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// fetch is the transfer of one version of a dataset to this node. Each dataset has at most one at a time.
+// fetch opens one version of a dataset in the background and, if necessary, transfers its file to this node first.
 type fetch struct {
 	dataset   herb.Dataset
 	sequence  int64         // of the live set that started it
@@ -22,23 +23,22 @@ type fetch struct {
 	err     error
 }
 
-// failure records why a version could not be fetched or opened.
+// failure records why the live version of a dataset could not be opened.
 type failure struct {
-	version  string
 	err      error
-	cause    string // of err, to log it once; used without Blobs only
 	attempts int
 	retryAt  time.Time // earliest next attempt
 }
 
-// Backoff between attempts to fetch or open a version.
+// Backoff between attempts to open a version.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 )
 
-// awaitFetch returns a version of a dataset that is not open on this node, once it was fetched.
-func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error) {
+// awaitFetch returns a version of a dataset whose live version is not open on this node, after waiting for its fetch if
+// requests must.
+func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (View, error) {
 	limited := ctx
 	if l.opts.Wait > 0 {
 		var cancel context.CancelFunc
@@ -46,26 +46,27 @@ func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error
 		defer cancel()
 	}
 	for {
-		f, snap, err := l.joinFetch(ref)
+		f, view, err := l.joinFetch(ref)
 		if f == nil {
-			return snap, err
+			return view, err
 		}
 		select {
 		case <-f.done:
 		case <-limited.Done():
-			l.leaveFetch(f)
-			if ctx.Err() != nil {
-				return Snapshot{}, context.Cause(ctx)
+			view = l.leaveFetch(f)
+			switch {
+			case ctx.Err() != nil:
+				view.Release()
+				return View{}, context.Cause(ctx)
+			case view.reader != nil:
+				return view, nil
 			}
-			return Snapshot{}, f.inProgressError()
+			return View{}, f.inProgressError()
 		}
 		if f.err == nil {
-			return f.opened.snapshot(), nil
+			return f.opened.view(), nil
 		}
-		if e := l.live.Load().entries[ref]; e != nil && e.live.Version == f.dataset.Version {
-			return Snapshot{}, f.err
-		}
-		// Another version went live meanwhile, or the dataset was removed.
+		// The failure is recorded unless another version went live meanwhile or the library is closed.
 	}
 }
 
@@ -73,34 +74,34 @@ func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (Snapshot, error
 func (f *fetch) inProgressError() error {
 	part := ""
 	if file := f.dataset.File; file != nil && file.Size > 0 {
-		part = " (" + percent(f.received.Load(), file.Size) + " done)"
+		part = fmt.Sprintf(" (%d %% done)", 100*f.received.Load()/file.Size)
 	}
-	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being fetched%s; try again", f.dataset.Ref, part)
+	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.dataset.Ref, part)
 }
 
 // joinFetch adds a request to the fetch of a dataset, and starts the fetch if there is none. If no fetch is needed or
-// possible, it returns a snapshot or an error instead.
-func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
+// possible, it returns a view or an error instead.
+func (l *Library) joinFetch(ref herb.Ref) (*fetch, View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.live.Load().entries[ref]
+	if e != nil {
+		if v := l.listed(e); v != nil && v.Acquire() {
+			l.cache.touch(v)
+			return nil, v.view(), nil
+		}
+	}
 	switch {
 	case l.cache.closed:
-		return nil, Snapshot{}, herb.Errorf(herb.CodeUnavailable, "cannot fetch dataset %s: the server is stopping", ref)
+		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", ref)
 	case e == nil:
-		return nil, Snapshot{}, noDataset(ref, nil)
+		return nil, View{}, noDataset(ref, nil)
+	case e.fetch == nil && e.deferred(l.opts.Now()):
+		return nil, View{}, e.failed.err
+	case e.fetch == nil:
+		l.startFetch(e)
 	}
-	if e.open != nil && e.open.Acquire() {
-		l.cache.touch(e.open)
-		return nil, e.open.snapshot(), nil
-	}
-	f := l.cache.fetches[ref]
-	if f == nil {
-		if failed := l.cache.pendingFailure(e, l.opts.Now()); failed != nil {
-			return nil, Snapshot{}, failed.err
-		}
-		f = l.startFetch(e)
-	}
+	f := e.fetch
 	if f.waiting++; f.waiting == 1 {
 		select {
 		case <-f.requested: // earlier requests waited and left
@@ -108,120 +109,119 @@ func (l *Library) joinFetch(ref herb.Ref) (*fetch, Snapshot, error) {
 			close(f.requested)
 		}
 	}
-	return f, Snapshot{}, nil
+	return f, View{}, nil
 }
 
-// leaveFetch removes a request that stops waiting. The fetch continues.
-func (l *Library) leaveFetch(f *fetch) {
+// leaveFetch removes a request that stops waiting, and returns a view of the version that is open, if one is. The fetch
+// continues.
+func (l *Library) leaveFetch(f *fetch) View {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.waiting--
-	if f.opened != nil { // it arrived too late; drop the reference
-		_ = f.opened.Release()
+	if f.opened != nil { // it is open by now, and the request has a reference
+		return f.opened.view()
 	}
+	if e := l.live.Load().entries[f.dataset.Ref]; e != nil {
+		if v := e.open.Load(); v != nil && v.Acquire() {
+			return v.view()
+		}
+	}
+	return View{}
 }
 
-// startFetch starts fetching the live version of a dataset. It returns nil if the library is closed. l.mu is held.
-func (l *Library) startFetch(e *entry) *fetch {
+// startFetch starts fetching the live version of a dataset. l.mu is held, and the library is not closed.
+func (l *Library) startFetch(e *entry) {
 	f := &fetch{dataset: e.live, sequence: l.live.Load().sequence, requested: make(chan struct{}), done: make(chan struct{})}
-	ok := l.cache.spawn(func(ctx context.Context) {
+	e.fetch = f
+	l.cache.spawn(func(ctx context.Context) {
 		v, err := l.openOrFetch(ctx, f)
 		l.finishFetch(ctx, f, v, err)
 	})
-	if !ok {
-		return nil
-	}
-	l.cache.fetches[e.live.Ref] = f
-	return f
 }
 
-// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is
-// held.
+// fetchIfOutdated starts fetching the live version if it is not open, unless a fetch runs or is deferred. A dataset that is
+// cold on this node stays so until it is requested or prefetched. l.mu is held.
 func (l *Library) fetchIfOutdated(e *entry) {
-	if e.open != nil && !e.current() && l.cache.fetches[e.live.Ref] == nil && l.cache.pendingFailure(e, l.opts.Now()) == nil {
-		l.startFetch(e)
+	v := e.open.Load()
+	if l.cache.closed || v.isLive(e) || l.shared() && v == nil || e.fetch != nil || e.deferred(l.opts.Now()) {
+		return
 	}
+	l.startFetch(e)
+}
+
+// deferred reports whether a failure defers fetching the live version.
+func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Before(e.failed.retryAt) }
+
+// fetches returns the running fetches.
+func (l *Library) fetches() (all []*fetch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.live.Load().entries {
+		if e.fetch != nil {
+			all = append(all, e.fetch)
+		}
+	}
+	return all
 }
 
 // finishFetch installs the result of a fetch, or records its failure.
 func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ref, c := f.dataset.Ref, l.cache
-	delete(c.fetches, ref)
+	defer close(f.done)
+	e := l.live.Load().entries[f.dataset.Ref]
+	if e == nil {
+		e = &entry{} // the dataset was removed
+	}
+	if e.fetch == f {
+		e.fetch = nil
+	}
+	live := e.live.Version == f.dataset.Version
 	if f.opened = v; err != nil {
-		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot fetch dataset %s; try again", ref)
-		if ctx.Err() == nil {
-			l.recordFetchFailure(f, err)
+		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.dataset.Ref)
+		if live && ctx.Err() == nil {
+			l.recordFailure(e, f.err)
 		}
 	} else {
-		delete(c.failures, ref)
 		for range f.waiting {
 			v.Acquire()
 		}
-		l.installFetched(f, v)
+		if live {
+			e.failed = nil
+		}
+		l.installFetched(e, f)
 	}
-	close(f.done)
-	if e := l.live.Load().entries[ref]; e != nil {
+	if e.live.Version != "" {
 		l.fetchIfOutdated(e)
 	}
 }
 
-// installFetched makes a fetched version the open one, unless a later one is open. A version that is no longer live still
-// replaces an older one: where versions are published faster than they can be fetched, the latest fetched one is listed.
-// l.mu is held.
-func (l *Library) installFetched(f *fetch, v *openVersion) {
-	e := l.live.Load().entries[f.dataset.Ref]
-	if e == nil || e.open != nil && e.open.sequence >= f.sequence {
-		_ = v.Release()
+// installFetched makes a fetched version the open one, unless a later one is open or the dataset was removed. A version that
+// is no longer live still replaces an older one: where versions are published faster than they can be fetched, the latest
+// fetched one is listed. l.mu is held.
+func (l *Library) installFetched(e *entry, f *fetch) {
+	if open := e.open.Load(); e.live.Version == "" || open != nil && open.sequence >= f.sequence {
+		_ = f.opened.Release()
 		return
 	}
-	v.sequence = f.sequence
-	l.cache.touch(v)
-	l.setOpen(f.dataset.Ref, v)
+	f.opened.sequence = f.sequence
+	l.cache.touch(f.opened)
+	l.setOpen(e, f.opened)
 	l.opts.Log.Info("serving version", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
 }
 
-// recordFetchFailure records a failed fetch and when to retry. It logs when the kind of failure changes. l.mu is held.
-func (l *Library) recordFetchFailure(f *fetch, err error) {
-	now := failure{version: f.dataset.Version, err: f.err, attempts: 1}
-	before := l.cache.failures[f.dataset.Ref]
-	if before != nil && before.version == now.version {
+// recordFailure records a failed fetch of the live version and when to retry. It logs when the kind of failure changes. l.mu
+// is held.
+func (l *Library) recordFailure(e *entry, err error) {
+	now, before := &failure{err: err, attempts: 1}, e.failed
+	if before != nil {
 		now.attempts += before.attempts
 	}
-	wait := backoff(now.attempts)
+	wait := min(minBackoff<<min(now.attempts-1, 10), maxBackoff)
 	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
-	l.cache.failures[f.dataset.Ref] = &now
-	if now.attempts == 1 || failureKind(before.err) != failureKind(f.err) {
-		l.opts.Log.Error("cannot fetch version; will retry", "dataset", f.dataset.Ref.String(),
-			"version", f.dataset.Version, "object", objectName(f.dataset.Version), "err", err)
-	}
-}
-
-// applySharedCatalogue makes the content of the catalogue the live set. An open version stays open until the live one was
-// fetched. l.refresh is held.
-func (l *Library) applySharedCatalogue(generation int64, datasets []herb.Dataset) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := l.live.Load()
-	next := &liveSet{generation: generation, sequence: old.sequence + 1, entries: make(map[herb.Ref]*entry, len(datasets))}
-	for _, d := range datasets {
-		e := &entry{live: d}
-		if before := old.entries[d.Ref]; before != nil {
-			e.open = before.open
-		}
-		if e.current() {
-			e.open.sequence = next.sequence
-		}
-		next.entries[d.Ref] = e
-	}
-	for ref := range l.cache.failures {
-		if next.entries[ref] == nil {
-			delete(l.cache.failures, ref)
-		}
-	}
-	l.replaceLive(next)
-	for _, e := range next.entries {
-		l.fetchIfOutdated(e)
+	e.failed = now
+	if before == nil || failureKind(before.err) != failureKind(err) {
+		l.opts.Log.Error("cannot open version; will retry", "dataset", e.live.Ref.String(),
+			"version", e.live.Version, "object", objectName(e.live.Version), "err", err)
 	}
 }

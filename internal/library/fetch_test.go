@@ -62,7 +62,7 @@ func TestFetch_allLeave(t *testing.T) {
 		b := c.node(t, func(o *library.Options) { o.Wait = time.Second })
 		shut, open := gate()
 		c.bucket.set(shut, nil)
-		wantUnavailable(t, b.Library, ref, "is being fetched (0 % done); try again")
+		wantUnavailable(t, b.Library, ref, "is being opened (0 % done); try again")
 		open()
 		pass(0)
 		wantListed(t, b.Library, ref, 9)
@@ -81,7 +81,7 @@ func TestFetch_stalls(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		began := time.Now()
-		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
+		wantUnavailable(t, b.Library, ref, "cannot open dataset")
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("canceled after %s", took)
 		}
@@ -263,7 +263,7 @@ func TestFetch_fails(t *testing.T) {
 				cold := publishAs(t, publisher.Library, named(2), 3)
 				pass(10 * time.Minute)
 				wantListed(t, b.Library, named(1), 1)
-				wantUnavailable(t, b.Library, named(2), "cannot fetch dataset")
+				wantUnavailable(t, b.Library, named(2), "cannot open dataset")
 				pass(0)
 				if n := b.log.count(tt.logged); n != 2 {
 					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.log)
@@ -302,7 +302,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		b := c.node(t, nil)
 		c.bucket.set(away, nil)
 		for range 1000 {
-			wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
+			wantUnavailable(t, b.Library, ref, "cannot open dataset")
 		}
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads for 1000 concurrent requests", n)
@@ -339,7 +339,7 @@ func TestFetch_newerFormat(t *testing.T) {
 		b.catalogue.edit = func(d *herb.Dataset) { d.File.SHA256 = hex.EncodeToString(sum[:]) }
 		b.run(t)
 		pass(10 * time.Minute)
-		wantUnavailable(t, b.Library, ref, "cannot fetch dataset")
+		wantUnavailable(t, b.Library, ref, "cannot open dataset")
 		if h := b.Health(); h.Failed != 1 || !errors.Is(h.Failures[0].Err, segment.ErrVersion) {
 			t.Errorf("health: %+v", h)
 		}
@@ -386,7 +386,7 @@ func TestClose_whileFetching(t *testing.T) {
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot fetch dataset") })
+		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot open dataset") })
 		pass(2 * time.Second)
 		b.stop()
 		asking.Wait()

@@ -47,41 +47,24 @@ func (l *Library) Health() Health {
 	s := l.live.Load()
 	h.Restored = s.restored
 	for ref, e := range s.entries {
-		if e.current() {
+		switch v := e.open.Load(); {
+		case v.isLive(e):
 			h.Open++
 			continue
-		}
-		if e.open != nil {
+		case v != nil:
 			h.Behind++
 		}
-		switch f, why := l.fetchState(ref, e); {
-		case f:
-			h.Fetching++
-		case why != nil:
+		switch {
+		case e.failed != nil: // a retry may be running
 			h.Failed++
-			h.Failures = append(h.Failures, Failure{ref, e.live.Version, why})
+			h.Failures = append(h.Failures, Failure{ref, e.live.Version, e.failed.err})
+		case e.fetch != nil:
+			h.Fetching++
 		default:
 			h.Cold++
 		}
 	}
 	slices.SortFunc(h.Failures, func(a, b Failure) int { return a.Ref.Compare(b.Ref) })
-	if l.cache != nil {
-		h.CacheBytes, _ = l.cache.size()
-	}
+	h.CacheBytes, _ = l.cacheSize()
 	return h
-}
-
-// fetchState reports whether the live version of a dataset, which is not open, is being fetched, and if not why it failed.
-// l.mu is held.
-func (l *Library) fetchState(ref herb.Ref, e *entry) (fetching bool, why error) {
-	if l.cache == nil {
-		if e.failed != nil {
-			return false, e.failed.err // a retry may be running
-		}
-		return e.opening != nil, nil
-	}
-	if f := l.cache.failures[ref]; f != nil && f.version == e.live.Version {
-		why = f.err
-	}
-	return l.cache.fetches[ref] != nil, why
 }

@@ -4,9 +4,9 @@
 // # Consistency
 //
 // The catalogue, a table of the store, names the live version of each dataset; the file of a version is immutable. So a
-// publish is one transaction after the file is complete, and a reader with a snapshot keeps listing that version regardless
-// of newer ones. Several processes may share a library: a process that changes the catalogue sends a change notification,
-// which the others see at their next look-up.
+// publish is one transaction after the file is complete, and a View keeps listing its version regardless of newer ones.
+// Several processes may share a library: a process that changes the catalogue sends a change notification, which the others
+// see at their next look-up.
 //
 // # Many nodes
 //
@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
@@ -86,18 +87,18 @@ type Options struct {
 	Now     func() time.Time     // nil: time.Now
 	Log     *slog.Logger         // nil disables logging
 
-	Memory int        // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
-	FS     segment.FS // file operations; nil: segment.OS
+	Memory int           // memory for sorting in a publish before it spills to disk, in bytes; 0: the default of segment.Options
+	FS     filesystem.FS // file operations; nil: filesystem.OS
 
-	// Blobs stores the files for all nodes. If nil, Dir holds all files and the options below have no effect.
+	// Blobs stores the files for all nodes. If nil, Dir is the store.
 	Blobs Blobs
-	// CacheSize limits the bytes of files in Dir; 0: no limit. Files being fetched are not counted, and one dataset is kept
-	// whatever its size.
+	// CacheSize limits the bytes of files in Dir if there are Blobs; 0: no limit. Files being fetched are not counted, and one
+	// dataset is kept whatever its size.
 	CacheSize int64
 	// Retention is how long the file of a version is kept after the version left the catalogue, for nodes that still read
 	// it; 0: DefaultRetention.
 	Retention time.Duration
-	// Wait is how long a request waits for a version that is being fetched; 0: DefaultWait; negative: until its context
+	// Wait is how long a request waits for a version that is being fetched or opened; 0: DefaultWait; negative: until its context
 	// ends.
 	Wait time.Duration
 }
@@ -115,28 +116,25 @@ type Library struct {
 	opts      Options
 	notifier  *notifier
 	refresh   sync.Mutex // held while reading the catalogue
-	mu        sync.Mutex // guards live and cache; never held for long
+	mu        sync.Mutex // guards entries and cache; never held for long
 	live      atomic.Pointer[liveSet]
 	status    catalogueStatus
 	mutable   map[herb.Ref]*lastKnown
-	cache     *cache // nil without Blobs
-
+	cache     *cache
 	openFile  func(path string) (*segment.Reader, error)
-	openings  sync.WaitGroup // background openings, without Blobs
-	openSlots chan struct{}
 }
 
-// Snapshot is an open version of a dataset. It must be released.
-type Snapshot struct {
+// View is an open version of a dataset. It must be released.
+type View struct {
 	herb.Dataset
 	Source
-	held *segment.Reader
+	reader *segment.Reader
 }
 
-// Release closes the snapshot and invalidates everything listed from it. The version may be deleted afterwards.
-func (s Snapshot) Release() {
-	if s.held != nil {
-		_ = s.held.Release() // unmapping fails only for what is not mapped
+// Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
+func (v View) Release() {
+	if v.reader != nil {
+		_ = v.reader.Release() // unmapping fails only for what is not mapped
 	}
 }
 
@@ -152,85 +150,77 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.FS == nil {
-		opts.FS = segment.OS{}
+		opts.FS = filesystem.OS{}
 	}
 	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
 	if err != nil {
 		return nil, err
 	}
 	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
-		openFile: openSegment, openSlots: make(chan struct{}, maxOpenings)}
+		cache: newCache(), openFile: openSegment}
 	for ref := range opts.Mutable {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
 	l.live.Store(&liveSet{generation: -1})
-	if opts.Blobs != nil {
-		l.cache = newCache()
-		l.loadCatalogueCopy()
-		if err := l.scanCache(); err != nil {
-			return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.Close())
-		}
+	if !l.shared() {
+		l.opts.CacheSize = 0
+		return l, nil
+	}
+	l.loadCatalogueCopy()
+	if err := l.scanCache(); err != nil {
+		return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.Close())
 	}
 	return l, nil
 }
 
-// Close cancels fetches and closes all open versions. Snapshots stay valid until they are released.
+// shared reports whether the files are in an object store that nodes share, and Dir is a cache of it.
+func (l *Library) shared() bool { return l.opts.Blobs != nil }
+
+// Close cancels fetches and closes all open versions. Views stay valid until they are released.
 func (l *Library) Close() error {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	if l.cache != nil {
-		l.stopFetching()
-	}
 	l.mu.Lock()
-	l.replaceLive(&liveSet{generation: -1}) // pending openings become obsolete
+	l.cache.closed = true
 	l.mu.Unlock()
-	l.openings.Wait()
+	l.cache.cancel()
+	l.cache.running.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replaceLive(&liveSet{generation: -1})
 	return l.notifier.Close()
 }
 
 // Acquire returns the live version of a dataset; the caller must release it. While the live version is being fetched, it
-// returns an older open one; if there is none, it waits for the fetch.
-func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (Snapshot, error) {
+// returns an older open one; if there is none, it waits for the fetch. If Dir has all files, it always waits, up to
+// Options.Wait, so that the request after a publish lists the new version.
+func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if mutable, ok := l.opts.Mutable[ref]; ok {
 		d, err := mutable.Describe(ctx)
-		return Snapshot{Dataset: d, Source: mutable}, err
+		return View{Dataset: d, Source: mutable}, err
 	}
-	for {
-		s, err := l.current(ctx)
-		if err != nil {
-			return Snapshot{}, err
-		}
-		e, ok := s.entries[ref]
-		if ok && l.cache == nil {
-			snap, again, err := l.acquireLocal(ctx, e)
-			if again {
-				continue
-			}
-			return snap, err
-		}
-		switch {
-		case !ok:
-			return Snapshot{}, l.unknownDataset(ref, s)
-		case e.open == nil:
-			return l.awaitFetch(ctx, ref)
-		case e.open.Acquire():
-			l.cache.touch(e.open)
-			return e.open.snapshot(), nil
-		}
-		// The version was released after the live set was loaded, so there is a newer live set.
+	s, err := l.current(ctx)
+	if err != nil {
+		return View{}, err
 	}
+	e, ok := s.entries[ref]
+	if !ok {
+		return View{}, l.unknownDataset(ref, s)
+	}
+	if v := e.open.Load(); v.isLive(e) && v.Acquire() {
+		l.cache.touch(v)
+		return v.view(), nil
+	}
+	return l.awaitFetch(ctx, ref)
 }
 
-// Run polls the catalogue for changes without a notification, maintains the cache and collects garbage, until ctx ends.
+// Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects
+// garbage, until ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
-	if l.cache == nil {
-		running.Go(func() { l.sweepRegularly(ctx) })
-	} else {
-		running.Go(func() { every(ctx, time.Second, l.maintainCache) })
-		running.Go(func() { l.cleanUp(ctx) })
-	}
+	running.Go(func() { every(ctx, time.Second, l.maintainCache) })
+	running.Go(func() { l.cleanUp(ctx) })
 	running.Wait()
 	return nil
 }

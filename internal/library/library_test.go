@@ -125,7 +125,7 @@ func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
 }
 
 // total lists a snapshot and returns the number of records.
-func total(t *testing.T, s library.Snapshot) int {
+func total(t *testing.T, s library.View) int {
 	t.Helper()
 	r, err := query.Parse("per_page=1", s.Fields)
 	if err != nil {
@@ -138,7 +138,7 @@ func total(t *testing.T, s library.Snapshot) int {
 	return page.Total
 }
 
-func acquire(t *testing.T, l *library.Library) library.Snapshot {
+func acquire(t *testing.T, l *library.Library) library.View {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
 	if err != nil {

@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -13,34 +12,21 @@ import (
 	"herbarium/internal/segment"
 )
 
-// liveSet is an immutable view of the live versions; updates swap the pointer.
+// liveSet is the state of the catalogue at one generation. Its map is immutable; updates swap the pointer to the set.
 type liveSet struct {
 	generation int64 // of the catalogue; negative if it was never read
 	restored   bool  // loaded from the catalogue copy of an earlier run
-	sequence   int64 // number of catalogue changes seen before, with Blobs
+	sequence   int64 // number of catalogue changes seen before
 	entries    map[herb.Ref]*entry
 }
 
-// entry is a dataset of a live set.
+// entry is a dataset of a live set. Its fields are written with Library.mu held.
 type entry struct {
-	live herb.Dataset // the live version according to the catalogue
-	open *openVersion // the version that is listed, possibly an older one; nil if none is
-
-	// The following are used without Blobs only.
-	opening *opening // opening of the live version; nil if it is open or waits for a retry
-	failed  *failure // last failure to open the live version; nil if there was none
+	live   herb.Dataset                // the live version according to the catalogue
+	open   atomic.Pointer[openVersion] // the version that is listed, possibly an older one; nil if none is
+	fetch  *fetch                      // running; nil if there is none
+	failed *failure                    // of the last fetch of the live version; nil if there is none
 }
-
-// dataset describes the version that the next request lists. A version being opened counts, because requests wait for it.
-func (e *entry) dataset() herb.Dataset {
-	if e.open != nil && !e.awaited() {
-		return e.open.dataset
-	}
-	return publicDescription(e.live)
-}
-
-// current reports whether the live version is the open one.
-func (e *entry) current() bool { return e.open != nil && e.open.dataset.Version == e.live.Version }
 
 // openVersion is a version that is open on this node.
 type openVersion struct {
@@ -50,13 +36,11 @@ type openVersion struct {
 	lastUsed atomic.Int64 // cache.epoch of the last use
 }
 
-// snapshot returns a snapshot for a caller that holds a reference.
-func (v *openVersion) snapshot() Snapshot { return Snapshot{v.dataset, v.Reader, v.Reader} }
+// isLive reports whether v is the live version of an entry. v may be nil.
+func (v *openVersion) isLive(e *entry) bool { return v != nil && v.dataset.Version == e.live.Version }
 
-// newOpenVersion takes over a reference to a reader.
-func newOpenVersion(d herb.Dataset, r *segment.Reader) *openVersion {
-	return &openVersion{Reader: r, dataset: publicDescription(d)}
-}
+// view returns a view for a caller that holds a reference.
+func (v *openVersion) view() View { return View{v.dataset, v.Reader, v.Reader} }
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -64,25 +48,30 @@ func publicDescription(d herb.Dataset) herb.Dataset {
 	return d
 }
 
+// listed returns the version of a dataset that requests list now; nil if they wait for the live one. l.mu is held.
+func (l *Library) listed(e *entry) *openVersion {
+	v := e.open.Load()
+	if v.isLive(e) || l.shared() || e.fetch == nil || e.failed != nil { // requests do not wait for a retry
+		return v
+	}
+	return nil
+}
+
 // replaceLive swaps the live set and releases the versions that the new one does not contain. l.mu is held.
 func (l *Library) replaceLive(next *liveSet) {
-	old := l.live.Swap(next)
-	for ref, e := range old.entries {
-		if e.open == nil {
-			continue
-		}
-		if n := next.entries[ref]; n == nil || n.open != e.open {
-			_ = e.open.Release() // unmapping fails only for what is not mapped
+	for ref, e := range l.live.Swap(next).entries {
+		v := e.open.Load()
+		if n := next.entries[ref]; v != nil && (n == nil || n.open.Load() != v) {
+			_ = v.Release() // unmapping fails only for what is not mapped
 		}
 	}
 }
 
-// setOpen replaces the open version of a dataset in the live set; nil closes it. l.mu is held.
-func (l *Library) setOpen(ref herb.Ref, v *openVersion) {
-	next := *l.live.Load()
-	next.entries = maps.Clone(next.entries)
-	next.entries[ref] = &entry{live: next.entries[ref].live, open: v}
-	l.replaceLive(&next)
+// setOpen replaces the open version of an entry; nil closes it. l.mu is held.
+func (l *Library) setOpen(e *entry, v *openVersion) {
+	if old := e.open.Swap(v); old != nil {
+		_ = old.Release()
+	}
 }
 
 // catalogueStatus is the state of reading the catalogue.
@@ -120,119 +109,136 @@ const (
 	cataloguePause = 5 * time.Second  // how long requests do not retry after a failure
 )
 
-// current returns the live set. It reads the catalogue first if a change notification was received.
-func (l *Library) current(ctx context.Context) (*liveSet, error) {
+// cached returns the live set and true if it is up to date or the catalogue failed to answer recently.
+func (l *Library) cached() (*liveSet, bool, error) {
 	s := l.live.Load()
 	if s.generation >= 0 && !s.restored && !l.notifier.changed() {
-		return s, nil
+		return s, true, nil
 	}
-	if l.cache == nil {
-		return l.currentLocal(ctx, s)
-	}
-	if s.generation < 0 && l.status.failedSince(l.opts.Now().Add(-cataloguePause)) == nil {
-		if err := l.Refresh(ctx); err != nil && s.generation < 0 {
-			return nil, err
-		}
-		return l.live.Load(), nil
-	}
-	// A shared database can be down for long and slow to fail. One request checks for all.
 	err := l.status.failedSince(l.opts.Now().Add(-cataloguePause))
-	if s.generation < 0 {
-		return nil, err
+	if err == nil || s.generation >= 0 {
+		return s, err != nil, nil
 	}
-	if err != nil || !l.refresh.TryLock() {
-		return s, nil
+	return nil, true, err
+}
+
+// current returns the live set. It reads the catalogue first if a change notification was received. On a node, one request
+// reads it for all, because a shared database can be slow to fail; the others get the last known live set.
+func (l *Library) current(ctx context.Context) (*liveSet, error) {
+	s, done, err := l.cached()
+	if done {
+		return s, err
+	}
+	limit := catalogueLimit
+	if l.shared() && s.generation >= 0 {
+		if !l.refresh.TryLock() {
+			return s, nil
+		}
+		limit = catalogueWait
+	} else {
+		l.refresh.Lock()
 	}
 	defer l.refresh.Unlock()
-	l.readCatalogueWithin(ctx, catalogueWait)
+	if s, done, err := l.cached(); done { // another request has read the catalogue meanwhile
+		return s, err
+	}
+	if err := l.readCatalogue(ctx, limit); err != nil && s.generation < 0 {
+		return nil, err
+	}
 	return l.live.Load(), nil
 }
 
-// currentLocal is current without Blobs. Requests wait for the catalogue, never for versions of other datasets.
-func (l *Library) currentLocal(ctx context.Context, s *liveSet) (*liveSet, error) {
-	l.refresh.Lock()
-	defer l.refresh.Unlock()
-	if s.generation >= 0 && !l.notifier.changed() { // another request has read the catalogue meanwhile
-		return l.live.Load(), nil
-	}
-	err := l.readCatalogue(ctx)
-	l.recordCatalogueRead(ctx, err)
-	if err != nil && s.generation < 0 {
-		return nil, err
-	}
-	return l.live.Load(), nil
-}
-
-// poll reads the catalogue for Run and retries failed openings. Errors are logged and reported by Health.
+// poll reads the catalogue for Run. Errors are logged and reported by Health.
 func (l *Library) poll(ctx context.Context) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	l.readCatalogueWithin(ctx, catalogueLimit)
-	if l.cache == nil {
-		l.retryFailed()
-	}
+	_ = l.readCatalogue(ctx, catalogueLimit)
 }
 
-// readCatalogueWithin reads the catalogue with a timeout. l.refresh is held.
-func (l *Library) readCatalogueWithin(ctx context.Context, limit time.Duration) {
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	l.recordCatalogueRead(ctx, l.readCatalogue(limited))
-}
-
-// Refresh updates the live set from the catalogue. Without Blobs, it returns when every version is open or has failed to
-// open.
+// Refresh updates the live set from the catalogue. If Dir has all files, it returns when every version is open or has failed
+// to open.
 func (l *Library) Refresh(ctx context.Context) error {
-	if err := l.syncCatalogue(ctx); err != nil {
+	l.refresh.Lock()
+	err := l.readCatalogue(ctx, catalogueLimit)
+	l.refresh.Unlock()
+	if err != nil || l.shared() {
 		return err
 	}
-	return l.awaitOpenings(ctx)
+	for _, f := range l.fetches() {
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
-func (l *Library) syncCatalogue(ctx context.Context) error {
-	l.refresh.Lock()
-	defer l.refresh.Unlock()
-	err := l.readCatalogue(ctx)
-	l.recordCatalogueRead(ctx, err)
-	return err
-}
-
-// recordCatalogueRead records the result of a read, unless the caller left. l.refresh is held.
-func (l *Library) recordCatalogueRead(ctx context.Context, err error) {
+// readCatalogue updates the live set if the catalogue has changed, and records and logs the result unless the caller left.
+// l.refresh is held.
+func (l *Library) readCatalogue(ctx context.Context, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := l.tryReadCatalogue(limited)
 	if ctx.Err() != nil || !l.status.record(l.opts.Now(), err) {
-		return
+		return err
 	}
 	if err != nil {
 		l.opts.Log.Error("cannot read catalogue; serving last known versions", "err", err)
-		return
+	} else {
+		l.opts.Log.Info("catalogue is readable again")
 	}
-	l.opts.Log.Info("catalogue is readable again")
+	return err
 }
 
-// readCatalogue updates the live set if the catalogue has changed. l.refresh is held.
-func (l *Library) readCatalogue(ctx context.Context) error {
+func (l *Library) tryReadCatalogue(ctx context.Context) error {
 	stamp := l.notifier.stamp() // before the read, so that no later notification is missed
 	generation, err := l.catalogue.Generation(ctx)
 	if err != nil {
 		return err
 	}
-	old := l.live.Load()
-	if generation == old.generation && !old.restored {
-		l.notifier.acknowledge(stamp)
-		return nil
-	}
-	datasets, err := l.catalogue.Datasets(ctx)
-	if err != nil {
-		return err
-	}
-	if l.cache == nil {
-		l.applyLocalCatalogue(generation, datasets)
-	} else {
-		l.applySharedCatalogue(generation, datasets)
-		l.saveCatalogueCopy()
+	if old := l.live.Load(); generation != old.generation || old.restored {
+		datasets, err := l.catalogue.Datasets(ctx)
+		if err != nil {
+			return err
+		}
+		l.applyCatalogue(generation, datasets)
+		if l.shared() {
+			l.saveCatalogueCopy()
+		}
 	}
 	l.notifier.acknowledge(stamp)
 	return nil
+}
+
+// applyCatalogue makes the content of the catalogue the live set. An open version stays open until the live one was fetched.
+// l.refresh is held.
+func (l *Library) applyCatalogue(generation int64, datasets []herb.Dataset) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.live.Load()
+	next := &liveSet{generation: generation, sequence: old.sequence + 1, entries: make(map[herb.Ref]*entry, len(datasets))}
+	for _, d := range datasets {
+		e := &entry{live: d}
+		if before := old.entries[d.Ref]; before != nil {
+			v, same := before.open.Load(), before.live.Version == d.Version
+			e.open.Store(v)
+			if v.isLive(e) {
+				v.sequence = next.sequence
+			}
+			if same {
+				e.failed = before.failed
+			}
+			if same || l.shared() { // a node fetches one version of a dataset at a time
+				e.fetch = before.fetch
+			}
+		}
+		next.entries[d.Ref] = e
+	}
+	l.replaceLive(next)
+	for _, d := range datasets {
+		l.fetchIfOutdated(next.entries[d.Ref])
+	}
 }
 
 // smallSegment is the size up to which a segment is verified when it is opened. Verifying larger ones would delay the start;

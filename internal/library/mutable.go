@@ -76,11 +76,12 @@ func (l *Library) Datasets(ctx context.Context) ([]herb.Dataset, error) {
 	}
 	ds := make([]herb.Dataset, 0, len(s.entries)+len(l.opts.Mutable))
 	l.mu.Lock()
-	for ref, e := range s.entries {
-		d := e.dataset()
-		if e.open == nil {
-			_, why := l.fetchState(ref, e)
-			d.Unavailable = why != nil
+	for _, e := range s.entries {
+		d := publicDescription(e.live)
+		if v := l.listed(e); v != nil {
+			d = v.dataset
+		} else {
+			d.Unavailable = e.failed != nil
 		}
 		ds = append(ds, d)
 	}

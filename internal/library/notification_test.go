@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"herbarium/internal/segment"
+	"herbarium/internal/filesystem"
 )
 
 func openNotifiers(t *testing.T) (path string, here, there *notifier) {
@@ -13,7 +13,7 @@ func openNotifiers(t *testing.T) (path string, here, there *notifier) {
 	path = filepath.Join(t.TempDir(), notificationFile)
 	for _, n := range []**notifier{&here, &there} {
 		var err error
-		if *n, err = openNotifier(segment.OS{}, path); err != nil {
+		if *n, err = openNotifier(filesystem.OS{}, path); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { (*n).Close() })
@@ -39,7 +39,7 @@ func TestNotifier(t *testing.T) {
 	}
 }
 
-// TestNotifier_truncated truncates the mapped file: the process must survive the memory fault.
+// TestNotifier_truncated truncates the file: it counts as one without notifications.
 func TestNotifier_truncated(t *testing.T) {
 	t.Parallel()
 	path, here, there := openNotifiers(t)

@@ -75,6 +75,9 @@ func TestAcquire_whileOpening(t *testing.T) {
 	publishAs(t, publisher, ref, 1)
 	publishAs(t, publisher, other, 1)
 	l := s.gated(t, g, -1, nil)
+	if err := l.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if n := total(t, acquire(t, l)); n != 1 {
 		t.Fatalf("%d records", n)
 	}
@@ -128,6 +131,9 @@ func TestAcquire_slowOpening(t *testing.T) {
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	l := s.gated(t, g, time.Nanosecond, nil)
+	if err := l.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if n := total(t, acquire(t, l)); n != 1 {
 		t.Fatalf("%d records", n)
 	}

@@ -43,10 +43,10 @@ const (
 
 // Phases returns the phases of a publish after those of segment.Create.
 func (l *Library) Phases() []string {
-	if l.opts.Blobs == nil {
-		return []string{PhaseChecking}
+	if l.shared() {
+		return []string{PhaseChecking, PhaseUploading}
 	}
-	return []string{PhaseChecking, PhaseUploading}
+	return []string{PhaseChecking}
 }
 
 // Outcome is the result of a publication. After an error, it is as complete as possible.
@@ -108,7 +108,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	if err != nil { // the new version is live regardless; Sweep removes the files later
 		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
-	if l.cache != nil {
+	if l.shared() {
 		l.finishPublish(ctx, out.Dataset)
 	}
 	return out, nil
@@ -143,7 +143,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		if err := rejectBreaking(out.Changes, p.AllowBreaking); err != nil || p.Check {
 			return out, err
 		}
-		if l.opts.Blobs != nil && d.File == nil {
+		if l.shared() && d.File == nil {
 			if d.File, err = l.upload(ctx, d, p.Progress); err != nil {
 				return out, err
 			}
@@ -196,19 +196,26 @@ func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces strin
 		return failed
 	}
 	// The error may have occurred after the commit, in which case the file is needed.
-	if l.opts.Blobs != nil {
-		return l.resolveUncertainAdd(ctx, d, failed)
-	}
-	versions, err := l.catalogue.Versions(context.WithoutCancel(ctx))
+	added, err := l.isAdded(context.WithoutCancel(ctx), d.Version)
 	switch {
 	case err != nil:
 		return errors.Join(failed, err, errUncertain)
-	case slices.Contains(versions, d.Version):
+	case added:
 		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
 		return nil
-	default:
-		return failed
 	}
+	return failed
+}
+
+// isAdded reports whether a version is in the catalogue. A read is not enough on nodes: the transaction that adds it may
+// still be in flight. Retiring the version waits for it or makes it fail.
+func (l *Library) isAdded(ctx context.Context, version string) (bool, error) {
+	if l.shared() {
+		retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
+		return !retired, err
+	}
+	versions, err := l.catalogue.Versions(ctx)
+	return slices.Contains(versions, version), err
 }
 
 // notifyChange signals other processes that the catalogue changed.
@@ -343,10 +350,8 @@ func (l *Library) removeFiles(versions []string) error {
 }
 
 func (l *Library) removeFile(version string) error {
-	if l.cache != nil {
-		l.mu.Lock()
-		delete(l.cache.files, version)
-		l.mu.Unlock()
-	}
+	l.mu.Lock()
+	delete(l.cache.files, version)
+	l.mu.Unlock()
 	return l.opts.FS.RemoveAll(l.file(version))
 }

@@ -97,7 +97,7 @@ func (l *Library) sweepVersion(ctx context.Context, version string) error {
 	if err != nil || !retired {
 		return err
 	}
-	if err := l.removeFile(version); err != nil || l.opts.Blobs != nil { // Collect needs the record of the retirement
+	if err := l.removeFile(version); err != nil || l.shared() { // Collect needs the record of the retirement
 		return err
 	}
 	return l.catalogue.ForgetRetired(ctx, []string{version})

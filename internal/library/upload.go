@@ -75,28 +75,13 @@ func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	}
 }
 
-// resolveUncertainAdd determines whether a version is in the catalogue after AddVersion failed. A read is not enough: the
-// transaction may still be in flight. Retiring the version waits for it or makes it fail.
-func (l *Library) resolveUncertainAdd(ctx context.Context, d herb.Dataset, failed error) error {
-	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
-	switch {
-	case err != nil:
-		return errors.Join(failed, err, errUncertain)
-	case !retired:
-		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
-		return nil
-	default:
-		return failed
-	}
-}
-
 // retireAt returns the time at which versions that leave the catalogue now are retired. Without Blobs, retirements are not
 // recorded.
 func (l *Library) retireAt() time.Time {
-	if l.opts.Blobs == nil {
-		return time.Time{}
+	if l.shared() {
+		return l.opts.Now()
 	}
-	return l.opts.Now()
+	return time.Time{}
 }
 
 // finishPublish adds the file of a version that went live to the cache and collects garbage.

@@ -39,16 +39,16 @@ func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, 
 
 // hashListing returns the hash of all listed cells and the fingerprints of the columns.
 func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, []herb.ColumnCells, error) {
-	h, d, columns := newCellHash(fields), newDecoder(fields), make([]herb.ColumnCells, len(fields))
+	h, d, columns := newCellHash(fields), herb.NewRecordDecoder(fields), make([]herb.ColumnCells, len(fields))
 	n, at := 0, 0
 	cell := func(value []byte) {
-		addCell(h, value)
+		h.addCell(value)
 		columns[at].Add(n, value)
 		at++
 	}
 	err := r.Each(ctx, func(record []byte) error {
 		at = 0
-		if err := d.record(record, cell); err != nil {
+		if err := d.Decode(record, cell); err != nil {
 			return fmt.Errorf("record %d: %w", n+1, err)
 		}
 		n++

@@ -101,7 +101,7 @@ func TestService_survivesKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := db.ListPlants(t.Context(), r)
+		page, err := db.Plants().List(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestService_survivesKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page, err := db.ListPlants(t.Context(), r); err != nil || page.Total < len(acknowledged) {
+	if page, err := db.Plants().List(t.Context(), r); err != nil || page.Total < len(acknowledged) {
 		t.Errorf("total is %d, %v; %d were acknowledged", page.Total, err, len(acknowledged))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"herbarium/internal/filesystem"
 )
 
 // TestBitTable compares the sets of a table of one and of several blocks with those of inverted.
@@ -15,7 +17,7 @@ func TestBitTable(t *testing.T) {
 	for name, memory := range map[string]int{"one block": 1 << 20, "blocks": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tmp := newTempDir(OS{}, t.TempDir(), 1<<20, 1)
+			tmp := newTempDir(filesystem.OS{}, t.TempDir(), 1<<20, 1)
 			defer func() {
 				if err := tmp.close(); err != nil {
 					t.Error(err)

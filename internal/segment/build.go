@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
@@ -25,7 +26,7 @@ type Options struct {
 	// Progress is called periodically, from one goroutine at a time. nil disables reporting.
 	Progress func(Progress)
 	// FS is the file system to write to. nil means OS.
-	FS FS
+	FS filesystem.FS
 	// optional determines the optional indexes. The zero value means defaultOptionalIndexRules.
 	optional optionalIndexRules
 }
@@ -53,7 +54,7 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		opts.Progress = func(Progress) {}
 	}
 	if opts.FS == nil {
-		opts.FS = OS{}
+		opts.FS = filesystem.OS{}
 	}
 	if opts.optional == (optionalIndexRules{}) {
 		opts.optional = defaultOptionalIndexRules()
@@ -87,7 +88,7 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 
 const segmentFile = "segment"
 
-func syncDir(fs FS, path string) error {
+func syncDir(fs filesystem.FS, path string) error {
 	d, err := fs.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err

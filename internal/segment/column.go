@@ -14,8 +14,8 @@ import (
 const prefixSets = 32
 
 // column is the part of a segment for one field. Its sorted rows are the record numbers ordered by value; the index of
-// a record in them is its rank. Records with equal values form a value run, ordered by record number. Records without a
-// value are last and form an additional run.
+// a record in them is its rank. Records with equal values form a value run, ordered by record number. Records whose value
+// is missing are last and form an additional run, ordered by text.MissingRank and record number.
 type column struct {
 	r        *Reader
 	field    herb.Field
@@ -108,8 +108,18 @@ func (c *column) firstRun(key string) (i int, equal bool) {
 }
 
 func (c *column) runKey(i int) string {
-	k, _ := text.Key(c.field.Type, c.runValue(i))
+	k, _ := text.FieldKey(&c.field, c.runValue(i))
 	return k
+}
+
+// missingRanks returns the ranks of the records whose value is missing in the same way.
+func (c *column) missingRanks(missing int) (from, to int) {
+	first := func(missing int) int {
+		return c.values() + sort.Search(c.sorted.len()-c.values(), func(i int) bool {
+			return text.MissingRank(&c.field, c.value(c.sorted.at(c.values()+i))) >= missing
+		})
+	}
+	return first(missing), first(missing + 1)
 }
 
 // isNonUniform reports whether a run contains values that compare equal but are written differently.

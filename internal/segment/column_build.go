@@ -24,6 +24,7 @@ type columnBuilder struct {
 	elements *inverted
 	records  int
 
+	canonical  []byte     // of the current value
 	sorted     *spillFile // u32
 	ranks      *spillFile // u32
 	runs       *spillFile // u32
@@ -102,13 +103,23 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// appendKey appends the sort key of a value.
-func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
-	key, ok := text.AppendSortKey(dst, b.field.Type, value)
-	if !ok {
-		return nil, herb.Invalidf("field %q has the value %q, which is not a %s", b.field.Name, value, b.field.Type)
+// appendKey appends the sort key of a value. missing is its rank among missing values, or -1 if it has a key.
+func (b *columnBuilder) appendKey(dst, value []byte) (key []byte, missing int, err error) {
+	canonical, status := value, text.Missing
+	if b.field.Type.IsScalar() {
+		b.canonical, status = text.AppendCanonical(b.canonical[:0], &b.field, value)
+		canonical = b.canonical
+	} else if len(value) > 0 {
+		status = text.Valid
 	}
-	return key, nil
+	if status == text.Missing {
+		return dst, text.MissingRank(&b.field, value), nil
+	}
+	key, ok := text.AppendSortKey(dst, b.field.Type, canonical)
+	if status == text.Invalid || !ok {
+		return nil, 0, herb.Invalidf("field %q has the value %q, which is not a %s", b.field.Name, value, b.field.Type)
+	}
+	return key, -1, nil
 }
 
 // sortMany sorts mostly distinct values, each by its own key.
@@ -116,14 +127,18 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 	s := &sorter{tmp: b.tmp, buf: buf}
 	defer func() { err = errors.Join(err, s.close()) }()
 	seed := maphash.MakeSeed()
-	empty := b.tmp.newSpillFile() // records without a value
+	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by rank
+	for i := range missing {
+		missing[i] = b.tmp.newSpillFile()
+	}
 	var key []byte
 	err = b.each(ctx, func(record uint32, value []byte) (err error) {
-		if len(value) == 0 {
-			return empty.writeU32(record)
-		}
-		if key, err = b.appendKey(key[:0], value); err != nil {
+		var rank int
+		if key, rank, err = b.appendKey(key[:0], value); err != nil {
 			return err
+		}
+		if rank >= 0 {
+			return missing[rank].writeU32(record)
 		}
 		return s.add(key, record, maphash.Bytes(seed, value))
 	})
@@ -140,7 +155,7 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 				return err
 			}
 			before, firstHash = append(before[:0], key...), hash
-		} else if hash != firstHash && b.field.Type != herb.TypeNumber {
+		} else if hash != firstHash && !b.field.Type.IsScalar() {
 			b.markNonUniform(b.runCount - 1)
 		}
 		if placed++; placed%4096 == 0 && ctx.Err() != nil {
@@ -155,15 +170,17 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 		return err
 	}
 	b.markNonUniform(-1)
-	without, err := empty.reader()
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(b.sorted, without); err != nil {
-		return err
-	}
-	if err := empty.remove(); err != nil {
-		return err
+	for _, m := range missing {
+		in, err := m.reader()
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(b.sorted, in); err != nil {
+			return err
+		}
+		if err := m.remove(); err != nil {
+			return err
+		}
 	}
 	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
 	return err
@@ -173,8 +190,17 @@ func (b *columnBuilder) sortMany(ctx context.Context, buf *sortBuffer) (err erro
 type distinctValue struct {
 	value   string
 	key     []byte
+	missing int // rank among missing values; -1 if it has a key
 	records int
 	rank    *int // rank of the next record of its run
+}
+
+// compare orders values by key, and missing ones after these.
+func (d *distinctValue) compare(o *distinctValue) int {
+	if d.missing < 0 && o.missing < 0 {
+		return bytes.Compare(d.key, o.key)
+	}
+	return cmp.Compare(d.missing, o.missing) // -1 is less than any rank
 }
 
 // sortFew sorts few distinct values: only these are sorted, and the records are distributed by counting. done is false
@@ -237,40 +263,36 @@ func (b *columnBuilder) fewValues(ctx context.Context, codes *spillFile, most in
 }
 
 // assignRuns sorts the values and assigns each the rank of its first record. Values with equal keys share a run, whose
-// records are in the order of their numbers.
+// records are in the order of their numbers. All missing values are in the run after the last value.
 func (b *columnBuilder) assignRuns(values []*distinctValue) (err error) {
 	for _, d := range values {
-		if d.value == "" {
-			continue
-		}
-		if d.key, err = b.appendKey(nil, []byte(d.value)); err != nil {
+		if d.key, d.missing, err = b.appendKey(nil, []byte(d.value)); err != nil {
 			return err
 		}
 	}
 	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, func(x, y *distinctValue) int {
-		if x.value == "" || y.value == "" { // the values end where the records without one begin
-			return cmp.Compare(len(y.value), len(x.value))
-		}
-		return bytes.Compare(x.key, y.key)
-	})
-	at := 0
+	slices.SortFunc(sorted, (*distinctValue).compare)
+	at, ended := 0, false
 	for i, d := range sorted {
+		equal := i > 0 && d.compare(sorted[i-1]) == 0
 		switch {
-		case i > 0 && d.value != "" && bytes.Equal(d.key, sorted[i-1].key):
+		case equal:
 			d.rank = sorted[i-1].rank
-			if b.field.Type != herb.TypeNumber {
+			if d.missing < 0 && !b.field.Type.IsScalar() {
 				b.markNonUniform(b.runCount - 1)
 			}
 		default:
 			d.rank = new(at)
+		}
+		if !equal && !ended {
 			if err := b.beginRun(at); err != nil {
 				return err
 			}
 		}
+		ended = ended || d.missing >= 0
 		at += d.records
 	}
-	if n := len(sorted); n == 0 || sorted[n-1].value != "" { // end of the values
+	if !ended { // end of the values
 		if err := b.beginRun(at); err != nil {
 			return err
 		}

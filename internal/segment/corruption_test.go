@@ -33,7 +33,7 @@ const (
 	frameFooter  = 40
 )
 
-// everyType returns searchable fields of all types.
+// everyType returns searchable fields of types that are stored in different ways.
 func everyType() []herb.Field {
 	fields := make([]herb.Field, 0, 4)
 	for _, t := range []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList} {

@@ -158,7 +158,8 @@ type bucketCounter struct {
 func (c *column) bucketCounter(buckets []query.Bucket) bucketCounter {
 	h := bucketCounter{buckets: buckets, starts: make([]int, len(buckets))}
 	for i, b := range buckets {
-		key, _ := text.Key(c.field.Type, b.From)
+		border, _ := text.Operand(&c.field, b.From)
+		key, _ := text.Key(c.field.Type, border)
 		h.starts[i], _ = c.firstRun(key)
 	}
 	return h

@@ -7,18 +7,20 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+
+	"herbarium/internal/filesystem"
 )
 
 // fileWriter writes the frame of a segment and its sections in sequence.
 type fileWriter struct {
-	f        File
+	f        filesystem.File
 	w        *bufio.Writer
 	at       uint64
 	crc      uint32
 	sections []section
 }
 
-func newFileWriter(fs FS, path string) (*fileWriter, error) {
+func newFileWriter(fs filesystem.FS, path string) (*fileWriter, error) {
 	f, err := fs.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err

@@ -36,8 +36,12 @@ func (c *column) matchCondition(st *steps, cond query.Condition) (*roaring.Bitma
 
 // matchOperand returns the records whose value matches one operand. OpNe is treated as OpEq.
 func (c *column) matchOperand(st *steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
-	if o.Text == "" {
-		return c.runSet(st, c.distinct())
+	if missing := text.MissingRank(&c.field, o.Text); missing >= 0 {
+		if len(c.field.Notation.Missing) == 0 {
+			return c.runSet(st, c.distinct())
+		}
+		from, to := c.missingRanks(missing)
+		return c.rankRangeSet(st, from, to)
 	}
 	if c.field.Type == herb.TypeList {
 		return c.withElement(st, op, o)
@@ -80,7 +84,7 @@ func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
 	default:
 		return 0, 0, false
 	}
-	if len(cond.Values) != 1 || cond.Values[0].Text == "" || c.field.Type == herb.TypeList {
+	if len(cond.Values) != 1 || cond.Values[0].Key == "" || c.field.Type == herb.TypeList {
 		return 0, 0, false
 	}
 	from, to = c.rankRange(cond.Op, cond.Values[0])
@@ -91,13 +95,13 @@ func (c *column) bounds(cond query.Condition) (from, to int, ok bool) {
 func (c *column) equal(st *steps, o query.Operand) (*roaring.Bitmap, error) {
 	key := o.Key
 	if key == "" {
-		key, _ = text.Key(c.field.Type, o.Text)
+		key = text.CollationKey(o.Text)
 	}
 	run, ok := c.firstRun(key)
 	if !ok {
 		return roaring.New(), nil
 	}
-	if c.field.Type == herb.TypeNumber {
+	if c.field.Type.IsScalar() {
 		return c.runSet(st, run)
 	}
 	return c.inRun(st, run, func(v string) bool { return v == o.Text })
@@ -127,6 +131,11 @@ func (c *column) inRun(st *steps, run int, meets func(string) bool) (*roaring.Bi
 //
 // Its memory does not depend on the number of values: all their records are added to one set.
 func (c *column) withPrefix(st *steps, prefix string) (*roaring.Bitmap, error) {
+	if c.field.Type.IsScalar() { // dates and datetimes, whose key is their canonical form
+		from, _ := c.firstRun(prefix)
+		to, _ := c.firstRun(prefix + "\xff")
+		return c.rankRangeSet(st, int(c.runs.at(from)), int(c.runs.at(to)))
+	}
 	set, dense := roaring.New(), newBitset(c.sorted.len())
 	first, end := c.runsWithLetters(prefix)
 	for run := first; run < end; run++ {
@@ -171,11 +180,6 @@ func (c *column) runsWithLetters(prefix string) (from, to int) {
 	}
 	if ascii < 2 {
 		return 0, c.distinct()
-	}
-	if c.field.Type == herb.TypeDate {
-		from, _ = c.firstRun(prefix)
-		to, _ = c.firstRun(prefix + "\xff")
-		return from, to
 	}
 	letters := text.PrimaryKey(prefix[:ascii-1])
 	from, _ = c.firstRun(letters)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/filesystem"
 )
 
 // TestInverted collects words in memory of various sizes and compares with plain maps. Some of the words are looked up
@@ -24,7 +26,7 @@ func TestInverted(t *testing.T) {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(5, 6))
-			tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
+			tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
 			v := newInverted(tmp, memory)
 			ids, want := map[string]int{}, []found{}
 			var names []string

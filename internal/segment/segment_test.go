@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/segment"
@@ -45,11 +46,11 @@ func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segmen
 }
 
 // unsynced is a file system that does not wait for the disk, for tests of other things.
-type unsynced struct{ segment.OS }
+type unsynced struct{ filesystem.OS }
 
-type unsyncedFile struct{ segment.File }
+type unsyncedFile struct{ filesystem.File }
 
-func (fs unsynced) OpenFile(name string, flag int, perm fs.FileMode) (segment.File, error) {
+func (fs unsynced) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.File, error) {
 	f, err := fs.OS.OpenFile(name, flag, perm)
 	return unsyncedFile{f}, err
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/filesystem"
 )
 
 // sortable is a record as input and output of a sorter.
@@ -21,7 +23,7 @@ type sortable struct {
 // checkSorter sorts records with a memory limit and compares with slices.SortFunc.
 func checkSorter(t *testing.T, keys [][]byte, memory int) {
 	t.Helper()
-	tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
+	tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
 	defer func() {
 		if err := tmp.close(); err != nil {
 			t.Error(err)
@@ -130,7 +132,7 @@ func TestInvert(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 5000} {
 		for _, memory := range []int{0, 4, 100, 4096, 1 << 20} {
-			tmp := newTempDir(OS{}, t.TempDir(), memory, 1)
+			tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
 			from := tmp.newSpillFile()
 			want := make([]uint32, n)
 			for i, p := range r.Perm(n) {

@@ -11,33 +11,35 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"herbarium/internal/filesystem"
 )
 
 // tempDir is the directory of a build and its temporary files.
 type tempDir struct {
-	fs     FS
+	fs     filesystem.FS
 	dir    string
 	buffer int // buffer size of a spill file
 	mu     sync.Mutex
 	made   int // number of created files, used in their names
-	open   map[File]bool
+	open   map[filesystem.File]bool
 }
 
 // newTempDir returns the tempDir of a build. A build has a few spill files for each field at a time.
-func newTempDir(fs FS, dir string, memory, fields int) *tempDir {
+func newTempDir(fs filesystem.FS, dir string, memory, fields int) *tempDir {
 	return &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16)}
 }
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer overflows.
 type spillFile struct {
 	tmp *tempDir
-	f   File // nil while everything is in the buffer
+	f   filesystem.File // nil while everything is in the buffer
 	buf []byte
 }
 
 func (w *tempDir) newSpillFile() *spillFile { return &spillFile{tmp: w} }
 
-func (w *tempDir) newFile() (File, error) {
+func (w *tempDir) newFile() (filesystem.File, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.made++
@@ -46,7 +48,7 @@ func (w *tempDir) newFile() (File, error) {
 		return nil, err
 	}
 	if w.open == nil {
-		w.open = map[File]bool{}
+		w.open = map[filesystem.File]bool{}
 	}
 	w.open[f] = true
 	return f, nil

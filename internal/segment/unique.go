@@ -6,12 +6,11 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
-// Duplicates reports the records with equal values in some fields. Numbers are compared by value, everything else as
-// written. Records in which all of the fields are empty are ignored.
+// Duplicates reports the records with equal values in some fields. Values of scalar types are compared by value,
+// everything else as written. Records in which all of the fields are empty are ignored.
 type Duplicates struct {
 	Records int         // records with the values of an earlier one
 	First   []Duplicate // some of the combinations, by first occurrence
@@ -141,8 +140,7 @@ func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 		c := &s.r.columns[f]
 		raw := rawValue(record, c.labels, c.position)
 		ok = ok || len(raw) > 0
-		if c.field.Type == herb.TypeNumber && len(raw) > 0 {
-			k, _ := text.NumberKey(string(raw)) // digits need no escapes
+		if k, status := s.scalarKey(c, raw); status == text.Valid {
 			s.key = binary.AppendUvarint(s.key, uint64(len(k)))
 			s.key = append(s.key, k...)
 			continue
@@ -151,4 +149,12 @@ func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 		s.key = append(s.key, raw...)
 	}
 	return maphash.Bytes(s.seed, s.key), ok
+}
+
+// scalarKey returns the sort key of a value of a scalar type.
+func (s *duplicateSearch) scalarKey(c *column, raw []byte) (string, text.Status) {
+	if !c.field.Type.IsScalar() {
+		return "", text.Invalid
+	}
+	return text.FieldKey(&c.field, unescape(raw))
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"time"
 
@@ -29,13 +30,12 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	if e.Result == "" {
 		e.Result = herb.AuditOK
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(e.Result), e.Detail); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",
+	return exec(ctx, tx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",
 		e.Time.Add(-auditRetention).UnixMicro(), maxAuditEntries)
-	return err
 }
 
 // AuditEntries returns the selected entries, newest last.
@@ -51,22 +51,11 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 	if limit <= 0 {
 		limit = maxAuditEntries
 	}
-	err = s.read(ctx, "reading the audit log", func(ctx context.Context, tx Tx) error {
-		entries = nil
-		rows, err := tx.QueryContext(ctx, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+
-			where.sql+" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clone(where.args), limit)...)
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
-			var e herb.AuditEntry
-			var at int64
-			err := rows.Scan(&at, &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)
-			e.Time = time.UnixMicro(at).UTC()
-			entries = append(entries, e)
-			return err
-		})
-	})
+	entries, err = readRows(ctx, s, "reading the audit log", func(rows *sql.Rows) (e herb.AuditEntry, err error) {
+		err = rows.Scan((*stamp)(&e.Time), &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)
+		return e, err
+	}, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+where.sql+
+		" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clone(where.args), limit)...)
 	slices.Reverse(entries)
 	return entries, err
 }

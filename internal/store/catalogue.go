@@ -13,39 +13,23 @@ import (
 	"herbarium/internal/herb"
 )
 
+const versionColumns = "namespace, name, version, title, description, access, fields, records, published, source, details"
+
 // Datasets returns the live version of every dataset, ordered by ref.
-func (s Tables) Datasets(ctx context.Context) (datasets []herb.Dataset, err error) {
-	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
-		datasets = nil
-		rows, err := tx.QueryContext(ctx, "SELECT v.namespace, v.name, v.version, v.title, v.description, v.access, v.fields, "+
-			"v.records, v.published, v.source, v.details FROM datasets d JOIN versions v "+
-			"ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live ORDER BY d.namespace, d.name")
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
-			d, err := scanDataset(rows)
-			datasets = append(datasets, d)
-			return err
-		})
-	})
-	return datasets, err
+func (s Tables) Datasets(ctx context.Context) ([]herb.Dataset, error) {
+	return readRows(ctx, s, "reading the catalogue", scanDataset, "SELECT "+versionColumns+
+		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live ORDER BY namespace, name")
 }
 
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 	var fields, details []byte
-	var published sql.Null[int64]
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
-		&d.Records, &published, &d.Source, &details); err != nil {
+		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
 		return herb.Dataset{}, err
 	}
-	if err := json.Unmarshal(fields, &d.Fields); err != nil {
-		return herb.Dataset{}, fmt.Errorf("the fields of version %s of dataset %s: %w", d.Version, d.Ref, err)
+	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, &d.Details)); err != nil {
+		return herb.Dataset{}, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	if err := json.Unmarshal(details, &d.Details); err != nil {
-		return herb.Dataset{}, fmt.Errorf("the details of version %s of dataset %s: %w", d.Version, d.Ref, err)
-	}
-	d.Published = timeOf(published)
 	return d, nil
 }
 
@@ -68,19 +52,14 @@ func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d he
 		if name == "" {
 			name = live
 		}
-		rows, err := tx.QueryContext(ctx, "SELECT namespace, name, version, title, description, access, fields, "+
-			"records, published, source, details FROM versions WHERE namespace = ? AND name = ? AND version = ?",
-			ref.Namespace, ref.Name, name)
+		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
+			" FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, name)
 		if err != nil {
 			return err
 		}
-		found := false
-		if err := eachRow(rows, func() (err error) {
-			found = true
-			d, err = scanDataset(rows)
-			return err
-		}); err != nil || found {
-			return err
+		if len(found) > 0 {
+			d = found[0]
+			return nil
 		}
 		versions, err := history(ctx, tx, ref)
 		if err != nil {
@@ -117,18 +96,12 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO datasets (namespace, name, live) VALUES (?, ?, ?) "+
-			"ON CONFLICT (namespace, name) DO UPDATE SET live = excluded.live", d.Namespace, d.Name, d.Version); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?",
-			d.Namespace, d.Name, d.Version); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name); err != nil {
-			return err
-		}
-		if err := insertVersion(ctx, tx, d, generation); err != nil {
+		if err := errors.Join(
+			setLive(ctx, tx, d.Ref, d.Version),
+			deleteVersion(ctx, tx, d.Ref, d.Version),
+			exec(ctx, tx, "DELETE FROM troubles WHERE namespace = ? AND name = ?", d.Namespace, d.Name),
+			insertVersion(ctx, tx, d, generation),
+		); err != nil {
 			return err
 		}
 		return addAudit(ctx, tx, herb.AuditEntry{
@@ -138,21 +111,26 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) err
 	})
 }
 
+// setLive sets the live version of a dataset, which may be new.
+func setLive(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
+	return exec(ctx, tx, "INSERT INTO datasets (namespace, name, live) VALUES (?, ?, ?) "+
+		"ON CONFLICT (namespace, name) DO UPDATE SET live = excluded.live", ref.Namespace, ref.Name, version)
+}
+
+func deleteVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
+	return exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, version)
+}
+
 // insertVersion inserts a version with its generation.
 func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64) error {
-	fields, err := json.Marshal(d.Fields)
-	if err != nil {
-		return fmt.Errorf("the fields of dataset %s: %w", d.Ref, err)
+	fields, err1 := json.Marshal(d.Fields)
+	details, err2 := json.Marshal(d.Details)
+	if err := errors.Join(err1, err2); err != nil {
+		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	details, err := json.Marshal(d.Details)
-	if err != nil {
-		return fmt.Errorf("the details of dataset %s: %w", d.Ref, err)
-	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO versions (namespace, name, version, title, description, access, fields, "+
-		"records, published, source, details, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
 		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
-	return err
 }
 
 // nextGeneration increments and returns the generation of the catalogue.
@@ -175,33 +153,20 @@ func history(ctx context.Context, tx Tx, ref herb.Ref) (versions []Version, err 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT version, published, records FROM versions "+
-		"WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func() error {
-		var v Version
-		var published sql.Null[int64]
-		err := rows.Scan(&v.Version, &published, &v.Records)
-		v.Published, v.Live = timeOf(published), v.Version == live
-		versions = append(versions, v)
-		return err
-	})
-	return versions, err
+	return collect(ctx, tx, func(rows *sql.Rows) (v Version, err error) {
+		err = rows.Scan(&v.Version, (*stamp)(&v.Published), &v.Records)
+		v.Live = v.Version == live
+		return v, err
+	}, "SELECT version, published, records FROM versions WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
 }
 
 // liveVersion returns the name of a dataset's live version.
 func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = noDataset(ref)
+		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 	}
 	return live, err
-}
-
-func noDataset(ref herb.Ref) error {
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 }
 
 // SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
@@ -224,8 +189,7 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 			if _, err := nextGeneration(ctx, tx); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "UPDATE datasets SET live = ? WHERE namespace = ? AND name = ?",
-				version, ref.Namespace, ref.Name); err != nil {
+			if err := setLive(ctx, tx, ref, version); err != nil {
 				return err
 			}
 			return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
@@ -237,14 +201,11 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 // RemoveDataset removes a dataset with all its versions and retires them at a time; the zero time retires none.
 func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
 	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		if _, err := liveVersion(ctx, tx, ref); err != nil {
+		versions, err := history(ctx, tx, ref)
+		if err != nil {
 			return err
 		}
 		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
-		versions, err := history(ctx, tx, ref)
-		if err != nil {
 			return err
 		}
 		for _, v := range versions {
@@ -252,7 +213,7 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 				return err
 			}
 		}
-		if _, err = tx.ExecContext(ctx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
+		if err := exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
 			return err
 		}
 		return addAudit(ctx, tx, herb.AuditEntry{
@@ -274,11 +235,7 @@ func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at ti
 			if i < keep || v.Live {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ? AND version = ?",
-				ref.Namespace, ref.Name, v.Version); err != nil {
-				return err
-			}
-			if err := retire(ctx, tx, v.Version, at); err != nil {
+			if err := errors.Join(deleteVersion(ctx, tx, ref, v.Version), retire(ctx, tx, v.Version, at)); err != nil {
 				return err
 			}
 			dropped = append(dropped, v.Version)
@@ -295,19 +252,6 @@ func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at ti
 }
 
 // Versions returns the names of all versions of all datasets.
-func (s Tables) Versions(ctx context.Context) (names []string, err error) {
-	err = s.read(ctx, "reading versions", func(ctx context.Context, tx Tx) error {
-		names = nil
-		rows, err := tx.QueryContext(ctx, "SELECT DISTINCT version FROM versions ORDER BY version")
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
-			var name string
-			err := rows.Scan(&name)
-			names = append(names, name)
-			return err
-		})
-	})
-	return names, err
+func (s Tables) Versions(ctx context.Context) ([]string, error) {
+	return readRows(ctx, s, "reading versions", scanValue[string], "SELECT DISTINCT version FROM versions ORDER BY version")
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,28 +25,23 @@ func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
 // PlantsAfter returns up to limit plants that follow the first n in creation order.
 func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.NewPlant, err error) {
 	err = s.read(ctx, "reading plants", func(ctx context.Context, tx Tx) error {
-		plants = make([]herb.NewPlant, 0, limit)
-		rows, err := tx.QueryContext(ctx, "SELECT seq, id, name, tag, tag_given FROM plants WHERE seq > ? ORDER BY seq LIMIT ?", n, limit)
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
+		want := n
+		plants, err = collect(ctx, tx, func(rows *sql.Rows) (p herb.NewPlant, err error) {
 			var seq int
-			var p herb.NewPlant
 			var tag string
 			var given bool
 			if err := rows.Scan(&seq, &p.ID, &p.Name, &tag, &given); err != nil {
-				return err
+				return p, err
 			}
 			if given {
 				p.Tag = &tag
 			}
-			plants = append(plants, p)
-			if want := n + len(plants); seq != want {
-				return fmt.Errorf("plant %d is missing, the next is %d; the database is damaged", want, seq)
+			if want++; seq != want {
+				return p, fmt.Errorf("plant %d is missing, the next is %d; the database is damaged", want, seq)
 			}
-			return nil
-		})
+			return p, nil
+		}, "SELECT seq, id, name, tag, tag_given FROM plants WHERE seq > ? ORDER BY seq LIMIT ?", n, limit)
+		return err
 	})
 	return plants, err
 }
@@ -68,31 +64,19 @@ type IdempotencyRange struct {
 // and key. The zero key precedes all keys.
 func (s Tables) IdempotencyKeysAfter(
 	ctx context.Context, in IdempotencyRange, after IdempotencyKey, limit int,
-) (records []IdempotencyRecord, err error) {
-	err = s.read(ctx, "reading idempotency keys", func(ctx context.Context, tx Tx) error {
-		records = nil
-		rows, err := tx.QueryContext(ctx, "SELECT credential, key, body, seq, created FROM retries "+
-			"WHERE (credential, key) > (?, ?) AND seq <= ? AND created >= ? ORDER BY credential, key LIMIT ?",
-			after.Credential, after.Key, in.Plants, in.Since.UnixMicro(), limit)
-		if err != nil {
-			return err
+) ([]IdempotencyRecord, error) {
+	return readRows(ctx, s, "reading idempotency keys", func(rows *sql.Rows) (r IdempotencyRecord, err error) {
+		var body []byte
+		if err := rows.Scan(&r.Credential, &r.Key, &body, &r.Plant, (*stamp)(&r.Created)); err != nil {
+			return r, err
 		}
-		return eachRow(rows, func() error {
-			var r IdempotencyRecord
-			var body []byte
-			var created int64
-			if err := rows.Scan(&r.Credential, &r.Key, &body, &r.Plant, &created); err != nil {
-				return err
-			}
-			if copy(r.Body[:], body) != len(r.Body) {
-				return fmt.Errorf("the body hash of idempotency key %q has %d bytes instead of %d", r.Key, len(body), len(r.Body))
-			}
-			r.Created = time.UnixMicro(created).UTC()
-			records = append(records, r)
-			return nil
-		})
-	})
-	return records, err
+		if copy(r.Body[:], body) != len(r.Body) {
+			return r, fmt.Errorf("the body hash of idempotency key %q has %d bytes instead of %d", r.Key, len(body), len(r.Body))
+		}
+		return r, nil
+	}, "SELECT credential, key, body, seq, created FROM retries "+
+		"WHERE (credential, key) > (?, ?) AND seq <= ? AND created >= ? ORDER BY credential, key LIMIT ?",
+		after.Credential, after.Key, in.Plants, in.Since.UnixMicro(), limit)
 }
 
 // idempotencyKeysPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
@@ -106,7 +90,7 @@ func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRec
 			for _, r := range chunk {
 				args = append(args, r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro())
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO retries (credential, key, body, seq, created) VALUES (?, ?, ?, ?, ?)"+
+			if err := exec(ctx, tx, "INSERT INTO retries (credential, key, body, seq, created) VALUES (?, ?, ?, ?, ?)"+
 				strings.Repeat(", (?, ?, ?, ?, ?)", len(chunk)-1)+" ON CONFLICT (credential, key) DO NOTHING", args...); err != nil {
 				return err
 			}

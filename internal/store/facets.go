@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// PlantFacets counts the values of the plants' fields with portable SQL over the tables of ListPlants.
-func PlantFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.Facets, error) {
+// countFacets counts the values of the plants' fields with portable SQL over the tables of ListPlants.
+func countFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.Facets, error) {
 	l, where, total, err := newCounter(ctx, q, r.Request)
 	if err != nil {
 		return query.Facets{}, err

@@ -40,7 +40,7 @@ func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
 func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 	result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
 		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, joinScopes(k.Scopes), k.Hash[:],
-		k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
+		k.Created.UnixMicro(), stamp(k.Expires), stamp(k.Revoked), stamp(k.LastUsed))
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func joinScopes(scopes []herb.Scope) string {
 
 // Key returns the key with an ID.
 func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
-	keys, err := s.selectKeys(ctx, "WHERE id = ?", id)
+	keys, err := readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ?", id)
 	if err == nil && len(keys) == 0 {
 		err = noKey(id)
 	}
@@ -73,7 +73,7 @@ func (s Tables) Key(ctx context.Context, id string) (herb.Key, error) {
 
 // Keys returns all keys in creation order.
 func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
-	return s.selectKeys(ctx, "ORDER BY created, id")
+	return readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created, id")
 }
 
 // CountKeys returns how many keys there are and how many of them are revoked. Keys are never removed and never reinstated,
@@ -85,27 +85,11 @@ func (s Tables) CountKeys(ctx context.Context) (total, revoked int, err error) {
 	return total, revoked, err
 }
 
-func (s Tables) selectKeys(ctx context.Context, rest string, args ...any) (keys []herb.Key, err error) {
-	err = s.read(ctx, "reading keys", func(ctx context.Context, tx Tx) error {
-		keys = nil
-		rows, err := tx.QueryContext(ctx, "SELECT "+keyColumns+" FROM keys "+rest, args...)
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
-			k, err := scanKey(rows)
-			keys = append(keys, k)
-			return err
-		})
-	})
-	return keys, err
-}
-
 func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 	var scopes string
 	var hash []byte
-	var created, expires, revoked, lastUsed sql.Null[int64]
-	if err := rows.Scan(&k.ID, &k.Name, &scopes, &hash, &created, &expires, &revoked, &lastUsed); err != nil {
+	if err := rows.Scan(&k.ID, &k.Name, &scopes, &hash, (*stamp)(&k.Created), (*stamp)(&k.Expires), (*stamp)(&k.Revoked),
+		(*stamp)(&k.LastUsed)); err != nil {
 		return herb.Key{}, err
 	}
 	if copy(k.Hash[:], hash) != len(k.Hash) {
@@ -114,7 +98,6 @@ func scanKey(rows *sql.Rows) (k herb.Key, err error) {
 	for scope := range strings.FieldsSeq(scopes) {
 		k.Scopes = append(k.Scopes, herb.Scope(scope))
 	}
-	k.Created, k.Expires, k.Revoked, k.LastUsed = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(lastUsed)
 	return k, nil
 }
 
@@ -148,7 +131,7 @@ func (s Tables) TouchKeys(ctx context.Context, used map[string]time.Time) error 
 	}
 	return s.write(ctx, "recording the use of keys", func(ctx context.Context, tx Tx) error {
 		for id, at := range used {
-			if _, err := tx.ExecContext(ctx, "UPDATE keys SET last_used = ? WHERE id = ? AND coalesce(last_used < ?, TRUE)",
+			if err := exec(ctx, tx, "UPDATE keys SET last_used = ? WHERE id = ? AND coalesce(last_used < ?, TRUE)",
 				at.UnixMicro(), id, at.UnixMicro()); err != nil {
 				return err
 			}

@@ -22,6 +22,18 @@ type entry struct {
 	key []byte // unset if the part has no key or a unique one
 }
 
+func (e entry) number() int64     { return e.seq }
+func (c candidate) number() int64 { return c.seq }
+
+// seqsOf returns the seqs of plants.
+func seqsOf[E interface{ number() int64 }](plants []E) []int64 {
+	seqs := make([]int64, len(plants))
+	for i, p := range plants {
+		seqs[i] = p.number()
+	}
+	return seqs
+}
+
 // span returns the entries in a range of positions in ascending order, read from the nearer end.
 func (l *lister) span(ctx context.Context, p part, from, to int) ([]entry, error) {
 	columns, forward, backward := "seq", "seq", "seq DESC"
@@ -147,12 +159,4 @@ func (l *lister) tagOrder(ctx context.Context, all part, from, to int) ([]int64,
 		seqs = append(seqs, rest...)
 	}
 	return seqs, nil
-}
-
-func seqsOf(entries []entry) []int64 {
-	seqs := make([]int64, len(entries))
-	for i, e := range entries {
-		seqs[i] = e.seq
-	}
-	return seqs
 }

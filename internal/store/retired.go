@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"herbarium/internal/herb"
@@ -28,9 +29,7 @@ func retire(ctx context.Context, tx Tx, version string, at time.Time) error {
 	if at.IsZero() {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING",
-		version, at.UnixMicro())
-	return err
+	return exec(ctx, tx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING", version, at.UnixMicro())
 }
 
 // rejectRetired fails for a retired version.
@@ -44,30 +43,18 @@ func rejectRetired(ctx context.Context, tx Tx, version string) error {
 }
 
 // Retired returns all retired versions, ordered by name.
-func (s Tables) Retired(ctx context.Context) (retired []Retired, err error) {
-	err = s.read(ctx, "reading retired versions", func(ctx context.Context, tx Tx) error {
-		retired = nil
-		rows, err := tx.QueryContext(ctx, "SELECT version, since FROM retired ORDER BY version")
-		if err != nil {
-			return err
-		}
-		return eachRow(rows, func() error {
-			var r Retired
-			var since int64
-			err := rows.Scan(&r.Version, &since)
-			r.Since = time.UnixMicro(since).UTC()
-			retired = append(retired, r)
-			return err
-		})
-	})
-	return retired, err
+func (s Tables) Retired(ctx context.Context) ([]Retired, error) {
+	return readRows(ctx, s, "reading retired versions", func(rows *sql.Rows) (r Retired, err error) {
+		err = rows.Scan(&r.Version, (*stamp)(&r.Since))
+		return r, err
+	}, "SELECT version, since FROM retired ORDER BY version")
 }
 
 // ForgetRetired deletes the records of retired versions.
 func (s Tables) ForgetRetired(ctx context.Context, versions []string) error {
 	return s.write(ctx, "deleting records of retired versions", func(ctx context.Context, tx Tx) error {
 		for _, v := range versions {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM retired WHERE version = ?", v); err != nil {
+			if err := exec(ctx, tx, "DELETE FROM retired WHERE version = ?", v); err != nil {
 				return err
 			}
 		}

@@ -30,34 +30,28 @@ type candidate struct {
 	score float64 // zero unless the order is by relevance
 }
 
-// plantSet is a set of plants, or with negated all plants but those.
-type plantSet struct {
-	seqs    []int64 // ascending
+// matches is the result of a search: the candidates, or all other plants if every clause excludes.
+type matches struct {
+	found   []candidate // in creation order
 	negated bool
 }
 
-// size returns how many of all plants are in the set.
-func (s plantSet) size(plants int) int {
-	if s.negated {
-		return plants - len(s.seqs)
+// total returns how many of all plants match.
+func (m matches) total(plants int) int {
+	if m.negated {
+		return plants - len(m.found)
 	}
-	return len(s.seqs)
+	return len(m.found)
 }
 
-// condition returns the condition that a plant is in the set.
-func (s plantSet) condition(q Querier) (fragment, error) {
-	switch {
-	case len(s.seqs) == 0 && s.negated:
-		return always, nil
-	case len(s.seqs) == 0:
-		return never, nil
-	}
-	list, err := json.Marshal(s.seqs)
+// condition returns the condition that a plant matches.
+func (m matches) condition(q Querier) (fragment, error) {
+	list, err := json.Marshal(seqsOf(m.found))
 	if err != nil {
 		return fragment{}, err
 	}
 	in := "IN"
-	if s.negated {
+	if m.negated {
 		in = "NOT IN"
 	}
 	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}, nil
@@ -70,112 +64,71 @@ const maxLookups = 100
 // packedWords exceeds the number of words of a plant, whose name and tag have at most 510 characters.
 const packedWords = 1024
 
-// match returns the plants that match the search, in creation order. scored computes their scores.
-func (l *lister) match(ctx context.Context, scored bool) (_ []candidate, all plantSet, err error) {
-	var found []candidate
-	var excluded []query.Clause
-	included := 0
-	clauses := l.r.Search.Clauses
-	if !scored { // whole words first: they match fewer plants than prefixes, mostly
-		clauses = slices.Clone(clauses)
-		slices.SortStableFunc(clauses, func(a, b query.Clause) int { return cmp.Compare(prefixes(a), prefixes(b)) })
-	}
-	for _, c := range clauses {
-		if c.Exclude {
-			excluded = append(excluded, c)
-			continue
-		}
+// match returns the plants that match the search. scored computes their scores.
+func (l *lister) match(ctx context.Context, scored bool) (m matches, err error) {
+	clauses := slices.Clone(l.r.Search.Clauses)
+	slices.SortStableFunc(clauses, func(a, b query.Clause) int { return cmp.Compare(rank(a, scored), rank(b, scored)) })
+	m.negated = clauses[0].Exclude
+	for i, c := range clauses {
 		var among []candidate
-		if included > 0 && !scored { // the score depends on how many plants match in all
-			among = found
+		if !m.negated && (!scored || c.Exclude) { // a score depends on how many plants match the clause in all
+			among = m.found
 		}
 		postings, err := l.postings(ctx, c, among)
 		if err != nil {
-			return nil, plantSet{}, err
+			return matches{}, err
 		}
 		score := func(posting) float64 { return 0 }
-		if scored {
+		if scored && !c.Exclude {
 			idf, average := text.IDF(l.plants, len(postings)), float64(l.words)/float64(l.plants)
 			score = func(p posting) float64 { return text.Score(idf, int(p.times), int(p.words), average) }
 		}
-		if found = intersect(found, postings, score, included == 0); len(found) == 0 {
-			return nil, plantSet{}, nil
+		switch {
+		case i == 0 || m.negated:
+			for _, p := range postings {
+				m.found = append(m.found, candidate{p.seq, score(p)})
+			}
+		default:
+			m.found = restrict(m.found, postings, c.Exclude, score)
 		}
-		included++
-	}
-	var without []int64
-	for _, c := range excluded {
-		var among []candidate
-		if included > 0 {
-			among = found
-		}
-		postings, err := l.postings(ctx, c, among)
-		if err != nil {
-			return nil, plantSet{}, err
-		}
-		if included > 0 {
-			found = subtract(found, postings)
-			continue
-		}
-		for _, p := range postings {
-			without = append(without, p.seq)
+		if !m.negated && len(m.found) == 0 {
+			return matches{}, nil
 		}
 	}
-	if included == 0 {
-		slices.Sort(without)
-		return nil, plantSet{seqs: slices.Compact(without), negated: true}, nil
+	if m.negated {
+		bySeq := func(a, b candidate) int { return cmp.Compare(a.seq, b.seq) }
+		slices.SortFunc(m.found, bySeq)
+		m.found = slices.CompactFunc(m.found, func(a, b candidate) bool { return a.seq == b.seq })
 	}
-	return found, setOf(found), nil
+	return m, nil
 }
 
-// prefixes returns how many words of a clause are prefixes.
-func prefixes(c query.Clause) int {
-	if c.Prefix {
+// rank orders clauses: exclusions last, and prefixes after words, which mostly match fewer plants. Clauses that are scored
+// keep their order, because the sum of floating-point scores depends on it.
+func rank(c query.Clause, scored bool) int {
+	switch {
+	case c.Exclude:
+		return 2
+	case c.Prefix && !scored:
 		return 1
 	}
 	return 0
 }
 
-func setOf(found []candidate) plantSet {
-	seqs := make([]int64, len(found))
-	for i, c := range found {
-		seqs[i] = c.seq
-	}
-	return plantSet{seqs: seqs}
-}
-
-// intersect keeps the candidates that a clause matches, and adds its score. The first clause makes the candidates.
-func intersect(found []candidate, postings []posting, score func(posting) float64, first bool) []candidate {
-	if first {
-		found = make([]candidate, len(postings))
-		for i, p := range postings {
-			found[i] = candidate{p.seq, score(p)}
-		}
-		return found
-	}
+// restrict keeps the candidates that a clause matches, with its score added, or those that it does not match.
+func restrict(found []candidate, postings []posting, exclude bool, score func(posting) float64) []candidate {
 	kept, i := found[:0], 0
 	for _, c := range found {
 		for i < len(postings) && postings[i].seq < c.seq {
 			i++
 		}
-		if i < len(postings) && postings[i].seq == c.seq {
+		if matched := i < len(postings) && postings[i].seq == c.seq; matched == exclude {
+			continue
+		}
+		if !exclude {
 			c.score += score(postings[i])
-			kept = append(kept, c)
 		}
-	}
-	return kept
-}
-
-// subtract drops the candidates that a clause matches.
-func subtract(found []candidate, postings []posting) []candidate {
-	kept, i := found[:0], 0
-	for _, c := range found {
-		for i < len(postings) && postings[i].seq < c.seq {
-			i++
-		}
-		if i == len(postings) || postings[i].seq != c.seq {
-			kept = append(kept, c)
-		}
+		kept = append(kept, c)
 	}
 	return kept
 }
@@ -277,37 +230,35 @@ func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error
 // resolveSearch returns the matches of a search: the seqs of all plants, best first, if sorted by relevance, and otherwise a
 // condition for them.
 func (l *lister) resolveSearch(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
-	found, set, err := l.match(ctx, l.r.ByRelevance())
-	if err != nil || set.size(l.plants) == 0 {
+	m, err := l.match(ctx, l.r.ByRelevance())
+	if total = m.total(l.plants); err != nil || total == 0 {
 		return nil, never, 0, err
 	}
-	in, err := set.condition(l.q)
+	in, err := m.condition(l.q)
 	if err != nil {
 		return nil, never, 0, err
 	}
-	where, total = and(l.filter, in), set.size(l.plants)
-	byRelevance := l.r.ByRelevance() && !set.negated
-	if l.filter.sql != always.sql {
-		if !byRelevance {
-			total, err = l.count(ctx, where)
-			return nil, where, total, err
-		}
+	where = and(l.filter, in)
+	byRelevance, filtered := l.r.ByRelevance() && !m.negated, l.filter.sql != always.sql
+	switch {
+	case !byRelevance && filtered:
+		total, err = l.count(ctx, where)
+		return nil, where, total, err
+	case !byRelevance:
+		return nil, where, total, nil
+	case filtered:
 		kept, err := l.numbers(ctx, fragment{"SELECT seq FROM plants WHERE " + where.sql, where.args})
 		if err != nil {
 			return nil, never, 0, err
 		}
 		slices.Sort(kept)
-		found = slices.DeleteFunc(found, func(c candidate) bool {
+		m.found = slices.DeleteFunc(m.found, func(c candidate) bool {
 			_, ok := slices.BinarySearch(kept, c.seq)
 			return !ok
 		})
-		total = len(found)
 	}
-	if !byRelevance {
-		return nil, where, total, nil
-	}
-	slices.SortFunc(found, func(a, b candidate) int {
+	slices.SortFunc(m.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq))
 	})
-	return setOf(found).seqs, where, total, nil
+	return seqsOf(m.found), where, len(m.found), nil
 }

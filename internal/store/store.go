@@ -49,16 +49,3 @@ type Retired struct {
 	Version string
 	Since   time.Time
 }
-
-// PlantsDataset describes the plant store with a number of plants.
-func PlantsDataset(version string, plants int) herb.Dataset {
-	return herb.Dataset{
-		Ref:         herb.PlantsRef,
-		Title:       "Plants",
-		Description: "The plants that were created, in the order of their creation",
-		Access:      herb.AccessOpen,
-		Fields:      herb.PlantFields(),
-		Version:     version,
-		Records:     plants,
-	}
-}

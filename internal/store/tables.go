@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"time"
 )
 
@@ -27,29 +28,79 @@ type Tables struct{ read, write Transact }
 // serialized.
 func NewTables(read, write Transact) Tables { return Tables{read, write} }
 
-// eachRow calls do for every row and closes the rows.
-func eachRow(rows *sql.Rows, do func() error) error {
+// ProbeWrite writes and removes a row. Databases call it after a write has failed because of the disk.
+func (s Tables) ProbeWrite(ctx context.Context) error {
+	const size = 64 << 10 // more than is left on a nearly full disk
+	const what = "probing the database"
+	if err := s.write(ctx, what, func(ctx context.Context, tx Tx) error {
+		return exec(ctx, tx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
+	}); err != nil {
+		return err
+	}
+	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, "DELETE FROM write_probe") })
+}
+
+// readRows returns the rows of a query that runs in a read transaction of its own.
+func readRows[T any](
+	ctx context.Context, s Tables, what string, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (all []T, err error) {
+	err = s.read(ctx, what, func(ctx context.Context, tx Tx) error {
+		all, err = collect(ctx, tx, scan, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// collect runs a query and returns its rows.
+func collect[T any](
+	ctx context.Context, tx Tx, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (all []T, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
-		if err := do(); err != nil {
-			return err
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, v)
 	}
-	return rows.Err()
+	return all, rows.Err()
 }
 
-// micros returns the stored form of a time; the zero time is NULL.
-func micros(t time.Time) sql.Null[int64] {
-	if t.IsZero() {
-		return sql.Null[int64]{}
-	}
-	return sql.Null[int64]{V: t.UnixMicro(), Valid: true}
+// scanValue scans a row with one column.
+func scanValue[T any](rows *sql.Rows) (v T, err error) {
+	err = rows.Scan(&v)
+	return v, err
 }
 
-// timeOf is the inverse of micros.
-func timeOf(n sql.Null[int64]) time.Time {
-	if !n.Valid {
-		return time.Time{}
+// exec runs a statement that returns no rows. Callers may join the errors of several statements: any error rolls the
+// transaction back, so it does not matter that the statements after it are attempted.
+func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
+	_, err := tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// stamp stores a time as microseconds since 1970, and the zero time as NULL.
+type stamp time.Time
+
+// Value implements driver.Valuer.
+func (s stamp) Value() (driver.Value, error) {
+	if time.Time(s).IsZero() {
+		return nil, nil
 	}
-	return time.UnixMicro(n.V).UTC()
+	return time.Time(s).UnixMicro(), nil
+}
+
+// Scan implements sql.Scanner.
+func (s *stamp) Scan(v any) error {
+	var n sql.Null[int64]
+	err := n.Scan(v)
+	*s = stamp{}
+	if n.Valid {
+		*s = stamp(time.UnixMicro(n.V).UTC())
+	}
+	return err
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -33,37 +35,19 @@ func (s Tables) AllVersions(ctx context.Context) (all []DatasetVersions, err err
 	return all, err
 }
 
-func selectVersions(ctx context.Context, tx Tx, where string, args ...any) (all []DatasetVersions, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT namespace, name, live FROM datasets "+where+" ORDER BY namespace, name", args...)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func() error {
-		var c DatasetVersions
-		err := rows.Scan(&c.Ref.Namespace, &c.Ref.Name, &c.Live)
-		all = append(all, c)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]DatasetVersions, error) {
+	all, err := collect(ctx, tx, func(rows *sql.Rows) (d DatasetVersions, err error) {
+		err = rows.Scan(&d.Ref.Namespace, &d.Ref.Name, &d.Live)
+		return d, err
+	}, "SELECT namespace, name, live FROM datasets "+where+" ORDER BY namespace, name", args...)
 	for i := range all {
-		c := &all[i]
-		rows, err := tx.QueryContext(ctx, "SELECT namespace, name, version, title, description, access, fields, "+
-			"records, published, source, details FROM versions WHERE namespace = ? AND name = ? ORDER BY added",
-			c.Ref.Namespace, c.Ref.Name)
-		if err != nil {
-			return nil, err
-		}
-		if err := eachRow(rows, func() error {
-			d, err := scanDataset(rows)
-			c.Versions = append(c.Versions, d)
-			return err
-		}); err != nil {
+		d := &all[i]
+		if d.Versions, err = collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
+			" FROM versions WHERE namespace = ? AND name = ? ORDER BY added", d.Ref.Namespace, d.Ref.Name); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had, oldest first; otherwise
@@ -90,11 +74,10 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE namespace = ? AND name = ?", d.Ref.Namespace, d.Ref.Name); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO datasets (namespace, name, live) VALUES (?, ?, ?) "+
-			"ON CONFLICT (namespace, name) DO UPDATE SET live = excluded.live", d.Ref.Namespace, d.Ref.Name, d.Live); err != nil {
+		if err := errors.Join(
+			exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ?", d.Ref.Namespace, d.Ref.Name),
+			setLive(ctx, tx, d.Ref, d.Live),
+		); err != nil {
 			return err
 		}
 		for _, v := range d.Versions {

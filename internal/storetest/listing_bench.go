@@ -50,7 +50,7 @@ func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		page, err := s.ListPlants(b.Context(), r)
+		page, err := s.Plants().List(b.Context(), r)
 		if err != nil {
 			b.Fatal(err)
 		}

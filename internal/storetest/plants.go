@@ -45,7 +45,7 @@ func find(ctx context.Context, s Store, raw string) (records []string, total int
 	if err != nil {
 		return nil, 0, err
 	}
-	page, err := s.ListPlants(ctx, r)
+	page, err := s.Plants().List(ctx, r)
 	for _, b := range page.Records {
 		records = append(records, string(b))
 	}
@@ -137,7 +137,7 @@ func testPlantsVersion(t *testing.T, db Database) {
 	seen := map[string]bool{}
 	version := func() string {
 		t.Helper()
-		v, err := s.PlantsVersion(t.Context())
+		v, err := s.Plants().Version(t.Context())
 		noError(t, err)
 		return v
 	}
@@ -176,7 +176,7 @@ func testReopenPlants(t *testing.T, db Database) {
 	var version string
 	for id := range int64(3) {
 		s := db.Open(t, nil)
-		v, err := s.PlantsVersion(t.Context())
+		v, err := s.Plants().Version(t.Context())
 		noError(t, err)
 		if id > 0 && v != version {
 			t.Errorf("version %q became %q by reopening", version, v)
@@ -185,7 +185,7 @@ func testReopenPlants(t *testing.T, db Database) {
 		mustCreate(t, s, creation(id, "Fern", "shade"))
 		want = append(want, fmt.Sprintf(`{"id":"%d","name":"Fern","tag":"shade"}`, id))
 		wantList(t, s, "tag=shade&search=fern", want...)
-		version, err = s.PlantsVersion(t.Context())
+		version, err = s.Plants().Version(t.Context())
 		noError(t, err)
 		closeStore(t, s)
 	}

@@ -30,7 +30,7 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 		}
 		b.Run("list/"+raw, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.ListPlants(b.Context(), r); err != nil {
+				if _, err := s.Plants().List(b.Context(), r); err != nil {
 					b.Fatal(err)
 				}
 			}

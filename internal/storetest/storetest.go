@@ -7,15 +7,13 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
 // Store is all that a store can do.
 type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
-	PlantsVersion(ctx context.Context) (string, error)
-	ListPlants(ctx context.Context, r *query.Request) (query.Page, error)
+	Plants() store.Plants
 
 	AddKey(ctx context.Context, k herb.Key) error
 	Key(ctx context.Context, id string) (herb.Key, error)

@@ -26,6 +26,18 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	}
 }
 
+// FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
+func FieldKey(f *herb.Field, value string) (key string, status Status) {
+	if !f.Type.IsScalar() && value != "" {
+		return CollationKey(value), Valid
+	}
+	canonical, status := Canonical(f, value)
+	if status == Valid {
+		key, _ = Key(f.Type, canonical)
+	}
+	return key, status
+}
+
 // First bytes of number keys.
 const (
 	numberNegative = 1

@@ -114,7 +114,7 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Data
 
 // buildControls sets everything but the rows. Chips and inputs show the state as requested, so that invalid parameters can
 // be corrected; links lead to the state as shown.
-func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, snap library.Snapshot) (err error) {
+func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, snap library.View) (err error) {
 	page.Head = view.NewHead(&snap.Dataset, p.base, s.Path, "data")
 	page.Head.Unlocked = page.Head.Locked
 	page.Search = s.Listing.Get(query.ParamSearch)
@@ -139,7 +139,7 @@ func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.
 }
 
 // list sets the rows.
-func (page *browsePage) list(r *http.Request, s *view.State, snap library.Snapshot, req *query.Request) error {
+func (page *browsePage) list(r *http.Request, s *view.State, snap library.View, req *query.Request) error {
 	found, err := snap.List(r.Context(), req)
 	if err != nil {
 		return err

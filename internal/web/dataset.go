@@ -15,10 +15,10 @@ func (p *Pages) listingURL(r *http.Request, ref herb.Ref) string {
 }
 
 // acquire returns the dataset that the path names. The caller releases it.
-func (p *Pages) acquire(r *http.Request) (library.Snapshot, error) {
+func (p *Pages) acquire(r *http.Request) (library.View, error) {
 	ref := refOf(r)
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
-		return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+		return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
 	}
 	return p.opts.Library.Acquire(r.Context(), ref)
 }
@@ -32,7 +32,7 @@ func setCaching(w http.ResponseWriter, d *herb.Dataset) {
 	h := w.Header()
 	if d.Access == herb.AccessKey {
 		h.Set("Cache-Control", "private, no-cache")
-		h.Set("Vary", "Cookie, Accept")
+		h.Set("Vary", "Cookie, Accept, Accept-Encoding")
 		return
 	}
 	h.Set("Cache-Control", "no-cache")

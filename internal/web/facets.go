@@ -43,7 +43,7 @@ func (p *Pages) facets(w http.ResponseWriter, r *http.Request) error {
 
 // countFilters sets the counts of the requested filters. The counts of a field ignore the filter of that
 // field; fields without a filter are counted together.
-func countFilters(ctx context.Context, s *view.State, snap library.Snapshot, filters []view.Filter, requested []string) error {
+func countFilters(ctx context.Context, s *view.State, snap library.View, filters []view.Filter, requested []string) error {
 	var unfiltered []*view.Filter
 	for i := range filters {
 		f := &filters[i]
@@ -61,7 +61,7 @@ func countFilters(ctx context.Context, s *view.State, snap library.Snapshot, fil
 }
 
 // count counts the values of fields in a listing.
-func count(ctx context.Context, s *view.State, snap library.Snapshot, listing query.Params, filters ...*view.Filter) error {
+func count(ctx context.Context, s *view.State, snap library.View, listing query.Params, filters ...*view.Filter) error {
 	req, err := query.Parse(listing.Without(query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), snap.Fields)
 	if err != nil || len(filters) == 0 {
 		return err

@@ -61,16 +61,16 @@ func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
 
 func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return l.datasets, l.err }
 
-func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.Snapshot, error) {
+func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
 	if l.err != nil {
-		return library.Snapshot{}, l.err
+		return library.View{}, l.err
 	}
 	for _, d := range l.datasets {
 		if d.Ref == ref {
-			return library.Snapshot{Dataset: d, Source: l.sets[ref]}, nil
+			return library.View{Dataset: d, Source: l.sets[ref]}, nil
 		}
 	}
-	return library.Snapshot{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
+	return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 }
 
 func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {

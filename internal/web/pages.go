@@ -18,7 +18,7 @@ import (
 // Library provides the datasets.
 type Library interface {
 	// Acquire returns the live version of a dataset, or herb.CodeNotFound.
-	Acquire(ctx context.Context, ref herb.Ref) (library.Snapshot, error)
+	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
 	// Datasets describes all datasets, ordered by ref.
 	Datasets(ctx context.Context) ([]herb.Dataset, error)
 	// DescribeVersions lists the versions of a dataset, newest first.

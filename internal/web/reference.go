@@ -59,7 +59,7 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request) error {
 }
 
 // addExamples adds values of the first rows.
-func (page *reference) addExamples(ctx context.Context, snap library.Snapshot) error {
+func (page *reference) addExamples(ctx context.Context, snap library.View) error {
 	const examples, maxExample = 3, 48
 	req, err := query.Parse("", snap.Fields)
 	if err != nil {

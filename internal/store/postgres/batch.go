@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
@@ -17,50 +16,21 @@ import (
 // what it needs to know, decides the outcome of each plant in memory, and writes all of them with a few statements. Other
 // transactions see all of it or nothing.
 type batch struct {
+	*store.Batch
 	number    int64 // random, stored with each plant
 	now       time.Time
-	creations []store.Creation
-	rows      []store.Row
 	outcomes  []store.Outcome
 	uncertain error // set if it is unknown whether the batch was committed
-
-	// Results of lockAndRead.
-	plants   int64 // number of plants before
-	takenIDs map[int64]bool
-	replays  map[idempotencyID]replay
-
-	created columns
 }
 
-// columns are the rows to write, by column.
-type columns struct {
-	seqs     []int64
-	ids      []int64
-	names    []string
-	nameKeys [][]byte
-	tags     []string
-	given    []bool
-	tagKeys  [][]byte
-
-	words      []string
-	wordSeqs   []int64
-	wordFields []int32
-	wordPlaces []int32
-	wordTotals []int32
-
-	credentials []string
-	keys        []string
-	bodies      [][]byte
-	keySeqs     []int64
-
-	perTag map[string]int64
+func newBatch(now time.Time, creations []store.Creation) *batch {
+	return &batch{Batch: store.NewBatch(creations), now: now}
 }
 
-func newBatch(now time.Time, creations []store.Creation, rows []store.Row) *batch {
-	return &batch{
-		number: rand.Int64(), now: now, creations: creations, rows: rows,
-		takenIDs: map[int64]bool{}, replays: map[idempotencyID]replay{}, created: columns{perTag: map[string]int64{}},
-	}
+// reset prepares another attempt.
+func (b *batch) reset() {
+	b.Reset()
+	b.number, b.uncertain = rand.Int64(), nil
 }
 
 // commit creates the plants of a batch. It takes two round trips and holds the lock on the row of totals from the middle of
@@ -74,13 +44,13 @@ func (s *Store) commit(ctx context.Context, b *batch) error {
 	if err := b.lockAndRead(ctx, conn); err != nil {
 		return rollback(ctx, conn, err)
 	}
-	b.decideOutcomes()
+	b.outcomes = b.Decide()
 	// Do not cancel with the caller: the result would be unknown, and other callers share the batch.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
 	defer cancel()
 	err = b.write(ctx, conn)
 	if u, ok := errors.AsType[*uncertainError](err); ok {
-		if len(b.created.seqs) == 0 {
+		if len(b.Created) == 0 {
 			return nil // nothing to commit except expired keys
 		}
 		b.uncertain = u.err
@@ -107,7 +77,7 @@ func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
 	if err := tx.QueryRow(ctx, lockTotals).Scan(new(int64)); err != nil {
 		return false, err
 	}
-	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM plants WHERE seq = $1 AND batch = $2)", b.created.seqs[0], b.number).Scan(&yes)
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM plants WHERE seq = $1 AND batch = $2)", b.Created[0].Seq, b.number).Scan(&yes)
 	return yes, err
 }
 
@@ -115,17 +85,13 @@ const lockTotals = "SELECT plants FROM totals FOR UPDATE"
 
 // lockAndRead begins the transaction, takes the lock and reads the plants and keys that the batch may conflict with.
 func (b *batch) lockAndRead(ctx context.Context, conn *pgxpool.Conn) error {
-	ids := make([]int64, len(b.rows))
-	for i, r := range b.rows {
-		ids[i] = r.ID
-	}
 	var q pgx.Batch
 	q.Queue("begin isolation level read committed")
-	q.Queue(lockTotals).QueryRow(func(row pgx.Row) error { return row.Scan(&b.plants) })
-	q.Queue("SELECT id FROM plants WHERE id = ANY($1::bigint[])", ids).Query(func(rows pgx.Rows) error {
+	q.Queue(lockTotals).QueryRow(func(row pgx.Row) error { return row.Scan(&b.Plants) })
+	q.Queue("SELECT id FROM plants WHERE id = ANY($1::bigint[])", b.IDs()).Query(func(rows pgx.Rows) error {
 		var id int64
 		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-			b.takenIDs[id] = true
+			b.TakenIDs[id] = true
 			return nil
 		})
 		return err
@@ -134,55 +100,33 @@ func (b *batch) lockAndRead(ctx context.Context, conn *pgxpool.Conn) error {
 	return conn.SendBatch(ctx, &q).Close()
 }
 
-// decideOutcomes determines the outcome of each plant, in order.
-func (b *batch) decideOutcomes() {
-	b.outcomes = make([]store.Outcome, len(b.creations))
-	for i, c := range b.creations {
-		r := b.rows[i]
-		if c.IdempotencyKey != nil {
-			if o, found := b.findReplay(*c.IdempotencyKey); found {
-				b.outcomes[i] = o
-				continue
-			}
-		}
-		if b.takenIDs[r.ID] {
-			b.outcomes[i].Err = herb.Invalidf("a plant with id %d exists already; choose another id", r.ID)
-			continue
-		}
-		seq := b.plants + int64(len(b.created.seqs)) + 1
-		b.takenIDs[r.ID] = true
-		b.created.add(seq, r)
-		if c.IdempotencyKey != nil {
-			b.addIdempotencyKey(*c.IdempotencyKey, seq, c.Plant.Plant)
-		}
-		b.outcomes[i].Plant = c.Plant.Plant
+// queueIdempotencyKeys deletes some of the expired idempotency keys and reads the plants created with the keys of the
+// batch. It does nothing for a batch without keys.
+func (b *batch) queueIdempotencyKeys(q *pgx.Batch) {
+	credentials, keys := b.IdempotencyNames()
+	if len(keys) == 0 {
+		return
 	}
-}
-
-// add adds the rows of a plant and its words.
-func (c *columns) add(seq int64, r store.Row) {
-	c.seqs = append(c.seqs, seq)
-	c.ids = append(c.ids, r.ID)
-	c.names = append(c.names, r.Name)
-	c.nameKeys = append(c.nameKeys, r.NameKey)
-	c.tags = append(c.tags, r.Tag)
-	c.given = append(c.given, r.TagGiven)
-	c.tagKeys = append(c.tagKeys, r.TagKey)
-	for _, w := range r.Words {
-		c.words = append(c.words, w.Text)
-		c.wordSeqs = append(c.wordSeqs, seq)
-		c.wordFields = append(c.wordFields, int32(w.Field))
-		c.wordPlaces = append(c.wordPlaces, int32(w.Pos))
-		c.wordTotals = append(c.wordTotals, int32(len(r.Words)))
-	}
-	c.perTag[r.Tag]++
+	q.Queue(store.Numbered(store.ExpireIdempotencyKeys), b.now.Add(-store.IdempotencyRetention).UnixMicro(), store.MaxExpired)
+	q.Queue("SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
+		"WHERE (r.credential, r.key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
+		Query(func(rows pgx.Rows) error {
+			var credential, key, name, tag string
+			var body []byte
+			var given bool
+			_, err := pgx.ForEachRow(rows, []any{&credential, &key, &body, &name, &tag, &given}, func() error {
+				b.AddReplay(credential, key, body, name, tag, given)
+				return nil
+			})
+			return err
+		})
 }
 
 // write writes the rows and commits.
 func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 	var q pgx.Batch
-	if len(b.created.seqs) > 0 {
-		b.created.queue(&q, b)
+	if len(b.Created) > 0 {
+		b.queueRows(&q)
 	}
 	q.Queue("commit")
 	results := conn.SendBatch(ctx, &q)
@@ -205,31 +149,40 @@ func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 	return commitError(err)
 }
 
-// queue queues the statements that write the rows.
-func (c *columns) queue(q *pgx.Batch, b *batch) {
+// queueRows queues the statements that write the created plants. Each gets its rows as one array per column.
+func (b *batch) queueRows(q *pgx.Batch) {
+	var seqs, ids, wordSeqs, keySeqs, counts []int64
+	var names, tags, words, credentials, keys, countedTags []string
+	var nameKeys, tagKeys, bodies [][]byte
+	var given []bool
+	var wordFields, wordPositions, wordTotals []int32
+	for _, p := range b.Created {
+		seqs, ids, names, nameKeys = append(seqs, p.Seq), append(ids, p.ID), append(names, p.Name), append(nameKeys, p.NameKey)
+		tags, given, tagKeys = append(tags, p.Tag), append(given, p.TagGiven), append(tagKeys, p.TagKey)
+		for _, w := range p.Words {
+			words, wordSeqs = append(words, w.Text), append(wordSeqs, p.Seq)
+			wordFields, wordPositions = append(wordFields, int32(w.Field)), append(wordPositions, int32(w.Pos))
+			wordTotals = append(wordTotals, int32(len(p.Words)))
+		}
+		if k := p.IdempotencyKey; k != nil {
+			credentials, keys = append(credentials, k.Credential), append(keys, k.Key)
+			bodies, keySeqs = append(bodies, k.Body[:]), append(keySeqs, p.Seq)
+		}
+	}
+	for tag, n := range b.PlantsPerTag() {
+		countedTags, counts = append(countedTags, tag), append(counts, n)
+	}
 	q.Queue("INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key, batch) SELECT u.*, $8::bigint FROM "+
 		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::boolean[], $7::bytea[]) u",
-		c.seqs, c.ids, c.names, c.nameKeys, c.tags, c.given, c.tagKeys, b.number)
-	if len(c.words) > 0 {
-		q.Queue("INSERT INTO plant_words (word, seq, field, pos, words) SELECT * FROM "+
-			"unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[])",
-			c.words, c.wordSeqs, c.wordFields, c.wordPlaces, c.wordTotals)
-	}
-	if len(c.keys) > 0 {
+		seqs, ids, names, nameKeys, tags, given, tagKeys, b.number)
+	q.Queue("INSERT INTO plant_words (word, seq, field, pos, words) SELECT * FROM "+
+		"unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[])",
+		words, wordSeqs, wordFields, wordPositions, wordTotals)
+	if len(keys) > 0 {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
-			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u",
-			c.credentials, c.keys, c.bodies, c.keySeqs, b.now.UnixMicro())
-	}
-	c.queueTotals(q)
-}
-
-// queueTotals queues the updates of the counts.
-func (c *columns) queueTotals(q *pgx.Batch) {
-	tags, counts := make([]string, 0, len(c.perTag)), make([]int64, 0, len(c.perTag))
-	for tag, n := range c.perTag {
-		tags, counts = append(tags, tag), append(counts, n)
+			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u", credentials, keys, bodies, keySeqs, b.now.UnixMicro())
 	}
 	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+
-		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", tags, counts)
-	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(c.seqs)), int64(len(c.words)))
+		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", countedTags, counts)
+	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(seqs)), int64(len(words)))
 }

@@ -32,7 +32,7 @@ func wantTotal(t *testing.T, s *postgres.Store, want int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := s.ListPlants(t.Context(), r)
+	page, err := s.Plants().List(t.Context(), r)
 	if err != nil || page.Total != want || len(page.Records) != want {
 		t.Errorf("%d plants of %d, %v; want %d", len(page.Records), page.Total, err, want)
 	}

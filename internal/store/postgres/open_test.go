@@ -107,7 +107,7 @@ func TestPool(t *testing.T) {
 				begun.Add(1)
 				ended.Go(func() {
 					begun.Done()
-					if _, err := s.PlantsVersion(t.Context()); err != nil {
+					if _, err := s.Plants().Version(t.Context()); err != nil {
 						t.Error(err)
 					}
 				})
@@ -198,7 +198,7 @@ func TestNUL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page, err := s.ListPlants(t.Context(), r); err != nil || page.Total != want {
+		if page, err := s.Plants().List(t.Context(), r); err != nil || page.Total != want {
 			t.Errorf("%s: %d plants, %v; want %d", raw, page.Total, err, want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestPlants_Describe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := s.PlantsVersion(t.Context())
+	version, err := s.Plants().Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

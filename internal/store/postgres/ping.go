@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 )
 
 // downTTL is how long the database is considered down after a Ping without an answer.
@@ -45,25 +44,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		s.pinger.downUntil.Store(s.pinger.now().Add(downTTL).UnixNano())
 	}
 	if err == nil && s.diskFull.Load() {
-		return s.probeWrite(ctx)
+		return s.ProbeWrite(ctx)
 	}
 	return mapError("pinging the database", err)
-}
-
-// probeWrite writes and removes a row. It is called only while the disk of the server is full.
-func (s *Store) probeWrite(ctx context.Context) error {
-	const size = 64 << 10
-	err := s.write(ctx, "probing the database", func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, "probing the database", func(ctx context.Context, tx store.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM write_probe")
-		return err
-	})
 }
 
 // Available returns an error with herb.CodeUnavailable if the last Ping had no answer. It does no I/O.

@@ -19,7 +19,7 @@ func list(t *testing.T, s *postgres.Store, raw string) (records []string) {
 		t.Error(err)
 		return nil
 	}
-	page, err := s.ListPlants(t.Context(), r)
+	page, err := s.Plants().List(t.Context(), r)
 	if err != nil {
 		t.Error(err)
 	}

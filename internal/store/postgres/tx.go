@@ -71,8 +71,8 @@ func (s *Store) read(ctx context.Context, what string, do func(context.Context, 
 	return s.readIn(ctx, s.lanes.cheap(), what, func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
 }
 
-// readPlants is read for a listing, which may be expensive.
-func (s *Store) readPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
+// ReadPlants implements store.PlantReader.
+func (s *Store) ReadPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
 	lane := s.lanes.cheap()
 	if expensive {
 		lane = s.lanes.expensive()

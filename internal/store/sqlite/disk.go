@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"sync/atomic"
 	"syscall"
@@ -54,21 +52,3 @@ func (h *writeHealth) record(err error) {
 }
 
 func (h *writeHealth) failing() bool { return h.failed.Load() }
-
-// probeSize is the size of a probe. It exceeds what is left on a nearly full disk.
-const probeSize = 64 << 10
-
-// probeWrite writes and removes a row. It is called only while writes fail.
-func (s *Store) probeWrite(ctx context.Context) error {
-	err := s.write(ctx, "probing the database", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO write_probe (padding) VALUES (zeroblob(?))", probeSize)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, "probing the database", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM write_probe")
-		return err
-	})
-}

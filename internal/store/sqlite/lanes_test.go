@@ -41,7 +41,7 @@ func TestExpensiveListings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.ListPlants(t.Context(), r); err != nil {
+			if _, err := s.Plants().List(t.Context(), r); err != nil {
 				t.Errorf("%q: %v", raw, err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestRead_canceled(t *testing.T) {
 		<-began
 		cancel()
 	}()
-	err := s.readPlants(ctx, true, func(q store.Querier) error {
+	err := s.ReadPlants(ctx, true, func(ctx context.Context, q store.Querier) error {
 		close(began)
 		rows, err := q.QueryContext(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
 		if err != nil {

@@ -67,7 +67,7 @@ func TestPlants_Describe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := s.PlantsVersion(t.Context())
+	version, err := s.Plants().Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,32 +3,21 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"strconv"
 
-	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
 // CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and does not
 // affect the others; if CreatePlants itself fails, nothing was created.
-func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
-	rows := make([]store.Row, len(creations))
-	for i, c := range creations {
-		rows[i] = store.NewRow(c.Plant)
-	}
-	outcomes := make([]store.Outcome, len(creations))
-	err := s.write(ctx, "creating plants", func(tx *sql.Tx) error {
-		b, err := s.newBatch(ctx, tx)
-		if err != nil {
+func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) (outcomes []store.Outcome, err error) {
+	b := &batch{Batch: store.NewBatch(creations), st: s.st, now: s.now()}
+	err = s.write(ctx, "creating plants", func(tx *sql.Tx) error {
+		b.tx = tx
+		if err := b.read(ctx); err != nil {
 			return err
 		}
-		for i, c := range creations {
-			if outcomes[i], err = b.create(ctx, c, rows[i]); err != nil {
-				return err
-			}
-		}
-		return b.finish(ctx)
+		outcomes = b.Decide()
+		return b.write(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -36,62 +25,26 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 	return outcomes, nil
 }
 
-// PlantsVersion returns an identifier of the state of the plants, which changes with each creation and never repeats.
-func (s *Store) PlantsVersion(ctx context.Context) (string, error) {
-	version, _, err := s.plantsVersion(ctx)
-	return version, err
-}
-
-func (s *Store) plantsVersion(ctx context.Context) (version string, plants int, err error) {
-	var epoch string
-	err = s.reader.QueryRowContext(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
-	if err != nil {
-		return "", 0, mapError("reading the version of the plants", err)
-	}
-	return epoch + "-" + strconv.Itoa(plants), plants, nil
-}
-
-// ListPlants lists plants. Their fields are herb.PlantFields.
-func (s *Store) ListPlants(ctx context.Context, r *query.Request) (page query.Page, err error) {
-	err = s.readPlants(ctx, store.Expensive(r), func(q store.Querier) error {
-		page, err = store.ListPlants(ctx, q, r)
-		return err
-	})
-	return page, err
-}
-
-// Plants is the plant store as a dataset.
-type Plants struct{ store *Store }
-
 // Plants returns the plant store as a dataset.
-func (s *Store) Plants() Plants { return Plants{s} }
+func (s *Store) Plants() store.Plants { return store.Plants{PlantReader: s} }
 
-// List implements library.Source.
-func (p Plants) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	return p.store.ListPlants(ctx, r)
+// PlantTotals implements store.PlantReader.
+func (s *Store) PlantTotals(ctx context.Context) (epoch string, plants int, err error) {
+	err = s.reader.QueryRowContext(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
+	return epoch, plants, mapError("reading the version of the plants", err)
 }
 
-// Stream returns all matching plants, regardless of the page of the request.
-func (p Plants) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	return store.StreamPlants(ctx, func(expensive bool, do func(context.Context, store.Querier) error) error {
-		return p.store.readPlants(ctx, expensive, func(q store.Querier) error { return do(ctx, q) })
-	}, r)
-}
-
-// Facets counts the values of fields among the matching plants.
-func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Facets, err error) {
-	err = p.store.readPlants(ctx, true, func(q store.Querier) error {
-		f, err = store.PlantFacets(ctx, q, r)
-		return err
-	})
-	return f, err
-}
-
-// Describe returns the current description.
-func (p Plants) Describe(ctx context.Context) (herb.Dataset, error) {
-	version, plants, err := p.store.plantsVersion(ctx)
-	if err != nil {
-		return herb.Dataset{}, err
+// ReadPlants implements store.PlantReader.
+func (s *Store) ReadPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
+	db := s.reader
+	if expensive {
+		db = s.expensive
 	}
-	return store.PlantsDataset(version, plants), nil
+	return mapError("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(ctx, querier{tx}) }))
 }
+
+// querier is a transaction that lists plants.
+type querier struct{ *sql.Tx }
+
+// ArrayElements implements store.Querier.
+func (querier) ArrayElements() string { return "SELECT value FROM json_each(?)" }

@@ -186,7 +186,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT count(*) FROM totals").Scan(&n)
 	if err == nil && s.writes.failing() {
-		return s.probeWrite(ctx)
+		return s.ProbeWrite(ctx)
 	}
 	return mapError("pinging the database", err)
 }

@@ -50,7 +50,7 @@ func TestStream_meanwhile(t *testing.T) {
 				if _, err := s.CreatePlants(t.Context(), []store.Creation{more}); err != nil {
 					t.Fatal(err)
 				}
-				if page, err := s.ListPlants(t.Context(), r); err != nil || page.Total != n+i+1 {
+				if page, err := s.Plants().List(t.Context(), r); err != nil || page.Total != n+i+1 {
 					t.Fatalf("listing meanwhile: %d, %v", page.Total, err)
 				}
 			}

@@ -26,21 +26,6 @@ func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) e
 	return mapError(what, inTx(ctx, s.reader, do))
 }
 
-// readPlants runs do in a transaction that sees one state of the database, on a cheap or expensive connection.
-func (s *Store) readPlants(ctx context.Context, expensive bool, do func(store.Querier) error) error {
-	db := s.reader
-	if expensive {
-		db = s.expensive
-	}
-	return mapError("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(querier{tx}) }))
-}
-
-// querier is a transaction that lists plants.
-type querier struct{ *sql.Tx }
-
-// ArrayElements implements store.Querier.
-func (querier) ArrayElements() string { return "SELECT value FROM json_each(?)" }
-
 // tables returns the tables that use portable SQL.
 func (s *Store) tables() store.Tables {
 	transact := func(in func(context.Context, string, func(*sql.Tx) error) error) store.Transact {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -77,7 +76,7 @@ func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, t
 		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k, c := range columns {
-			row.Cells[k] = newCell(c.Kind, values[c.Index], tagLinks[k])
+			row.Cells[k] = newCell(&c, values[c.Index], tagLinks[k])
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -115,17 +114,19 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	return h
 }
 
-func newCell(kind Kind, value, tagLink string) Cell {
+func newCell(c *Column, value, tagLink string) Cell {
 	if value == "" {
 		return Cell{Empty: true}
 	}
-	switch kind {
+	switch c.Kind {
 	case KindNumber:
 		return Cell{Number: true, Text: Clip(Number(value), maxCell)}
 	case KindCode:
 		return Cell{Number: true, Text: Clip(value, maxCell)}
 	case KindDate:
-		return Cell{Date: value, Text: Date(value)}
+		if machine, shown := Time(&c.Field, value); machine != "" {
+			return Cell{Date: machine, Text: shown}
+		}
 	case KindList:
 		return newTags(value, tagLink)
 	case KindImage:
@@ -157,22 +158,13 @@ func newTags(value, link string) Cell {
 	return c
 }
 
-// DecodeRows returns the values of records, JSON objects of strings, in the order of the fields.
+// DecodeRows returns the values of records in the order of the fields.
 func DecodeRows(records [][]byte, fields []herb.Field) ([][]string, error) {
-	rows := make([][]string, len(records))
-	values := make(map[string]string, len(fields))
+	rows, decoder := make([][]string, len(records)), herb.NewRecordDecoder(fields)
 	for i, record := range records {
-		clear(values)
-		if err := json.Unmarshal(record, &values); err != nil {
+		rows[i] = make([]string, 0, len(fields))
+		if err := decoder.Decode(record, func(v []byte) { rows[i] = append(rows[i], string(v)) }); err != nil {
 			return nil, fmt.Errorf("decode record: %w", err)
-		}
-		rows[i] = make([]string, len(fields))
-		for k, f := range fields {
-			value, ok := values[f.Name]
-			if !ok {
-				return nil, fmt.Errorf("decode record: no field %q", f.Name)
-			}
-			rows[i][k] = value
 		}
 	}
 	return rows, nil

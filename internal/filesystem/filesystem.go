@@ -1,4 +1,6 @@
-package segment
+// Package filesystem abstracts the file operations with which files are built and put in place, so that tests can inject
+// failures.
+package filesystem
 
 import (
 	"io"
@@ -6,14 +8,13 @@ import (
 	"os"
 )
 
-// FS is the file system used to build segments and to put them in place; tests inject failures. Finished segments are
-// not read through it, because they are memory-mapped.
+// FS is a file system. Finished segments are not read through it, because they are memory-mapped.
 type FS interface {
 	Mkdir(name string, perm fs.FileMode) error
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	ReadDir(name string) ([]fs.DirEntry, error)
 	Rename(from, to string) error
-	RemoveAll(name string) error // succeeds if there is nothing to remove
+	RemoveAll(name string) error // succeeds if the file does not exist
 }
 
 // File is an open file of an FS.

@@ -1,0 +1,150 @@
+package herb
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// RecordDecoder decodes records: flat JSON objects of strings without white space, as AppendJSON writes them. It shares no
+// code with the encoder, so that a bug of the encoder cannot hide itself, and rejects what encoding/json rejects.
+type RecordDecoder struct {
+	fields []Field
+	rest   []byte
+	text   []byte // buffer for unescaping
+}
+
+// NewRecordDecoder returns a decoder of records with the given fields.
+func NewRecordDecoder(fields []Field) *RecordDecoder { return &RecordDecoder{fields: fields} }
+
+var (
+	errRecord = errors.New("record is not a flat object of strings")
+	errString = errors.New("unterminated string, or control character in a string")
+	errEscape = errors.New("invalid escape in a string")
+)
+
+// Decode calls cell with the values of a record in the order of the fields. A value is valid only during the call.
+func (d *RecordDecoder) Decode(record []byte, cell func(value []byte)) error {
+	d.rest = record
+	opening := byte('{')
+	for _, f := range d.fields {
+		if !d.skip(opening) {
+			return errRecord
+		}
+		opening = ','
+		name, err := d.string()
+		if err != nil {
+			return err
+		}
+		if string(name) != f.Name {
+			return fmt.Errorf("record has member %q; want %q", name, f.Name)
+		}
+		if !d.skip(':') {
+			return errRecord
+		}
+		value, err := d.string()
+		if err != nil {
+			return err
+		}
+		cell(value)
+	}
+	if len(d.fields) == 0 && !d.skip('{') || !d.skip('}') || len(d.rest) > 0 {
+		return errRecord
+	}
+	return nil
+}
+
+// skip reads a byte if it is c.
+func (d *RecordDecoder) skip(c byte) bool {
+	if len(d.rest) == 0 || d.rest[0] != c {
+		return false
+	}
+	d.rest = d.rest[1:]
+	return true
+}
+
+// string reads a string. The result is valid until the next call.
+func (d *RecordDecoder) string() (s []byte, err error) {
+	if !d.skip('"') {
+		return nil, errRecord
+	}
+	d.text = d.text[:0]
+	for {
+		n := len(d.rest)
+		for i, c := range d.rest {
+			if c < ' ' || c == '"' || c == '\\' {
+				n = i
+				break
+			}
+		}
+		plain := d.rest[:n]
+		d.rest = d.rest[n:]
+		switch {
+		case d.skip('"'):
+			if len(d.text) > 0 {
+				d.text = append(d.text, plain...)
+				plain = d.text
+			}
+			if !utf8.Valid(plain) {
+				return nil, errors.New("invalid UTF-8 in a string")
+			}
+			return plain, nil
+		case d.skip('\\'):
+			r, size := unescape(d.rest)
+			if size == 0 {
+				return nil, errEscape
+			}
+			d.rest = d.rest[size:]
+			d.text = utf8.AppendRune(append(d.text, plain...), r)
+		default:
+			return nil, errString
+		}
+	}
+}
+
+// unescape returns the character of the escape at the start of b, after the backslash, and its length; 0 if it is invalid.
+// A lone surrogate is invalid, because it does not encode a character.
+func unescape(b []byte) (r rune, size int) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	switch b[0] {
+	case '"', '\\', '/':
+		return rune(b[0]), 1
+	case 'b':
+		return '\b', 1
+	case 'f':
+		return '\f', 1
+	case 'n':
+		return '\n', 1
+	case 'r':
+		return '\r', 1
+	case 't':
+		return '\t', 1
+	}
+	r, ok := hex4(b)
+	switch {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
+		return r, 5
+	case len(b) < 11 || b[5] != '\\':
+		return 0, 0
+	}
+	low, _ := hex4(b[6:])
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 11
+}
+
+// hex4 parses uXXXX.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 5 || b[0] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[1:5]), 16, 16)
+	return rune(n), err == nil
+}
