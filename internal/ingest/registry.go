@@ -20,16 +20,11 @@ func formats() []rows.Format {
 	}
 }
 
-// FormatNames returns the names of formats that a user may give: names and extensions.
+// FormatNames returns the names of the formats.
 func FormatNames() []string {
 	var names []string
 	for _, f := range formats() {
 		names = append(names, f.Name)
-		for _, ext := range f.Extensions {
-			if name := ext[1:]; name != f.Name {
-				names = append(names, name)
-			}
-		}
 	}
 	return names
 }
