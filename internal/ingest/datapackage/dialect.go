@@ -77,7 +77,7 @@ func (d dialectReader) readTexts() (err error) {
 		to   *string
 	}{
 		{"nullSequence", &d.to.Null}, {"commentChar", &d.to.Comment}, {"headerJoin", &d.to.HeaderJoin},
-		{"property", &d.to.Table}, {"table", &d.to.Table}, {"sheetName", &d.to.Table},
+		{"property", &d.to.Table}, {"sheetName", &d.to.Table}, {"table", &d.to.Table},
 	} {
 		m := d.find(t.name)
 		s, ok := m.value.(string)

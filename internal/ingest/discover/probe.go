@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -74,11 +73,11 @@ func (s *search) folderFile(dir file.Dir, path string) {
 	}
 }
 
-// mayBeTable reports whether the extension is that of files that are tables or something else.
+// mayBeTable reports whether only the content shows that a file is a table.
 func mayBeTable(path string) bool {
-	ext := strings.ToLower(filepath.Ext(path))
-	inner := strings.ToLower(filepath.Ext(file.Uncompressed(path)))
-	return ext == ".zip" && inner == "" || slices.Contains([]string{".txt", ".dat", ".data", ".tab", ".geojson"}, inner)
+	inner := file.Uncompressed(path)
+	return source.IsAmbiguous(path) || strings.EqualFold(filepath.Ext(inner), ".geojson") ||
+		strings.EqualFold(filepath.Ext(path), ".zip") && filepath.Ext(inner) == ""
 }
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
@@ -149,10 +148,7 @@ func (s *search) probe(dir file.Dir, path string) probe {
 
 // examine examines a file.
 func (s *search) examine(path string) probe {
-	isTable := func(name string) bool {
-		_, ok := file.ByPath(s.opts.Formats, name)
-		return ok
-	}
+	isTable := func(name string) bool { return source.IsTable(s.opts.Formats, name) }
 	f, err := file.Open(s.ctx, path, file.Options{IsTable: isTable})
 	if err != nil {
 		return probe{err: err, reason: err.Error()}

@@ -59,7 +59,6 @@ type Include struct {
 type FieldSetting struct {
 	Name        string
 	From        string         // the column; empty: Name
-	Type        herb.Type      // empty: that of Schema
 	Schema      profile.Schema // declared by a descriptor; zero: inferred
 	Title       string
 	Description string
@@ -118,6 +117,11 @@ func (s Source) InlineContent() []byte {
 		return []byte(text)
 	}
 	return s.Inline
+}
+
+// Narrows reports whether settings exclude rows or cells.
+func (s Source) Narrows() bool {
+	return len(s.Include) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
 }
 
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.
