@@ -46,7 +46,7 @@ func TestPublishOne_panic(t *testing.T) {
 	f := &follower{data: d, log: log, sources: map[string]ingest.Source{"item": s}}
 
 	d.Library = broken
-	if err := d.publishOne(t.Context(), s, log); err == nil {
+	if _, err := d.publishOne(t.Context(), s, log); err == nil {
 		t.Error("a publish that panics succeeds")
 	}
 	if f.changed(t.Context(), watch.Item{Name: "item"}) {
@@ -60,7 +60,7 @@ func TestPublishOne_panic(t *testing.T) {
 		t.Errorf("errors of sources: %v, %v", wrong, err)
 	}
 	d.Library = whole
-	if err := d.publishOne(t.Context(), s, log); err != nil {
+	if _, err := d.publishOne(t.Context(), s, log); err != nil {
 		t.Error(err)
 	}
 }

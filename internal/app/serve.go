@@ -16,7 +16,8 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/plants"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/web"
@@ -24,8 +25,9 @@ import (
 
 // ServeOptions configure a server in addition to Config.
 type ServeOptions struct {
-	Sources []ingest.Source // published before serving
-	Watch   []string        // files and folders to publish whenever they change
+	Found   source.Set       // published before serving
+	Finder  *discover.Finder // finds the sources in Watch
+	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
 	// Ready is called once the server answers requests. nil disables it.
@@ -53,7 +55,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	var follow func(context.Context) error
 	if len(opts.Watch) > 0 { // changes from here on are published, even those before the first read
-		follow = data.follow(opts.Watch, opts.Log).Run
+		follow = data.follow(opts).Run
 	}
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
@@ -86,10 +88,8 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 			return err
 		}
 	}
-	for _, s := range opts.Sources {
-		if err := d.publishOne(ctx, s, opts.Log); ctx.Err() != nil {
-			return err
-		}
+	if err := d.publishFound(ctx, opts.Found, opts.Log); err != nil {
+		return err
 	}
 	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
 }

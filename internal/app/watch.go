@@ -15,12 +15,15 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/watch"
 )
 
 // follower publishes datasets when their source files change.
 type follower struct {
 	data            *Data
+	finder          *discover.Finder
 	paths           []string
 	log             *slog.Logger
 	discoveryErrors map[string]bool // messages of the last discovery
@@ -30,25 +33,27 @@ type follower struct {
 }
 
 // follow returns a watch over files and folders. Run it after the current content was published.
-func (d *Data) follow(paths []string, log *slog.Logger) *watch.Watch {
-	f := &follower{data: d, paths: paths, log: log}
-	return watch.New(watch.Options{Find: f.find, Changed: f.changed, Gone: f.gone, Log: log})
+func (d *Data) follow(opts ServeOptions) *watch.Watch {
+	f := &follower{data: d, finder: opts.Finder, paths: opts.Watch, log: opts.Log, discoveryErrors: map[string]bool{}}
+	for _, err := range opts.Found.Errors { // recorded by publishFound
+		f.discoveryErrors[err.Error()] = true
+	}
+	return watch.New(watch.Options{Find: f.find, Changed: f.changed, Gone: f.gone, Log: opts.Log})
 }
 
 // find implements watch.Options.Find. It reports each error once.
 func (f *follower) find() (items []watch.Item, folders []string) {
-	sources, err := ingest.Finder{Data: f.data.dir}.Discover(f.paths)
-	named := make(map[string]ingest.Source, len(sources))
-	for _, s := range sources {
-		i := watch.Item{Name: s.Ref.String() + " " + s.Path, Files: append([]string{s.Path}, s.Parts...), Shape: fingerprintOf(s)}
+	set := f.finder.Discover(context.Background(), f.paths)
+	named := make(map[string]ingest.Source, len(set.Sources))
+	for _, s := range set.Sources {
+		i := watch.Item{Name: s.Ref.String() + " " + s.Label(), Files: s.Files(), Shape: fingerprintOf(s)}
 		items, named[i.Name] = append(items, i), s
 		folders = append(folders, foldersOf(i.Files)...)
 	}
 	f.mu.Lock()
 	f.sources = named
 	f.mu.Unlock()
-	_, failed := ingest.SplitSkipped(err)
-	f.recordDiscoveryErrors(failed)
+	f.recordDiscoveryErrors(set.Errors)
 	for _, p := range f.paths {
 		folders = append(folders, foldersBelow(p)...)
 	}
@@ -62,11 +67,7 @@ func (f *follower) recordDiscoveryErrors(problems []error) {
 	for _, err := range problems {
 		m := err.Error()
 		if now[m] = true; !f.discoveryErrors[m] {
-			f.log.Error("cannot discover sources", "err", m)
-			if bug, ok := errors.AsType[*herb.PanicError](err); ok {
-				f.log.Error("panic in source discovery", "stack", string(bug.Stack))
-			}
-			f.data.setSourceError(context.Background(), herb.SourceError{Place: m, Message: m}, f.log)
+			f.data.recordDiscoveryError(context.Background(), err, f.log)
 		}
 	}
 	for m := range f.discoveryErrors {
@@ -94,29 +95,67 @@ func (f *follower) changed(ctx context.Context, i watch.Item) (retry bool) {
 	if !ok {
 		return false // removed meanwhile
 	}
-	return herb.CodeOf(f.data.publishOne(ctx, s, f.log)) == herb.CodeUnavailable
+	_, err := f.data.publishOne(ctx, s, f.log)
+	return herb.CodeOf(err) == herb.CodeUnavailable
 }
 
 // gone implements watch.Options.Gone. A dataset outlives its file, because files may be moved.
 func (f *follower) gone(i watch.Item) {
 	f.log.Warn("source is gone; keeping its last published version", "file", i.Files[0])
-	f.data.clearSourceError(context.Background(), i.Files[0], f.log)
+	_, label, _ := strings.Cut(i.Name, " ")
+	f.data.clearSourceError(context.Background(), label, f.log)
+}
+
+// publishFound publishes sources, records errors of the discovery and logs a summary.
+func (d *Data) publishFound(ctx context.Context, set source.Set, log *slog.Logger) error {
+	for _, s := range set.Skipped {
+		log.Info("file skipped", "file", s.Path, "reason", s.Reason)
+	}
+	for _, err := range set.Errors {
+		d.recordDiscoveryError(ctx, err, log)
+	}
+	published, unchanged := 0, 0
+	for _, s := range set.Sources {
+		p, err := d.publishOne(ctx, s, log)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err == nil && p.Unchanged:
+			unchanged++
+		case err == nil:
+			published++
+		}
+	}
+	if len(set.Sources)+len(set.Skipped)+len(set.Errors) > 0 {
+		log.Info("sources published", "published", published, "unchanged", unchanged,
+			"failed", len(set.Sources)+len(set.Errors)-published-unchanged, "skipped", len(set.Skipped))
+	}
+	return nil
+}
+
+// recordDiscoveryError logs an error about paths, such as a name clash, and records it for the catalogue page.
+func (d *Data) recordDiscoveryError(ctx context.Context, err error, log *slog.Logger) {
+	log.Error("cannot discover sources", "err", err)
+	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+		log.Error("panic in source discovery", "stack", string(bug.Stack))
+	}
+	d.setSourceError(ctx, herb.SourceError{Place: err.Error(), Message: err.Error()}, log)
 }
 
 // publishOne publishes a source, logs the result and records errors for the catalogue page.
-func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) error {
+func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger) (Published, error) {
 	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
 	p, err := d.Publish(ctx, s, PublishOptions{KeepRolledBack: true, Progress: logProgress(s, log)})
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return p, ctx.Err()
 	case err != nil:
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			log.Error("panic in a publish", "dataset", s.Ref.String(), "file", s.Path, "err", bug, "stack", string(bug.Stack))
 		}
 		log.Error("not published", "dataset", s.Ref.String(), "file", s.Path, "err", err)
-		d.setSourceError(ctx, herb.SourceError{Place: s.Path, Ref: s.Ref, Message: err.Error()}, log)
-		return err
+		d.setSourceError(ctx, herb.SourceError{Place: s.Label(), Ref: s.Ref, Message: err.Error()}, log)
+		return p, err
 	case p.RolledBack != "":
 		log.Info("source was published and rolled back; it is not published again until it changes",
 			"dataset", s.Ref.String(), "file", s.Path, "version", p.RolledBack, "live", p.Dataset.Version)
@@ -126,8 +165,8 @@ func (d *Data) publishOne(ctx context.Context, s ingest.Source, log *slog.Logger
 	for _, w := range p.Warnings {
 		log.Warn("warning about source", "dataset", s.Ref.String(), "file", s.Path, "warning", w)
 	}
-	d.clearSourceError(ctx, s.Path, log)
-	return nil
+	d.clearSourceError(ctx, s.Label(), log)
+	return p, nil
 }
 
 func (d *Data) setSourceError(ctx context.Context, e herb.SourceError, log *slog.Logger) {

@@ -11,11 +11,13 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/describe"
 )
 
 func newDescribe(r *runner) *cobra.Command {
 	var asYAML bool
-	var as, format string
+	var as string
+	var given readFlags
 	cmd := &cobra.Command{
 		Use:   "describe PATH",
 		Short: "Generate a Data Package descriptor from files",
@@ -24,24 +26,29 @@ sample. Nothing is published. Save the descriptor as datapackage.json, or with -
 the files. Unedited, it publishes the same listings as the files themselves. Edit it to rename, hide and describe fields, and
 to set the default order, the rows to include, and the access.
 
-PATH is the same as for 'herbarium publish'. Use "-" to describe standard input, and --as to name it.`,
+PATH and the flags that override detection are the same as for 'herbarium publish'. Use "-" to describe standard input, and
+--as to name it.`,
 		Example: `  herbarium describe --yaml examples/garden/catalog.csv
   zcat prices.csv.gz | head -1000 | herbarium describe - --as shop/prices
+  herbarium describe measurements.dat --header none --yaml
   herbarium describe prices > prices/datapackage.json && herbarium publish prices`,
 		Args: exactly(1, "one file or folder to describe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] != stdinPath && as+format != "" {
-				return usagef("--as and --format apply to standard input only; use - as the path")
+			if args[0] != stdinPath && as != "" {
+				return usagef("--as applies to standard input only; use - as the path")
+			}
+			finder, err := given.finder("")
+			if err != nil {
+				return err
 			}
 			app.LimitMemory(app.PublishMemory)
 			shown := r.newProgress(args[0])
 			opts := ingest.Options{Progress: shown.bytes("reading")}
-			var d *ingest.Description
-			var err error
+			var d *describe.Description
 			if args[0] == stdinPath {
-				d, err = r.describeInput(cmd.Context(), as, format, opts)
+				d, err = r.describeInput(cmd.Context(), as, given, opts)
 			} else {
-				d, err = ingest.Describe(cmd.Context(), args[0], opts)
+				d, err = describe.Path(cmd.Context(), args[0], finder, opts)
 			}
 			shown.end()
 			if d == nil {
@@ -61,27 +68,22 @@ PATH is the same as for 'herbarium publish'. Use "-" to describe standard input,
 	}
 	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML, with comments")
 	cmd.Flags().StringVar(&as, "as", "", "`namespace/dataset` of standard input")
-	addFormat(cmd, &format)
+	given.add(cmd)
 	return cmd
 }
 
 // describeInput describes standard input.
-func (r *runner) describeInput(ctx context.Context, as, format string, opts ingest.Options) (d *ingest.Description, err error) {
+func (r *runner) describeInput(ctx context.Context, as string, given readFlags, opts ingest.Options) (d *describe.Description, err error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	said := []ingest.Source{{}}
-	if err := (publishFlags{format: format}).apply(said); err != nil {
-		return nil, err
-	}
-	src, remove, err := r.spool(ctx, ref)
+	src, remove, err := r.spool(ctx, ref, given)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	src.Format = said[0].Format
-	return ingest.DescribeSpooled(ctx, src, opts)
+	return describe.Source(ctx, src, opts)
 }
 
 // notes prints notes to standard error.

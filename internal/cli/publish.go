@@ -14,7 +14,8 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 )
 
@@ -26,12 +27,15 @@ func newPublish(r *runner) *cobra.Command {
 		Short: "Publish files as datasets",
 		Long: `Publish files as datasets. A file X/Y.csv becomes dataset x/y unless --as sets another name. PATH is
 
-  - a file in CSV or other delimited text, in any common encoding, JSON (an array of objects, an object that contains one,
-    or one object per line), Parquet, XLSX or SQLite; each may be compressed with gzip or zstd
-  - a sheet of a workbook, FILE.xlsx#SHEET, or a table of a database, FILE.db#TABLE
+  - a file in CSV or other delimited text, JSON, Parquet, XLSX or SQLite; each may be compressed with gzip, zstd, bzip2 or
+    xz, or be the only table in a zip archive. Every sheet, database table or JSON array of records becomes a dataset
+  - one of them: FILE.xlsx#SHEET, FILE.db#TABLE or FILE.json#MEMBER
   - a Data Package descriptor, such as one written by 'herbarium describe'
-  - a folder: its descriptor, or the files in it and in its subfolders
+  - a folder: its descriptor, or the tables in it and in its subfolders; other files are skipped and listed
   - "-" for standard input
+
+Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
+--delimiter, --encoding, --header, --comment and --skip, or with a descriptor.
 
 Running servers list the new version as soon as the command has finished. Until then, and if it fails, they list the
 previous one. Files that have not changed are not published again.
@@ -47,6 +51,8 @@ refused or failed), version, changes and report.`,
   herbarium publish --check --report catalog.csv
   herbarium publish prices.csv --as shop/prices --access key
   herbarium publish prices.xlsx#2024 stock.db#beds shop/datapackage.json
+  herbarium publish log.txt --header none --comment '#'
+  herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -61,25 +67,30 @@ refused or failed), version, changes and report.`,
 			if err != nil {
 				return err
 			}
-			sources, remove, err := r.discover(cmd.Context(), ingest.Finder{Data: c.Data}, paths, given)
-			defer func() { err = errors.Join(err, remove()) }()
-			skipped, failed := ingest.SplitSkipped(err)
-			r.notes(skipped)
-			err = errors.Join(failed...)
-			if len(sources) == 0 {
-				return cmp.Or(err, usagef("no files to publish in %s", strings.Join(paths, ", ")))
+			finder, err := given.finder(c.Data)
+			if err != nil {
+				return err
 			}
-			if err := given.apply(sources); err != nil {
+			set, remove, err := r.discover(cmd.Context(), finder, paths, given)
+			defer func() { err = errors.Join(err, remove()) }()
+			if err != nil {
+				return err
+			}
+			r.printSkipped(set.Skipped)
+			if len(set.Sources) == 0 {
+				return cmp.Or(set.Err(), usagef("no files to publish in %s", strings.Join(paths, ", ")))
+			}
+			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-				return errors.Join(err, r.publish(ctx, d, sources, opts))
+				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
 	cmd.Flags().StringVar(&given.access, "access", "", "who can list the records: open or key (default: as in the descriptor, else open)")
-	addFormat(cmd, &given.format)
+	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
@@ -89,75 +100,55 @@ refused or failed), version, changes and report.`,
 	return cmd
 }
 
-// addFormat adds the flag --format, the format of the files.
-func addFormat(cmd *cobra.Command, to *string) {
-	names := ingest.FormatNames()
-	cmd.Flags().StringVar(to, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+// publishFlags are the flags that override settings of the files.
+type publishFlags struct {
+	readFlags
+	as, access string
 }
 
-// publishFlags are the flags that override settings of the files.
-type publishFlags struct{ as, access, format string }
-
-// apply sets the access and the format of the sources.
-func (f publishFlags) apply(sources []ingest.Source) error {
-	for i := range sources {
-		s := &sources[i]
-		if f.access != "" {
-			access, err := herb.ParseAccess(f.access)
-			if err != nil {
-				return &usageError{err}
-			}
-			s.Access, s.AccessSet = access, true
+// apply sets the access of the sources and checks that the flags apply to them.
+func (f publishFlags) apply(sources []source.Source) error {
+	if f.access != "" {
+		access, err := herb.ParseAccess(f.access)
+		if err != nil {
+			return &usageError{err}
 		}
-		if f.format != "" {
-			if s.Descriptor != nil {
-				return usagef("--format cannot be combined with a descriptor; set the format in the descriptor of %s", s.Ref)
-			}
-			format, err := ingest.ParseFormat(f.format)
-			if err != nil {
-				return &usageError{err}
-			}
-			s.Format = format
+		for i := range sources {
+			sources[i].Access, sources[i].AccessSet = access, true
 		}
 	}
-	return nil
+	return f.check(sources)
 }
 
-// discover returns the sources at the paths, and a function that removes temporary files of theirs. Sources may be returned
-// together with an error about other paths.
-func (r *runner) discover(ctx context.Context, finder ingest.Finder, paths []string, given publishFlags) (sources []ingest.Source, remove func() error, err error) {
+// discover returns the sources at the paths, and a function that removes temporary files of theirs.
+func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set source.Set, remove func() error, err error) {
 	remove = func() error { return nil }
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
-			return nil, remove, usagef("standard input has no name; set one with --as namespace/dataset")
+			return set, remove, usagef("standard input has no name; set one with --as namespace/dataset")
 		}
-		sources, err = finder.Discover(paths)
-		return sources, remove, err
+		return finder.Discover(ctx, paths), remove, nil
 	}
 	ref, err := herb.ParseRef(given.as)
 	if err != nil {
-		return nil, remove, &usageError{err}
+		return set, remove, &usageError{err}
 	}
 	if len(paths) != 1 {
-		return nil, remove, usagef("--as names one dataset; expected one file")
+		return set, remove, usagef("--as names one dataset; expected one file")
 	}
-	if err := given.apply(make([]ingest.Source, 1)); err != nil { // validates the flags before reading a long input
-		return nil, remove, err
+	if err := given.apply(make([]source.Source, 1)); err != nil { // validates the flags before reading a long input
+		return set, remove, err
 	}
-	var s ingest.Source
-	if paths[0] == stdinPath {
-		var spooled func() error
-		if s, spooled, err = r.spool(ctx, ref); err == nil {
-			remove = spooled
-		}
-	} else {
-		s, err = finder.As(paths[0], ref)
+	var s source.Source
+	if paths[0] != stdinPath {
+		s, err = finder.As(ctx, paths[0], ref)
+	} else if s, remove, err = r.spool(ctx, ref, given.readFlags); err != nil {
+		remove = func() error { return nil }
 	}
-	if err != nil {
-		return nil, remove, err
+	if err == nil {
+		set.Sources = []source.Source{s}
 	}
-	return []ingest.Source{s}, remove, nil
+	return set, remove, err
 }
 
 // publishOptions are the options of a publish and of its output.
@@ -166,9 +157,10 @@ type publishOptions struct {
 	report, json bool
 }
 
-func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Source, opts publishOptions) error {
-	failed, refused := 0, false
-	for _, s := range sources {
+// publish publishes the sources of a set and prints a summary if there is more than one file.
+func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts publishOptions) error {
+	unchanged, failed, refused := 0, 0, false
+	for _, s := range set.Sources {
 		shown := r.newProgress(s.Ref.String())
 		opts.Progress = shown.update
 		p, err := d.Publish(ctx, s, opts.PublishOptions)
@@ -182,19 +174,25 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 			}
 			failed++
 			refused = refused || herb.CodeOf(err) == herb.CodeRefused
+		} else if p.Unchanged {
+			unchanged++
 		}
 		if printErr := r.printResult(s.Ref, p, err, opts); printErr != nil {
 			return printErr
 		}
 	}
+	verb, outcome := "published", "not published"
+	if opts.Check {
+		verb, outcome = "checked", "would not be published"
+	}
+	if len(set.Sources)+len(set.Skipped)+len(set.Errors) > 1 {
+		fmt.Fprintf(r.Err, "%d datasets %s, %d unchanged, %d failed; %d files skipped\n", len(set.Sources)-unchanged-failed, verb, unchanged,
+			failed+len(set.Errors), len(set.Skipped))
+	}
 	if failed == 0 {
 		return nil
 	}
-	outcome := "not published"
-	if opts.Check {
-		outcome = "would not be published"
-	}
-	err := fmt.Errorf("%d of %d datasets %s", failed, len(sources), outcome)
+	err := fmt.Errorf("%d of %d datasets %s", failed, len(set.Sources), outcome)
 	if refused {
 		return &refusedError{err}
 	}
@@ -212,7 +210,7 @@ func (r *runner) printResult(ref herb.Ref, p app.Published, failure error, opts 
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
 		return nil
 	}
-	fmt.Fprintln(r.Out, describe(p))
+	fmt.Fprintln(r.Out, summarize(p))
 	full := opts.report || opts.Check
 	if full && p.Dataset.Report != nil {
 		if err := writeReport(r.Out, p.Dataset); err != nil {
@@ -265,8 +263,8 @@ func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publish
 	return j
 }
 
-// describe summarizes the result of a publish in two lines.
-func describe(p app.Published) string {
+// summarize describes the result of a publish in two lines.
+func summarize(p app.Published) string {
 	const most = 50
 	var fields []string
 	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {

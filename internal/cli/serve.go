@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest"
 	"herbarium/internal/telemetry"
 )
 
@@ -22,12 +20,16 @@ func serverSettings() []string {
 
 func newServe(r *runner) *cobra.Command {
 	var watch bool
+	var given readFlags
 	cmd := &cobra.Command{
 		Use:   "serve [PATH…]",
 		Short: "Publish files and start the server",
 		Long: `Publish the given files and folders and serve everything in the data folder. A file X/Y.csv becomes dataset x/y. In a
-folder, all files are published, with each subfolder as a namespace. Files that have not changed since they were published
-are skipped. A file that cannot be read is reported, and the others are served.
+folder, all tables are published, with each subfolder as a namespace; other files are skipped, and the log says why. Files
+that have not changed are not published again. A file that cannot be read is reported, and the others are served.
+
+How files are read is detected. Override it with --format, --delimiter, --encoding, --header, --comment and --skip, which
+apply to all files without a descriptor.
 
 With --watch, files are published again within a second of a change, once writing has finished. A file that cannot be
 published leaves its dataset unchanged; the log and 'herbarium datasets' show the reason.
@@ -35,6 +37,7 @@ published leaves its dataset unchanged; the log and 'herbarium datasets' show th
 The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
 		Example: `  herbarium serve examples/garden
   herbarium serve --watch examples/garden
+  herbarium serve --header none --comment '#' measurements.dat
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c, _, err := r.config(cmd)
@@ -51,20 +54,21 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 					return usagef("--watch needs at least one file or folder")
 				}
 			}
-			sources, err := ingest.Finder{Data: c.Data}.Discover(paths)
-			skipped, failed := ingest.SplitSkipped(err)
-			for _, reason := range skipped {
-				log.Info("file skipped", "reason", reason)
+			finder, err := given.finder(c.Data)
+			if err != nil {
+				return err
 			}
-			if err := errors.Join(failed...); err != nil {
-				if len(sources) == 0 && !watch {
-					return err
-				}
-				log.Error("cannot publish all files", "err", err)
+			found := finder.Discover(cmd.Context(), paths)
+			if err := found.Err(); err != nil && len(found.Sources) == 0 && !watch {
+				return err
+			}
+			if err := given.check(found.Sources); err != nil {
+				return err
 			}
 			notify, _ := r.Env(app.NotifyEnv)
 			return app.Serve(cmd.Context(), c, app.ServeOptions{
-				Sources:      sources,
+				Found:        found,
+				Finder:       finder,
 				Watch:        watched,
 				Log:          log,
 				Version:      Version(),
@@ -74,6 +78,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
+	given.add(cmd)
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
 }

@@ -14,14 +14,17 @@ import (
 const stdinPath = "-"
 
 // spool copies standard input to a temporary file. The caller must call remove unless err is set.
-func (r *runner) spool(ctx context.Context, ref herb.Ref) (src ingest.Source, remove func() error, err error) {
+func (r *runner) spool(ctx context.Context, ref herb.Ref, given readFlags) (src ingest.Source, remove func() error, err error) {
 	in := r.In
 	if in == nil {
 		in = strings.NewReader("")
 	}
 	shown, began := r.newProgress(ref.String()), time.Now()
 	defer shown.end()
-	return ingest.Spool(ctx, in, ref, ingest.Options{Progress: func(read, _ int64) {
+	if src, remove, err = ingest.Spool(ctx, in, ref, ingest.Options{Progress: func(read, _ int64) {
 		shown.update(app.Progress{Phase: "receiving standard input", Done: read, Bytes: true, Elapsed: time.Since(began)})
-	}})
+	}}); err != nil {
+		return src, nil, err
+	}
+	return src, remove, given.apply(&src)
 }

@@ -44,7 +44,7 @@ func (f *fixedRows) Next() ([][]byte, error) {
 func readFixed(t *testing.T, src Source, names []string, content [][]string) (*pass, error) {
 	t.Helper()
 	src.Inline = json.RawMessage(`"x"`)
-	src, err := src.settled()
+	src, err := src.Normalize(Formats())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func fieldOf(src Source, fields []herb.Field, name string) int {
 		return i
 	}
 	for _, f := range src.Fields {
-		if f.column() == name {
+		if f.Column() == name {
 			return herb.FieldIndex(fields, f.Name)
 		}
 	}

@@ -17,36 +17,36 @@ import (
 	"herbarium/internal/ingest"
 )
 
-type rows = [][]string
+type table = [][]string
 
 func TestDialect(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, file, in string
-		dialect        ingest.Dialect
+		dialect        dialect
 		fields         []string
-		want           rows
+		want           table
 	}{
-		{"delimiter", "a.csv", "a:b,c\n1:2,3\n", ingest.Dialect{Delimiter: ':'}, nil, rows{{"a", "b,c"}, {"1", "2,3"}}},
-		{"quote", "a.csv", "a|%b%\n%x|%%y%|\"z\"\n", ingest.Dialect{Delimiter: '|', Quote: '%'}, nil, rows{{"a", "b"}, {"x|%y", `"z"`}}},
-		{"no quote", "a.tsv", "a\tb\n\"x\t'y\n", ingest.Dialect{NoQuote: true}, nil, rows{{"a", "b"}, {`"x`, "'y"}}},
-		{"escape in quotes", "a.csv", "a,b\n\"x\\\"y\",\"\\\\\"\n", ingest.Dialect{Escape: '\\', NoDoubleQuote: true}, nil, rows{{"a", "b"}, {`x"y`, `\`}}},
-		{"escape without quotes", "a.csv", "a,b\nx\\,y,1\\\n2\n3,4\\\\\n", ingest.Dialect{Escape: '\\'}, nil, rows{{"a", "b"}, {"x,y", "1\n2"}, {"3", `4\`}}},
-		{"escape and doubled quotes", "a.csv", "a,b\n\"x\"\"y\\\"\",2\n", ingest.Dialect{Escape: '\\'}, nil, rows{{"a", "b"}, {`x"y"`, "2"}}},
-		{"initial blanks", "a.csv", "a, b\n 1,   \"x, y\"\n2, \n", ingest.Dialect{SkipInitialSpace: true}, nil, rows{{"a", "b"}, {"1", "x, y"}, {"2", ""}}},
-		{"comments", "a.csv", "# first, \"\na,b\n#\n1,2\n3,#4\n#end", ingest.Dialect{Comment: "#"}, nil, rows{{"a", "b"}, {"1", "2"}, {"3", "#4"}}},
-		{"comment lines by number", "a.csv", "Title \"of\nit\na,b\nkg,m\n1,2\n", ingest.Dialect{CommentRows: []int{1, 2, 4}}, nil, rows{{"a", "b"}, {"1", "2"}}},
-		{"null", "a.csv", "a,b\nNULL,\"NULL\"\nnull,NULLS\n", ingest.Dialect{Null: "NULL"}, nil, rows{{"a", "b"}, {"", ""}, {"null", "NULLS"}}},
-		{"null that looks like an escape", "a.tsv", "a\tb\n\\N\tx\\\ty\n", ingest.Dialect{Null: `\N`, Escape: '\\'}, nil, rows{{"a", "b"}, {"", "x\ty"}}},
-		{"no header", "a.csv", "1,x\n2,y\n", ingest.Dialect{Header: "none"}, nil, rows{{"column_1", "column_2"}, {"1", "x"}, {"2", "y"}}},
-		{"no header and fields", "a.csv", "1,x\n2,y\n", ingest.Dialect{Header: "none"}, []string{"id", "name"}, rows{{"id", "name"}, {"1", "x"}, {"2", "y"}}},
-		{"header further down", "a.csv", "A \"report,\n\n;;;;\na;b\n1,5;2\n", ingest.Dialect{HeaderRows: []int{4}}, nil, rows{{"a", "b"}, {"1,5", "2"}}},
-		{"header of several lines", "a.csv", "size,,colour\n(cm),(in),\n-,-,-\nmin,max,\n1,2,red\n", ingest.Dialect{HeaderRows: []int{1, 2, 4}, HeaderJoin: "_"}, nil,
-			rows{{"size_(cm)_min", "(in)_max", "colour"}, {"1", "2", "red"}}},
-		{"property", "a.json", `{"meta":[{"x":1}],"result":{"items":[{"a":1}],"more":[{"y":2}]}}`, ingest.Dialect{Table: "result.items"}, nil, rows{{"a"}, {"1"}}},
-		{"property with a dot in it", "a.json", `{"a.b":[{"c":1}]}`, ingest.Dialect{Table: "a.b"}, nil, rows{{"c"}, {"1"}}},
-		{"keys", "a.json", `[[1,"x"],[2]]`, ingest.Dialect{ItemKeys: []string{"id", "name"}}, nil, rows{{"id", "name"}, {"1", "x"}, {"2", ""}}},
-		{"property and keys", "a.json", `{"columns":["id"],"data":[[1],[2]]}`, ingest.Dialect{Table: "data", ItemKeys: []string{"id"}}, nil, rows{{"id"}, {"1"}, {"2"}}},
+		{"delimiter", "a.csv", "a:b,c\n1:2,3\n", dialect{Delimiter: ':'}, nil, table{{"a", "b,c"}, {"1", "2,3"}}},
+		{"quote", "a.csv", "a|%b%\n%x|%%y%|\"z\"\n", dialect{Delimiter: '|', Quote: '%'}, nil, table{{"a", "b"}, {"x|%y", `"z"`}}},
+		{"no quote", "a.tsv", "a\tb\n\"x\t'y\n", dialect{NoQuote: true}, nil, table{{"a", "b"}, {`"x`, "'y"}}},
+		{"escape in quotes", "a.csv", "a,b\n\"x\\\"y\",\"\\\\\"\n", dialect{Escape: '\\', NoDoubleQuote: true}, nil, table{{"a", "b"}, {`x"y`, `\`}}},
+		{"escape without quotes", "a.csv", "a,b\nx\\,y,1\\\n2\n3,4\\\\\n", dialect{Escape: '\\'}, nil, table{{"a", "b"}, {"x,y", "1\n2"}, {"3", `4\`}}},
+		{"escape and doubled quotes", "a.csv", "a,b\n\"x\"\"y\\\"\",2\n", dialect{Escape: '\\'}, nil, table{{"a", "b"}, {`x"y"`, "2"}}},
+		{"initial blanks", "a.csv", "a, b\n 1,   \"x, y\"\n2, \n", dialect{SkipInitialSpace: true}, nil, table{{"a", "b"}, {"1", "x, y"}, {"2", ""}}},
+		{"comments", "a.csv", "# first, \"\na,b\n#\n1,2\n3,#4\n#end", dialect{Comment: "#"}, nil, table{{"a", "b"}, {"1", "2"}, {"3", "#4"}}},
+		{"comment lines by number", "a.csv", "Title \"of\nit\na,b\nkg,m\n1,2\n", dialect{CommentRows: []int{1, 2, 4}}, nil, table{{"a", "b"}, {"1", "2"}}},
+		{"null", "a.csv", "a,b\nNULL,\"NULL\"\nnull,NULLS\n", dialect{Null: "NULL"}, nil, table{{"a", "b"}, {"", ""}, {"null", "NULLS"}}},
+		{"null that looks like an escape", "a.tsv", "a\tb\n\\N\tx\\\ty\n", dialect{Null: `\N`, Escape: '\\'}, nil, table{{"a", "b"}, {"", "x\ty"}}},
+		{"no header", "a.csv", "1,x\n2,y\n", dialect{Header: "none"}, nil, table{{"column_1", "column_2"}, {"1", "x"}, {"2", "y"}}},
+		{"no header and fields", "a.csv", "1,x\n2,y\n", dialect{Header: "none"}, []string{"id", "name"}, table{{"id", "name"}, {"1", "x"}, {"2", "y"}}},
+		{"header further down", "a.csv", "A \"report,\n\n;;;;\na;b\n1,5;2\n", dialect{HeaderRows: []int{4}}, nil, table{{"a", "b"}, {"1,5", "2"}}},
+		{"header of several lines", "a.csv", "size,,colour\n(cm),(in),\n-,-,-\nmin,max,\n1,2,red\n", dialect{HeaderRows: []int{1, 2, 4}, HeaderJoin: "_"}, nil,
+			table{{"size_(cm)_min", "(in)_max", "colour"}, {"1", "2", "red"}}},
+		{"property", "a.json", `{"meta":[{"x":1}],"result":{"items":[{"a":1}],"more":[{"y":2}]}}`, dialect{Table: "result.items"}, nil, table{{"a"}, {"1"}}},
+		{"property with a dot in it", "a.json", `{"a.b":[{"c":1}]}`, dialect{Table: "a.b"}, nil, table{{"c"}, {"1"}}},
+		{"keys", "a.json", `[[1,"x"],[2]]`, dialect{ItemKeys: []string{"id", "name"}}, nil, table{{"id", "name"}, {"1", "x"}, {"2", ""}}},
+		{"property and keys", "a.json", `{"columns":["id"],"data":[[1],[2]]}`, dialect{Table: "data", ItemKeys: []string{"id"}}, nil, table{{"id"}, {"1"}, {"2"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,16 +70,16 @@ func TestDialect_Refuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, file, in string
-		dialect        ingest.Dialect
+		dialect        dialect
 		want           string
 	}{
-		{"doubled quotes that are none", "a.csv", "a\n\"x\"\"y\"\n", ingest.Dialect{NoDoubleQuote: true}, "line 2: text follows the closing quote of a value"},
-		{"header behind the end", "a.csv", "a\n1\n", ingest.Dialect{HeaderRows: []int{5}}, "no line 5, which names the columns; the file has 2"},
-		{"header in a blank line", "a.csv", "a\n\nb\n", ingest.Dialect{HeaderRows: []int{2}}, "line 2, which names the columns, is blank"},
-		{"longer than the first record", "a.csv", "1,2\n1,2,3\n", ingest.Dialect{Header: "none"}, "line 2: there are 3 values but the first record has 2 columns"},
-		{"no such property", "a.json", `{"data":[{"a":1}],"n":{"x":1}}`, ingest.Dialect{Table: "rows"}, `no table "rows"; members: "data", "n"`},
-		{"property that is no array", "a.json", `{"data":{"a":1}}`, ingest.Dialect{Table: "data"}, `record 1, line 1: '1' instead of an object`},
-		{"property of an array", "a.json", `[{"a":1}]`, ingest.Dialect{Table: "data"}, `line 1: the file begins with an array and has no table "data"`},
+		{"doubled quotes that are none", "a.csv", "a\n\"x\"\"y\"\n", dialect{NoDoubleQuote: true}, "line 2: text follows the closing quote of a value"},
+		{"header behind the end", "a.csv", "a\n1\n", dialect{HeaderRows: []int{5}}, "no line 5, which names the columns; the file has 2"},
+		{"header in a blank line", "a.csv", "a\n\nb\n", dialect{HeaderRows: []int{2}}, "line 2, which names the columns, is blank"},
+		{"longer than the first record", "a.csv", "1,2\n1,2,3\n", dialect{Header: "none"}, "line 2: there are 3 values but the first record has 2 columns"},
+		{"no such property", "a.json", `{"data":[{"a":1}],"n":{"x":1}}`, dialect{Table: "rows"}, `no table "rows"; members: "data", "n"`},
+		{"property that is no array", "a.json", `{"data":{"a":1}}`, dialect{Table: "data"}, `record 1, line 1: '1' instead of an object`},
+		{"property of an array", "a.json", `[{"a":1}]`, dialect{Table: "data"}, `line 1: the file begins with an array and has no table "data"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestEncoding(t *testing.T) {
 				in = "a\n" + in
 			}
 			path := writeFile(t, t.TempDir(), "a.csv", in)
-			got, _, err := read(t, ingest.Source{Path: path, Encoding: tt.encoding})
+			got, _, err := read(t, ingest.Source{Path: path, Dialect: dialect{Encoding: tt.encoding}})
 			if tt.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), path+": "+tt.err) || herb.CodeOf(err) != herb.CodeInvalid {
 					t.Errorf("got error %v, want %s", err, tt.err)
@@ -145,7 +145,7 @@ func TestEncoding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(rows{{"a"}, {tt.want}}, got); diff != "" {
+			if diff := cmp.Diff(table{{"a"}, {tt.want}}, got); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
 		})
@@ -160,16 +160,16 @@ func TestParts(t *testing.T) {
 	tests := []struct {
 		name    string
 		src     ingest.Source
-		want    rows
+		want    table
 		wantErr string
 	}{
 		{name: "three files", src: ingest.Source{Path: first, Parts: []string{part("2.csv", "a,b\r\n2,y"), part("3.csv.gz", gzipped("a;b\n3,5;z\n"))}},
-			want: rows{{"a", "b"}, {"1", "x"}, {"2", "y"}, {"3,5", "z"}}},
-		{name: "each in its encoding", src: ingest.Source{Path: first, Parts: []string{part("4.csv", "a,b\n2,\xE9\n")}}, want: rows{{"a", "b"}, {"1", "x"}, {"2", "é"}}},
-		{name: "no header", src: ingest.Source{Path: part("5.csv", "1,2\n"), Parts: []string{part("6.csv", "3\n")}, Dialect: ingest.Dialect{Header: "none"}},
-			want: rows{{"column_1", "column_2"}, {"1", "2"}, {"3", ""}}},
+			want: table{{"a", "b"}, {"1", "x"}, {"2", "y"}, {"3,5", "z"}}},
+		{name: "each in its encoding", src: ingest.Source{Path: first, Parts: []string{part("4.csv", "a,b\n2,\xE9\n")}}, want: table{{"a", "b"}, {"1", "x"}, {"2", "é"}}},
+		{name: "no header", src: ingest.Source{Path: part("5.csv", "1,2\n"), Parts: []string{part("6.csv", "3\n")}, Dialect: dialect{Header: "none"}},
+			want: table{{"column_1", "column_2"}, {"1", "2"}, {"3", ""}}},
 		{name: "JSON", src: ingest.Source{Path: part("7.json", `[{"a":1,"b":2}]`), Parts: []string{part("8.json", `{"data":[{"b":3,"c":4}]}`)}},
-			want: rows{{"a", "b", "c"}, {"1", "2", ""}, {"", "3", "4"}}},
+			want: table{{"a", "b", "c"}, {"1", "2", ""}, {"", "3", "4"}}},
 		{name: "other columns", src: ingest.Source{Path: first, Parts: []string{part("9.csv", "a,c\n2,y\n")}},
 			wantErr: filepath.Join(dir, "9.csv") + `: column 2 is "c", and "b" in ` + first + "; all parts must have the same columns in the same order"},
 		{name: "fewer columns", src: ingest.Source{Path: first, Parts: []string{part("10.csv", "a\n2\n")}},
@@ -180,9 +180,9 @@ func TestParts(t *testing.T) {
 			wantErr: filepath.Join(dir, "12.csv") + ": line 2: there are 3 values"},
 		{name: "not there", src: ingest.Source{Path: first, Parts: []string{filepath.Join(dir, "none.csv")}},
 			wantErr: filepath.Join(dir, "none.csv") + ": no such file or directory"},
-		{name: "inline objects", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1.50},{"a":null}]`)}, want: rows{{"a"}, {"1.50"}, {""}}},
-		{name: "inline arrays", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[["a","b"],[1,"x"]]`)}, want: rows{{"a", "b"}, {"1", "x"}}},
-		{name: "inline text", src: ingest.Source{Path: "datapackage.yaml", Format: ingest.FormatCSV, Inline: []byte(`"a;b\n1;\"x\ny\""`)}, want: rows{{"a", "b"}, {"1", "x\ny"}}},
+		{name: "inline objects", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1.50},{"a":null}]`)}, want: table{{"a"}, {"1.50"}, {""}}},
+		{name: "inline arrays", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[["a","b"],[1,"x"]]`)}, want: table{{"a", "b"}, {"1", "x"}}},
+		{name: "inline text", src: ingest.Source{Path: "datapackage.yaml", Format: "csv", Inline: []byte(`"a;b\n1;\"x\ny\""`)}, want: table{{"a", "b"}, {"1", "x\ny"}}},
 		{name: "inline nonsense", src: ingest.Source{Path: "datapackage.json", Inline: []byte(`[{"a":1},2]`)}, wantErr: "datapackage.json: record 2, line 1: '2'"},
 	}
 	hashes := map[string]string{}
@@ -220,7 +220,7 @@ func TestSpool(t *testing.T) {
 		return len(entries)
 	}
 	ref := herb.Ref{Namespace: "a", Name: "b"}
-	for in, want := range map[string]rows{
+	for in, want := range map[string]table{
 		"a,b\n1,2\n":           {{"a", "b"}, {"1", "2"}},
 		gzipped("{\"a\":1}\n"): {{"a"}, {"1"}},
 	} {

@@ -5,48 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 )
-
-// nameColumns gives every column a name of its own: column_3 where the third has none, name_2, name_3 … where a name is
-// repeated. A name that a column has from the file is never given to another.
-func nameColumns(names []string) []string {
-	used := make(map[string]bool, len(names)) // by the file, or given here
-	for _, n := range names {
-		used[n] = true
-	}
-	out := make([]string, len(names))
-	kept := make(map[string]bool, len(names)) // names from the file that their first column has got
-	count := map[string]int{}                 // where the numbering of a repeated name has got to
-	for i, name := range names {
-		if name != "" && !kept[name] {
-			kept[name] = true
-			out[i] = name
-			continue
-		}
-		base := name
-		if base == "" {
-			base = "column_" + strconv.Itoa(i+1)
-			if !used[base] {
-				used[base] = true
-				out[i] = base
-				continue
-			}
-		}
-		n := max(count[base]+1, 2)
-		for used[base+"_"+strconv.Itoa(n)] {
-			n++
-		}
-		count[base] = n
-		out[i] = base + "_" + strconv.Itoa(n)
-		used[out[i]] = true
-	}
-	return out
-}
 
 // exposure assigns the columns of a file to the fields of a dataset.
 type exposure struct {
@@ -81,9 +44,7 @@ func newExposure(src Source, columns []string, keyed bool, s *profile.Survey) (*
 		}
 	}
 	for k, f := range e.settings {
-		schema := f.Schema
-		schema.Type = string(f.Type)
-		p, err := s.Field(min(e.pick[k], len(columns)+k), schema)
+		p, err := s.Field(min(e.pick[k], len(columns)+k), f.Schema)
 		if err != nil {
 			return nil, fieldError(f.Name, err)
 		}
@@ -103,7 +64,7 @@ func fieldError(name string, err error) error {
 // fields returns the fields and the reports of their columns, after the last row. types are those that the files declare.
 func (e *exposure) fields(types []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	for k, s := range e.settings {
-		column, declared := s.column(), herb.Type("")
+		column, declared := s.Column(), herb.Type("")
 		if at := e.pick[k]; at < len(e.columns) {
 			column, declared = e.columns[at], types[at].Type
 		}

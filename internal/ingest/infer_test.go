@@ -78,13 +78,13 @@ func TestFieldSettings(t *testing.T) {
 	table := inspect(t, ingest.Source{
 		Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: path, Title: "T", Description: "D", Access: herb.AccessKey,
 		Fields: []ingest.FieldSetting{
-			{Name: "cost", From: "price", Type: herb.TypeNumber, Schema: profile.Schema{GroupChar: ","}, Title: "Cost", Description: "of one"},
+			{Name: "cost", From: "price", Schema: profile.Schema{Type: "number", GroupChar: ","}, Title: "Cost", Description: "of one"},
 			{Name: "id", Sortable: new(false), Searchable: new(true)},
-			{Name: "day", Type: herb.TypeDate, Missing: []string{"soon"}},
-			{Name: "code", From: "id", Type: herb.TypeText},
-			{Name: "link", From: "url", Type: herb.TypeText, Filterable: new(false)},
+			{Name: "day", Schema: profile.Schema{Type: "date"}, Missing: []string{"soon"}},
+			{Name: "code", From: "id", Schema: profile.Schema{Type: "string"}},
+			{Name: "link", From: "url", Schema: profile.Schema{Type: "string"}, Filterable: new(false)},
 			{Name: "words", From: "tags"},
-			{Name: "url", Type: herb.TypeList},
+			{Name: "url", Schema: profile.Schema{Type: "list"}},
 		},
 	})
 	d := table.Dataset()
@@ -134,14 +134,12 @@ func TestFieldSettings_Refused(t *testing.T) {
 		{"nothing like it", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "weather"}}},
 			`: field "weather": there is no column "weather"; columns: id, price`},
 		{"the same name twice", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "id", From: "price"}}},
-			`: field "id" is configured twice; give each field a name of its own`},
+			`: two fields are named "id"; give each field a name of its own`},
 		{"no name", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{From: "id"}}}, `: field 1 has no name; give each field a name`},
-		{"type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: "int"}}},
-			`: unknown type "int"; choose text, number, date, datetime, boolean or list`},
-		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: herb.TypeDate}}}, `: field "id": "1" (line 2) is not a date`},
+		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: profile.Schema{Type: "date"}}}}, `: field "id": "1" (line 2) is not a date`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
 		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, `},
-		{"delimiter", ingest.Source{Path: csv, Dialect: ingest.Dialect{Delimiter: '"'}},
+		{"delimiter", ingest.Source{Path: csv, Dialect: dialect{Delimiter: '"'}},
 			`: "\"" cannot separate values; choose one ASCII character that is no quote and no line end`},
 	}
 	for _, tt := range tests {
@@ -158,7 +156,7 @@ func TestFieldSettings_Refused(t *testing.T) {
 func TestFieldSettings_NoRecords(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.json", "[]")
-	d := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "id", Type: herb.TypeNumber}}}).Dataset()
+	d := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "id", Schema: profile.Schema{Type: "number"}}}}).Dataset()
 	want := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 	if diff := cmp.Diff(want, d.Fields); diff != "" {
 		t.Errorf("fields of a file without records (-want +got):\n%s", diff)

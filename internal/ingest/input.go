@@ -3,26 +3,20 @@ package ingest
 import (
 	"context"
 	"io"
-	"os"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/source"
 )
 
 // standardInput is the name of standard input in messages.
 const standardInput = "standard input"
 
-// Input is content without a path, in an unnamed temporary file.
-type Input struct {
-	file *os.File
-	size int64
-}
-
 // Spool copies a reader, such as standard input, to an unnamed temporary file and returns it as a source. Its format is
 // detected by its content if the caller does not set one. remove releases the file; after an error there is none. When
 // ctx ends, Spool returns without waiting for the reader. opts.Progress is called without a size.
 func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
-	if err := checkReserved(standardInput, ref); err != nil {
+	if err := source.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
 	pr, pw := io.Pipe()
@@ -35,7 +29,7 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 	counted := &progressReader{r: pr, report: opts.Progress}
 	f, err := file.TempCopy(ctx, opts.Temp, counted)
 	if err != nil {
-		return Source{}, nil, located(standardInput, err)
+		return Source{}, nil, source.Located(standardInput, err)
 	}
-	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: &Input{f, counted.read}}, f.Close, nil
+	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: &source.Input{Content: f, Size: counted.read}}, f.Close, nil
 }

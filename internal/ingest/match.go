@@ -35,7 +35,7 @@ func match(src Source, columns []string, keyed bool) (pick []int, notes []string
 			if step > 0 && pick[k] >= 0 {
 				continue
 			}
-			i, ok := position[key(f.column())]
+			i, ok := position[key(f.Column())]
 			if !ok {
 				i = -1
 			}
@@ -73,7 +73,7 @@ func byPlace(src Source, columns []string, pick []int, keyed bool) bool {
 		return false
 	}
 	for k, i := range pick {
-		if i >= 0 && i != k || src.Fields[k].column() != src.Fields[k].Name {
+		if i >= 0 && i != k || src.Fields[k].Column() != src.Fields[k].Name {
 			return false
 		}
 	}
@@ -144,8 +144,8 @@ func enumerate(names []string) string {
 
 func missingColumn(s FieldSetting, columns []string) error {
 	hint := ";"
-	if c, ok := text.Closest(s.column(), columns); ok {
+	if c, ok := text.Closest(s.Column(), columns); ok {
 		hint = fmt.Sprintf("; did you mean %q?", c)
 	}
-	return herb.Invalidf("field %q: there is no column %q%s columns: %s", s.Name, s.column(), hint, enumerate(columns))
+	return herb.Invalidf("field %q: there is no column %q%s columns: %s", s.Name, s.Column(), hint, enumerate(columns))
 }

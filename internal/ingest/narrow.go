@@ -30,14 +30,9 @@ type condition struct {
 	values map[string]bool
 }
 
-// narrows reports whether the settings exclude rows or cells.
-func (s Source) narrows() bool {
-	return len(s.Include) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
-}
-
 // newNarrower resolves the settings of a source against its columns. It returns nil if they narrow nothing.
 func newNarrower(src Source, columns []string, keyed bool) (*narrower, error) {
-	if !src.narrows() || len(columns) == 0 {
+	if !src.Narrows() || len(columns) == 0 {
 		return nil, nil
 	}
 	n := &narrower{missing: make([]map[string]bool, len(columns)), removed: make([]herb.ColumnCells, len(columns))}

@@ -5,16 +5,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // pass reads the files of a source once, one after the other, as one table. The rows go to a spill file while they are
@@ -48,47 +47,14 @@ type columnKey struct {
 	nth  int
 }
 
-// files returns the paths of a source.
-func (s Source) files() []string { return append([]string{s.Path}, s.Parts...) }
-
-// name returns the name of a file of the source in messages.
-func (s Source) name(i int) string {
-	if i == 0 && s.Called != "" {
-		return s.Called
-	}
-	return s.files()[i]
-}
-
-// dir opens the folder that the files of a source must not lead out of. The caller closes it.
-func (s Source) dir() (file.Dir, error) {
-	if s.Root == "" {
-		return file.Dir{}, nil
-	}
-	top, err := file.OpenDir(s.Root)
-	if err != nil || s.Base == "" {
-		return top, err
-	}
-	defer top.Close()
-	return top.Sub(filepath.Join(s.Root, s.Base))
-}
-
-// inline returns the records that the source has in place of a file: JSON, or the text that a JSON string holds.
-func (s Source) inline() []byte {
-	var text string
-	if err := json.Unmarshal(s.Inline, &text); err == nil {
-		return []byte(text)
-	}
-	return s.Inline
-}
-
 // read reads all files. After an error, the pass holds nothing.
 func read(ctx context.Context, src Source, opts Options, formats []rows.Format) (p *pass, err error) {
 	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
-	if p.dir, err = src.dir(); err != nil {
+	if p.dir, err = src.OpenDir(); err != nil {
 		return nil, err
 	}
 	defer p.dir.Close()
-	files := src.files()
+	files := src.Files()
 	if src.Inline != nil || src.Input != nil {
 		files = files[:1]
 	}
@@ -115,10 +81,10 @@ func (p *pass) measure(i int) error {
 		p.size = int64(len(p.src.Inline))
 		return nil
 	case p.src.Input != nil:
-		p.size = p.src.Input.size
+		p.size = p.src.Input.Size
 		return nil
 	}
-	info, err := p.dir.Stat(p.src.files()[i])
+	info, err := p.dir.Stat(p.src.Files()[i])
 	if err == nil {
 		p.size += info.Size()
 	}
@@ -133,27 +99,27 @@ func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
 	}
 	switch {
 	case p.src.Inline != nil:
-		content := p.src.inline()
+		content := p.src.InlineContent()
 		return file.New(ctx, "", bytes.NewReader(content), int64(len(content)), o)
 	case p.src.Input != nil:
-		return file.New(ctx, "", p.src.Input.file, p.src.Input.size, o)
+		return file.New(ctx, "", p.src.Input.Content, p.src.Input.Size, o)
 	}
-	return file.Open(ctx, p.src.files()[i], o)
+	return file.Open(ctx, p.src.Files()[i], o)
 }
 
 // readFile reads one file. Its errors name it.
 func (p *pass) readFile(ctx context.Context, i int) error {
 	f, err := p.open(ctx, i)
 	if err != nil {
-		return located(p.src.name(i), err)
+		return source.Located(p.src.Name(i), err)
 	}
 	defer f.Close()
 	if err := p.readRows(ctx, f, i); err != nil {
-		return located(p.src.name(i), cause(f, err))
+		return source.Located(p.src.Name(i), cause(f, err))
 	}
 	sum, err := f.Sum()
 	if err != nil {
-		return located(p.src.name(i), err)
+		return source.Located(p.src.Name(i), err)
 	}
 	p.sums = append(p.sums, sum)
 	p.before += f.Size()
@@ -180,7 +146,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	defer r.Close()
 	where := r.Position
 	if i > 0 {
-		where = func() string { return p.src.name(i) + ", " + r.Position() }
+		where = func() string { return p.src.Name(i) + ", " + r.Position() }
 	}
 	for {
 		cells, err := r.Next()
@@ -208,17 +174,16 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 
 // start opens the rows of a file within its budget.
 func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error) {
-	format, note, err := f.Detect(p.formats, string(p.src.Format))
+	format, note, err := f.Detect(p.formats, p.src.Format)
 	if err != nil {
 		return nil, err
 	}
 	p.note(i, note)
 	if i > 0 && p.format.Name != format.Name {
-		return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name, p.src.name(0), p.format.Name)
+		return nil, herb.Invalidf("the file is %s while %s is %s; all parts must have the same format", format.Name, p.src.Name(0), p.format.Name)
 	}
 	p.format = format
 	o := p.src.Dialect
-	o.Encoding = p.src.Encoding
 	if o.Names == nil && i == 0 {
 		for _, s := range p.src.Fields {
 			o.Names = append(o.Names, s.From)
@@ -245,12 +210,12 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 
 // openView makes a view of the rows while they are read, unless settings are about columns that may still be unknown.
 func (p *pass) openView(r rows.Rows) {
-	if len(p.src.Fields) == 0 && !p.src.narrows() {
+	if len(p.src.Fields) == 0 && !p.src.Narrows() {
 		p.view = &view{survey: profile.New()}
 	} else if !p.format.Keyed {
 		src := p.src
 		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
-		p.view, _ = newView(src, nameColumns(columnNames(r.Columns())), false) // an error may be about a column that a later row adds
+		p.view, _ = newView(src, source.UniqueNames(columnNames(r.Columns())), false) // an error may be about a column that a later row adds
 	}
 }
 
@@ -266,7 +231,7 @@ func columnNames(columns []rows.Column) []string {
 // compareColumns fails if the columns of a part are not those of the first file. Columns without a name at the end are
 // not compared: they come from rows that are wider than the header.
 func (p *pass) compareColumns(columns []rows.Column) error {
-	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.name(0)
+	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.Name(0)
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
@@ -359,7 +324,7 @@ func (p *pass) note(i int, s string) {
 		return
 	}
 	if len(p.src.Parts) > 0 {
-		s = p.src.name(i) + ": " + s
+		s = p.src.Name(i) + ": " + s
 	}
 	p.notes = append(p.notes, s)
 }
@@ -378,7 +343,7 @@ func (p *pass) hash() [sha256.Size]byte {
 
 // finishView completes the view, from the spill file if it could not be made while the rows were read.
 func (p *pass) finishView(ctx context.Context) (*view, error) {
-	names := nameColumns(columnNames(p.columns))
+	names := source.UniqueNames(columnNames(p.columns))
 	v := p.view
 	var err error
 	switch {

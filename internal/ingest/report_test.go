@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/profile"
 )
 
 func TestReport(t *testing.T) {
@@ -16,7 +17,7 @@ func TestReport(t *testing.T) {
 	src := ingest.Source{
 		Path: writeFile(t, t.TempDir(), "x.csv", "id;Tags;secret;naïve\n1;a,b;x;été\n2;;y;a\n3;c;z;植物園の木\n"),
 		Fields: []ingest.FieldSetting{
-			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Type: herb.TypeText},
+			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Schema: profile.Schema{Type: "string"}},
 		},
 	}
 	table := inspect(t, src)

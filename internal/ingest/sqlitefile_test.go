@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 )
 
@@ -126,65 +125,12 @@ func TestBinary_Progress(t *testing.T) {
 	}
 }
 
-func TestDiscover_Parts(t *testing.T) {
-	t.Parallel()
-	many := database(t, "many.db", `CREATE TABLE "Plant List" (a)`, `CREATE TABLE beds (a)`, `CREATE VIEW v AS SELECT 1 AS x`)
-	dir := filepath.Dir(many)
-	writeFile(t, dir, "Thumbs.db", "something else")
-	writeFile(t, dir, "odd#name.csv", "a\n1\n")
-	writeFile(t, dir, "book.xlsx", "read later")
-	one := database(t, "one.sqlite3", `CREATE TABLE t (a)`)
-	render := func(sources []ingest.Source) (out []string) {
-		for _, s := range sources {
-			out = append(out, fmt.Sprintf("%s %s %s%s", s.Ref, filepath.Base(s.Path), "", s.Dialect.Table))
-		}
-		return out
-	}
-	for _, c := range []struct {
-		name, path string
-		want       []string
-		problem    string
-	}{
-		{"each table", many, []string{"garden/beds many.db beds", "garden/plant-list many.db Plant List"}, ""},
-		{"one table by the name of the file", one, []string{"garden/one one.sqlite3 "}, ""},
-		{"a table", many + "#beds", []string{"garden/beds many.db beds"}, ""},
-		{"a view", many + "#v", []string{"garden/v many.db v"}, ""},
-		{"a sheet", dir + "/book.xlsx#Prices 2024", []string{"garden/book-prices-2024 book.xlsx Prices 2024"}, ""},
-		{"a file with # in its name", dir + "/odd#name.csv", []string{"garden/odd-name odd#name.csv "}, ""},
-		{"a folder", dir, []string{"garden/beds many.db beds", "garden/book book.xlsx ", "garden/odd-name odd#name.csv ", "garden/plant-list many.db Plant List"}, ""},
-		{"a part of CSV", dir + "/odd#name.csv#x", nil, dir + "/odd#name.csv has no parts, so remove #x; workbooks (.xlsx) and databases (.db) have parts"},
-		{"a part of a folder", dir + "#x", nil, dir + ` is a folder and has no part "x"; name a file, like ` + dir + "/file.db#table"},
-		{"a part of nothing", dir + "/none.db#x", nil, dir + "/none.db: no such file or directory"},
-		{"another database", dir + "/Thumbs.db", []string{"garden/thumbs Thumbs.db "}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			sources, err := ingest.Discover([]string{c.path})
-			if diff := cmp.Diff(c.want, render(sources)); diff != "" {
-				t.Errorf("error %v (-want +got):\n%s", err, diff)
-			}
-			if (err == nil) != (c.problem == "") || err != nil && err.Error() != c.problem {
-				t.Errorf("got error  %v\nwant error %s", err, c.problem)
-			}
-		})
-	}
-	src, err := ingest.As(many+"#beds", herb.Ref{Namespace: "n", Name: "d"})
-	if err != nil || src.Dialect.Table != "beds" || src.Path != many || src.Ref.Name != "d" {
-		t.Errorf("got %+v, error %v", src, err)
-	}
-	old := writeFile(t, dir, "old.xls", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
-	const want = ": the file is a legacy Office file (.xls); save it as .xlsx or CSV"
-	if _, err := ingest.Discover([]string{old}); err == nil || err.Error() != old+want {
-		t.Errorf("got error  %v\nwant error %s%s", err, old, want)
-	}
-}
-
 // TestBinary_Formats sees that the formats are known by their extensions.
 func TestBinary_Formats(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]ingest.Format{
-		"parquet": ingest.FormatParquet, "pq": ingest.FormatParquet, "XLSX": ingest.FormatXLSX, "xlsm": ingest.FormatXLSX,
-		"db": ingest.FormatSQLite, "sqlite": ingest.FormatSQLite, "sqlite3": ingest.FormatSQLite,
+	for name, want := range map[string]string{
+		"parquet": "parquet", "pq": "parquet", "XLSX": "xlsx", "xlsm": "xlsx",
+		"db": "sqlite", "sqlite": "sqlite", "sqlite3": "sqlite",
 	} {
 		if got, err := ingest.ParseFormat(name); got != want || err != nil {
 			t.Errorf("%s: got %s, error %v", name, got, err)

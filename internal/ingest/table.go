@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
 // Options configure how files are read. The zero value is valid.
@@ -40,17 +40,17 @@ type Table struct {
 
 // Inspect reads all files of a source. An error of herb.CodeInvalid describes what is wrong in the files or the settings.
 func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
-	src, err := src.settled()
+	src, err := src.Normalize(Formats())
 	if err != nil {
-		return nil, located(src.name(0), err)
+		return nil, source.Located(src.Name(0), err)
 	}
-	p, err := read(ctx, src, opts, formats())
+	p, err := read(ctx, src, opts, Formats())
 	if err != nil {
 		return nil, err
 	}
 	t, err := newTable(ctx, p)
 	if err != nil {
-		return nil, errors.Join(located(src.name(0), err), p.spill.Close())
+		return nil, errors.Join(source.Located(src.Name(0), err), p.spill.Close())
 	}
 	return t, nil
 }
@@ -58,7 +58,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 // newTable makes a table of what a pass read.
 func newTable(ctx context.Context, p *pass) (*Table, error) {
 	src := p.src
-	hash, err := src.hash(p.hash())
+	hash, err := src.Hash(p.hash())
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +115,13 @@ func (t *Table) Dataset() herb.Dataset {
 
 // Warnings returns notes for the publisher that do not prevent publication.
 func (t *Table) Warnings() []string { return slices.Clone(t.warnings) }
+
+// Source returns the source with the format and the options that were detected.
+func (t *Table) Source() Source {
+	s := t.src
+	s.Format, s.Dialect = t.format.Name, t.detected
+	return s
+}
 
 // Close releases the rows.
 func (t *Table) Close() error { return t.spill.Close() }
@@ -183,16 +190,4 @@ func (t *Table) record(cells [][]byte) herb.Record {
 		}
 	}
 	return rec
-}
-
-// located adds the path of the file to an error, unless the message begins with it.
-func located(path string, err error) error {
-	e, ok := errors.AsType[*herb.Error](err)
-	switch {
-	case !ok:
-		return fmt.Errorf("reading %s: %w", path, err)
-	case strings.HasPrefix(e.Message, path+":"):
-		return err
-	}
-	return herb.Wrap(e.Code, e.Err, "%s: %s", path, e.Message)
 }

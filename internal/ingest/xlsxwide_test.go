@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // tableOf returns what a source lists: the names of the fields, then the records.
@@ -70,7 +71,7 @@ func TestXLSX_RightOfHeader(t *testing.T) {
 		}, {
 			"a title above the header is no record", `<row r="1"><c r="D1"><v>2024</v></c></row>` + strings.ReplaceAll(header, `1"`, `2"`) +
 				`<row r="3"><c><v>1</v></c></row>`,
-			Source{Dialect: Dialect{HeaderRows: []int{2}}}, [][]string{{"a", "b"}, {"1", ""}}, nil,
+			Source{Dialect: rows.Options{HeaderRows: []int{2}}}, [][]string{{"a", "b"}, {"1", ""}}, nil,
 		}, {
 			"a schema that lists it", header + `<row r="2"><c><v>1</v></c></row><row r="2"><c r="C2"><v>3</v></c></row>`,
 			Source{Fields: []FieldSetting{{Name: "a"}, {Name: "x", From: "column_3"}}},

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 	"herbarium/internal/plants"
 	"herbarium/internal/web"
 )
@@ -110,11 +111,11 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 			return err
 		}
 	}
-	sources, err := ingest.Discover([]string{folder})
-	if err != nil {
+	set := discover.New(discover.Options{Formats: ingest.Formats()}).Discover(ctx, []string{folder})
+	if err := set.Err(); err != nil {
 		return err
 	}
-	for _, s := range sources {
+	for _, s := range set.Sources {
 		if out, err := l.data.Publish(ctx, s, app.PublishOptions{AllowBreaking: true}); err != nil {
 			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
 		}

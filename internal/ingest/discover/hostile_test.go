@@ -1,4 +1,4 @@
-package ingest_test
+package discover_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rows"
 )
 
 // TestHostile reads descriptors that are meant to harm. Each is refused in a few words, or read.
@@ -22,7 +22,7 @@ func TestHostile(t *testing.T) {
 		merges += fmt.Sprintf("%c: &%c {<<: [%s]}\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ","))
 	}
 	var fields, header []string
-	for i := range ingest.MaxColumns {
+	for i := range rows.MaxColumns {
 		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"integer"}`, i))
 		header = append(header, fmt.Sprintf("F%d", i))
 	}
@@ -47,19 +47,20 @@ func TestHostile(t *testing.T) {
 		{"one field more", "datapackage.json", resource(`"schema":{"fields":[` + strings.Join(append(fields, `{"name":"x"}`), ",") + `]}`),
 			"resources[0].schema.fields lists 10001 fields; at most 10000 are possible"},
 		{"names that lead out", "datapackage.json", `{"name":"../../etc","resources":[{"name":"../passwd","path":"a.csv"}]}`, ""},
-		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `no dataset can be named after ".."`},
+		{"a name of dots", "datapackage.json", `{"name":"n","resources":[{"name":"..","path":"a.csv"}]}`, `cannot name a dataset after ".."`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, "a.csv="+strings.Join(header, ",")+"\n1\n")
 			writeFile(t, dir, tt.file, tt.content)
-			sources, err := ingest.Discover([]string{dir})
+			set := find(t, dir)
+			sources, err := set.Sources, set.Err()
 			if tt.want == "" {
 				if err != nil || len(sources) != 1 || !herb.ValidName(sources[0].Ref.Namespace) || !herb.ValidName(sources[0].Ref.Name) {
 					t.Fatalf("got %d sources and error %v", len(sources), err)
 				}
-				if d := inspect(t, sources[0]).Dataset(); len(d.Fields) != ingest.MaxColumns {
-					t.Errorf("got %d fields", len(d.Fields))
+				if got, err := listing(t, sources[0]); err != nil || len(got[0]) != rows.MaxColumns {
+					t.Errorf("got %d rows, error %v", len(got), err)
 				}
 				return
 			}
@@ -85,18 +86,17 @@ func TestHostile_WrongTypes(t *testing.T) {
 	read := func(descriptor string) {
 		t.Helper()
 		writeFile(t, dir, "datapackage.json", descriptor)
-		sources, err := ingest.Discover([]string{dir})
-		_, failed := ingest.SplitSkipped(err)
-		for _, s := range sources {
+		set := find(t, dir)
+		for _, s := range set.Sources {
 			if s.Parts != nil || s.Inline != nil { // what the reader makes of the records is not of interest here
 				continue
 			}
-			s.Dialect = ingest.Dialect{}
-			if _, err := ingest.Inspect(t.Context(), s, ingest.Options{}); err != nil {
-				failed = append(failed, err)
+			s.Dialect = rows.Options{}
+			if _, err := listing(t, s); err != nil {
+				set.Fail(err)
 			}
 		}
-		for _, err := range failed {
+		for _, err := range set.Errors {
 			if c := herb.CodeOf(err); c != herb.CodeInvalid && c != herb.CodeNotFound || len(err.Error()) > 2000 {
 				t.Errorf("%s\ngives %v", descriptor, err)
 			}

@@ -1,4 +1,4 @@
-package ingest_test
+package discover_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
 )
 
 func link(t *testing.T, target, path string) {
@@ -48,11 +49,11 @@ func TestDiscover_Escape(t *testing.T) {
 				}
 			}
 			link(t, c.target, filepath.Join(dir, c.path))
-			sources, err := ingest.Discover([]string{dir})
-			if err == nil || !strings.Contains(err.Error(), "leads out of the folder") || !strings.Contains(err.Error(), filepath.Base(c.path)) {
+			set := find(t, dir)
+			if err := set.Err(); err == nil || !strings.Contains(err.Error(), "leads out of the folder") || !strings.Contains(err.Error(), filepath.Base(c.path)) {
 				t.Errorf("got error %v", err)
 			}
-			for _, s := range sources {
+			for _, s := range set.Sources {
 				if s.Ref.Name != "k" && s.Ref.Name != "secret" {
 					t.Errorf("%s is published from %s", s.Ref, s.Path)
 				}
@@ -64,20 +65,20 @@ func TestDiscover_Escape(t *testing.T) {
 // TestDiscover_InnerLinks follows links that stay in the folder, and a link that the user named.
 func TestDiscover_InnerLinks(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "data/real.txt=a\n1\n", "pub/x.csv=a\n2\n")
+	dir := layout(t, "data/real.txt=a,b\n1,2\n", "pub/x.csv=a\n2\n")
 	link(t, "../data/real.txt", filepath.Join(dir, "pub/y.csv"))
 	link(t, dir, filepath.Join(t.TempDir(), "named"))
-	sources, err := ingest.Discover([]string{dir})
-	if diff := cmp.Diff([]string{"pub/x pub/x.csv", "pub/y pub/y.csv"}, found(dir, sources)); diff != "" || err != nil {
-		t.Fatalf("error %v (-want +got):\n%s", err, diff)
+	set := find(t, dir)
+	if diff := cmp.Diff([]string{"data/real data/real.txt", "pub/x pub/x.csv", "pub/y pub/y.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
+		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
 	}
-	if rows, err := listing(t, sources[1]); err != nil || len(rows) != 2 {
+	if rows, err := listing(t, set.Sources[2]); err != nil || len(rows) != 2 {
 		t.Errorf("%v, %v", rows, err)
 	}
 	named := filepath.Join(t.TempDir(), "named.csv")
 	link(t, filepath.Join(dir, "pub/x.csv"), named)
-	if sources, err := ingest.Discover([]string{named}); err != nil || len(sources) != 1 {
-		t.Errorf("a link that is named: %v, %v", sources, err)
+	if set := find(t, named); set.Err() != nil || len(set.Sources) != 1 {
+		t.Errorf("a link that is named: %+v", set)
 	}
 }
 
@@ -85,7 +86,8 @@ func TestDiscover_InnerLinks(t *testing.T) {
 func TestInspect_SwappedLink(t *testing.T) {
 	t.Parallel()
 	outside := layout(t, "secret.csv=a\n1\n", "ns/x.csv=a\n1\n")
-	secret := database(t, "secret.db", `CREATE TABLE t (a)`)
+	secret := filepath.Join(t.TempDir(), "secret.db")
+	database(t, secret, `CREATE TABLE t (a)`)
 	for _, c := range []struct{ name, file, replaced, target string }{
 		{"a file", "ns/x.csv", "ns/x.csv", outside + "/secret.csv"},
 		{"a folder", "ns/x.csv", "ns", outside + "/ns"},
@@ -106,8 +108,8 @@ func TestInspect_SwappedLink(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			sources, err := ingest.Discover([]string{dir})
-			if err != nil {
+			set := find(t, dir)
+			if err := set.Err(); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, c.replaced)); err != nil {
@@ -115,7 +117,7 @@ func TestInspect_SwappedLink(t *testing.T) {
 			}
 			link(t, c.target, filepath.Join(dir, c.replaced))
 			tried := 0
-			for _, s := range sources {
+			for _, s := range set.Sources {
 				if s.Path != filepath.Join(dir, c.file) {
 					continue
 				}
@@ -141,41 +143,42 @@ func TestFinder_DataFolder(t *testing.T) {
 	link(t, "../herbarium-data/herbarium.csv", filepath.Join(dir, "pub/stolen.csv"))
 	outer := filepath.Join(t.TempDir(), "elsewhere")
 	link(t, data, outer)
-	f := ingest.Finder{Data: outer}
-	sources, err := f.Discover([]string{dir})
-	if diff := cmp.Diff([]string{"pub/x pub/x.csv"}, found(dir, sources)); diff != "" {
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Data: outer})
+	set := f.Discover(t.Context(), []string{dir})
+	if diff := cmp.Diff([]string{"pub/x pub/x.csv"}, refs(dir, set.Sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
-	skipped, failed := ingest.SplitSkipped(err)
-	if len(skipped) != 2 || !strings.Contains(skipped[1], "herbarium-data is the data folder of the program (--data), which is never published") {
-		t.Errorf("skipped: %q", skipped)
+	if len(set.Skipped) != 2 || set.Skipped[1].Path != data || !strings.Contains(set.Skipped[1].Reason, "data folder of the program") {
+		t.Errorf("skipped: %q", set.Skipped)
 	}
-	if len(failed) != 1 || !strings.Contains(failed[0].Error(), "pub/stolen.csv is in the data folder of the program") {
-		t.Errorf("failed: %v", failed)
-	}
+	checkMessages(t, []string{"pub/stolen.csv is in the data folder of the program"}, messages(dir, set.Errors))
 	for _, path := range []string{
 		data, data + "/herbarium.csv", data + "/versions", data + "/../herbarium-data/versions/v.csv", dir + "/alias", dir + "/alias/herbarium.csv",
 		outer, outer + "/herbarium.csv", dir + "/pub/stolen.csv", data + "/herbarium.csv#part",
 	} {
-		sources, err := f.Discover([]string{path})
-		if len(sources) > 0 || herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
-			t.Errorf("%s: got %v and error %v", path, sources, err)
+		set := f.Discover(t.Context(), []string{path})
+		if err := set.Err(); len(set.Sources) > 0 || herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
+			t.Errorf("%s: got %+v", path, set)
 		}
-		if _, err := f.As(path, herb.Ref{Namespace: "a", Name: "b"}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
+		if _, err := f.As(t.Context(), path, herb.Ref{Namespace: "a", Name: "b"}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "is in the data folder of the program") {
 			t.Errorf("%s as a/b: got error %v", path, err)
 		}
 	}
 }
 
-// TestSQLite_InFolder reads databases that were found in a folder, one with a write-ahead log, and leaves nothing behind.
-func TestSQLite_InFolder(t *testing.T) {
+// TestDiscover_Database reads a database in a folder.
+func TestDiscover_Database(t *testing.T) {
 	t.Parallel()
-	path := database(t, "x.db", `CREATE TABLE t (a)`, `INSERT INTO t VALUES (1), (2)`)
-	sources, err := ingest.Discover([]string{filepath.Dir(path)})
-	if err != nil || len(sources) != 1 || sources[0].Root == "" {
-		t.Fatalf("got %+v, error %v", sources, err)
+	dir := layout(t)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if rows, err := listing(t, sources[0]); err != nil || len(rows) != 3 {
+	database(t, filepath.Join(dir, "x.db"), `CREATE TABLE t (a)`, `INSERT INTO t VALUES (1), (2)`)
+	set := find(t, dir)
+	if set.Err() != nil || len(set.Sources) != 1 || set.Sources[0].Root == "" {
+		t.Fatalf("got %+v", set)
+	}
+	if rows, err := listing(t, set.Sources[0]); err != nil || len(rows) != 3 {
 		t.Errorf("got %q, error %v", rows, err)
 	}
 }

@@ -1,11 +1,12 @@
-package ingest_test
+package describe_test
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,18 +17,59 @@ import (
 	"herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
 )
+
+func newFinder() *discover.Finder {
+	return discover.New(discover.Options{Formats: ingest.Formats(), SkipEmptyDescriptors: true})
+}
+
+func describePath(t *testing.T, path string) (*describe.Description, error) {
+	t.Helper()
+	return describe.Path(t.Context(), path, newFinder(), ingest.Options{})
+}
+
+// find returns the sources at a path.
+func find(t *testing.T, path string) []source.Source {
+	t.Helper()
+	set := newFinder().Discover(t.Context(), []string{path})
+	if err := set.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return set.Sources
+}
+
+func writeFile(t *testing.T, dir, name, content string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// layout writes files, given as name=content, and returns their folder.
+func layout(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "root")
+	for _, f := range files {
+		name, content, _ := strings.Cut(f, "=")
+		writeFile(t, dir, name, content)
+	}
+	return dir
+}
 
 // listings reads everything there is to publish at a path: per dataset its fields, without titles, and its records.
 func listings(t *testing.T, path string) map[string][]string {
 	t.Helper()
-	sources, err := ingest.Discover([]string{path})
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string][]string{}
-	for _, s := range sources {
-		table := inspect(t, s)
+	for _, s := range find(t, path) {
+		table, err := ingest.Inspect(t.Context(), s, ingest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
 		fields := table.Dataset().Fields
 		for i := range fields {
 			fields[i].Title = ""
@@ -36,7 +78,14 @@ func listings(t *testing.T, path string) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[s.Ref.String()] = append([]string{string(head)}, recordsOf(t, table)...)
+		rows := []string{string(head)}
+		for r, err := range table.Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, fmt.Sprintf("%q", []string(r)))
+		}
+		out[s.Ref.String()] = rows
 	}
 	return out
 }
@@ -44,8 +93,8 @@ func listings(t *testing.T, path string) map[string][]string {
 // TestDescribe publishes what describe wrote, and compares the listings with those of the files alone.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	dirs := map[string]string{"garden": "../../examples/garden"}
-	odd, err := filepath.Glob("testdata/odd/*")
+	dirs := map[string]string{"garden": "../../../examples/garden"}
+	odd, err := filepath.Glob("../testdata/odd/*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +113,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := listings(t, dir)
-			d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+			d, err := describePath(t, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +143,7 @@ func TestDescribe(t *testing.T) {
 func TestDescribe_Content(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, "sub/unit_prices.csv=itemId;net price\n1;2.50\n2;3\n", "x.csv=a,b\n1,\n", "datapackage.json=", "bad.csv=\"a\n")
-	d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+	d, err := describePath(t, dir)
 	if err == nil || !strings.Contains(err.Error(), "bad.csv: line 1: the quote opened here is never closed") {
 		t.Errorf("got error %v", err)
 	}
@@ -119,11 +168,11 @@ func TestDescribe_Content(t *testing.T) {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"none", "sub/none.csv"} {
-		if _, err := ingest.Describe(t.Context(), filepath.Join(dir, path), ingest.Options{}); herb.CodeOf(err) != herb.CodeNotFound {
+		if _, err := describePath(t, filepath.Join(dir, path)); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
-	if _, err := ingest.Describe(t.Context(), layout(t, "readme.md"), ingest.Options{}); err == nil {
+	if _, err := describePath(t, layout(t, "readme.md")); err == nil {
 		t.Error("nothing is described")
 	}
 }
@@ -136,7 +185,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
 		"herbarium":{"access":"key","order":"-when","include":{"s":["p","q"]},"goldens":[{"query":"","total":2,"first":{"no":"1"}}]}}]}`)
-	d, err := ingest.Describe(t.Context(), dir, ingest.Options{})
+	d, err := describePath(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,23 +193,17 @@ func TestDescribe_Descriptor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := ingest.Discover([]string{dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := find(t, dir)
 	writeFile(t, dir, "again.yaml", string(content))
-	got, err := ingest.Discover([]string{dir + "/again.yaml"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := find(t, dir+"/again.yaml")
 	// What was left to the values is written down, and the order in full.
 	want[0].Fields[0].Title, want[0].Fields[1].Title = "No", "When"
 	for i := range want[0].Fields {
 		f := &want[0].Fields[i]
-		f.Type = []herb.Type{herb.TypeNumber, herb.TypeDate}[i]
+		f.Schema.Type = []string{"number", "date"}[i]
 		f.Searchable, f.Filterable, f.Sortable = new(i == 0), new(true), new(true)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ingest.Source{}, "Descriptor")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor")); diff != "" {
 		t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 	}
 }
@@ -192,87 +235,5 @@ func valid(t *testing.T, descriptor []byte) {
 	}
 	if err := compiled(t).Validate(doc); err != nil {
 		t.Errorf("%v\n%s", err, descriptor)
-	}
-}
-
-// TestSchema holds the schema against the reader: both know the same members, and refuse the same settings.
-func TestSchema(t *testing.T) {
-	t.Parallel()
-	var schema struct {
-		Defs map[string]struct {
-			Properties           map[string]any
-			AdditionalProperties any
-		} `json:"$defs"`
-	}
-	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
-		t.Fatal(err)
-	}
-	for where, known := range ingest.Settings() {
-		def, ok := schema.Defs[where+"Settings"]
-		if !ok {
-			def = schema.Defs[where]
-		}
-		var got []string
-		for name := range def.Properties {
-			got = append(got, name)
-		}
-		slices.Sort(got)
-		slices.Sort(known)
-		if diff := cmp.Diff(known, got); diff != "" || def.AdditionalProperties != false {
-			t.Errorf("%s (-reader +schema): %v\n%s", where, def.AdditionalProperties, diff)
-		}
-	}
-	dir := layout(t, "a.csv=a,b\n1,2\n")
-	resource := func(s string) string { return `{"resources":[{"path":"a.csv",` + s + `}]}` }
-	own := func(s string) string { return resource(`"herbarium":{` + s + `}`) }
-	field := func(s string) string {
-		return resource(`"schema":{"fields":[{"name":"a","herbarium":{` + s + `}}]}`)
-	}
-	for _, tt := range []struct {
-		descriptor string
-		right      bool
-	}{
-		{resource(`"x":{"anything":1}`), true},
-		{resource(`"schema":{"fields":[{"name":"a","type":"number","x":[]}],"missingValues":[{"value":"NA"}]}`), true},
-		{`{"name":"n","herbarium":{"access":"key"},"resources":[{"path":["a.csv"]}]}`, true},
-		{`{"resources":[{"data":[{"a":1}]}]}`, true},
-		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"goldens":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
-		{own(`"order":{"field":"a","order":"desc"}`), true},
-		{own(`"goldens":[{"query":"","first":{"a":null}}]`), true},
-		{field(`"from":"b","searchable":true,"filterable":false,"sortable":true,"weight":10`), true},
-		{`{}`, false},
-		{`{"resources":[]}`, false},
-		{`{"resources":[{"name":"x"}]}`, false},
-		{`{"herbarium":{"order":"a"},"resources":[{"path":"a.csv"}]}`, false},
-		{own(`"access":"private"`), false},
-		{own(`"order":""`), false},
-		{own(`"order":"-"`), false},
-		{own(`"order":{"order":"asc"}`), false},
-		{own(`"order":{"field":"a","order":"up"}`), false},
-		{own(`"include":["a"]`), false},
-		{own(`"include":{"a":[]}`), false},
-		{own(`"include":{"a":{"b":1}}`), false},
-		{own(`"goldens":[{"total":1}]`), false},
-		{own(`"goldens":[{"query":"a"}]`), false},
-		{own(`"goldens":[{"query":"a","total":-1}]`), false},
-		{own(`"golden":[]`), false},
-		{field(`"weight":0`), false},
-		{field(`"weight":1.5`), false},
-		{field(`"weight":11`), false},
-		{field(`"searchable":"yes"`), false},
-		{field(`"column":"b"`), false},
-	} {
-		writeFile(t, dir, "datapackage.json", tt.descriptor)
-		_, err := ingest.Discover([]string{dir})
-		if read := err == nil; read != tt.right {
-			t.Errorf("%s\nread: %v", tt.descriptor, err)
-		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.descriptor))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiled(t).Validate(doc); (err == nil) != tt.right {
-			t.Errorf("%s\nby the schema: %v", tt.descriptor, err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package ingest
+package discover
 
 import (
 	"io/fs"

@@ -1,7 +1,6 @@
-package ingest_test
+package discover_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +11,13 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 )
 
-// TestWild reads packages written in the manner of those that are published, of all editions of the standard, and
+// TestPackage reads packages written in the manner of those that are published, of all editions of the standard, and
 // compares what is listed.
-func TestWild(t *testing.T) {
+func TestPackage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name       string
@@ -81,8 +82,7 @@ func TestWild(t *testing.T) {
 				"profile": "tabular-data-resource", "schema": "https://raw.example/deployments-table-schema.json"}]}`,
 			files: []string{"d.csv=id,lat\nx,52.1\n"},
 			want:  []string{`camera/deployments [id text|lat number] ["x" "52.1"]`},
-			notes: []string{"the schema at https://raw.example/deployments-table-schema.json is not fetched: every column is exposed, " +
-				"with the type of its values; to have it followed, download it beside the descriptor"},
+			notes: []string{"the schema at https://raw.example/deployments-table-schema.json is not fetched"},
 		}, {
 			name: "names that differ in blanks, marks and case",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
@@ -135,7 +135,7 @@ func TestWild(t *testing.T) {
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
 				{"name": "a", "type": "number", "decimalChar": ","}, {"name": "b", "type": "number", "groupChar": ".", "decimalChar": ","},
 				{"name": "c", "type": "integer", "bareNumber": false}, {"name": "d", "type": "date", "format": "%d.%m.%Y"},
-				{"name": "e", "type": "date", "format": "fmt:%Y-%m-%d"}, {"name": "f", "type": ["string", "null"]}]}}]}`,
+				{"name": "e", "type": "date", "format": "fmt:%Y-%m-%d"}, {"name": "f", "type": "any"}]}}]}`,
 			files: []string{"a.csv=a;b;c;d;e;f\n1,5;1.234;5 €;06.07.2024;2024-01-01;8\n"},
 			want:  []string{`n/a [a number|b number|c number|d date|e date|f number] ["1,5" "1.234" "5 €" "06.07.2024" "2024-01-01" "8"]`},
 		}, {
@@ -146,32 +146,26 @@ func TestWild(t *testing.T) {
 			files: []string{"ok.csv", "odd.csv", "logo.png", "map.zip"},
 			want:  []string{`mixed/odd [a number] ["1"]`, `mixed/ok [a number] ["1"]`},
 			notes: []string{
-				`resources[4].format is "xls", which is not known; it is read as csv`,
-				`skipped: datapackage.json: resources[0] (logo.png) is not published: neither its format nor its extension tells a table; ` +
-					`if it is one, give "format", one of ` + ingest.KnownFormats(),
-				`skipped: datapackage.json: resources[1].path is "map.zip", an archive; unpack it beside the descriptor and name the file ` +
-					`that was in it, or compress that with gzip or zstd`,
+				`resources[4].format is "xls"`, "skipped: resources[0] (logo.png) ", "skipped: resources[1] (map.zip) ",
 			},
-			problems: []string{`datapackage.json: resources[2].path is "https://data.example/far.csv", an address; ` +
-				`download the file into the folder of the descriptor and name it`},
+			problems: []string{`datapackage.json: resources[2].path is "https://data.example/far.csv", a URL`},
 		}, {
 			name: "files one folder below, and JSON that is no table",
 			descriptor: `{"name": "n", "resources": [{"name": "a", "path": "a.csv", "schema": {"fields": [{"name": "a", "herbarium": {}}]}},
 				{"name": "world", "path": "world.json", "format": "topojson"}]}`,
 			files: []string{"data/a.csv=a,hidden\n1,2\n", "data/world.json={}"},
 			want:  []string{`n/a [a number] ["1"]`},
-			notes: []string{`skipped: datapackage.json: resources[1] (world.json) is not published: neither its format nor its extension ` +
-				`tells a table; if it is one, give "format", one of ` + ingest.KnownFormats()},
+			notes: []string{"skipped: resources[1] (world.json) "},
 		}, {
 			name:       "resources of the same name",
 			descriptor: `{"name": "n", "resources": [{"name": "a b", "path": "a.csv"}, {"name": "A-B", "path": "b.csv"}, {"name": "c", "path": "b.csv"}]}`,
 			files:      []string{"a.csv", "b.csv"},
 			want:       []string{`n/c [a number] ["1"]`},
-			problems:   []string{"a.csv and b.csv would both be published as n/a-b; rename one, or publish it with --as namespace/dataset"},
+			problems:   []string{"a.csv and b.csv would both be published as n/a-b"},
 		}, {
 			name: "members of the wrong type where it does not matter",
 			descriptor: `{"name": 2024, "title": {"en": "T"}, "keywords": "none", "licenses": {}, "resources": [{"name": 7, "path": "a.csv",
-				"title": ["x"], "description": null, "bytes": "many", "schema": {"fields": [{"name": 1, "title": 5, "type": {}, "constraints": []}]}}]}`,
+				"title": ["x"], "description": null, "bytes": "many", "schema": {"fields": [{"name": 1, "title": 5, "constraints": []}]}}]}`,
 			files: []string{"a.csv=1\n2\n"},
 			want:  []string{`2024/7 [1 number] ["2"]`},
 		},
@@ -180,32 +174,26 @@ func TestWild(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := layout(t, append(tt.files, "datapackage.json="+tt.descriptor)...)
-			sources, err := ingest.Discover([]string{dir})
-			skipped, failed := ingest.SplitSkipped(err)
-			var got, notes, problems []string
-			for _, s := range sources {
+			set := find(t, dir)
+			var got, notes []string
+			for _, s := range set.Sources {
 				table, err := ingest.Inspect(t.Context(), s, ingest.Options{})
 				if err != nil {
-					failed = append(failed, err)
+					set.Fail(err)
 					continue
 				}
+				defer table.Close()
 				got = append(got, sketch(t, table))
 				notes = append(notes, table.Warnings()...)
 			}
-			for _, s := range skipped {
-				notes = append(notes, "skipped: "+strings.ReplaceAll(s, dir+"/", ""))
+			for _, s := range set.Skipped {
+				notes = append(notes, "skipped: "+s.Reason)
 			}
-			for _, err := range failed {
-				problems = append(problems, strings.ReplaceAll(err.Error(), dir+"/", ""))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("datasets (-want +got):\n%s", diff)
 			}
-			for _, c := range []struct {
-				what      string
-				want, got []string
-			}{{"datasets", tt.want, got}, {"notes", tt.notes, notes}, {"problems", tt.problems, problems}} {
-				if diff := cmp.Diff(c.want, c.got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", c.what, diff)
-				}
-			}
+			checkMessages(t, tt.notes, notes)
+			checkMessages(t, tt.problems, messages(dir, set.Errors))
 		})
 	}
 }
@@ -231,8 +219,8 @@ func sketch(t *testing.T, table *ingest.Table) string {
 	return fmt.Sprintf("%s %s[%s]", d.Ref, key, strings.Join(fields, "|"))
 }
 
-// TestWild_EverySetting reads each setting of a resource, from JSON and from YAML.
-func TestWild_EverySetting(t *testing.T) {
+// TestPackage_Settings reads each setting of a resource, from JSON and from YAML.
+func TestPackage_Settings(t *testing.T) {
 	t.Parallel()
 	const asJSON = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"encoding":"Latin-1","compression":"gz","mediatype":"text/csv",
 		"dialect":{"delimiter":";","quoteChar":"'","doubleQuote":false,"escapeChar":"\\","skipInitialSpace":true,"commentChar":"#","commentRows":[3],
@@ -258,22 +246,24 @@ resources:
 `
 	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
 		dir := layout(t, "a.csv", "b.csv", name+"="+descriptor)
-		got, err := ingest.Discover([]string{filepath.Join(dir, name)})
-		if err != nil {
+		set := find(t, filepath.Join(dir, name))
+		if err := set.Err(); err != nil {
 			t.Fatal(err)
 		}
+		got := set.Sources
 		got[0].Descriptor = nil
-		want := []ingest.Source{{
+		want := []source.Source{{
 			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, Parts: []string{dir + "/b.csv"},
-			Encoding: "iso-8859-1", Format: ingest.FormatCSV,
-			Dialect: ingest.Dialect{
+			Format: "csv",
+			Dialect: rows.Options{
+				Encoding:  "iso-8859-1",
 				Delimiter: ';', Quote: '\'', NoDoubleQuote: true, Escape: '\\', SkipInitialSpace: true, Comment: "#", CommentRows: []int{3},
 				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
 				TableNo: 2,
 			},
-			Fields: []ingest.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
+			Fields: []source.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
-			Include:      []ingest.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
+			Include:      []source.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
 			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -282,57 +272,26 @@ resources:
 	}
 }
 
-func TestWild_Dialects(t *testing.T) {
-	t.Parallel()
-	for written, want := range map[string]ingest.Dialect{
-		`{}`:                                {},
-		`{"header":false}`:                  {Header: "none"},
-		`{"header":false,"headerRows":[1]}`: {Header: "none"},
-		`{"headerRows":[1]}`:                {},
-		`{"headerRows":2}`:                  {HeaderRows: []int{2}},
-		`{"quoteChar":""}`:                  {NoQuote: true},
-		`{"quoteChar":"\""}`:                {},
-		`{"escapeChar":"\""}`:               {},
-		`{"escapeChar":""}`:                 {},
-		`{"escapeChar":null}`:               {},
-		`{"delimiter":"tab"}`:               {Delimiter: '\t'},
-		`{"delimiter":""}`:                  {},
-		`{"excel":{"sheet":2}}`:             {TableNo: 2},
-		`{"sheet":"Sheet 2"}`:               {Table: "Sheet 2"},
-		`{"json":{"keys":["a"]}}`:           {ItemKeys: []string{"a"}},
-		`{"sql":{"table":"t"}}`:             {Table: "t"},
-	} {
-		dir := layout(t, "a.csv", `datapackage.json={"name":"n","resources":[{"path":"a.csv","dialect":`+written+`}]}`)
-		got, err := ingest.Discover([]string{dir})
-		if err != nil {
-			t.Errorf("%s: %v", written, err)
-			continue
-		}
-		if diff := cmp.Diff(want, got[0].Dialect); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", written, diff)
-		}
-	}
-}
-
-func TestWild_Inline(t *testing.T) {
+func TestPackage_Inline(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		resource string
-		format   ingest.Format
+		format   string
 		inline   string
 		ref      string
 	}{
-		{`"data":[{"a":1.10,"b":[{"c":null}]}]`, ingest.FormatJSON, `[{"a":1.10,"b":[{"c":null}]}]`, "n/resource-1"},
-		{`"name":"x","data":[["a","b"],[1,"<&>"]]`, ingest.FormatJSON, `[["a","b"],[1,"<&>"]]`, "n/x"},
-		{`"name":"x","data":{"rows":[]}`, ingest.FormatJSON, `{"rows":[]}`, "n/x"},
-		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, ingest.FormatCSV, `"a,b\n1,2\n"`, "n/x"},
+		{`"data":[{"a":1.10,"b":[{"c":null}]}]`, "json", `[{"a":1.10,"b":[{"c":null}]}]`, "n/resource-1"},
+		{`"name":"x","data":[["a","b"],[1,"<&>"]]`, "json", `[["a","b"],[1,"<&>"]]`, "n/x"},
+		{`"name":"x","data":{"rows":[]}`, "json", `{"rows":[]}`, "n/x"},
+		{`"name":"x","format":"csv","data":"a,b\n1,2\n"`, "csv", `"a,b\n1,2\n"`, "n/x"},
 	} {
 		dir := layout(t, `datapackage.json={"name":"n","resources":[{`+tt.resource+`}]}`)
-		got, err := ingest.Discover([]string{dir})
-		if err != nil {
+		set := find(t, dir)
+		if err := set.Err(); err != nil {
 			t.Errorf("%s: %v", tt.resource, err)
 			continue
 		}
+		got := set.Sources
 		if s := got[0]; s.Format != tt.format || string(s.Inline) != tt.inline || s.Ref.String() != tt.ref || s.Path != dir+"/datapackage.json" {
 			t.Errorf("%s: got %s from %s, %s, %s", tt.resource, s.Ref, s.Path, s.Format, s.Inline)
 		}
@@ -342,45 +301,7 @@ func TestWild_Inline(t *testing.T) {
 	}
 }
 
-func TestWild_DescriptorIsKept(t *testing.T) {
-	t.Parallel()
-	const want = `{"package":{"name":"n","zeta":1.10,"alpha":{"big":12345678901234567890.0,"x":["<a>&",null,true]},"created":"2024-05-01"},` +
-		`"resource":{"path":"a.csv","bytes":00,"schema":{"fields":[{"name":"a","rdfType":"http://x.example/?a&b"}]},"herbarium":{"access":"open"}}}`
-	descriptor := func(s string) string {
-		dir := layout(t, "a.csv", s)
-		got, err := ingest.Discover([]string{dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		table := inspect(t, got[0])
-		if !json.Valid(table.Dataset().Descriptor) {
-			t.Errorf("not JSON: %s", table.Dataset().Descriptor)
-		}
-		return string(table.Dataset().Descriptor)
-	}
-	asJSON := descriptor(`datapackage.json={"name":"n","resources":[{"path":"a.csv","bytes":10,
-		"schema":{"fields":[{"name":"a","rdfType":"http://x.example/?a&b"}]},
-		"herbarium":{"include":{"a":["1"]},"access":"open","goldens":[{"query":"","total":1}]}}],
-		"zeta":1.10,"alpha":{"big":12345678901234567890.0,"x":["<a>&",null,true]},"created":"2024-05-01"}`)
-	asYAML := descriptor(`datapackage.yaml=
-name: n
-resources:
-  - path: a.csv
-    bytes: 0xA
-    schema: {fields: [{name: a, rdfType: "http://x.example/?a&b"}]}
-    herbarium: {include: {a: "1"}, access: open, goldens: [{query: "", total: 1}]}
-zeta: 1.10
-alpha: {big: 12345678901234567890.0, x: [<a>&, null, true]}
-created: 2024-05-01
-`)
-	for name, got := range map[string]string{"JSON": asJSON, "YAML": asYAML} {
-		if diff := cmp.Diff(strings.Replace(want, `"bytes":00`, `"bytes":10`, 1), got); diff != "" {
-			t.Errorf("from %s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-func TestWild_LinksOut(t *testing.T) {
+func TestPackage_LinksOut(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, "pkg/in.csv", "secret.csv", `pkg/datapackage.json={"name":"n","resources":[{"path":"out.csv"},{"path":"up/secret.csv"},{"path":"same.csv"}]}`)
 	for link, to := range map[string]string{"out.csv": "../secret.csv", "up": "..", "same.csv": "in.csv"} {
@@ -388,28 +309,23 @@ func TestWild_LinksOut(t *testing.T) {
 			t.Skipf("this system makes no links: %v", err)
 		}
 	}
-	sources, err := ingest.Discover([]string{dir + "/pkg"})
-	if diff := cmp.Diff([]string{"n/same pkg/same.csv"}, found(dir, sources)); diff != "" {
+	set := find(t, dir+"/pkg")
+	if diff := cmp.Diff([]string{"n/same pkg/same.csv"}, refs(dir, set.Sources)); diff != "" {
 		t.Errorf("sources (-want +got):\n%s", diff)
 	}
-	const leads = ", a link that leads out of the folder of the descriptor; put the file itself there"
-	want := []string{
-		`pkg/datapackage.json: resources[0].path is "out.csv"` + leads,
-		`pkg/datapackage.json: resources[1].path is "up/secret.csv"` + leads,
-	}
-	if diff := cmp.Diff(want, complaints(dir, err)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	checkMessages(t, []string{
+		`resources[0].path is "out.csv", a link that leads out`, `resources[1].path is "up/secret.csv", a link that leads out`,
+	}, messages(dir, set.Errors))
 }
 
-// TestWild_DataThatLooksLikeAPackage keeps records in a member called resources from being read as a descriptor.
-func TestWild_DataThatLooksLikeAPackage(t *testing.T) {
+// TestPackage_Records keeps records in a member called resources from being read as a descriptor.
+func TestPackage_Records(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, `x.json={"resources":[{"id":1,"name":"a"}]}`, `y.json=[{"resources":1}]`)
 	for _, name := range []string{"x.json", "y.json"} {
-		sources, err := ingest.Discover([]string{filepath.Join(dir, name)})
-		if err != nil || len(sources) != 1 || sources[0].Path != filepath.Join(dir, name) {
-			t.Errorf("%s: got %+v and error %v", name, sources, err)
+		set := find(t, filepath.Join(dir, name))
+		if set.Err() != nil || len(set.Sources) != 1 || set.Sources[0].Path != filepath.Join(dir, name) {
+			t.Errorf("%s: got %+v", name, set)
 		}
 	}
 }

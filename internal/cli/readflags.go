@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+)
+
+// readFlags are the flags that override how files are read.
+type readFlags struct {
+	format, delimiter, encoding, header, comment string
+	skip                                         int
+}
+
+// add adds the flags to a command.
+func (f *readFlags) add(cmd *cobra.Command) {
+	names := ingest.FormatNames()
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
+	flags.StringVar(&f.delimiter, "delimiter", "", "`character` between values, or tab (default: detected)")
+	flags.StringVar(&f.encoding, "encoding", "", "`encoding` of text, such as windows-1252 (default: detected)")
+	flags.StringVar(&f.header, "header", "", "`line` that names the columns, or none (default: detected)")
+	flags.StringVar(&f.comment, "comment", "", "`prefix` of lines that are not records, such as # (default: detected)")
+	flags.IntVar(&f.skip, "skip", 0, "number of `lines` before the header to skip")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// options parses the flags.
+func (f readFlags) options() (format string, o rows.Options, err error) {
+	if f.format != "" {
+		if format, err = ingest.ParseFormat(f.format); err != nil {
+			return "", o, &usageError{err}
+		}
+	}
+	switch d := strings.ToLower(f.delimiter); {
+	case d == "tab" || d == `\t`:
+		o.Delimiter = '\t'
+	case d == "":
+	case len(d) > 1 || !source.ValidDelimiter(d[0]):
+		return "", o, usagef("--delimiter is %q; expected one ASCII character that is no quote and no line end, or tab", f.delimiter)
+	default:
+		o.Delimiter = d[0]
+	}
+	switch n, err := strconv.Atoi(f.header); {
+	case f.header == "":
+	case f.header == "none":
+		o.Header = rows.HeaderNone
+	case err != nil || n < 1:
+		return "", o, usagef("--header is %q; expected the number of a line, from 1, or none", f.header)
+	default:
+		o.HeaderRows = []int{n}
+	}
+	if f.skip < 0 {
+		return "", o, usagef("--skip is %d; expected a number of lines", f.skip)
+	}
+	o.Encoding, o.Comment, o.Skip = f.encoding, f.comment, f.skip
+	return format, o, nil
+}
+
+// finder returns a finder that applies the flags to files without a descriptor.
+func (f readFlags) finder(data string) (*discover.Finder, error) {
+	format, dialect, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	return discover.New(discover.Options{Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, SkipEmptyDescriptors: data == ""}), nil
+}
+
+// check rejects the flags for sources that have a descriptor, which says how files are read.
+func (f readFlags) check(sources []source.Source) error {
+	for _, s := range sources {
+		if s.Descriptor != nil && f != (readFlags{}) {
+			return usagef("--format, --delimiter, --encoding, --header, --comment and --skip cannot be combined with a descriptor; set format, encoding or dialect in the descriptor of %s", s.Ref)
+		}
+	}
+	return nil
+}
+
+// apply sets how a source without a path is read.
+func (f readFlags) apply(s *source.Source) (err error) {
+	s.Format, s.Dialect, err = f.options()
+	return err
+}
+
+// printSkipped prints why files were skipped.
+func (r *runner) printSkipped(skipped []source.Skipped) {
+	const most = 20
+	notes := make([]string, 0, min(len(skipped), most)+1)
+	for _, s := range skipped[:min(len(skipped), most)] {
+		notes = append(notes, "skipped "+s.String())
+	}
+	if more := len(skipped) - most; more > 0 {
+		notes = append(notes, herb.Count(more)+" more files skipped")
+	}
+	r.notes(notes)
+}

@@ -1,0 +1,212 @@
+package datapackage
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+)
+
+// readLocation reads where the records of a resource are, their format and encoding.
+func (p *reader) readLocation(s *source.Source, n node) (err error) {
+	if data := n.member("data"); data.value != nil && n.member("path").value == nil {
+		return p.readInline(s, n, data)
+	}
+	path := n.member("path")
+	if path.value == nil { // its name in early editions
+		path = n.member("url")
+	}
+	written, err := path.texts()
+	switch {
+	case err != nil:
+		return err
+	case len(written) == 0 || written[0] == "":
+		return n.errorf("has no path; set it to the file, relative to the descriptor")
+	}
+	for _, item := range path.items() {
+		if _, err := p.localPath(item); err != nil {
+			return err
+		}
+	}
+	if s.Format, err = p.format(s, n, written[0]); err != nil {
+		return err
+	}
+	if s.Dialect.Encoding, err = readEncoding(n); err != nil {
+		return err
+	}
+	for i, item := range path.items() {
+		full, err := p.findFile(item)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			s.Path = full
+		} else {
+			s.Parts = append(s.Parts, full)
+		}
+	}
+	return nil
+}
+
+// readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
+func (p *reader) readInline(s *source.Source, n, data node) (err error) {
+	s.Path, s.Format = p.path, "json"
+	switch data.value.(type) {
+	case string:
+		if s.Format, err = p.format(s, n, ""); err != nil {
+			return err
+		}
+	case []any, object:
+	default:
+		return data.errorf("must be a list of records; write an object for each")
+	}
+	s.Inline, err = marshal(data.value)
+	return err
+}
+
+// localPath returns the path of a file that is written relative to the descriptor and does not lead out of its folder.
+func (p *reader) localPath(n node) (string, error) {
+	written, _ := n.scalar()
+	u, urlErr := url.Parse(written)
+	switch {
+	case written == "":
+		return "", n.errorf("is empty; name a file, relative to the descriptor")
+	case urlErr == nil && u.Scheme != "" && strings.Contains(written, "://"):
+		return "", n.errorf("is %.500q, a URL; download the file to the folder of the descriptor and name it", written)
+	case strings.HasPrefix(written, "/") || filepath.IsAbs(written):
+		return "", n.errorf("is %q, an absolute path; write it relative to the descriptor", rows.Clip(written))
+	case !filepath.IsLocal(filepath.FromSlash(written)):
+		return "", n.errorf("is %q, which leads out of the folder of the descriptor; move the file into it", rows.Clip(written))
+	}
+	return filepath.Join(p.folder, filepath.FromSlash(written)), nil
+}
+
+// findFile returns the path of a file in the folder of the descriptor or, if it is not there, in the folder data in it.
+func (p *reader) findFile(n node) (string, error) {
+	full, err := p.localPath(n)
+	if err != nil {
+		return "", err
+	}
+	written, _ := n.scalar()
+	info, err := p.dir.Stat(full)
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		below := filepath.Join(p.folder, "data", filepath.FromSlash(written))
+		if inData, dataErr := p.dir.Stat(below); dataErr == nil {
+			full, info, err = below, inData, nil
+		}
+	}
+	switch {
+	case errors.Is(err, file.ErrEscapes):
+		return "", n.errorf("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(written))
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", n.errorf("is %q, which is not a regular file", rows.Clip(written))
+	}
+	return full, nil
+}
+
+// format returns the format of a resource: that of its member "format", of its media type or of its extension, in this
+// order.
+func (p *reader) format(s *source.Source, n node, path string) (string, error) {
+	declared, err := n.text("format")
+	if err != nil {
+		return "", err
+	}
+	media, err := n.text("mediatype")
+	if err != nil {
+		return "", err
+	}
+	if err := checkCompression(n, path); err != nil {
+		return "", err
+	}
+	known := strings.Join(source.FormatNames(p.formats), ", ")
+	notTable := &skipError{n.errorf("(%s) is not published: neither its format nor its extension is that of a table; "+
+		"if it is one, set \"format\" to one of %s", rows.Clip(path), known)}
+	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
+		return "", notTable
+	}
+	ext := strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")
+	if source.IsAmbiguous(path) {
+		ext = ""
+	}
+	for i, name := range []string{declared, media, ext} {
+		f, ok := file.ByName(p.formats, formatName(name))
+		if !ok {
+			continue
+		}
+		if i > 0 && declared != "" {
+			s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; the file is read as %s", rows.Clip(declared), f.Name).Error())
+		}
+		return f.Name, nil
+	}
+	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
+	switch {
+	case tabular && declared == "":
+		return p.formats[0].Name, nil
+	case tabular:
+		return "", n.member("format").errorf("is %q; choose from %s", rows.Clip(declared), known)
+	}
+	return "", notTable
+}
+
+// checkCompression rejects compressions and archives that cannot be read.
+func checkCompression(n node, path string) error {
+	const remedy = "unpack it next to the descriptor and name the unpacked file, or compress that with gzip or zstd"
+	written, err := n.text("compression")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"}, strings.ToLower(written)) {
+		return n.member("compression").errorf("is %q, which cannot be read; %s", rows.Clip(written), remedy)
+	}
+	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
+	case ".7z", ".rar", ".tar", ".tgz":
+		return &skipError{n.member("path").errorf("is %q, an archive; %s", rows.Clip(path), remedy)}
+	}
+	return nil
+}
+
+// formatName maps a name of a format in a descriptor, or a media type, to a name or an extension of a format.
+func formatName(s string) string {
+	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
+	s = file.Uncompressed(strings.TrimPrefix(strings.TrimSpace(s), "."))
+	switch s {
+	case "text/csv", "application/csv", "text/comma-separated-values", "text/x-csv":
+		return "csv"
+	case "text/tab-separated-values", "text/tsv", "tab":
+		return "tsv"
+	case "geojson", "application/json", "text/json", "application/geo+json", "application/vnd.geo+json":
+		return "json"
+	case "json lines", "jsonlines", "ldjson", "geojsonl", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines":
+		return "ndjson"
+	case "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":
+		return "xlsx"
+	case "application/vnd.apache.parquet", "application/x-parquet":
+		return "parquet"
+	case "application/vnd.sqlite3", "application/x-sqlite3":
+		return "sqlite"
+	}
+	return s
+}
+
+// readEncoding returns the encoding of a resource by its name in web standards.
+func readEncoding(n node) (string, error) {
+	written, err := n.text("encoding")
+	switch s := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(written)), "_", "-"); s {
+	case "utf-8-sig", "utf8-sig", "utf8":
+		return "utf-8", err
+	case "latin-1":
+		return "iso-8859-1", err
+	case "cp-1252":
+		return "windows-1252", err
+	default:
+		return s, err
+	}
+}

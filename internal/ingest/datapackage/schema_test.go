@@ -1,0 +1,106 @@
+package datapackage_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"herbarium/docs/schemas"
+	"herbarium/internal/ingest/datapackage"
+)
+
+// compiled is the schema of our members.
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schemas.DataPackage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("datapackage.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("datapackage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSchema checks that the JSON Schema and the reader know the same members and reject the same settings.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	var schema struct {
+		Defs map[string]struct {
+			Properties           map[string]any
+			AdditionalProperties any
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for name, known := range datapackage.Settings() {
+		def := schema.Defs[name]
+		got := slices.Sorted(maps.Keys(def.Properties))
+		slices.Sort(known)
+		if diff := cmp.Diff(known, got); diff != "" || def.AdditionalProperties != false {
+			t.Errorf("%s (-reader +schema): %v\n%s", name, def.AdditionalProperties, diff)
+		}
+	}
+	resource := func(s string) string { return `{"resources":[{"path":"a.csv",` + s + `}]}` }
+	own := func(s string) string { return resource(`"herbarium":{` + s + `}`) }
+	field := func(s string) string {
+		return resource(`"schema":{"fields":[{"name":"a","herbarium":{` + s + `}}]}`)
+	}
+	for _, tt := range []struct {
+		descriptor string
+		right      bool
+	}{
+		{resource(`"x":{"anything":1}`), true},
+		{resource(`"schema":{"fields":[{"name":"a","type":"number","x":[]}],"missingValues":[{"value":"NA"}]}`), true},
+		{`{"name":"n","herbarium":{"access":"key"},"resources":[{"path":["a.csv"]}]}`, true},
+		{`{"resources":[{"data":[{"a":1}]}]}`, true},
+		{own(`"access":"open","order":"-a","include":{"a":["1",2,true],"b":"2"},"goldens":[{"query":"a=1","total":0,"first":{"a":1}}]`), true},
+		{own(`"order":{"field":"a","order":"desc"}`), true},
+		{own(`"goldens":[{"query":"","first":{"a":null}}]`), true},
+		{field(`"from":"b","searchable":true,"filterable":false,"sortable":true,"weight":10`), true},
+		{`{}`, false},
+		{`{"resources":[]}`, false},
+		{`{"resources":[{"name":"x"}]}`, false},
+		{`{"herbarium":{"order":"a"},"resources":[{"path":"a.csv"}]}`, false},
+		{own(`"access":"private"`), false},
+		{own(`"order":""`), false},
+		{own(`"order":"-"`), false},
+		{own(`"order":{"order":"asc"}`), false},
+		{own(`"order":{"field":"a","order":"up"}`), false},
+		{own(`"include":["a"]`), false},
+		{own(`"include":{"a":[]}`), false},
+		{own(`"include":{"a":{"b":1}}`), false},
+		{own(`"goldens":[{"total":1}]`), false},
+		{own(`"goldens":[{"query":"a"}]`), false},
+		{own(`"goldens":[{"query":"a","total":-1}]`), false},
+		{own(`"golden":[]`), false},
+		{field(`"weight":0`), false},
+		{field(`"weight":1.5`), false},
+		{field(`"weight":11`), false},
+		{field(`"searchable":"yes"`), false},
+		{field(`"column":"b"`), false},
+	} {
+		dir := layout(t, "a.csv=a,b\n1,2\n", "datapackage.json="+tt.descriptor)
+		if err := read(t, dir, "datapackage.json").Err(); (err == nil) != tt.right {
+			t.Errorf("%s\nread: %v", tt.descriptor, err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.descriptor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled(t).Validate(doc); (err == nil) != tt.right {
+			t.Errorf("%s\nby the schema: %v", tt.descriptor, err)
+		}
+	}
+}

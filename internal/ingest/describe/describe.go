@@ -1,0 +1,217 @@
+// Package describe writes Data Package descriptors from files. Published with the files, a descriptor gives the same
+// listings as the files alone.
+package describe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/source"
+)
+
+// Limits of the samples in a descriptor.
+const (
+	sampledRecords = 200
+	maxSamples     = 3
+	maxSample      = 60 // characters
+)
+
+// Description is a descriptor.
+type Description struct {
+	Notes []string // remarks about the files for the publisher
+	root  dataPackage
+}
+
+// Path describes a file, or all files in a folder. Paths in the description are relative to the folder, or to that of the
+// file. The files that can be read are described even if there is an error about others.
+func Path(ctx context.Context, path string, finder *discover.Finder, opts ingest.Options) (*Description, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, file.CannotRead(path, err)
+	}
+	folder := filepath.Clean(path)
+	if !info.IsDir() {
+		folder = filepath.Dir(folder)
+	}
+	set := finder.Discover(ctx, []string{path})
+	return describe(ctx, path, folder, set, opts)
+}
+
+// Source describes a source without a path, such as standard input. The path in the description is that of a file that
+// the publisher has to create.
+func Source(ctx context.Context, src source.Source, opts ingest.Options) (*Description, error) {
+	return describe(ctx, src.Name(0), ".", source.Set{Sources: []source.Source{src}}, opts)
+}
+
+func describe(ctx context.Context, path, folder string, set source.Set, opts ingest.Options) (*Description, error) {
+	namespace, err := namespaceOf(folder, set.Sources)
+	if err != nil {
+		return nil, errors.Join(set.Err(), err)
+	}
+	d := &Description{root: dataPackage{Schema: "https://datapackage.org/profiles/2.0/datapackage.json", Name: namespace}}
+	for _, s := range set.Skipped {
+		d.Notes = append(d.Notes, s.String())
+	}
+	names := map[string]bool{}
+	for _, s := range set.Sources {
+		name := s.Ref.Name
+		if s.Ref.Namespace != namespace {
+			name = s.Ref.Namespace + "-" + name
+		}
+		for n := 2; names[name]; n++ {
+			name = s.Ref.Name + "-" + strconv.Itoa(n)
+		}
+		names[name] = true
+		r, err := d.resource(ctx, s, name, folder, opts)
+		if err != nil && ctx.Err() != nil {
+			return nil, err
+		} else if err != nil {
+			set.Fail(err)
+		} else {
+			d.root.Resources = append(d.root.Resources, r)
+		}
+	}
+	if len(d.root.Resources) == 0 {
+		return nil, cmp.Or(set.Err(), error(herb.Invalidf("nothing in %s can be published", path)))
+	}
+	return d, set.Err()
+}
+
+// namespaceOf returns the namespace of all sources, or the name of their folder if they have several.
+func namespaceOf(folder string, sources []source.Source) (string, error) {
+	other := func(s source.Source) bool { return s.Ref.Namespace != sources[0].Ref.Namespace }
+	if len(sources) > 0 && !slices.ContainsFunc(sources, other) {
+		return sources[0].Ref.Namespace, nil
+	}
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	ref, err := source.NewRef(folder, filepath.Base(abs), "x")
+	if err != nil {
+		return "data", nil
+	}
+	return ref.Namespace, nil
+}
+
+// resource describes one source.
+func (d *Description) resource(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (*resource, error) {
+	t, err := ingest.Inspect(ctx, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	for _, w := range t.Warnings() {
+		d.Notes = append(d.Notes, s.Name(0)+": "+w)
+	}
+	samples, err := sampleValues(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	detected := t.Source()
+	if s.Called != "" {
+		detected.Path = filepath.Join(folder, name+"."+detected.Format)
+		d.Notes = append(d.Notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
+	}
+	r := &resource{
+		Name: name, Type: "table", Title: cmp.Or(s.Title, titleOf(source.Stem(detected.Path))), Description: s.Description,
+		Format: detected.Format, Encoding: detected.Dialect.Encoding, Dialect: newDialect(detected), Herbarium: newSettings(detected),
+		Schema: schema{Fields: newFields(t, samples), MissingValues: withEmpty(detected.Missing), PrimaryKey: t.Dataset().PrimaryKey},
+	}
+	return r, r.locate(detected, folder)
+}
+
+// locate sets where the records are.
+func (r *resource) locate(s source.Source, folder string) error {
+	if s.Inline != nil {
+		r.Data = string(s.InlineContent())
+		return nil
+	}
+	var paths []string
+	for _, p := range s.Files() {
+		rel, err := filepath.Rel(folder, p)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, filepath.ToSlash(rel))
+	}
+	if r.Path = paths[0]; len(paths) > 1 {
+		r.Path = paths
+	}
+	if f, ok := file.ByPath(ingest.Formats(), s.Path); ok && f.Name == s.Format {
+		r.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(s.Path))), ".")
+	}
+	return nil
+}
+
+// sampleValues returns some distinct values of each field, from the start of the records.
+func sampleValues(ctx context.Context, t *ingest.Table) ([][]string, error) {
+	out := make([][]string, len(t.Dataset().Fields))
+	n := 0
+	for r, err := range t.Records(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range r {
+			if v != "" && len(out[i]) < maxSamples && utf8.RuneCountInString(v) <= maxSample && !slices.Contains(out[i], v) {
+				out[i] = append(out[i], v)
+			}
+		}
+		if n++; n == sampledRecords {
+			break
+		}
+	}
+	return out, nil
+}
+
+// titleOf makes a title from a name: unit_price and unitPrice become Unit price.
+func titleOf(name string) string {
+	var b strings.Builder
+	var last rune
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-' || unicode.IsSpace(r):
+			r = ' '
+		case unicode.IsUpper(r) && unicode.IsLower(last):
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	words := strings.Fields(b.String())
+	for i, w := range words {
+		switch strings.ToLower(w) {
+		case "id", "url", "uri", "isbn", "issn", "doi", "iso":
+			words[i] = strings.ToUpper(w)
+		}
+	}
+	title := strings.Join(words, " ")
+	first, size := utf8.DecodeRuneInString(title)
+	return string(unicode.ToUpper(first)) + title[size:]
+}
+
+// JSON returns the description as datapackage.json.
+func (d *Description) JSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(d.root)
+	return b.Bytes(), err
+}

@@ -1,0 +1,116 @@
+package discover_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	_ "modernc.org/sqlite"
+
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
+)
+
+// find discovers the sources at paths with all formats.
+func find(t *testing.T, paths ...string) source.Set {
+	t.Helper()
+	return discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), paths)
+}
+
+// writeFile writes a file and returns its path.
+func writeFile(t *testing.T, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// layout writes files, given as name or name=content, and returns their folder. The default content is a table.
+func layout(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "root")
+	for _, f := range files {
+		name, content, ok := strings.Cut(f, "=")
+		if !ok {
+			content = "a\n1\n"
+		}
+		writeFile(t, dir, name, content)
+	}
+	return dir
+}
+
+// refs returns sources as "ref path#table", with paths relative to dir.
+func refs(dir string, sources []source.Source) []string {
+	var out []string
+	for _, s := range sources {
+		out = append(out, s.Ref.String()+" "+strings.TrimPrefix(s.Label(), dir+"/"))
+	}
+	return out
+}
+
+// messages returns the messages of errors, with paths relative to dir.
+func messages(dir string, errs []error) []string {
+	var out []string
+	for _, err := range errs {
+		out = append(out, strings.ReplaceAll(err.Error(), dir+"/", ""))
+	}
+	return out
+}
+
+func gzipped(t *testing.T, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// database creates a SQLite database.
+func database(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+}
+
+// listing returns the names of the fields of a source, then its records.
+func listing(t *testing.T, src source.Source) ([][]string, error) {
+	t.Helper()
+	table, err := ingest.Inspect(t.Context(), src, ingest.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	var names []string
+	for _, f := range table.Dataset().Fields {
+		names = append(names, f.Name)
+	}
+	out := [][]string{names}
+	for r, err := range table.Records(t.Context()) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

@@ -1,0 +1,233 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+)
+
+// sampleRows is the number of rows that are read to decide whether a text is a table.
+const sampleRows = 100
+
+// splitTable separates the name of a table from a path, such as garden.db#plants, unless a file has this name.
+func splitTable(path string) (name, table string) {
+	i := strings.LastIndexByte(path, '#')
+	if i <= 0 || i == len(path)-1 {
+		return path, ""
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path, ""
+	}
+	return path[:i], path[i+1:]
+}
+
+// namedFile adds a file that the user named, or one table of it.
+func (s *search) namedFile(path, table string) {
+	p := s.probe(file.Dir{}, path)
+	switch {
+	case p.err != nil:
+		s.Fail(source.Located(path, p.err))
+	case table != "" && !p.multiple:
+		s.Fail(herb.Invalidf("%s has the format %s, which has no tables; remove #%s", path, p.format, rows.Clip(table)))
+	case table != "":
+		s.add(source.Source{Path: path, Dialect: rows.Options{Table: table}}, p.datasetName(path, table))
+	case s.single:
+		s.add(source.Source{Path: path}, "")
+	default:
+		s.tables(source.Source{Path: path}, p)
+	}
+}
+
+// folderFile adds a file in a folder, or skips it.
+func (s *search) folderFile(dir file.Dir, path string) {
+	format, known := file.ByPath(s.opts.Formats, path)
+	src := source.Source{Path: path, Root: dir.Path()}
+	switch {
+	case mayBeTable(path):
+		if p := s.probe(dir, path); p.reason != "" {
+			s.Skip(path, p.reason)
+		} else {
+			s.tables(src, p)
+		}
+	case !known:
+		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", filepath.Ext(path)))
+	case format.Tables == nil:
+		s.add(src, "")
+	default:
+		p := s.probe(dir, path)
+		if format.Name == "sqlite" && p.err == nil && p.format != format.Name { // many programs use the extension .db
+			s.Skip(path, "not a SQLite database")
+			return
+		}
+		s.tables(src, p) // an error is reported when the file is published
+	}
+}
+
+// mayBeTable reports whether only the content shows that a file is a table.
+func mayBeTable(path string) bool {
+	inner := file.Uncompressed(path)
+	return source.IsAmbiguous(path) || strings.EqualFold(filepath.Ext(inner), ".geojson") ||
+		strings.EqualFold(filepath.Ext(path), ".zip") && filepath.Ext(inner) == ""
+}
+
+// tables adds a dataset for each table of a file. A single table has the name of the file.
+func (s *search) tables(src source.Source, p probe) {
+	if len(p.tables) < 2 {
+		s.add(src, "")
+		return
+	}
+	for _, t := range p.tables {
+		src.Dialect.Table = t
+		s.add(src, p.datasetName(src.Path, t))
+	}
+}
+
+// add adds a source that is named after its file, or otherwise.
+func (s *search) add(src source.Source, name string) {
+	var err error
+	if src.Ref, err = source.FileRef(src.Path, name); err != nil && !s.single {
+		s.Fail(err)
+		return
+	}
+	table := src.Dialect.Table
+	src.Format, src.Dialect = s.opts.Format, s.opts.Dialect
+	if table != "" {
+		src.Dialect.Table = table
+	}
+	s.Sources = append(s.Sources, src)
+}
+
+// probe is what the content of a file shows.
+type probe struct {
+	format   string
+	multiple bool     // the format has tables
+	tables   []string // names, if the format has them
+	err      error    // why its format cannot be detected
+	reason   string   // why it is not a table
+}
+
+// datasetName returns the name of the dataset for a table of a file.
+func (p probe) datasetName(path, table string) string {
+	if p.format == "sqlite" {
+		return table
+	}
+	return source.Stem(path) + "-" + table
+}
+
+// probe examines a file, or returns the result of the previous search if the file has not changed.
+func (s *search) probe(dir file.Dir, path string) probe {
+	before, err := dir.Stat(path)
+	if err != nil {
+		return probe{err: err}
+	}
+	stamp := stampOf(dir, path, before)
+	if p, ok := s.probes.get(path, stamp); ok {
+		return p
+	}
+	// The file is opened by its path, because formats would copy a file in a Dir. The path must lead to the same file.
+	p := s.examine(path)
+	named, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, named) {
+		return probe{err: herb.Errorf(herb.CodeUnavailable, "the file was replaced while it was being examined")}
+	}
+	if stampOf(dir, path, named) == stamp && context.Cause(s.ctx) == nil {
+		s.probes.put(path, stamp, p)
+	}
+	return p
+}
+
+// examine examines a file.
+func (s *search) examine(path string) probe {
+	isTable := func(name string) bool { return source.IsTable(s.opts.Formats, name) }
+	f, err := file.Open(s.ctx, path, file.Options{IsTable: isTable})
+	if err != nil {
+		return probe{err: err, reason: err.Error()}
+	}
+	defer f.Close()
+	name := s.opts.Format
+	if byPath, ok := file.ByPath(s.opts.Formats, f.Name()); ok && name == "" {
+		name = byPath.Name
+	}
+	format, _, err := f.Detect(s.opts.Formats, name)
+	if err != nil {
+		return probe{err: err, reason: err.Error()}
+	}
+	p := probe{format: format.Name, multiple: format.Tables != nil}
+	if p.multiple {
+		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {
+			p.reason = err.Error()
+		}
+	} else if mayBeTable(path) {
+		p.reason = s.sample(f, format)
+	}
+	return p
+}
+
+// sample reads the first rows of a text and returns why they are not a table, or "".
+func (s *search) sample(f *file.File, format rows.Format) string {
+	budget := rows.NewBudget(s.ctx, f.Size(), rows.Limits{})
+	r, err := format.Open(s.ctx, f, s.opts.Dialect, budget)
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Close()
+	limited, n := rows.Limit(r, budget), 0
+	for ; n < sampleRows && err == nil; n++ {
+		_, err = limited.Next()
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return err.Error()
+	case err != nil && n == 1:
+		return "not a table: no rows"
+	case len(r.Columns()) < 2:
+		return "not a table: a single column"
+	}
+	return ""
+}
+
+// stampOf returns a value that changes when a file or its write-ahead log does.
+func stampOf(dir file.Dir, path string, info fs.FileInfo) string {
+	stamp := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	if log, err := dir.Stat(path + "-wal"); err == nil {
+		stamp += fmt.Sprint(" ", log.Size(), log.ModTime().UnixNano())
+	}
+	return stamp
+}
+
+// probeCache keeps the probes of the previous search and of the current one.
+type probeCache struct{ previous, current map[string]stampedProbe }
+
+type stampedProbe struct {
+	probe
+	stamp string
+}
+
+func (c *probeCache) get(path, stamp string) (probe, bool) {
+	p, ok := c.previous[path]
+	if !ok || p.stamp != stamp {
+		return probe{}, false
+	}
+	c.put(path, stamp, p.probe)
+	return p.probe, true
+}
+
+func (c *probeCache) put(path, stamp string, p probe) {
+	if c.current == nil {
+		c.current = map[string]stampedProbe{}
+	}
+	c.current[path] = stampedProbe{p, stamp}
+}
+
+// endSearch forgets files that the search did not find.
+func (c *probeCache) endSearch() { c.previous, c.current = c.current, nil }

@@ -1,0 +1,6 @@
+package ingest_test
+
+import "herbarium/internal/ingest/rows"
+
+// dialect describes how a file is written.
+type dialect = rows.Options

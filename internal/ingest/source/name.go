@@ -1,0 +1,109 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/text"
+)
+
+// slug makes the name of a dataset or namespace from another name: lower case, without accents, every run of other
+// characters replaced by '-'. The result may be empty or too long.
+func slug(s string) string {
+	var b strings.Builder
+	for _, r := range text.Fold(s) {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '.':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	return strings.Trim(b.String(), "-_.")
+}
+
+// NewRef returns the reference of a dataset that is named after a namespace and a name. path begins error messages.
+func NewRef(path, namespace, name string) (herb.Ref, error) {
+	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
+	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
+		if !herb.ValidName(part.made) {
+			return ref, herb.Invalidf("%s: cannot name a dataset after %q, because a name needs 1 to %d letters a-z and digits; "+
+				"set a name with --as namespace/dataset", path, part.given, herb.MaxName)
+		}
+	}
+	return ref, CheckReserved(path, ref)
+}
+
+// CheckReserved rejects the reference of the plants.
+func CheckReserved(path string, ref herb.Ref) error {
+	if ref == herb.PlantsRef {
+		return herb.Invalidf("%s: %s is reserved for created plants; set another name with --as namespace/dataset", path, ref)
+	}
+	return nil
+}
+
+// FileRef returns the reference of a dataset that is named after a file, or after a table of it, and the folder of the
+// file. A relative path is made absolute first.
+func FileRef(path, table string) (herb.Ref, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return herb.Ref{}, file.CannotRead(path, err)
+	}
+	if table == "" {
+		table = Stem(abs)
+	}
+	return NewRef(path, filepath.Base(filepath.Dir(abs)), table)
+}
+
+// Stem returns the name of a file without its extensions.
+func Stem(path string) string {
+	base := filepath.Base(file.Uncompressed(path))
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// UniqueNames returns names for columns: column_3 if the third has none, name_2, name_3 … if a name occurs again. A name
+// that occurs is not given to another column.
+func UniqueNames(names []string) []string {
+	used := make(map[string]bool, len(names))
+	for _, n := range names {
+		used[n] = true
+	}
+	out := make([]string, len(names))
+	seen := make(map[string]bool, len(names))
+	next := map[string]int{} // number to try for a repeated name
+	for i, name := range names {
+		if name != "" && !seen[name] {
+			seen[name] = true
+			out[i] = name
+			continue
+		}
+		base := name
+		if out[i] = base; base == "" {
+			base = "column_" + strconv.Itoa(i+1)
+			out[i] = base
+		}
+		for n := max(next[base], 2); used[out[i]]; n++ {
+			out[i] = base + "_" + strconv.Itoa(n)
+			next[base] = n + 1
+		}
+		used[out[i]] = true
+	}
+	return out
+}
+
+// Located adds the path of a file to an error, unless the message begins with it.
+func Located(path string, err error) error {
+	e, ok := errors.AsType[*herb.Error](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("reading %s: %w", path, err)
+	case strings.HasPrefix(e.Message, path+":"):
+		return err
+	}
+	return herb.Wrap(e.Code, e.Err, "%s: %s", path, e.Message)
+}

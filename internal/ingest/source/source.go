@@ -1,0 +1,198 @@
+// Package source defines what a dataset is published from: the files and the settings of a descriptor or of flags.
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
+)
+
+// Source is one dataset to be published, with its settings.
+type Source struct {
+	Ref          herb.Ref
+	Path         string
+	Root         string `json:"-"` // folder that Path and Parts must not lead out of; empty: the user named the file itself
+	Base         string `json:"-"` // folder below Root that they must not lead out of either; empty: Root
+	Called       string // name of the file in messages; empty: Path
+	Title        string
+	Description  string
+	Access       herb.Access        // empty: open
+	AccessSet    bool               // a descriptor or a flag stated Access; false: it is the default
+	Fields       []FieldSetting     // empty: every column is exposed
+	Format       string             // name of a format; empty: detected by extension and content
+	Parts        []string           // further files with the same columns, whose rows follow
+	Inline       json.RawMessage    // the records, or a JSON string of a text in Format; Path then names the descriptor
+	Input        *Input             `json:"-"` // content without a path; nil: Path is read
+	Dialect      rows.Options       // how the files are written
+	Missing      []string           // values that mean a missing value, in addition to the empty one
+	Include      []Include          // conditions for a row to become a record; all must hold
+	Order        herb.Order         // default order of a listing
+	PrimaryKey   []string           // fields that together identify a record
+	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
+	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches
+	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil: no descriptor
+	Notes        []string           // remarks about the settings for the publisher
+}
+
+// Input is content without a path, such as a copy of standard input.
+type Input struct {
+	Content io.ReaderAt
+	Size    int64
+}
+
+// Include is a condition for a row to become a record: the column has one of the values.
+type Include struct {
+	Column string
+	Values []string
+}
+
+// FieldSetting configures one exposed field.
+type FieldSetting struct {
+	Name        string
+	From        string         // the column; empty: Name
+	Schema      profile.Schema // declared by a descriptor; zero: inferred
+	Title       string
+	Description string
+	Searchable  *bool // nil: the default of the type, as with Filterable and Sortable
+	Filterable  *bool
+	Sortable    *bool
+	Weight      int      // weight of words in this field in search scores; 0 means 1
+	Missing     []string // replaces Source.Missing; nil: Source.Missing applies
+	Optional    bool     // left out, with a note, if no column matches
+}
+
+// Column returns the name of the column that the field exposes.
+func (f FieldSetting) Column() string {
+	if f.From != "" {
+		return f.From
+	}
+	return f.Name
+}
+
+// Files returns the paths of the source.
+func (s Source) Files() []string { return append([]string{s.Path}, s.Parts...) }
+
+// Name returns the name of a file of the source in messages.
+func (s Source) Name(i int) string {
+	if i == 0 && s.Called != "" {
+		return s.Called
+	}
+	return s.Files()[i]
+}
+
+// Label returns the path, with the table if one is selected.
+func (s Source) Label() string {
+	if s.Dialect.Table == "" {
+		return s.Name(0)
+	}
+	return s.Name(0) + "#" + s.Dialect.Table
+}
+
+// OpenDir opens the folder that the files must not lead out of. The caller closes it.
+func (s Source) OpenDir() (file.Dir, error) {
+	if s.Root == "" {
+		return file.Dir{}, nil
+	}
+	top, err := file.OpenDir(s.Root)
+	if err != nil || s.Base == "" {
+		return top, err
+	}
+	defer top.Close()
+	return top.Sub(filepath.Join(s.Root, s.Base))
+}
+
+// InlineContent returns the content of Inline: JSON, or the text that a JSON string holds.
+func (s Source) InlineContent() []byte {
+	var text string
+	if err := json.Unmarshal(s.Inline, &text); err == nil {
+		return []byte(text)
+	}
+	return s.Inline
+}
+
+// Narrows reports whether settings exclude rows or cells.
+func (s Source) Narrows() bool {
+	return len(s.Include) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+}
+
+// Normalize returns the source with defaults filled in. It fails if a setting is invalid.
+func (s Source) Normalize(formats []rows.Format) (Source, error) {
+	if s.Format == "" {
+		if f, ok := file.ByPath(formats, s.Path); ok && s.Inline == nil {
+			s.Format = f.Name
+		}
+	} else if _, err := ParseFormat(formats, s.Format); err != nil {
+		return s, err
+	}
+	if d := s.Dialect.Delimiter; d != 0 && !ValidDelimiter(d) {
+		return s, herb.Invalidf("%q cannot separate values; choose one ASCII character that is no quote and no line end", string(rune(d)))
+	}
+	var err error
+	if s.Access, err = herb.ParseAccess(string(s.Access)); err != nil {
+		return s, err
+	}
+	s.Fields = slices.Clone(s.Fields)
+	if len(s.Fields) == 0 {
+		s.Fields = nil // both mean every column; they must have the same hash
+	}
+	names := make(map[string]bool, len(s.Fields))
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := f.validate(i); err != nil {
+			return s, err
+		}
+		if names[f.Name] {
+			return s, herb.Invalidf("two fields are named %q; give each field a name of its own", f.Name)
+		}
+		names[f.Name] = true
+		f.From = f.Column()
+	}
+	return s, nil
+}
+
+// validate checks the field at a position.
+func (f *FieldSetting) validate(i int) error {
+	switch {
+	case f.Name == "":
+		return herb.Invalidf("field %d has no name; give each field a name", i+1)
+	case len(f.Name) > rows.MaxName:
+		return herb.Invalidf("the name of field %d, %.60q, has %d bytes; at most %d are possible", i+1, f.Name, len(f.Name), rows.MaxName)
+	case f.Weight < 0 || f.Weight > herb.MaxWeight:
+		return herb.Invalidf("field %q has the weight %d; it must be from 1 to %d", f.Name, f.Weight, herb.MaxWeight)
+	}
+	return nil
+}
+
+// ValidDelimiter reports whether a character can separate values.
+func ValidDelimiter(c byte) bool {
+	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
+}
+
+// hashFormat is part of every source hash, as are the rules of text. It changes when the same file with the same settings
+// is read differently than before, so that it is published again.
+const hashFormat = "herbarium source 4"
+
+// Hash returns the hash of the content of the files and of the settings that shape the result. It does not depend on the
+// name of the dataset and the paths.
+func (s Source) Hash(content [sha256.Size]byte) (string, error) {
+	s.Ref, s.Path, s.Called, s.Parts, s.Inline, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
+	b, err := json.Marshal(struct {
+		Format  string
+		Content []byte
+		Source  Source
+	}{hashFormat + ", text rules " + text.Rules(), content[:], s})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
