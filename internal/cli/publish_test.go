@@ -129,7 +129,7 @@ func TestPublish_json(t *testing.T) {
 	}
 	first := run("published")
 	if first.Version == "" || first.Records != 2 || first.Report.Columns[1].Evidence != "number: 1 of 2; 1 empty" ||
-		first.Report.Columns[1].Max != "1.50" || !strings.HasPrefix(first.Report.Cells, "sha256:") || first.Report.Columns[0].Notes == nil {
+		first.Report.Columns[1].Max != "1.50" || !strings.HasPrefix(first.Report.Cells, "sha256:") || first.Report.Columns[2].Notes == nil {
 		t.Errorf("published: %+v", first)
 	}
 	if p := run("unchanged"); p.Version != first.Version || p.Report.Cells != first.Report.Cells {
@@ -287,7 +287,7 @@ func TestPublish_format(t *testing.T) {
 	if code, _, errOut := e.run(t, "publish", filepath.Dir(file), "--format", "tsv"); code != 2 || !strings.Contains(errOut, "cannot be combined with a descriptor") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
-	if out := e.must(t, "__complete", "publish", "--format", ""); !strings.HasPrefix(out, "csv\ntsv\njson\nparquet\n") {
+	if out := e.must(t, "__complete", "publish", "--format", ""); !strings.HasPrefix(out, "csv\ntsv\njson\nndjson\n") {
 		t.Errorf("the formats are completed with %q", out)
 	}
 }
