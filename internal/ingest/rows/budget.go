@@ -14,7 +14,7 @@ const (
 	MaxName         = 8 << 10 // bytes of the name of a column
 	MaxNames        = 4 << 20 // bytes of all names together
 	MaxDepth        = 100     // levels of nested values
-	cellsPerByte    = 1_000   // of the stored file
+	cellsPerByte    = 250     // of the stored file
 	bytesPerByte    = 2_000   // of cells, for each byte of the stored file
 	freeCells       = 1 << 20 // that small files may have nevertheless
 	freeBytes       = 64 << 20

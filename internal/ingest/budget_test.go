@@ -1,0 +1,159 @@
+package ingest_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+)
+
+// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestInspect_Expansion reads small files that expand without end. They are rejected within the budget.
+func TestInspect_Expansion(t *testing.T) {
+	var wrapped strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&wrapped, `"k%d":[1],`, i)
+	}
+	for _, c := range []struct {
+		name, file, want string
+		make             func(t *testing.T, path string)
+	}{
+		{"rows in zstd", "x.csv.zst", "values; that many are not published", content(zstded("a\n" + strings.Repeat("x\n", 3<<20)))},
+		{"objects in zstd", "x.ndjson.zst", "values; that many are not published", content(zstded(strings.Repeat("{\"a\":1}\n", 3<<20)))},
+		{"text in zstd", "x.csv.zst", "that much is not published", content(zstded("a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100)))},
+		{"a recursive view", "x.db", "values; that many are not published", func(t *testing.T, path string) {
+			db := database(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c`)
+			if err := os.Rename(db, path); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"arrays in an object", "x.json", "", content("{" + strings.TrimSuffix(wrapped.String(), ",") + "}")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), c.file)
+			c.make(t, path)
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := allocated(func() { _, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}) })
+			if c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got error %v", err)
+			}
+			if used > 200<<20 {
+				t.Errorf("a file of %d bytes allocates %d", info.Size(), used)
+			}
+		})
+	}
+}
+
+func content(s string) func(t *testing.T, path string) {
+	return func(t *testing.T, path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestInspect_NoNamedCopies reads files whose content is copied. At no time does a copy have a name, so that a killed
+// process leaves nothing behind.
+func TestInspect_NoNamedCopies(t *testing.T) {
+	type row struct{ A, B string }
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	for i := range 50_000 {
+		if _, err := w.Write([]row{{fmt.Sprint(i * 7919), "some text"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"x.parquet.gz": gzipped(b.String()),
+		"x.csv":        "a,b\n" + strings.Repeat("0123456789,0123456789\n", 100_000),
+	} {
+		temp := t.TempDir()
+		t.Setenv("TMPDIR", temp)
+		looks := 0
+		check := func() {
+			looks++
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("%s: %d files, error %v", name, len(left), err)
+			}
+		}
+		table, err := ingest.Inspect(t.Context(), ingest.Source{Path: writeFile(t, dir, name, content)}, ingest.Options{Progress: func(int64, int64) { check() }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range table.Records(t.Context()) {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if check(); looks < 3 || n < 50_000 || table.Close() != nil {
+			t.Errorf("%s: looked %d times, %d records", name, looks, n)
+		}
+	}
+}
+
+// FuzzInspect reads arbitrary bytes under the name of each format. They are read, or rejected as invalid, without a panic
+// and without excessive memory.
+func FuzzInspect(f *testing.F) {
+	names := []string{"x", "x.csv", "x.tsv", "x.json", "x.ndjson", "x.parquet", "x.xlsx", "x.db"}
+	odd, err := filepath.Glob("testdata/odd/*")
+	if err != nil || len(odd) < 10 {
+		f.Fatal(odd, err)
+	}
+	for _, path := range odd {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, byte(0))
+	}
+	for i := range names {
+		f.Add([]byte("a,b\n1,2\n"), byte(i))
+	}
+	f.Add([]byte(gzipped("a\n1\n")), byte(1))
+	f.Add([]byte(zstded(`[{"a":1}]`)), byte(3))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, b []byte, which byte) {
+		path := filepath.Join(dir, names[int(which)%len(names)])
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		used := allocated(func() {
+			var table *ingest.Table
+			if table, err = ingest.Inspect(t.Context(), ingest.Source{Path: path}, ingest.Options{}); err == nil {
+				err = table.Close()
+			}
+		})
+		if err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("error %v", err)
+		}
+		if used > 256<<20+uint64(len(b))*10_000 {
+			t.Errorf("%d bytes allocate %d", len(b), used)
+		}
+	})
+}
