@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"herbarium/internal/ingest/delimited"
+	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/jsonrows"
 	"herbarium/internal/ingest/parquetrows"
 	"herbarium/internal/ingest/rows"
@@ -24,4 +25,7 @@ func FormatNames() []string { return source.FormatNames(Formats()) }
 func ParseFormat(s string) (string, error) { return source.ParseFormat(Formats(), s) }
 
 // isTable reports whether a file is a table by its extension.
-func isTable(path string) bool { return source.IsTable(Formats(), path) }
+func isTable(path string) bool {
+	_, ok := file.ByPath(Formats(), path)
+	return ok
+}

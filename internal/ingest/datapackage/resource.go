@@ -133,9 +133,6 @@ func (p *reader) format(s *source.Source, n node, path string) (string, error) {
 		return "", notTable
 	}
 	ext := strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")
-	if source.IsAmbiguous(path) {
-		ext = ""
-	}
 	for i, name := range []string{declared, media, ext} {
 		f, ok := file.ByName(p.formats, formatName(name))
 		if !ok {

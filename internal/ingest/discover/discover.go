@@ -214,12 +214,14 @@ func (s *search) entry(dir file.Dir, path string, above []string) {
 		s.folder(dir, path, above)
 	case !info.Mode().IsRegular():
 		s.Skip(path, file.ErrNotRegular.Error())
+	case s.data.contains(path): // through a link
+		s.Fail(errDataFolder(path))
 	default:
 		s.folderFile(dir, path)
 	}
 }
 
-// rejectData removes sources in the data folder, to which a link may lead.
+// rejectData removes sources in the data folder, to which links in a descriptor may lead.
 func (s *search) rejectData() {
 	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
 		for _, path := range src.Files() {

@@ -75,9 +75,13 @@ func (s *search) folderFile(dir file.Dir, path string) {
 
 // mayBeTable reports whether only the content shows that a file is a table.
 func mayBeTable(path string) bool {
-	inner := file.Uncompressed(path)
-	return source.IsAmbiguous(path) || strings.EqualFold(filepath.Ext(inner), ".geojson") ||
-		strings.EqualFold(filepath.Ext(path), ".zip") && filepath.Ext(inner) == ""
+	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
+	case ".txt", ".dat", ".data", ".asc", ".geojson":
+		return true
+	case "":
+		return strings.EqualFold(filepath.Ext(path), ".zip")
+	}
+	return false
 }
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
@@ -148,7 +152,10 @@ func (s *search) probe(dir file.Dir, path string) probe {
 
 // examine examines a file.
 func (s *search) examine(path string) probe {
-	isTable := func(name string) bool { return source.IsTable(s.opts.Formats, name) }
+	isTable := func(name string) bool {
+		_, ok := file.ByPath(s.opts.Formats, name)
+		return ok
+	}
 	f, err := file.Open(s.ctx, path, file.Options{IsTable: isTable})
 	if err != nil {
 		return probe{err: err, reason: err.Error()}

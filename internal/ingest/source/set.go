@@ -2,7 +2,6 @@ package source
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -51,21 +50,6 @@ func FormatNames(formats []rows.Format) []string {
 		}
 	}
 	return names
-}
-
-// IsAmbiguous reports whether files with the extension of a path are often not tables, such as text.
-func IsAmbiguous(path string) bool {
-	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
-	case ".txt", ".dat", ".data", ".asc":
-		return true
-	}
-	return false
-}
-
-// IsTable reports whether a path has the extension of a format and of tables only.
-func IsTable(formats []rows.Format, path string) bool {
-	_, ok := file.ByPath(formats, path)
-	return ok && !IsAmbiguous(path)
 }
 
 // ParseFormat returns the name of the format that has a name or an extension.
