@@ -68,7 +68,7 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "deep objects", file: "x.json", make: containing(strings.Repeat(`{"a":`, nesting) + "1" + strings.Repeat("}", nesting)), want: "nested more than 100 levels deep"},
 		{name: "nothing", file: "x.csv", make: containing(""), want: "the file is empty"},
 		{name: "delimiters alone", file: "x.csv", make: containing(strings.Repeat(",,,\n", 100)), n: 99},
-		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "holds 0 datasets"},
+		{name: "a folder", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, want: "contains 0 datasets"},
 		{name: "a pipe", file: "x.csv", make: makePipe, want: "not a regular file"},
 		{name: "a link to itself", file: "x.csv", make: func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, want: "cannot be read"},
 		{name: "a link out of a folder", file: "folder", make: func(t *testing.T, path string) {
@@ -80,7 +80,7 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "a path to all of the machine", file: "datapackage.json",
 			make: containing(`{"name":"n","resources":[{"name":"r","path":"/etc/passwd"}]}`), want: `resources[0].path is "/etc/passwd"`},
 		{name: "a name that leads out", file: "datapackage.json",
-			make: containing(`{"name":"../..","resources":[{"name":"../../x","data":[{"a":1}]}]}`), want: `no dataset can be named after "../.."`},
+			make: containing(`{"name":"../..","resources":[{"name":"../../x","data":[{"a":1}]}]}`), want: `cannot name a dataset after "../.."`},
 	}
 }
 
@@ -138,7 +138,7 @@ func TestPublish_dataFolder(t *testing.T) {
 		}
 	}
 	code, out, errOut := e.run(t, "publish", dir)
-	if code != 1 || !strings.Contains(errOut, "data is the data folder of the program (--data), which is never published") ||
+	if code != 1 || !strings.Contains(errOut, "data: data folder of the program (--data), which is never published") ||
 		!strings.Contains(errOut, "keys.db leads out of") && !strings.Contains(errOut, "keys.db is in the data folder") || !strings.Contains(out, "unchanged shop/prices") {
 		t.Errorf("exit code %d\n%s%s", code, out, errOut)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -53,7 +54,7 @@ func (s *search) folderFile(dir file.Dir, path string) {
 	format, known := file.ByPath(s.opts.Formats, path)
 	src := source.Source{Path: path, Root: dir.Path()}
 	switch {
-	case mayBeTable(path):
+	case s.mayBeTable(path):
 		if p := s.probe(dir, path); p.reason != "" {
 			s.Skip(path, p.reason)
 		} else {
@@ -74,14 +75,15 @@ func (s *search) folderFile(dir file.Dir, path string) {
 }
 
 // mayBeTable reports whether only the content shows that a file is a table.
-func mayBeTable(path string) bool {
-	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
-	case ".txt", ".dat", ".data", ".asc", ".geojson":
-		return true
+func (s *search) mayBeTable(path string) bool {
+	switch ext := strings.ToLower(filepath.Ext(file.Uncompressed(path))); ext {
 	case "":
 		return strings.EqualFold(filepath.Ext(path), ".zip")
+	case ".geojson": // other shapes than a collection
+		return true
+	default:
+		return slices.ContainsFunc(s.opts.Formats, func(f rows.Format) bool { return slices.Contains(f.Generic, ext) })
 	}
-	return false
 }
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
@@ -174,7 +176,7 @@ func (s *search) examine(path string) probe {
 		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {
 			p.reason = err.Error()
 		}
-	} else if mayBeTable(path) {
+	} else if s.mayBeTable(path) {
 		p.reason = s.sample(f, format)
 	}
 	return p
