@@ -66,7 +66,7 @@ func (s *search) folderFile(dir file.Dir, path string) {
 		s.add(src, "")
 	default:
 		p := s.probe(dir, path)
-		if format.Name == "sqlite" && p.err == nil && p.format != format.Name { // many programs use the extension .db
+		if format.Name == "sqlite" && p.err == nil && !p.matches { // many programs use the extension .db
 			s.Skip(path, "not a SQLite database")
 			return
 		}
@@ -116,6 +116,7 @@ func (s *search) add(src source.Source, name string) {
 // probe is what the content of a file shows.
 type probe struct {
 	format   string
+	matches  bool     // the content alone shows the format
 	multiple bool     // the format has tables
 	tables   []string // names, if the format has them
 	err      error    // why its format cannot be detected
@@ -171,7 +172,8 @@ func (s *search) examine(path string) probe {
 	if err != nil {
 		return probe{err: err, reason: err.Error()}
 	}
-	p := probe{format: format.Name, multiple: format.Tables != nil}
+	byContent, _, err := f.Detect(s.opts.Formats, "")
+	p := probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
 	if p.multiple {
 		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {
 			p.reason = err.Error()
