@@ -64,11 +64,13 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
 	sourceErrors, err := d.Store.SourceErrors(ctx)
 	for _, t := range sourceErrors {
-		what := t.Place
+		what := t.Place + ": "
 		if t.Ref != (herb.Ref{}) {
-			what = t.Ref.String()
+			what = t.Ref.String() + ": "
+		} else if t.Place == t.Message { // an error of the discovery
+			what = ""
 		}
-		fmt.Fprintf(r.Err, "%s: not published since %s: %s\n", what, t.Since.Local().Format("2006-01-02 15:04"), t.Message)
+		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, t.Since.Local().Format("2006-01-02 15:04"), t.Message)
 	}
 	return err
 }

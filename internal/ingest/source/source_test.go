@@ -1,0 +1,98 @@
+package source_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+)
+
+func formats() []rows.Format {
+	return []rows.Format{{Name: "csv", Extensions: []string{".csv"}}, {Name: "tsv", Extensions: []string{".tsv", ".tab"}}}
+}
+
+func TestNormalize(t *testing.T) {
+	t.Parallel()
+	got, err := source.Source{Path: "a.TAB.gz", Fields: []source.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(formats())
+	if err != nil || got.Format != "tsv" || got.Access != herb.AccessOpen || got.Fields[0].From != "a" || got.Fields[1].From != "c" {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+	for _, tt := range []struct {
+		name string
+		src  source.Source
+		want string
+	}{
+		{"format", source.Source{Format: "xml"}, `"xml"`},
+		{"delimiter", source.Source{Dialect: rows.Options{Delimiter: '"'}}, `"\""`},
+		{"access", source.Source{Access: "private"}, "private"},
+		{"field without a name", source.Source{Fields: []source.FieldSetting{{From: "a"}}}, "field 1"},
+		{"long name", source.Source{Fields: []source.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}}, "field 1"},
+		{"name twice", source.Source{Fields: []source.FieldSetting{{Name: "a"}, {Name: "a"}}}, `"a"`},
+		{"weight", source.Source{Fields: []source.FieldSetting{{Name: "a", Weight: herb.MaxWeight + 1}}}, "weight"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := tt.src.Normalize(formats()); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got error %v, want one with %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestHash checks which settings are part of the hash.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	content := sha256.Sum256([]byte("a\n1\n"))
+	hash := func(s source.Source) string {
+		t.Helper()
+		h, err := s.Hash(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	base := hash(source.Source{Path: "a.csv"})
+	for name, s := range map[string]source.Source{
+		"path": {Path: "b.csv"}, "dataset": {Ref: herb.Ref{Namespace: "n", Name: "d"}}, "folder": {Root: "x", Base: "y"}, "notes": {Notes: []string{"x"}},
+		"stated access": {AccessSet: true},
+	} {
+		if hash(s) != base {
+			t.Errorf("%s changes the hash", name)
+		}
+	}
+	for name, s := range map[string]source.Source{
+		"format": {Format: "tsv"}, "dialect": {Dialect: rows.Options{Skip: 1}}, "title": {Title: "x"}, "missing": {Missing: []string{"NA"}},
+		"type": {Fields: []source.FieldSetting{{Name: "a", Schema: profile.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
+	} {
+		if hash(s) == base {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+}
+
+func TestUniqueNames(t *testing.T) {
+	t.Parallel()
+	got := source.UniqueNames([]string{"a", "", "a", "a_2", "", "column_5", "a", ""})
+	want := []string{"a", "column_2", "a_3", "a_2", "column_5_2", "column_5", "a_4", "column_8"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestLocated(t *testing.T) {
+	t.Parallel()
+	once := source.Located("a.csv", herb.Invalidf("line 2: wrong"))
+	if twice := source.Located("a.csv", once); once.Error() != "a.csv: line 2: wrong" || twice.Error() != once.Error() || herb.CodeOf(twice) != herb.CodeInvalid {
+		t.Errorf("got %q and %q", once, twice)
+	}
+	if cause := errors.New("x"); !errors.Is(source.Located("a.csv", cause), cause) {
+		t.Error("the cause is lost")
+	}
+}
