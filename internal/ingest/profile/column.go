@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
@@ -21,7 +20,6 @@ const (
 
 // column gathers what the type of a column depends on. A family is tested until a value rules it out.
 type column struct {
-	cells             herb.ColumnCells
 	filled            int // values that are not empty
 	shortest, longest int // characters of a non-empty value
 	kinds             [kinds]int

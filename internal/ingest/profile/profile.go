@@ -38,9 +38,7 @@ func (s *Survey) Observe(cells [][]byte, position func() string) {
 	s.grow(len(cells))
 	for i, cell := range cells {
 		if len(cell) > 0 {
-			c := s.columns[i]
-			c.cells.Add(s.rows, cell)
-			c.observe(cell, &s.budget, position)
+			s.columns[i].observe(cell, &s.budget, position)
 		}
 	}
 	s.rows++
@@ -48,12 +46,6 @@ func (s *Survey) Observe(cells [][]byte, position func() string) {
 
 // Rows returns the number of rows.
 func (s *Survey) Rows() int { return s.rows }
-
-// Cells returns the fingerprint of a column.
-func (s *Survey) Cells(column int) herb.ColumnCells {
-	s.grow(column + 1)
-	return s.columns[column].cells
-}
 
 func (s *Survey) grow(columns int) {
 	for len(s.columns) < columns {

@@ -13,7 +13,7 @@ type Result struct {
 	Type       herb.Type
 	Notation   herb.Notation
 	Searchable bool
-	// Report has everything but the names of the field and the column and what only a listing shows.
+	// Report has everything but the names of the field and the column, the fingerprint and what only a listing shows.
 	Report herb.ColumnReport
 }
 
@@ -41,7 +41,7 @@ func (f *Field) Result(name string, fileType herb.Type) (Result, error) {
 	r := Result{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
 	r.Report = herb.ColumnReport{
 		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, f.survey.rows), Notes: c.notes(t),
-		Filled: c.filled, Empty: f.survey.rows - c.filled, Shortest: c.shortest, Longest: c.longest, Source: c.cells,
+		Filled: c.filled, Empty: f.survey.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
 	}
 	return r, nil
 }
