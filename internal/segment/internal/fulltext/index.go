@@ -1,0 +1,295 @@
+package fulltext
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// postingsTable contains the postings of numbered terms, bigrams or prefixes.
+type postingsTable struct {
+	docs  bitmap.Table // records of each
+	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
+}
+
+func openPostings(f *file.File, docs, freqs file.Tag) (t postingsTable, err error) {
+	if t.docs, err = bitmap.OpenTable(f.Section(docs, file.NoField), f.Meta.Records); err != nil {
+		return t, err
+	}
+	t.freqs, err = bitmap.OpenTable(f.Section(freqs, file.NoField), f.Meta.Records)
+	if err == nil && t.docs.Len() != t.freqs.Len() {
+		err = fmt.Errorf("%w: section %s", guard.ErrCorrupt, freqs)
+	}
+	return t, err
+}
+
+// Index is the full-text index of a segment.
+type Index struct {
+	postingsTable // of the terms, by number
+	bigrams       bigrams
+	prefixes      prefixPostings
+	terms         file.Strings
+	ids           file.U32s // by term, its number
+	forward       []byte
+	starts        file.U64s
+	lengths       file.U32s // number of words by record
+	lengthOrder   file.U32s // records by ascending number of words; empty in small files
+	average       float64   // mean number of words per record
+	sums          sync.Pool // of *frequencySum
+}
+
+// Open returns the index of a file.
+func Open(f *file.File) (w *Index, err error) {
+	section := func(t file.Tag) []byte { return f.Section(t, file.NoField) }
+	w = &Index{
+		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
+		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
+	}
+	if w.terms, err = file.OpenStrings(section(file.TagTerms)); err != nil {
+		return nil, err
+	}
+	if w.postingsTable, err = openPostings(f, file.TagDocs, file.TagFreqs); err != nil {
+		return nil, err
+	}
+	n, t := f.Meta.Records, w.terms.Len()
+	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.ids.Len() != t || w.docs.Len() != t ||
+		w.lengthOrder.Len() != 0 && w.lengthOrder.Len() != n {
+		return nil, fmt.Errorf("%w: words", guard.ErrCorrupt)
+	}
+	if n > 0 {
+		w.average = float64(f.Meta.Words) / float64(n)
+	}
+	if w.prefixes, err = openPrefixPostings(f); err != nil {
+		return nil, err
+	}
+	w.bigrams, err = openBigrams(f)
+	return w, err
+}
+
+// Clause is a search clause with its matching records.
+type Clause struct {
+	query.Clause
+	steps   *guard.Steps
+	Set     *roaring.Bitmap
+	in      *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
+	term    int            // its number in the table
+	pattern []byte         // the words before the last, or all of them, as encoded in the forward index
+	from    int            // prefix: range of its terms
+	to      int
+	last    bitmap.Bits   // prefix: their numbers; nil if not collected yet
+	sum     *frequencySum // prefix without postings: its frequency in each record
+}
+
+// Match returns the records that contain a clause.
+func (w *Index) Match(st *guard.Steps, c query.Clause) (Clause, error) {
+	out := Clause{Clause: c, steps: st}
+	whole := c.Words
+	if c.Prefix {
+		whole = whole[:len(whole)-1]
+	}
+	ids := make([]uint32, len(whole))
+	for i, word := range whole {
+		t, ok := w.terms.Find(word)
+		if !ok {
+			out.Set = roaring.New()
+			return out, nil
+		}
+		ids[i] = w.ids.At(t)
+		out.pattern = binary.AppendUvarint(out.pattern, uint64(ids[i])+1)
+	}
+	all, err := w.phrase(&out, ids)
+	if err != nil {
+		return out, err
+	}
+	if c.Prefix {
+		out.from, out.to = w.terms.WithPrefix(c.Words[len(whole)])
+		set, err := w.anyOf(&out)
+		if err != nil {
+			return out, err
+		}
+		all = append(all, set)
+	}
+	out.Set = bitmap.Intersection(st, all)
+	if out.in == nil && len(c.Words) > 1 {
+		out.Set = w.atLeast(&out, 1)
+	}
+	return out, nil
+}
+
+// phrase returns sets of records whose intersection contains all matches of a phrase: those of bigrams in it, and of
+// words in no bigram. If a single term or bigram is the whole phrase, its postings become those of the clause.
+func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap, err error) {
+	add := func(o *postingsTable, number int) {
+		var set *roaring.Bitmap
+		if set, err = o.docs.Get(number); err != nil {
+			return
+		}
+		if all = append(all, set); len(all) == 1 {
+			c.in, c.term = o, number
+		}
+	}
+	inBigram := false // whether the preceding word and this one are a bigram
+	for i, id := range ids {
+		before := inBigram
+		inBigram = false
+		if i+1 < len(ids) {
+			var number int
+			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
+				add(&w.bigrams.postingsTable, number)
+			}
+		}
+		if !before && !inBigram {
+			add(&w.postingsTable, int(id))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) > 1 || c.Prefix {
+		c.in = nil
+	}
+	return all, nil
+}
+
+// anyOf returns the records with any term that matches the prefix of a clause. If the file has the postings of the
+// prefix and it is the whole clause, they become those of the clause.
+func (w *Index) anyOf(c *Clause) (*roaring.Bitmap, error) {
+	in, number, ok := &w.postingsTable, 0, c.to-c.from == 1
+	if ok {
+		number = int(w.ids.At(c.from))
+	} else {
+		in = &w.prefixes.postingsTable
+		number, ok = w.prefixes.number(c.from, c.to)
+	}
+	if ok {
+		if len(c.Words) == 1 {
+			c.in, c.term = in, number
+		}
+		return in.docs.Get(number)
+	}
+	c.sum = w.newFrequencySum()
+	for t := c.from; t < c.to; t++ {
+		id := int(w.ids.At(t))
+		if err := c.sum.add(c.steps, &w.postingsTable, id); err != nil {
+			return nil, err
+		}
+	}
+	return roaring.FromDense(c.sum.any, true), nil
+}
+
+// recordsWithRepeats returns the records in which a clause occurs more than once.
+func (w *Index) recordsWithRepeats(c *Clause) (*roaring.Bitmap, error) {
+	switch {
+	case c.in != nil:
+		return c.in.freqs.Get(c.term)
+	case c.sum != nil && len(c.Words) == 1:
+		return roaring.FromDense(c.sum.repeated, true), nil
+	default:
+		return w.atLeast(c, 2), nil
+	}
+}
+
+// atLeast returns the records of a clause in which it occurs at least the given number of times.
+func (w *Index) atLeast(c *Clause, times int) *roaring.Bitmap {
+	var found []uint32
+	bitmap.Each(c.steps, c.Set, func(records []uint32) {
+		for _, rec := range records {
+			if w.count(rec, c, times) >= times {
+				found = append(found, rec)
+			}
+		}
+	})
+	set := roaring.New()
+	set.AddMany(found)
+	return set
+}
+
+// count returns the number of occurrences of a clause in a record, up to most; 0 means no limit.
+//
+// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
+// word boundary, which is after a byte without the continuation bit.
+func (w *Index) count(record uint32, c *Clause, most int) int {
+	if c.Prefix && c.last == nil {
+		c.last = bitmap.NewBits(w.terms.Len())
+		for t := c.from; t < c.to; t++ {
+			c.steps.Add(1)
+			c.last.Add(w.ids.At(t))
+		}
+	}
+	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
+	c.steps.Add(1 + len(b)/64)
+	n := 0
+	for at := 0; at < len(b); at++ {
+		if len(c.pattern) > 0 {
+			i := bytes.Index(b[at:], c.pattern)
+			if i < 0 {
+				break
+			}
+			at += i
+		}
+		if at > 0 && b[at-1] >= 0x80 || c.Prefix && !c.mayEnd(b[at+len(c.pattern):]) {
+			continue
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return n
+}
+
+// counts returns the frequency of a clause, up to MaxFrequency, in each of some records, which are in order and contain
+// the clause.
+func (w *Index) counts(c *Clause, records []uint32) ([]byte, error) {
+	if c.in != nil {
+		return c.in.frequencies(c.steps, c.term, records)
+	}
+	out := make([]byte, len(records))
+	for i, rec := range records {
+		c.steps.Add(1)
+		if c.sum != nil && len(c.Words) == 1 {
+			out[i] = c.sum.counts[rec]
+		} else {
+			out[i] = byte(w.count(rec, c, MaxFrequency))
+		}
+	}
+	return out, nil
+}
+
+// frequencies merges records with the term-frequency postings of a term.
+func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32) ([]byte, error) {
+	freqs, err := o.freqs.Get(term)
+	if err != nil {
+		return nil, err
+	}
+	out := bytes.Repeat([]byte{1}, len(records))
+	counts, i, k := o.freqs.Trailer(term, freqs), 0, 0 // indexes in counts and records
+	bitmap.Each(st, freqs, func(some []uint32) {
+		for _, rec := range some {
+			for k < len(records) && records[k] < rec {
+				k++
+			}
+			if k < len(records) && records[k] == rec {
+				out[k] = counts[i]
+			}
+			i++
+		}
+	})
+	return out, nil
+}
+
+// AddFrequencies adds two frequencies, capped to MaxFrequency.
+func AddFrequencies(a, b byte) byte { return byte(min(uint(a)+uint(b), MaxFrequency)) }
+
+// mayEnd reports whether b begins with a word that matches the last word of the clause.
+func (c *Clause) mayEnd(b []byte) bool {
+	id, size := binary.Uvarint(b)
+	return size > 0 && id > 0 && c.last.Has(uint32(id-1))
+}
