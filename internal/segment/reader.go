@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
@@ -27,7 +28,7 @@ type Reader struct {
 	records *column.Records
 	columns []column.Column
 	words   *fulltext.Index
-	pool    column.Pool
+	pool    bitmap.Pool
 	holders atomic.Int64
 }
 
@@ -39,7 +40,7 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r := &Reader{file: f, pool: column.Pool{Records: f.Meta.Records}}
+	r := &Reader{file: f, pool: bitmap.Pool{Records: f.Meta.Records}}
 	r.holders.Store(1)
 	if err := f.Guard(r.open); err != nil {
 		_ = f.Close() // return the first error
@@ -60,7 +61,7 @@ func (r *Reader) open() (err error) {
 			return err
 		}
 	}
-	r.words, err = fulltext.Open(r.file)
+	r.words, err = fulltext.Open(r.file, &r.pool)
 	return err
 }
 

@@ -2,6 +2,7 @@ package bitmap
 
 import (
 	"math/bits"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -65,6 +66,28 @@ func (b Bits) Last(st *guard.Steps, end int) int {
 		end = (end - 1) / 64 * 64
 	}
 	return -1
+}
+
+// Pool recycles bitsets for record numbers between queries.
+type Pool struct {
+	Records int // all numbers are less
+	pool    sync.Pool
+}
+
+// Get returns an empty bitset with room for whole containers.
+func (p *Pool) Get() Bits {
+	if b, ok := p.pool.Get().(*Bits); ok {
+		clear(*b)
+		return *b
+	}
+	return NewContainerBits(p.Records)
+}
+
+// Put returns a bitset, which must not be used afterwards; nil is ignored.
+func (p *Pool) Put(b Bits) {
+	if b != nil {
+		p.pool.Put(&b)
+	}
 }
 
 // Each calls f for all members of a set, a few hundred at a time.

@@ -5,7 +5,6 @@ package column
 import (
 	"fmt"
 	"sort"
-	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -28,7 +27,7 @@ type Column struct {
 	Field    herb.Field
 	position int
 	records  *Records
-	pool     *Pool
+	pool     *bitmap.Pool
 
 	sorted      file.U32s
 	ranks       file.U32s
@@ -43,7 +42,7 @@ type Column struct {
 }
 
 // Open returns the column of field i of a file.
-func Open(f *file.File, records *Records, pool *Pool, i int) (c Column, err error) {
+func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, err error) {
 	field, n := f.Meta.Fields[i], f.Meta.Records
 	section := func(t file.Tag) []byte { return f.Section(t, uint32(i)) }
 	c = Column{
@@ -71,32 +70,15 @@ func Open(f *file.File, records *Records, pool *Pool, i int) (c Column, err erro
 	return c, nil
 }
 
-// Pool recycles bitsets with one bit per record between queries.
-type Pool struct {
-	Records int
-	pool    sync.Pool
-}
-
-// get returns an empty bitset.
-func (p *Pool) get() bitmap.Bits {
-	if b, ok := p.pool.Get().(*bitmap.Bits); ok {
-		clear(*b)
-		return *b
-	}
-	return bitmap.NewContainerBits(p.Records)
-}
-
-// put returns a bitset, which must not be used afterwards.
-func (p *Pool) put(b bitmap.Bits) { p.pool.Put(&b) }
-
 // value returns the value of a record.
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
 // markRanks adds the ranks of the records of a set to marks.
 func (c *Column) markRanks(st *guard.Steps, set *roaring.Bitmap, marks bitmap.Bits) {
+	ranks := c.ranks
 	bitmap.Each(st, set, func(records []uint32) {
 		for _, rec := range records {
-			marks.Add(c.ranks.At(int(rec)))
+			marks.Add(ranks.At(int(rec)))
 		}
 	})
 }
@@ -123,7 +105,14 @@ func (c *Column) Elements() int { return c.elements.Len() }
 
 // runAt returns the run of a rank, which is not in a run before the given one. It is fast if the run is near.
 func (c *Column) runAt(run, rank int) int {
-	step := 1
+	const near = 8
+	for range near {
+		if run == c.Distinct() || int(c.runs.At(run+1)) > rank {
+			return run
+		}
+		run++
+	}
+	step := near
 	for run+step <= c.Distinct() && int(c.runs.At(run+step)) <= rank {
 		run += step
 		step *= 2

@@ -14,12 +14,12 @@ type Matches struct {
 	steps *guard.Steps
 	set   *roaring.Bitmap // nil means all records
 	n     int
-	pool  *Pool
+	pool  *bitmap.Pool
 	bits  bitmap.Bits // the set, once dense was called
 }
 
 // NewMatches returns the matches of a set; nil means all records.
-func NewMatches(st *guard.Steps, pool *Pool, set *roaring.Bitmap) *Matches {
+func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *roaring.Bitmap) *Matches {
 	m := &Matches{steps: st, set: set, n: pool.Records, pool: pool}
 	if set != nil {
 		if m.n = int(set.GetCardinality()); m.n == pool.Records {
@@ -33,16 +33,12 @@ func NewMatches(st *guard.Steps, pool *Pool, set *roaring.Bitmap) *Matches {
 func (m *Matches) Len() int { return m.n }
 
 // Release recycles the memory of the matches.
-func (m *Matches) Release() {
-	if m.bits != nil {
-		m.pool.put(m.bits)
-	}
-}
+func (m *Matches) Release() { m.pool.Put(m.bits) }
 
 // dense returns the set as one bit per record.
 func (m *Matches) dense() bitmap.Bits {
 	if m.bits == nil {
-		m.bits = m.pool.get()
+		m.bits = m.pool.Get()
 		m.set.WriteDenseTo(m.bits)
 	}
 	return m.bits
@@ -177,12 +173,12 @@ type markCounter struct {
 }
 
 func newMarkCounter(c *Column, m *Matches) markCounter {
-	t := markCounter{c, c.pool.get(), m.steps}
+	t := markCounter{c, c.pool.Get(), m.steps}
 	c.markRanks(m.steps, m.set, t.marks)
 	return t
 }
 
-func (t markCounter) release() { t.c.pool.put(t.marks) }
+func (t markCounter) release() { t.c.pool.Put(t.marks) }
 
 func (t markCounter) empty() int { return t.marks.Count(t.c.run(t.c.Distinct())) }
 
@@ -192,13 +188,16 @@ func (t markCounter) ends() (first, last int) {
 }
 
 func (t markCounter) each(f func(run, n int)) {
-	run, from, end := 0, 0, t.c.Values()
-	for rank := t.marks.Next(t.steps, 0, end); rank < end; rank = t.marks.Next(t.steps, from, end) {
-		run = t.c.runAt(run, rank)
-		_, from = t.c.run(run)
-		if from <= rank {
-			guard.Corrupt("a rank is in no value run")
+	for run, from, end := 0, 0, t.c.Values(); from < end; {
+		t.steps.Add(1)
+		to := int(t.c.runs.At(run + 1))
+		if n := t.marks.Count(from, to); n > 0 {
+			f(run, n)
+			run, from = run+1, to
+			continue
 		}
-		f(run, t.marks.Count(rank, from))
+		rank := t.marks.Next(t.steps, to, end)
+		run = t.c.runAt(run+1, rank)
+		from = int(t.c.runs.At(run))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/build"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -20,7 +21,7 @@ import (
 )
 
 // openColumns builds a file and opens its columns.
-func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column, *column.Pool) {
+func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column, *bitmap.Pool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x")
 	records := func(yield func(herb.Record, error) bool) {
@@ -46,7 +47,7 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, columns := &column.Pool{Records: n}, make([]column.Column, len(fields))
+	pool, columns := &bitmap.Pool{Records: n}, make([]column.Column, len(fields))
 	for i := range columns {
 		if columns[i], err = column.Open(f, all, pool, i); err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 
 // facetColumns returns columns that cover every facet counter: few values with stored sets, some of them run containers,
 // many values, unique values, empty ones, and lists.
-func facetColumns(t testing.TB, n int) ([]column.Column, *column.Pool) {
+func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
 	t.Helper()
 	fields := []herb.Field{
 		{Name: "few", Type: herb.TypeText}, {Name: "halves", Type: herb.TypeText}, {Name: "many", Type: herb.TypeNumber},

@@ -53,7 +53,7 @@ func newSortedResult(st *guard.Steps, c *Column, set *roaring.Bitmap) *sortedRes
 		return o
 	}
 	if o.total = int(set.GetCardinality()); o.total <= c.sorted.Len()/markedShare {
-		o.marks = c.pool.get()
+		o.marks = c.pool.Get()
 		c.markRanks(st, set, o.marks)
 	}
 	return o
@@ -61,12 +61,8 @@ func newSortedResult(st *guard.Steps, c *Column, set *roaring.Bitmap) *sortedRes
 
 // release recycles memory.
 func (o *sortedResult) release() {
-	if o.marks != nil {
-		o.pool.put(o.marks)
-	}
-	if o.dense != nil {
-		o.pool.put(o.dense)
-	}
+	o.pool.Put(o.marks)
+	o.pool.Put(o.dense)
 }
 
 func (o *sortedResult) descending(from, to int) (records []uint32, err error) {
@@ -126,14 +122,17 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) ([]uint32
 // rank returns the rank of the i-th record of the result. It scans the sorted rows from a known position if one is near,
 // or else from a bound of the part that contains the rank.
 func (o *sortedResult) rank(i int) (int, error) {
-	const near = 512 // a position is near if one in so many records of the result is between; twice as many ranks are scanned
+	const share = 512 // a position is near if one in so many records of the result is between; twice as many ranks are scanned
 	if o.set == nil {
 		return i, nil
 	}
 	n := o.sorted.Len()
-	reach := 2 * n / near
+	near, reach := o.total/share, 2*n/share
+	if o.marks != nil { // scanning is fast
+		near, reach = PrefixSets, n
+	}
 	for _, p := range [...]position{o.known, {}, {n, o.total}} {
-		if distance := i - p.count; max(distance, -distance) > o.total/near {
+		if distance := i - p.count; max(distance, -distance) > near {
 			continue
 		}
 		if rank, ok := o.scan(p, i, max(p.rank-reach, 0), min(p.rank+reach, n)); ok {
@@ -168,10 +167,9 @@ func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 		}
 		p = position{rank + 1, p.count + 1}
 	}
-	for p.count > i && p.rank > from {
-		p.rank--
-		if !o.has(p.rank) {
-			continue
+	for p.count > i {
+		if p.rank = o.last(from, p.rank); p.rank < from {
+			return 0, false
 		}
 		if p.count--; p.count == i {
 			o.known = p
@@ -257,6 +255,16 @@ func (o *sortedResult) next(from, to int) int {
 	return from
 }
 
+// last returns the last rank of the result in [from, to), or a lower number.
+func (o *sortedResult) last(from, to int) int {
+	if o.marks != nil {
+		return o.marks.Last(o.steps, to)
+	}
+	for to--; to >= from && !o.has(to); to-- {
+	}
+	return to
+}
+
 // count returns the number of records of the result with ranks in [from, to).
 func (o *sortedResult) count(from, to int) (n int) {
 	if o.marks != nil {
@@ -270,20 +278,17 @@ func (o *sortedResult) count(from, to int) (n int) {
 	return n
 }
 
-// has reports whether the record at a rank is in the result. Set lookups are slow and the conversion to bits takes some
+// has reports whether the record at a rank is in a larger result. Set lookups are slow and the conversion to bits takes some
 // time, so it converts once lookups have taken as long.
 func (o *sortedResult) has(rank int) bool {
 	const lookupCost = 2048 // a lookup takes as long as converting so many records to bits
 	o.steps.Add(1)
-	if o.marks != nil {
-		return o.marks.Has(uint32(rank))
-	}
 	record := o.sorted.At(rank)
 	if o.dense != nil {
 		return o.dense.Has(record)
 	}
 	if o.lookups++; o.lookups > o.sorted.Len()/lookupCost {
-		o.dense = o.pool.get()
+		o.dense = o.pool.Get()
 		o.set.WriteDenseTo(o.dense)
 	}
 	return o.set.Contains(record)

@@ -16,7 +16,7 @@ func (w *Index) TopByFrequency(st *guard.Steps, set *roaring.Bitmap, clauses []C
 func (w *Index) Top(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int, byLength bool) ([]uint32, error) {
 	v := w.newRelevance(st, clauses)
 	if !byLength {
-		v.Index = &Index{postingsTable: w.postingsTable, terms: w.terms, ids: w.ids, forward: w.forward, starts: w.starts, lengths: w.lengths, average: w.average}
+		v.Index = &Index{postingsTable: w.postingsTable, terms: w.terms, ids: w.ids, forward: w.forward, starts: w.starts, lengths: w.lengths, average: w.average, pool: w.pool}
 	}
 	found, err := v.scoreAll(set, 0, n)
 	return numbers(found), err

@@ -29,8 +29,11 @@ func (v *relevance) frequencies(set *roaring.Bitmap) (t frequencyTable, err erro
 		v.steps.Add(1)
 		t.lengths[i] = v.lengths.At(int(rec))
 	}
+	wanted := v.pool.Get()
+	defer v.pool.Put(wanted)
+	t.set.WriteDenseTo(wanted)
 	for i := range v.clauses {
-		counts, err := v.counts(&v.clauses[i], t.records)
+		counts, err := v.counts(&v.clauses[i], t.records, wanted)
 		if err != nil {
 			return t, err
 		}

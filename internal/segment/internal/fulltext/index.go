@@ -44,13 +44,15 @@ type Index struct {
 	lengthOrder   file.U32s // records by ascending number of words; empty in small files
 	average       float64   // mean number of words per record
 	sums          sync.Pool // of *frequencySum
+	pool          *bitmap.Pool
 }
 
 // Open returns the index of a file.
-func Open(f *file.File) (w *Index, err error) {
+func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	section := func(t file.Tag) []byte { return f.Section(t, file.NoField) }
 	w = &Index{
-		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
+		pool: pool,
+		ids:  section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
 	if w.terms, err = file.OpenStrings(section(file.TagTerms)); err != nil {
@@ -246,10 +248,10 @@ func (w *Index) count(record uint32, c *Clause, most int) int {
 }
 
 // counts returns the frequency of a clause, up to MaxFrequency, in each of some records, which are in order and contain
-// the clause.
-func (w *Index) counts(c *Clause, records []uint32) ([]byte, error) {
+// the clause. wanted is the same records.
+func (w *Index) counts(c *Clause, records []uint32, wanted bitmap.Bits) ([]byte, error) {
 	if c.in != nil {
-		return c.in.frequencies(c.steps, c.term, records)
+		return c.in.frequencies(c.steps, c.term, records, wanted)
 	}
 	out := make([]byte, len(records))
 	for i, rec := range records {
@@ -264,23 +266,24 @@ func (w *Index) counts(c *Clause, records []uint32) ([]byte, error) {
 }
 
 // frequencies merges records with the term-frequency postings of a term.
-func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32) ([]byte, error) {
+func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32, wanted bitmap.Bits) ([]byte, error) {
 	freqs, err := o.freqs.Get(term)
 	if err != nil {
 		return nil, err
 	}
 	out := bytes.Repeat([]byte{1}, len(records))
-	counts, i, k := o.freqs.Trailer(term, freqs), 0, 0 // indexes in counts and records
+	counts, k := o.freqs.Trailer(term, freqs), 0 // k is an index in records
 	bitmap.Each(st, freqs, func(some []uint32) {
-		for _, rec := range some {
-			for k < len(records) && records[k] < rec {
+		for i, rec := range some {
+			if !wanted.Has(rec) {
+				continue
+			}
+			for records[k] < rec {
 				k++
 			}
-			if k < len(records) && records[k] == rec {
-				out[k] = counts[i]
-			}
-			i++
+			out[k] = counts[i]
 		}
+		counts = counts[len(some):]
 	})
 	return out, nil
 }

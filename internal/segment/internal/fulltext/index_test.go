@@ -64,7 +64,7 @@ func openIndex(t *testing.T, n int, opts build.Options) *fulltext.Index {
 			t.Error(err)
 		}
 	})
-	index, err := fulltext.Open(f)
+	index, err := fulltext.Open(f, &bitmap.Pool{Records: n})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,8 @@ func (v *relevance) scoreAll(set *roaring.Bitmap, from, to int) ([]scored, error
 		return nil, err
 	}
 	if top := (topOf{n: to}); v.addShortest(&top, set, more) {
-		for _, s := range v.singles(more, to) {
+		none := roaring.New()
+		for _, s := range v.open(v.buckets(none, more, to), none, more, 0, min(to, len(more.records))) {
 			top.add(s)
 		}
 		return top.sorted()[from:to], nil
