@@ -13,10 +13,7 @@ import (
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		set, clauses, err := r.evaluate(st, q.Request)
-		if err != nil {
-			return err
-		}
+		set, clauses := r.evaluate(st, q.Request)
 		r.words.Release(clauses)
 		m := column.NewMatches(st, &r.pool, set)
 		defer m.Release()

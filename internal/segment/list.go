@@ -16,10 +16,7 @@ import (
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		numbers, total, err := r.findPage(st, q)
-		if err != nil {
-			return err
-		}
+		numbers, total := r.findPage(st, q)
 		page.Total = total
 		page.Records = make([][]byte, len(numbers))
 		for i, n := range numbers {
@@ -49,11 +46,8 @@ func prefault(st *guard.Steps, record []byte) {
 }
 
 // findPage returns the numbers of the records on the page, in order, and the total on all pages.
-func (r *Reader) findPage(st *guard.Steps, q *query.Request) (numbers []uint32, total int, err error) {
-	set, clauses, err := r.evaluate(st, q)
-	if err != nil {
-		return nil, 0, err
-	}
+func (r *Reader) findPage(st *guard.Steps, q *query.Request) (numbers []uint32, total int) {
+	set, clauses := r.evaluate(st, q)
 	st.Check()
 	total = r.Len()
 	if set != nil {
@@ -64,28 +58,25 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request) (numbers []uint32, 
 	switch {
 	case from == to:
 	case q.Sort != query.NoSort:
-		numbers, err = r.columns[q.Sort].Page(st, set, from, to, q.Desc)
+		numbers = r.columns[q.Sort].Page(st, set, from, to, q.Desc)
 	case len(clauses) > 0:
-		numbers, err = r.words.Page(st, set, clauses, from, to)
+		numbers = r.words.Page(st, set, clauses, from, to)
 	default:
-		numbers, err = selection(set, from, to)
+		numbers = selection(set, from, to)
 	}
 	r.words.Release(clauses)
-	return numbers, total, err
+	return numbers, total
 }
 
 // evaluate returns the matching records, nil for all, and the clauses for scoring.
-func (r *Reader) evaluate(st *guard.Steps, q *query.Request) (set *roaring.Bitmap, scored []fulltext.Clause, err error) {
+func (r *Reader) evaluate(st *guard.Steps, q *query.Request) (set *roaring.Bitmap, scored []fulltext.Clause) {
 	var sets, without []*roaring.Bitmap
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
-			return roaring.New(), nil, nil
+			return roaring.New(), nil
 		}
 		for _, c := range q.Search.Clauses {
-			found, err := r.words.Match(st, c)
-			if err != nil {
-				return nil, nil, err
-			}
+			found := r.words.Match(st, c)
 			if c.Exclude {
 				without = append(without, found.Set)
 				continue
@@ -94,40 +85,37 @@ func (r *Reader) evaluate(st *guard.Steps, q *query.Request) (set *roaring.Bitma
 			scored = append(scored, found)
 		}
 	}
-	met, err := r.conditionSets(st, q.Conditions)
-	if err != nil {
-		return nil, nil, err
-	}
-	sets = append(sets, met...)
+	sets = append(sets, r.conditionSets(st, q.Conditions)...)
 	if len(sets) == 0 {
 		if len(without) == 0 {
-			return nil, nil, nil
+			return nil, nil
 		}
-		all := roaring.New()
-		all.AddRange(0, uint64(r.Len()))
-		sets = append(sets, all)
+		sets = append(sets, r.all())
 	}
 	set = bitmap.Intersection(st, sets)
 	for _, s := range without {
 		st.Check()
 		set = roaring.AndNot(set, s)
 	}
-	return set, scored, nil
+	return set, scored
+}
+
+// all returns the set of all records.
+func (r *Reader) all() *roaring.Bitmap {
+	all := roaring.New()
+	all.AddRange(0, uint64(r.Len()))
+	return all
 }
 
 // conditionSets returns sets whose intersection is the records that meet all conditions. The sets must not be modified.
-func (r *Reader) conditionSets(st *guard.Steps, conditions []query.Condition) (sets []*roaring.Bitmap, err error) {
+func (r *Reader) conditionSets(st *guard.Steps, conditions []query.Condition) (sets []*roaring.Bitmap) {
 	type bounds struct{ field, from, to int }
 	var ranges []bounds
 	for _, cond := range conditions {
 		c := &r.columns[cond.Field]
 		from, to, ok := c.Bounds(cond)
 		if !ok {
-			set, err := c.Match(st, cond)
-			if err != nil {
-				return nil, err
-			}
-			sets = append(sets, set)
+			sets = append(sets, c.Match(st, cond))
 			continue
 		}
 		i := slices.IndexFunc(ranges, func(b bounds) bool { return b.field == cond.Field })
@@ -138,31 +126,27 @@ func (r *Reader) conditionSets(st *guard.Steps, conditions []query.Condition) (s
 		ranges[i].from, ranges[i].to = max(ranges[i].from, from), min(ranges[i].to, to)
 	}
 	for _, b := range ranges {
-		set, err := r.columns[b.field].RankSet(st, b.from, max(b.from, b.to))
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, set)
+		sets = append(sets, r.columns[b.field].RankSet(st, b.from, max(b.from, b.to)))
 	}
-	return sets, nil
+	return sets
 }
 
 // selection returns the members of a set at positions [from, to); nil is the set of all records.
-func selection(set *roaring.Bitmap, from, to int) ([]uint32, error) {
+func selection(set *roaring.Bitmap, from, to int) []uint32 {
 	numbers := make([]uint32, 0, to-from)
 	if set == nil {
 		for n := from; n < to; n++ {
 			numbers = append(numbers, uint32(n))
 		}
-		return numbers, nil
+		return numbers
 	}
 	first, err := set.Select(uint32(from))
 	if err != nil {
-		return nil, err
+		guard.Corrupt("a set: %v", err)
 	}
 	it := set.Iterator()
 	for it.AdvanceIfNeeded(first); len(numbers) < to-from && it.HasNext(); {
 		numbers = append(numbers, it.Next())
 	}
-	return numbers, nil
+	return numbers
 }

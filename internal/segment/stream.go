@@ -27,15 +27,12 @@ const (
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		set, clauses, err := r.evaluate(st, q)
-		if err != nil {
-			return err
-		}
+		set, clauses := r.evaluate(st, q)
 		s.Total = r.Len()
 		if set != nil {
 			s.Total = int(set.GetCardinality())
 		}
-		s.Records = r.stream(st, s.Total, func() (walk, error) { return r.walk(st, q, set, clauses, s.Total) })
+		s.Records = r.stream(st, s.Total, func() walk { return r.walk(st, q, set, clauses, s.Total) })
 		return nil
 	})
 	if err != nil {
@@ -45,16 +42,14 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, 
 }
 
 // stream yields the records of a walk. The walk starts with the first record, because many callers need only the total.
-func (r *Reader) stream(st *guard.Steps, total int, begin func() (walk, error)) iter.Seq2[[]byte, error] {
+func (r *Reader) stream(st *guard.Steps, total int, begin func() walk) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		c := copier{r: r, steps: st, numbers: make([]uint32, 0, min(total, streamNumbers))}
 		for {
-			err := r.file.Guard(func() (err error) {
+			err := r.file.Guard(func() error {
 				st.Check() // a client may have read the last records slowly
 				if c.walk == nil {
-					if c.walk, err = begin(); err != nil {
-						return err
-					}
+					c.walk = begin()
 				}
 				c.fill()
 				return nil
@@ -128,31 +123,19 @@ func (c *copier) dropRead(at int) {
 type walk func(buf []uint32) []uint32
 
 // walk returns a walk through the records of a result, in the order of the request. A nil set means all records.
-func (r *Reader) walk(st *guard.Steps, q *query.Request, set *roaring.Bitmap, clauses []fulltext.Clause, total int) (walk, error) {
+func (r *Reader) walk(st *guard.Steps, q *query.Request, set *roaring.Bitmap, clauses []fulltext.Clause, total int) walk {
 	switch {
 	case total == 0:
-		return walkList(nil), nil
+		return walkList(nil)
 	case q.Sort != query.NoSort:
-		return r.columns[q.Sort].Walk(st, set, q.Desc), nil
+		return r.columns[q.Sort].Walk(st, set, q.Desc)
 	case len(clauses) > 0:
-		numbers, err := r.words.Page(st, set, clauses, 0, total)
-		return walkList(numbers), err
+		return walkList(r.words.Page(st, set, clauses, 0, total))
 	case set == nil:
-		return walkAll(total), nil
-	default:
-		it := set.ManyIterator()
-		return func(buf []uint32) []uint32 { return buf[:it.NextMany(buf[:cap(buf)])] }, nil
+		set = r.all()
 	}
-}
-
-func walkAll(total int) walk {
-	at := 0
-	return func(buf []uint32) []uint32 {
-		for ; at < total && len(buf) < cap(buf); at++ {
-			buf = append(buf, uint32(at))
-		}
-		return buf
-	}
+	it := set.ManyIterator()
+	return func(buf []uint32) []uint32 { return buf[:it.NextMany(buf[:cap(buf)])] }
 }
 
 func walkList(numbers []uint32) walk {

@@ -57,52 +57,42 @@ func (s *Table) Bytes(i int) []byte { return s.body[s.starts.At(i):s.starts.At(i
 func (s *Table) DisableCache() { s.opened = nil }
 
 // Get returns a set, which must not be modified.
-func (s *Table) Get(i int) (*roaring.Bitmap, error) {
+func (s *Table) Get(i int) *roaring.Bitmap {
 	if s.opened != nil {
 		if b := s.opened[i].Load(); b != nil {
-			return b, nil
+			return b
 		}
 	}
 	b := roaring.New()
-	raw, err := s.validated(i)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > 0 {
+	if raw := s.validated(i); len(raw) > 0 {
 		if _, err := b.FromBuffer(raw); err != nil {
-			return nil, fmt.Errorf("%w: a set: %w", guard.ErrCorrupt, err)
+			guard.Corrupt("a set: %v", err)
 		}
 	}
 	if s.opened != nil {
 		s.opened[i].Store(b)
 	}
-	return b, nil
+	return b
 }
 
 // validated returns an encoded set after validation.
-func (s *Table) validated(i int) ([]byte, error) {
+func (s *Table) validated(i int) []byte {
 	raw := s.Bytes(i)
-	if len(raw) == 0 {
-		return nil, nil
+	if len(raw) > 0 {
+		if end := validateSet(raw); end > s.records {
+			guard.Corrupt("a set has record %d of %d", end-1, s.records)
+		}
 	}
-	if end := validateSet(raw); end > s.records {
-		return nil, fmt.Errorf("%w: a set has record %d of %d", guard.ErrCorrupt, end-1, s.records)
-	}
-	return raw, nil
+	return raw
 }
 
 // Each calls f for the members of a set. Unlike Get, it caches nothing, so that it can be called for any number of sets.
-func (s *Table) Each(st *guard.Steps, i int, f func(record uint32)) error {
-	raw, err := s.validated(i)
-	if err != nil {
-		return err
-	}
-	all := openContainers(raw)
+func (s *Table) Each(st *guard.Steps, i int, f func(record uint32)) {
+	all := openContainers(s.validated(i))
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + c.count)
 		c.members(f)
 	}
-	return nil
 }
 
 // validateSet validates an encoded set and returns its greatest member + 1. It panics if the set violates what roaring

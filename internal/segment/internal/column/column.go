@@ -146,15 +146,13 @@ func (c *Column) runKey(i int) string {
 func (c *Column) isNonUniform(i int) bool { return c.nonUniform[i/8]>>(i%8)&1 == 1 }
 
 // runSet returns the records of a run.
-func (c *Column) runSet(st *guard.Steps, i int) (*roaring.Bitmap, error) {
+func (c *Column) runSet(st *guard.Steps, i int) *roaring.Bitmap {
 	if k, ok := c.storedSet(i); ok {
 		return c.longRunSets.Get(k)
 	}
 	records := c.sorted.Slice(c.run(i))
 	st.Add(records.Len())
-	b := roaring.New()
-	b.AddMany(records.AppendTo(make([]uint32, 0, records.Len())))
-	return b, nil
+	return roaring.BitmapOf(records.AppendTo(nil)...)
 }
 
 // storedSet returns the index of a run in longRunSets; ok is false if the run is too short.
@@ -167,33 +165,28 @@ func (c *Column) storedSet(run int) (k int, ok bool) {
 func (c *Column) bound(j int) int { return j * c.sorted.Len() / PrefixSets }
 
 // prefixSet returns the records with a rank less than bound(j).
-func (c *Column) prefixSet(j int) (*roaring.Bitmap, error) {
+func (c *Column) prefixSet(j int) *roaring.Bitmap {
 	switch j {
 	case 0:
-		return roaring.New(), nil
+		return roaring.New()
 	case PrefixSets:
 		all := roaring.New()
 		all.AddRange(0, uint64(c.sorted.Len()))
-		return all, nil
+		return all
 	default:
 		return c.prefix.Get(j - 1)
 	}
 }
 
 // RankSet returns the records with ranks in [from, to).
-func (c *Column) RankSet(st *guard.Steps, from, to int) (*roaring.Bitmap, error) {
+func (c *Column) RankSet(st *guard.Steps, from, to int) *roaring.Bitmap {
 	const few = 2048
 	if to-from <= few {
-		b := roaring.New()
-		if from < to {
-			b.AddMany(c.sorted.Slice(from, to).AppendTo(make([]uint32, 0, to-from)))
-		}
-		return b, nil
+		return roaring.BitmapOf(c.sorted.Slice(from, max(from, to)).AppendTo(nil)...)
 	}
-	n := c.sorted.Len()
 	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= from })
 	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > to })
-	dense := bitmap.NewBits(n)
+	dense := bitmap.NewBits(c.sorted.Len())
 	add := func(from, to int) {
 		st.Blocks(from, to, func(from, to int) {
 			for p := from; p < to; p++ {
@@ -203,19 +196,11 @@ func (c *Column) RankSet(st *guard.Steps, from, to int) (*roaring.Bitmap, error)
 	}
 	if low >= high {
 		add(from, to)
-		return dense.Set(), nil
+		return dense.Set()
 	}
 	st.Check()
-	upper, err := c.prefixSet(high)
-	if err != nil {
-		return nil, err
-	}
-	lower, err := c.prefixSet(low)
-	if err != nil {
-		return nil, err
-	}
-	roaring.AndNot(upper, lower).WriteDenseTo(dense)
+	roaring.AndNot(c.prefixSet(high), c.prefixSet(low)).WriteDenseTo(dense)
 	add(from, c.bound(low))
 	add(c.bound(high), to)
-	return dense.Set(), nil
+	return dense.Set()
 }

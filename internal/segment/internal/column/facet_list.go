@@ -11,23 +11,12 @@ import (
 // costOfList is the cost of splitting the list of one record, in the units of facetCounter.
 const costOfList = 1500
 
-// countEmpty counts the records without a value, for a field whose runs are not counted: one by one if there are few,
-// and by the set of empty records otherwise.
-func (c *Column) countEmpty(m *Matches) (n int) {
+// countEmpty counts the matches without a value.
+func (c *Column) countEmpty(m *Matches) int {
 	if m.set == nil {
 		return c.sorted.Len() - c.Values()
 	}
-	if costOfRank*float64(m.n) > costOfByte*float64(m.pool.Records/8) {
-		return setCounter{c, m.dense(), m.steps}.empty()
-	}
-	bitmap.Each(m.steps, m.set, func(records []uint32) {
-		for _, rec := range records {
-			if int(c.ranks.At(int(rec))) >= c.Values() {
-				n++
-			}
-		}
-	})
-	return n
+	return int(c.runSet(m.steps, c.Distinct()).AndCardinality(m.set))
 }
 
 // countElements counts the elements of a list field.

@@ -13,30 +13,27 @@ import (
 )
 
 // Match returns the records that meet a condition on the field. The set must not be modified.
-func (c *Column) Match(st *guard.Steps, cond query.Condition) (*roaring.Bitmap, error) {
+func (c *Column) Match(st *guard.Steps, cond query.Condition) *roaring.Bitmap {
 	var set *roaring.Bitmap
 	for i, o := range cond.Values {
 		st.Check()
-		fits, err := c.matchOperand(st, cond.Op, o)
-		switch {
-		case err != nil:
-			return nil, err
-		case i == 0:
-			set = fits
-		case i == 1:
-			set = roaring.Or(set, fits) // the first set may be shared with other requests
+		switch matches := c.matchOperand(st, cond.Op, o); i {
+		case 0:
+			set = matches
+		case 1:
+			set = roaring.Or(set, matches) // the first set may be shared with other requests
 		default:
-			set.Or(fits)
+			set.Or(matches)
 		}
 	}
 	if cond.Op == query.OpNe {
-		return roaring.Flip(set, 0, uint64(c.sorted.Len())), nil
+		return roaring.Flip(set, 0, uint64(c.sorted.Len()))
 	}
-	return set, nil
+	return set
 }
 
 // matchOperand returns the records whose value matches one operand. OpNe is treated as OpEq.
-func (c *Column) matchOperand(st *guard.Steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
+func (c *Column) matchOperand(st *guard.Steps, op query.Op, o query.Operand) *roaring.Bitmap {
 	if o.Text == "" {
 		return c.runSet(st, c.Distinct())
 	}
@@ -89,14 +86,14 @@ func (c *Column) Bounds(cond query.Condition) (from, to int, ok bool) {
 }
 
 // equal returns the records with a value.
-func (c *Column) equal(st *guard.Steps, o query.Operand) (*roaring.Bitmap, error) {
+func (c *Column) equal(st *guard.Steps, o query.Operand) *roaring.Bitmap {
 	key := o.Key
 	if key == "" {
 		key = sortKey(c.Field.Type, o.Text)
 	}
 	run, ok := c.firstRun(key)
 	if !ok {
-		return roaring.New(), nil
+		return roaring.New()
 	}
 	if EqualByKey(c.Field.Type) {
 		return c.runSet(st, run)
@@ -105,12 +102,12 @@ func (c *Column) equal(st *guard.Steps, o query.Operand) (*roaring.Bitmap, error
 }
 
 // inRun returns the records of a run whose value as written satisfies a predicate.
-func (c *Column) inRun(st *guard.Steps, run int, meets func(string) bool) (*roaring.Bitmap, error) {
+func (c *Column) inRun(st *guard.Steps, run int, meets func(string) bool) *roaring.Bitmap {
 	if !c.isNonUniform(run) {
 		if meets(c.RunValue(run)) {
 			return c.runSet(st, run)
 		}
-		return roaring.New(), nil
+		return roaring.New()
 	}
 	set := roaring.New()
 	from, to := c.run(run)
@@ -120,14 +117,14 @@ func (c *Column) inRun(st *guard.Steps, run int, meets func(string) bool) (*roar
 			set.Add(rec)
 		}
 	}
-	return set, nil
+	return set
 }
 
 // withPrefix returns the records whose value as written begins with a prefix. In collation order, values with the
 // prefix need not be adjacent, but they all begin with the same letters.
 //
 // Its memory does not depend on the number of values: all their records are added to one set.
-func (c *Column) withPrefix(st *guard.Steps, prefix string) (*roaring.Bitmap, error) {
+func (c *Column) withPrefix(st *guard.Steps, prefix string) *roaring.Bitmap {
 	set, dense := roaring.New(), bitmap.NewBits(c.sorted.Len())
 	first, end := 0, c.Distinct()
 	if from, to, ok := prefixKeys(c.Field.Type, prefix); ok {
@@ -150,12 +147,8 @@ func (c *Column) withPrefix(st *guard.Steps, prefix string) (*roaring.Bitmap, er
 			continue
 		}
 		if k, ok := c.storedSet(run); ok {
-			stored, err := c.longRunSets.Get(k)
-			if err != nil {
-				return nil, err
-			}
 			st.Check()
-			set.Or(stored)
+			set.Or(c.longRunSets.Get(k))
 			continue
 		}
 		st.Add(to - from)
@@ -164,17 +157,17 @@ func (c *Column) withPrefix(st *guard.Steps, prefix string) (*roaring.Bitmap, er
 		}
 	}
 	set.Or(dense.Set())
-	return set, nil
+	return set
 }
 
 // withElement returns the records with an element that matches an operand.
-func (c *Column) withElement(st *guard.Steps, op query.Op, o query.Operand) (*roaring.Bitmap, error) {
+func (c *Column) withElement(st *guard.Steps, op query.Op, o query.Operand) *roaring.Bitmap {
 	switch op {
 	case query.OpEq, query.OpNe:
 		if i, ok := c.elements.Find(o.Text); ok {
 			return c.listed.Get(int(c.numbers.At(i)))
 		}
-		return roaring.New(), nil
+		return roaring.New()
 	case query.OpPrefix:
 		from, to := c.elements.WithPrefix(o.Text)
 		return c.anyElement(st, from, to, func([]byte) bool { return true })
@@ -190,18 +183,15 @@ func (c *Column) withElement(st *guard.Steps, op query.Op, o query.Operand) (*ro
 // anyElement returns the records with any of the elements in [from, to) that satisfy a predicate.
 //
 // Its memory does not depend on the number of elements: all their records are added to one set.
-func (c *Column) anyElement(st *guard.Steps, from, to int, meets func(element []byte) bool) (*roaring.Bitmap, error) {
+func (c *Column) anyElement(st *guard.Steps, from, to int, meets func(element []byte) bool) *roaring.Bitmap {
 	dense := bitmap.NewBits(c.sorted.Len())
 	for i := from; i < to; i++ {
 		st.Add(1)
-		if !meets(c.elements.At(i)) {
-			continue
-		}
-		if err := c.listed.Each(st, int(c.numbers.At(i)), dense.Add); err != nil {
-			return nil, err
+		if meets(c.elements.At(i)) {
+			c.listed.Each(st, int(c.numbers.At(i)), dense.Add)
 		}
 	}
-	return dense.Set(), nil
+	return dense.Set()
 }
 
 // compare reports whether the result of a comparison satisfies an operator.

@@ -77,7 +77,7 @@ func unescape(raw []byte) string {
 	}
 	var s string
 	if err := json.Unmarshal(fmt.Appendf(nil, `"%s"`, raw), &s); err != nil {
-		guard.Corrupt(err.Error())
+		guard.Corrupt("a value: %v", err)
 	}
 	return s
 }

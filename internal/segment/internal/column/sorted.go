@@ -1,7 +1,6 @@
 package column
 
 import (
-	"fmt"
 	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -35,7 +34,7 @@ const markedShare = 128
 
 // Page returns the records of a set, nil for all, at positions [from, to) in the field's order. In descending order, the
 // runs are in reverse order, each of them ascending, and the records without a value are last.
-func (c *Column) Page(st *guard.Steps, set *roaring.Bitmap, from, to int, desc bool) ([]uint32, error) {
+func (c *Column) Page(st *guard.Steps, set *roaring.Bitmap, from, to int, desc bool) []uint32 {
 	o := newSortedResult(st, c, set)
 	defer o.release()
 	if desc {
@@ -65,50 +64,31 @@ func (o *sortedResult) release() {
 	o.pool.Put(o.dense)
 }
 
-func (o *sortedResult) descending(from, to int) (records []uint32, err error) {
-	withValue, err := o.countBelow(o.Values())
-	if err != nil {
-		return nil, err
-	}
+func (o *sortedResult) descending(from, to int) (records []uint32) {
+	withValue := o.countBelow(o.Values())
 	for at := from; at < min(to, withValue); {
 		// The record at this position from the end determines the run; its matches are a..b of the ascending result.
-		rank, err := o.rank(withValue - 1 - at)
-		if err != nil {
-			return nil, err
-		}
-		first, end := o.run(o.runAt(0, rank))
-		a, err := o.countBelow(first)
-		if err != nil {
-			return nil, err
-		}
-		b, err := o.countBelow(end)
-		if err != nil {
-			return nil, err
-		}
+		first, end := o.run(o.runAt(0, o.rank(withValue-1-at)))
+		a, b := o.countBelow(first), o.countBelow(end)
 		skip := at - (withValue - b)
 		n := min(b-a-skip, min(to, withValue)-at)
 		if n <= 0 {
-			return nil, fmt.Errorf("%w: field %q has a record in no value run", guard.ErrCorrupt, o.Field.Name)
+			guard.Corrupt("field %q has a record in no value run", o.Field.Name)
 		}
-		if records, err = o.appendAscending(records, a+skip, a+skip+n); err != nil {
-			return nil, err
-		}
+		records = o.appendAscending(records, a+skip, a+skip+n)
 		at += n
 	}
 	return o.appendAscending(records, max(from, withValue), to)
 }
 
 // appendAscending appends the records at positions [from, to) of the result in ascending order.
-func (o *sortedResult) appendAscending(records []uint32, from, to int) ([]uint32, error) {
+func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 {
 	if o.set == nil && from < to {
-		return o.sorted.Slice(from, to).AppendTo(records), nil
+		return o.sorted.Slice(from, to).AppendTo(records)
 	}
 	maxGap := o.sorted.Len() / (2 * PrefixSets) // ranks without a match, after which locating the next may be faster
 	for from < to {
-		rank, err := o.rank(from)
-		if err != nil {
-			return nil, err
-		}
+		rank := o.rank(from)
 		for end := rank + 1; rank < end && from < to; from++ {
 			records = append(records, o.sorted.At(rank))
 			o.known = position{rank + 1, from + 1}
@@ -116,15 +96,15 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) ([]uint32
 			rank = o.next(rank+1, end)
 		}
 	}
-	return records, nil
+	return records
 }
 
 // rank returns the rank of the i-th record of the result. It scans the sorted rows from a known position if one is near,
 // or else from a bound of the part that contains the rank.
-func (o *sortedResult) rank(i int) (int, error) {
+func (o *sortedResult) rank(i int) int {
 	const share = 512 // a position is near if one in so many records of the result is between; twice as many ranks are scanned
 	if o.set == nil {
-		return i, nil
+		return i
 	}
 	n := o.sorted.Len()
 	near, reach := o.total/share, 2*n/share
@@ -136,22 +116,19 @@ func (o *sortedResult) rank(i int) (int, error) {
 			continue
 		}
 		if rank, ok := o.scan(p, i, max(p.rank-reach, 0), min(p.rank+reach, n)); ok {
-			return rank, nil
+			return rank
 		}
 	}
-	j, err := o.partOf(i)
-	if err != nil {
-		return 0, err
-	}
+	j := o.partOf(i)
 	p := position{o.bounds[j], o.below[j]}
 	if i-o.below[j] > o.below[j+1]-i {
 		p = position{o.bounds[j+1], o.below[j+1]}
 	}
 	rank, ok := o.scan(p, i, o.bounds[j], o.bounds[j+1])
 	if !ok {
-		return 0, fmt.Errorf("%w: field %q has two records with the same rank", guard.ErrCorrupt, o.Field.Name)
+		guard.Corrupt("field %q has two records with the same rank", o.Field.Name)
 	}
-	return rank, nil
+	return rank
 }
 
 // scan searches for the rank of the i-th record of the result, from a position and within [from, to).
@@ -180,12 +157,12 @@ func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 }
 
 // countBelow returns the number of records of the result with a lower rank, counted from the nearest known position.
-func (o *sortedResult) countBelow(rank int) (int, error) {
+func (o *sortedResult) countBelow(rank int) int {
 	if o.set == nil || rank == 0 {
-		return rank, nil
+		return rank
 	}
 	if rank == o.sorted.Len() {
-		return o.total, nil
+		return o.total
 	}
 	j := sort.Search(PrefixSets, func(j int) bool { return o.bounds[j+1] > rank })
 	if rank-o.bounds[j] > o.bounds[j+1]-rank {
@@ -193,19 +170,15 @@ func (o *sortedResult) countBelow(rank int) (int, error) {
 	}
 	p := o.known
 	if distance := rank - o.bounds[j]; max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
-		n, err := o.countPart(j)
-		if err != nil {
-			return 0, err
-		}
-		p = position{o.bounds[j], n}
+		p = position{o.bounds[j], o.countPart(j)}
 	}
 	o.known = position{rank, p.count + o.count(p.rank, rank) - o.count(rank, p.rank)}
-	return o.known.count, nil
+	return o.known.count
 }
 
 // partOf returns the part of the sorted rows that contains the i-th record of the result. The counts below it and below
 // the next part are known afterwards. Most results are evenly distributed, so it interpolates first and then bisects.
-func (o *sortedResult) partOf(i int) (int, error) {
+func (o *sortedResult) partOf(i int) int {
 	const guesses = 3
 	low, high := 0, PrefixSets // below[low] <= i < below[high]
 	o.below[low], o.below[high] = 0, o.total
@@ -214,34 +187,26 @@ func (o *sortedResult) partOf(i int) (int, error) {
 		if below, above := o.below[low], o.below[high]; tries < guesses && below < above {
 			mid = min(max(low+(high-low)*(i-below)/(above-below), low+1), high-1)
 		}
-		n, err := o.countPart(mid)
-		if err != nil {
-			return 0, err
-		}
-		if n <= i {
+		if o.countPart(mid) <= i {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return low, nil
+	return low
 }
 
 // countPart returns the number of records of the result with a rank below bounds[j].
-func (o *sortedResult) countPart(j int) (int, error) {
+func (o *sortedResult) countPart(j int) int {
 	switch {
 	case o.below[j] >= 0:
 	case o.marks != nil:
 		o.below[j] = o.marks.Count(0, o.bounds[j])
 	default:
 		o.steps.Check() // an intersection reads one bit per record
-		first, err := o.prefixSet(j)
-		if err != nil {
-			return 0, err
-		}
-		o.below[j] = int(o.set.AndCardinality(first))
+		o.below[j] = int(o.set.AndCardinality(o.prefixSet(j)))
 	}
-	return o.below[j], nil
+	return o.below[j]
 }
 
 // next returns the first rank of the result in [from, to), or to.

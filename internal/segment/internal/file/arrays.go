@@ -1,6 +1,9 @@
 package file
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // U32s is an encoded array of 32-bit integers.
 type U32s []byte
@@ -11,6 +14,7 @@ func (a U32s) Slice(i, j int) U32s { return a[4*i : 4*j] }
 
 // AppendTo appends the integers to a slice.
 func (a U32s) AppendTo(dst []uint32) []uint32 {
+	dst = slices.Grow(dst, a.Len())
 	for ; len(a) >= 4; a = a[4:] {
 		dst = append(dst, binary.LittleEndian.Uint32(a))
 	}

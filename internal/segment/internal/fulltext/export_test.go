@@ -7,26 +7,24 @@ import (
 )
 
 // TopByFrequency returns the numbers of the best records if they are found by frequency alone.
-func (w *Index) TopByFrequency(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int) ([]uint32, bool, error) {
-	found, ok, err := w.newRelevance(st, clauses).topByFrequency(set, n)
-	return numbers(found), ok, err
+func (w *Index) TopByFrequency(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int) ([]uint32, bool) {
+	found, ok := w.newRelevance(st, clauses).topByFrequency(set, n)
+	return numbers(found), ok
 }
 
 // Top returns the numbers of the best records, found by length if possible, or by scoring all records.
-func (w *Index) Top(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int, byLength bool) ([]uint32, error) {
+func (w *Index) Top(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int, byLength bool) []uint32 {
 	v := w.newRelevance(st, clauses)
 	if !byLength {
 		v.Index = &Index{postingsTable: w.postingsTable, terms: w.terms, ids: w.ids, forward: w.forward, starts: w.starts, lengths: w.lengths, average: w.average, pool: w.pool}
 	}
-	found, err := v.scoreAll(set, 0, n)
-	return numbers(found), err
+	return numbers(v.scoreAll(set, 0, n))
 }
 
 // FindsByLength reports whether Top finds records by length.
 func (w *Index) FindsByLength(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, n int) bool {
 	v := w.newRelevance(st, clauses)
-	more, err := v.frequencies(set)
-	return err == nil && v.addShortest(&topOf{n: n}, set, more)
+	return v.addShortest(&topOf{n: n}, set, v.frequencies(set))
 }
 
 // LengthOrder returns the records in length order and the lengths by record.

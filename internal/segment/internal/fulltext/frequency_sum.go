@@ -35,20 +35,15 @@ func (w *Index) Release(clauses []Clause) {
 }
 
 // add adds the frequencies of a term.
-func (s *frequencySum) add(st *guard.Steps, in *postingsTable, term int) error {
-	freqs, err := in.freqs.Get(term)
-	if err != nil {
-		return err
-	}
-	if err := in.docs.Each(st, term, func(rec uint32) {
+func (s *frequencySum) add(st *guard.Steps, in *postingsTable, term int) {
+	in.docs.Each(st, term, func(rec uint32) {
 		if s.counts[rec] > 0 {
 			s.repeated.Add(rec)
 		}
 		s.any.Add(rec)
 		s.counts[rec] = AddFrequencies(s.counts[rec], 1)
-	}); err != nil {
-		return err
-	}
+	})
+	freqs := in.freqs.Get(term)
 	counts, i := in.freqs.Trailer(term, freqs), 0
 	bitmap.Each(st, freqs, func(records []uint32) {
 		for _, rec := range records {
@@ -57,5 +52,4 @@ func (s *frequencySum) add(st *guard.Steps, in *postingsTable, term int) error {
 			i++
 		}
 	})
-	return nil
 }

@@ -12,15 +12,11 @@ type frequencyTable struct {
 }
 
 // frequencies returns the frequencyTable of the records of a set.
-func (v *relevance) frequencies(set *roaring.Bitmap) (t frequencyTable, err error) {
+func (v *relevance) frequencies(set *roaring.Bitmap) (t frequencyTable) {
 	repeated := make([]*roaring.Bitmap, len(v.clauses))
 	for i := range v.clauses {
 		v.steps.Check()
-		again, err := v.recordsWithRepeats(&v.clauses[i])
-		if err != nil {
-			return t, err
-		}
-		repeated[i] = roaring.And(again, set)
+		repeated[i] = roaring.And(v.recordsWithRepeats(&v.clauses[i]), set)
 	}
 	t.set = roaring.FastOr(repeated...)
 	t.records = t.set.ToArray()
@@ -33,11 +29,7 @@ func (v *relevance) frequencies(set *roaring.Bitmap) (t frequencyTable, err erro
 	defer v.pool.Put(wanted)
 	t.set.WriteDenseTo(wanted)
 	for i := range v.clauses {
-		counts, err := v.counts(&v.clauses[i], t.records, wanted)
-		if err != nil {
-			return t, err
-		}
-		t.counts = append(t.counts, counts)
+		t.counts = append(t.counts, v.counts(&v.clauses[i], t.records, wanted))
 	}
-	return t, nil
+	return t
 }

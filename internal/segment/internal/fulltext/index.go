@@ -91,50 +91,39 @@ type Clause struct {
 }
 
 // Match returns the records that contain a clause.
-func (w *Index) Match(st *guard.Steps, c query.Clause) (Clause, error) {
+func (w *Index) Match(st *guard.Steps, c query.Clause) Clause {
 	out := Clause{Clause: c, steps: st}
-	whole := c.Words
+	words := c.Words
 	if c.Prefix {
-		whole = whole[:len(whole)-1]
+		words = words[:len(words)-1]
 	}
-	ids := make([]uint32, len(whole))
-	for i, word := range whole {
+	ids := make([]uint32, len(words))
+	for i, word := range words {
 		t, ok := w.terms.Find(word)
 		if !ok {
 			out.Set = roaring.New()
-			return out, nil
+			return out
 		}
 		ids[i] = w.ids.At(t)
 		out.pattern = binary.AppendUvarint(out.pattern, uint64(ids[i])+1)
 	}
-	all, err := w.phrase(&out, ids)
-	if err != nil {
-		return out, err
-	}
+	all := w.phrase(&out, ids)
 	if c.Prefix {
-		out.from, out.to = w.terms.WithPrefix(c.Words[len(whole)])
-		set, err := w.anyOf(&out)
-		if err != nil {
-			return out, err
-		}
-		all = append(all, set)
+		out.from, out.to = w.terms.WithPrefix(c.Words[len(words)])
+		all = append(all, w.anyOf(&out))
 	}
 	out.Set = bitmap.Intersection(st, all)
 	if out.in == nil && len(c.Words) > 1 {
 		out.Set = w.atLeast(&out, 1)
 	}
-	return out, nil
+	return out
 }
 
 // phrase returns sets of records whose intersection contains all matches of a phrase: those of bigrams in it, and of
-// words in no bigram. If a single term or bigram is the whole phrase, its postings become those of the clause.
-func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap, err error) {
+// words in no bigram. If a single term or bigram is the entire phrase, its postings become those of the clause.
+func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap) {
 	add := func(o *postingsTable, number int) {
-		var set *roaring.Bitmap
-		if set, err = o.docs.Get(number); err != nil {
-			return
-		}
-		if all = append(all, set); len(all) == 1 {
+		if all = append(all, o.docs.Get(number)); len(all) == 1 {
 			c.in, c.term = o, number
 		}
 	}
@@ -151,19 +140,16 @@ func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap, err erro
 		if !before && !inBigram {
 			add(&w.postingsTable, int(id))
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	if len(all) > 1 || c.Prefix {
 		c.in = nil
 	}
-	return all, nil
+	return all
 }
 
 // anyOf returns the records with any term that matches the prefix of a clause. If the file has the postings of the
-// prefix and it is the whole clause, they become those of the clause.
-func (w *Index) anyOf(c *Clause) (*roaring.Bitmap, error) {
+// prefix and it is the entire clause, they become those of the clause.
+func (w *Index) anyOf(c *Clause) *roaring.Bitmap {
 	in, number, ok := &w.postingsTable, 0, c.to-c.from == 1
 	if ok {
 		number = int(w.ids.At(c.from))
@@ -179,25 +165,25 @@ func (w *Index) anyOf(c *Clause) (*roaring.Bitmap, error) {
 	}
 	c.sum = w.newFrequencySum()
 	for t := c.from; t < c.to; t++ {
-		id := int(w.ids.At(t))
-		if err := c.sum.add(c.steps, &w.postingsTable, id); err != nil {
-			return nil, err
-		}
+		c.sum.add(c.steps, &w.postingsTable, int(w.ids.At(t)))
 	}
-	return roaring.FromDense(c.sum.any, true), nil
+	return roaring.FromDense(c.sum.any, true)
 }
 
 // recordsWithRepeats returns the records in which a clause occurs more than once.
-func (w *Index) recordsWithRepeats(c *Clause) (*roaring.Bitmap, error) {
+func (w *Index) recordsWithRepeats(c *Clause) *roaring.Bitmap {
 	switch {
 	case c.in != nil:
 		return c.in.freqs.Get(c.term)
-	case c.sum != nil && len(c.Words) == 1:
-		return roaring.FromDense(c.sum.repeated, true), nil
+	case c.summed():
+		return roaring.FromDense(c.sum.repeated, true)
 	default:
-		return w.atLeast(c, 2), nil
+		return w.atLeast(c, 2)
 	}
 }
+
+// summed reports whether the clause is a single prefix whose frequencies were added up.
+func (c *Clause) summed() bool { return c.sum != nil && len(c.Words) == 1 }
 
 // atLeast returns the records of a clause in which it occurs at least the given number of times.
 func (w *Index) atLeast(c *Clause, times int) *roaring.Bitmap {
@@ -249,29 +235,25 @@ func (w *Index) count(record uint32, c *Clause, most int) int {
 
 // counts returns the frequency of a clause, up to MaxFrequency, in each of some records, which are in order and contain
 // the clause. wanted is the same records.
-func (w *Index) counts(c *Clause, records []uint32, wanted bitmap.Bits) ([]byte, error) {
+func (w *Index) counts(c *Clause, records []uint32, wanted bitmap.Bits) []byte {
 	if c.in != nil {
 		return c.in.frequencies(c.steps, c.term, records, wanted)
 	}
 	out := make([]byte, len(records))
 	for i, rec := range records {
 		c.steps.Add(1)
-		if c.sum != nil && len(c.Words) == 1 {
+		if c.summed() {
 			out[i] = c.sum.counts[rec]
 		} else {
 			out[i] = byte(w.count(rec, c, MaxFrequency))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // frequencies merges records with the term-frequency postings of a term.
-func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32, wanted bitmap.Bits) ([]byte, error) {
-	freqs, err := o.freqs.Get(term)
-	if err != nil {
-		return nil, err
-	}
-	out := bytes.Repeat([]byte{1}, len(records))
+func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32, wanted bitmap.Bits) []byte {
+	freqs, out := o.freqs.Get(term), bytes.Repeat([]byte{1}, len(records))
 	counts, k := o.freqs.Trailer(term, freqs), 0 // k is an index in records
 	bitmap.Each(st, freqs, func(some []uint32) {
 		for i, rec := range some {
@@ -285,7 +267,7 @@ func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32,
 		}
 		counts = counts[len(some):]
 	})
-	return out, nil
+	return out
 }
 
 // AddFrequencies adds two frequencies, capped to MaxFrequency.

@@ -44,17 +44,12 @@ type bucket struct {
 }
 
 // Page returns the records of a set at positions [from, to), by descending score of the clauses, ties by number.
-func (w *Index) Page(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, from, to int) ([]uint32, error) {
+func (w *Index) Page(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, from, to int) []uint32 {
 	v := w.newRelevance(st, clauses)
-	found, ok, err := v.topByFrequency(set, to)
-	if err != nil {
-		return nil, err
+	if found, ok := v.topByFrequency(set, to); ok {
+		return numbers(found[from:])
 	}
-	if ok {
-		return numbers(found[from:]), nil
-	}
-	found, err = v.scoreAll(set, from, to)
-	return numbers(found), err
+	return numbers(v.scoreAll(set, from, to))
 }
 
 // numbers returns the numbers of scored records.
@@ -67,20 +62,17 @@ func numbers(found []scored) []uint32 {
 }
 
 // scoreAll returns the records of a set at positions [from, to).
-func (v *relevance) scoreAll(set *roaring.Bitmap, from, to int) ([]scored, error) {
-	more, err := v.frequencies(set)
-	if err != nil {
-		return nil, err
-	}
+func (v *relevance) scoreAll(set *roaring.Bitmap, from, to int) []scored {
+	more := v.frequencies(set)
 	if top := (topOf{n: to}); v.addShortest(&top, set, more) {
 		none := roaring.New()
 		for _, s := range v.open(v.buckets(none, more, to), none, more, 0, min(to, len(more.records))) {
 			top.add(s)
 		}
-		return top.sorted()[from:to], nil
+		return top.sorted()[from:to]
 	}
 	once := roaring.AndNot(set, more.set)
-	return v.open(v.buckets(once, more, to), once, more, from, to), nil
+	return v.open(v.buckets(once, more, to), once, more, from, to)
 }
 
 // addShortest fills top with the best of the records in which each clause occurs once: the shortest. It examines the

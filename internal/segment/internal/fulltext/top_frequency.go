@@ -15,21 +15,18 @@ import (
 // affects the score more than length: it examines the lengths of the records above some frequency, and stops when the
 // shortest record of the file with a lower frequency could not be among the top. It returns false if that is not
 // worthwhile, or if a record with a frequency of 1 could be among the top.
-func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool, error) {
+func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool) {
 	if len(v.clauses) != 1 || v.clauses[0].in == nil {
-		return nil, false, nil
+		return nil, false
 	}
 	c := &v.clauses[0]
-	freqs, err := c.in.freqs.Get(c.term)
-	if err != nil {
-		return nil, false, err
-	}
+	freqs := c.in.freqs.Get(c.term)
 	counts := c.in.freqs.Trailer(c.term, freqs)[:freqs.GetCardinality()]
 	// This many of all records with the term contain about n of the set.
 	wanted := n * int(c.Set.GetCardinality()) / int(set.GetCardinality())
 	shortest, ok := v.minLength()
 	if !ok {
-		return nil, false, nil
+		return nil, false
 	}
 	for ; wanted <= len(counts)/8; wanted *= 4 {
 		v.steps.Add(len(counts) / 16)
@@ -43,14 +40,14 @@ func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool, 
 			lower--
 		}
 		if lower == 0 {
-			return nil, false, nil
+			return nil, false
 		}
 		if lower < least-1 {
 			found = v.withCount(set, counts, lower+1, topOf{n: n, worst: found[n-1].score})
 		}
-		return found, true, nil
+		return found, true
 	}
-	return nil, false, nil
+	return nil, false
 }
 
 // minLength returns the length of the shortest record of the file, if it has a valid length order.

@@ -22,9 +22,9 @@ var (
 // corruption is the panic value of a failed format check.
 type corruption struct{ reason string }
 
-// Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. It is for functions that cannot
-// return an error.
-func Corrupt(reason string) { panic(corruption{reason}) }
+// Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. Queries are many nested calls that
+// fail for no other reason than this and the end of their context, so they do not return errors.
+func Corrupt(format string, args ...any) { panic(corruption{fmt.Sprintf(format, args...)}) }
 
 // runtimeError is an ErrUnexpected with its stack trace, for the log.
 type runtimeError struct {
