@@ -64,7 +64,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
 	sourceErrors, err := d.Store.SourceErrors(ctx)
 	for _, t := range sourceErrors {
-		what := t.Place
+		what := t.Path
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String()
 		}

@@ -9,11 +9,11 @@ import (
 
 // SetSourceError records why a source could not be published. It replaces the previous error of the source.
 func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
-	return s.write(ctx, "recording the error of source "+e.Place, func(ctx context.Context, tx Tx) error {
+	return s.write(ctx, "recording the error of source "+e.Path, func(ctx context.Context, tx Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
 			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
 			"message = excluded.message, since = excluded.since",
-			e.Place, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
+			e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
 		return err
 	})
 }
@@ -37,7 +37,7 @@ func (s Tables) SourceErrors(ctx context.Context) (all []herb.SourceError, err e
 		return eachRow(rows, func() error {
 			var e herb.SourceError
 			var since int64
-			err := rows.Scan(&e.Place, &e.Ref.Namespace, &e.Ref.Name, &e.Message, &since)
+			err := rows.Scan(&e.Path, &e.Ref.Namespace, &e.Ref.Name, &e.Message, &since)
 			e.Since = time.UnixMicro(since).UTC()
 			all = append(all, e)
 			return err
