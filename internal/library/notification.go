@@ -13,7 +13,7 @@ import (
 // notifier signals catalogue changes between processes that share a folder, through a small file that each look-up reads. It
 // only affects how soon a change is seen: Library.Run polls the catalogue anyway.
 type notifier struct {
-	fs   filesystem.FS            // writes notifications
+	fs   filesystem.FS         // writes notifications
 	file *os.File              // for reading
 	seen atomic.Pointer[stamp] // the stamp of the last catalogue read
 }
