@@ -56,7 +56,7 @@ func newGarden(t *testing.T, plants int) *garden {
 		for n := 1; n <= 3; n++ {
 			publish(t, d, trees, n)
 		}
-		if _, err := d.Library.Rollback(t.Context(), trees, ""); err != nil {
+		if _, err := d.Library.Rollback(t.Context(), trees, "", false); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, d, herbs, 40)

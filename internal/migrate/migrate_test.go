@@ -72,7 +72,7 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	for _, p := range []Place{to, back} {
 		g.works(t, p)
 		p.use(t, func(d *app.Data) { // the versions that are not live are there as well
-			_, err := d.Library.Rollback(t.Context(), trees, "")
+			_, err := d.Library.Rollback(t.Context(), trees, "", false)
 			must(t, err)
 			snap, err := d.Library.Acquire(t.Context(), trees)
 			must(t, err)
@@ -101,7 +101,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 				g.create(t, d, 70)
 				publish(t, d, trees, 4) // which drops the first version
 				publish(t, d, herbs, 20)
-				_, err := d.Library.Rollback(t.Context(), herbs, "")
+				_, err := d.Library.Rollback(t.Context(), herbs, "", false)
 				must(t, err)
 				id, _ := access.ID(g.active)
 				must(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
