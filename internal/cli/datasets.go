@@ -64,7 +64,7 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
 	sourceErrors, err := d.Store.SourceErrors(ctx)
 	for _, t := range sourceErrors {
-		what := t.Place
+		what := t.Path
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String()
 		}
@@ -199,11 +199,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		Example: `  herbarium datasets rollback garden/catalog
   herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		rollback := d.Library.Rollback
-		if allowBreaking {
-			rollback = d.Library.ForceRollback
-		}
-		version, err := rollback(ctx, ref, to)
+		version, err := d.Library.Rollback(ctx, ref, to, allowBreaking)
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			if herb.CodeOf(err) == herb.CodeRefused {

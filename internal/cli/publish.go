@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
+	"herbarium/internal/publish"
 )
 
 func newPublish(r *runner) *cobra.Command {
@@ -162,7 +163,7 @@ func (r *runner) discover(ctx context.Context, finder ingest.Finder, paths []str
 
 // publishOptions are the options of a publish and of its output.
 type publishOptions struct {
-	app.PublishOptions
+	publish.Options
 	report, json bool
 }
 
@@ -171,7 +172,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 	for _, s := range sources {
 		shown := r.newProgress(s.Ref.String())
 		opts.Progress = shown.update
-		p, err := d.Publish(ctx, s, opts.PublishOptions)
+		p, err := d.Publish(ctx, s, opts.Options)
 		shown.end()
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			fmt.Fprintf(r.Err, "%s\n", bug.Stack)
@@ -202,7 +203,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, sources []ingest.Sour
 }
 
 // printResult prints the result of a publish.
-func (r *runner) printResult(ref herb.Ref, p app.Published, failure error, opts publishOptions) error {
+func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) error {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
@@ -243,7 +244,7 @@ type publishedJSON struct {
 	Report    *herb.Report     `json:"report,omitempty"`
 }
 
-func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publishOptions) publishedJSON {
+func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publishOptions) publishedJSON {
 	j := publishedJSON{
 		Dataset: ref.String(), Status: "published", Records: p.Dataset.Records, Version: p.Dataset.Version,
 		Published: p.Dataset.Published, Replaces: p.Replaces, Fields: p.Dataset.Fields, Changes: p.Changes, Report: p.Dataset.Report,
@@ -266,7 +267,7 @@ func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publish
 }
 
 // describe summarizes the result of a publish in two lines.
-func describe(p app.Published) string {
+func describe(p publish.Result) string {
 	const most = 50
 	var fields []string
 	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {

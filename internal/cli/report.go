@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/publish"
 	"herbarium/internal/telemetry"
 )
 
@@ -78,7 +78,7 @@ func writeNotes(w io.Writer, rep *herb.Report, all bool) {
 }
 
 // writeChanges writes how a version differs from the live one. "-" marks breaking changes.
-func (r *runner) writeChanges(p app.Published) {
+func (r *runner) writeChanges(p publish.Result) {
 	switch {
 	case p.Replaces == "":
 		fmt.Fprintln(r.Out, "  new dataset: no live version to compare with")

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -86,18 +85,10 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		return 0, err
 	}
 	named = true
-	return b.records, syncDir(opts.FS, filepath.Dir(path))
+	return b.records, filesystem.SyncDir(opts.FS, filepath.Dir(path))
 }
 
 const segmentFile = "segment"
-
-func syncDir(fs filesystem.FS, path string) error {
-	d, err := fs.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
 
 // builder is a build in progress.
 type builder struct {

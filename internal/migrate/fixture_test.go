@@ -1,4 +1,4 @@
-package app
+package migrate
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/app"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/migrate"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
@@ -52,11 +52,11 @@ var (
 func newGarden(t *testing.T, plants int) *garden {
 	t.Helper()
 	g := &garden{Place: Place{Folder: t.TempDir()}}
-	g.use(t, func(d *Data) {
+	g.use(t, func(d *app.Data) {
 		for n := 1; n <= 3; n++ {
 			publish(t, d, trees, n)
 		}
-		if _, err := d.Library.Rollback(t.Context(), trees, ""); err != nil {
+		if _, err := d.Library.Rollback(t.Context(), trees, "", false); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, d, herbs, 40)
@@ -70,7 +70,7 @@ func newGarden(t *testing.T, plants int) *garden {
 			must(t, d.Store.AddKey(t.Context(), k))
 		}
 		must(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
-		must(t, d.Store.(migrate.Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
+		must(t, d.Store.(Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
 	})
 	return g
 }
@@ -83,12 +83,12 @@ func must(t *testing.T, err error) {
 }
 
 // use opens a place as a server would, for as long as do takes.
-func (p Place) use(t *testing.T, do func(d *Data)) {
+func (p Place) use(t *testing.T, do func(d *app.Data)) {
 	t.Helper()
-	var d *Data
+	var d *app.Data
 	if p.Folder != "" {
 		var err error
-		d, err = OpenData(t.Context(), Config{Data: p.Folder, Keep: 3}, slog.New(slog.DiscardHandler))
+		d, err = app.OpenData(t.Context(), app.Config{Data: p.Folder, Keep: 3}, slog.New(slog.DiscardHandler))
 		must(t, err)
 	} else {
 		db, err := postgres.Open(t.Context(), string(p.Database), postgres.Options{})
@@ -100,7 +100,7 @@ func (p Place) use(t *testing.T, do func(d *Data)) {
 			Dir: t.TempDir(), Blobs: objects, Keep: 3, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: db.Plants()},
 		})
 		must(t, err)
-		d = &Data{Store: db, Library: lib}
+		d = &app.Data{Store: db, Library: lib}
 	}
 	defer func() { must(t, d.Close()) }()
 	do(d)
@@ -108,11 +108,11 @@ func (p Place) use(t *testing.T, do func(d *Data)) {
 
 // newCluster is an empty database and an empty object store.
 func newCluster(t *testing.T) Place {
-	return Place{Database: Address(cluster.Database(t)), Blobs: Address("file://" + t.TempDir())}
+	return Place{Database: herb.Address(cluster.Database(t)), Blobs: herb.Address("file://" + t.TempDir())}
 }
 
 // publish publishes a version with so many records.
-func publish(t *testing.T, d *Data, ref herb.Ref, records int) {
+func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	t.Helper()
 	_, err := d.Library.Publish(t.Context(), library.Publication{
 		AllowBreaking: true,
@@ -135,7 +135,7 @@ func publish(t *testing.T, d *Data, ref herb.Ref, records int) {
 }
 
 // create creates plants, every third with a idempotency key.
-func (g *garden) create(t *testing.T, d *Data, count int) {
+func (g *garden) create(t *testing.T, d *app.Data, count int) {
 	t.Helper()
 	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd", "\U0010ffff", "ﬁg"}
 	random := rand.New(rand.NewPCG(7, uint64(g.plants)))
@@ -164,7 +164,7 @@ func (g *garden) create(t *testing.T, d *Data, count int) {
 // listing is all that a server on a place lists of everything, in several orders.
 func (p Place) listing(t *testing.T) (all []string) {
 	t.Helper()
-	p.use(t, func(d *Data) {
+	p.use(t, func(d *app.Data) {
 		datasets, err := d.Library.Catalogued(t.Context())
 		must(t, err)
 		for _, ds := range datasets {
@@ -198,7 +198,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 // works checks what cannot be listed: keys, and that repeated requests get their first answer.
 func (g *garden) works(t *testing.T, p Place) {
 	t.Helper()
-	p.use(t, func(d *Data) {
+	p.use(t, func(d *app.Data) {
 		v := access.NewVerifier(d.Store, access.Options{})
 		who, err := v.Verify(t.Context(), g.active, "192.0.2.1")
 		must(t, err)
@@ -208,7 +208,7 @@ func (g *garden) works(t *testing.T, p Place) {
 		if _, err := v.Verify(t.Context(), g.revoked, "192.0.2.1"); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("the revoked key: %v", err)
 		}
-		before, err := d.Store.(migrate.Store).CountPlants(t.Context())
+		before, err := d.Store.(Store).CountPlants(t.Context())
 		must(t, err)
 		outcomes, err := d.Store.CreatePlants(t.Context(), g.retried)
 		must(t, err)
@@ -224,19 +224,19 @@ func (g *garden) works(t *testing.T, p Place) {
 		if herb.CodeOf(outcomes[0].Err) != herb.CodeInvalid {
 			t.Errorf("the same idempotency key with another body: %v", outcomes[0].Err)
 		}
-		if after, err := d.Store.(migrate.Store).CountPlants(t.Context()); err != nil || after != before {
+		if after, err := d.Store.(Store).CountPlants(t.Context()); err != nil || after != before {
 			t.Errorf("there were %d plants and are %d (%v)", before, after, err)
 		}
 	})
 }
 
 // migrateWith is Migrate with source and target modified by a test.
-func migrateWith(ctx context.Context, from, to Place, modify func(from, to *migrate.Installation)) (_ migrate.Result, err error) {
+func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Installation)) (_ Result, err error) {
 	var source, target opened
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
 	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
 	modify(&source.Installation, &target.Installation)
-	return migrate.Copy(ctx, source.Installation, target.Installation, migrate.Options{})
+	return copyAll(ctx, source.Installation, target.Installation, Options{}.start())
 }

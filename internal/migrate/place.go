@@ -1,4 +1,4 @@
-package app
+package migrate
 
 import (
 	"context"
@@ -13,80 +13,57 @@ import (
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
-	"herbarium/internal/migrate"
+	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
 )
 
 // Place is where an installation keeps its data: in a data folder, or in a database and an object store.
 type Place struct {
-	Folder   string  // has the database and the segment files, unless there are addresses for them
-	Database Address // PostgreSQL
-	Blobs    Address // object store
+	Folder   string       // has the database and the segment files, unless there are addresses for them
+	Database herb.Address // PostgreSQL
+	Blobs    herb.Address // object store
 }
 
 // IsDatabase reports whether a place is a database and not a folder.
-func IsDatabase(s string) bool { return Address(s).isPostgres() }
+func IsDatabase(s string) bool { return herb.Address(s).IsPostgres() }
 
 // ParsePlace parses a data folder or the address of a database, which needs the address of an object store.
-func ParsePlace(s string, blobs Address) (Place, error) {
+func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	switch database := IsDatabase(s); {
 	case s == "":
 		return Place{}, herb.Invalidf("it is empty; write a data folder or postgres://user@host:5432/database")
 	case database && blobs == "":
 		return Place{}, herb.Invalidf("%s is a database and needs an object store; add --blobs with an address "+
-			"such as s3://bucket or file:///a/shared/folder", Address(s))
+			"such as s3://bucket or file:///a/shared/folder", herb.Address(s))
 	case database:
-		return Place{Database: Address(s), Blobs: blobs}, nil
+		return Place{Database: herb.Address(s), Blobs: blobs}, nil
 	case blobs != "":
-		return Place{}, herb.Invalidf("%s is a data folder, which contains the published files; omit the object store", Address(s))
+		return Place{}, herb.Invalidf("%s is a data folder, which contains the published files; omit the object store", herb.Address(s))
 	default:
 		return Place{Folder: filepath.Clean(s)}, nil
 	}
 }
 
-// PlaceOf returns the place that a configuration names.
-func PlaceOf(c Config) Place {
-	if c.Database != "" {
-		return Place{Database: c.Database, Blobs: c.Blobs}
+// NewPlace returns the place that a configuration names.
+func NewPlace(folder string, database, blobs herb.Address) Place {
+	if database != "" {
+		folder = ""
 	}
-	return Place{Folder: c.Data, Blobs: c.Blobs}
+	return Place{Folder: folder, Database: database, Blobs: blobs}
 }
 
-// MigrateOptions of Migrate, Dump and Load. The zero value copies everything and disables progress reports.
-type MigrateOptions struct {
-	Check bool // only compare
-	// Progress is called by one goroutine at a time.
-	Progress func(Progress)
-}
-
-func (o MigrateOptions) options() migrate.Options {
-	out := migrate.Options{Check: o.Check}
-	if o.Progress != nil {
-		s := &steps{report: o.Progress, all: migrate.Phases()}
-		out.Progress = func(p migrate.Progress) {
-			s.update(p.Phase, func(to *Progress) {
-				to.Done, to.Total, to.Bytes = p.Done, p.Total, p.Bytes
-				if to.Records = 0; !p.Bytes {
-					to.Records = int(p.Done)
-				}
-			})
-		}
-	}
-	return out
-}
-
-// Migrate copies everything from one place to another; see migrate.Load for its guarantees.
-func Migrate(ctx context.Context, from, to Place, o MigrateOptions) (_ migrate.Result, err error) {
+// Migrate copies everything from one place to another; see load for its guarantees.
+func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err error) {
 	var source, target opened
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
-		return migrate.Result{}, fmt.Errorf("source: %w", err)
+		return Result{}, fmt.Errorf("source: %w", err)
 	}
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
-		return migrate.Result{}, fmt.Errorf("target: %w", err)
+		return Result{}, fmt.Errorf("target: %w", err)
 	}
-	return migrate.Copy(ctx, source.Installation, target.Installation, o.options())
+	return copyAll(ctx, source.Installation, target.Installation, o.start())
 }
 
 // The entries of the folder of a dump.
@@ -96,39 +73,39 @@ const (
 )
 
 // Dump writes everything of a place to a folder, which it creates. program is the version of the program.
-func Dump(ctx context.Context, from Place, dir, program string, o MigrateOptions) (_ migrate.Result, err error) {
+func Dump(ctx context.Context, from Place, dir, program string, o Options) (_ Result, err error) {
 	var source, dump opened
 	defer func() { err = errors.Join(err, source.close(), dump.close()) }()
 	if err := source.openPlace(ctx, from, true); err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
 	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
-	header := migrate.Header{Format: migrate.FormatVersion, Created: time.Now().UTC(), Program: program}
-	return migrate.Save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.options())
+	header := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
+	return save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.start())
 }
 
-// Load loads a dump into a place; see migrate.Load for its guarantees.
-func Load(ctx context.Context, dir string, to Place, o MigrateOptions) (_ migrate.Result, err error) {
-	source, err := migrate.OpenDump(ctx, filepath.Join(dir, dumpFile))
+// Load loads a dump into a place; see load for its guarantees.
+func Load(ctx context.Context, dir string, to Place, o Options) (_ Result, err error) {
+	source, err := OpenDump(ctx, filepath.Join(dir, dumpFile))
 	if err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
 	var dump, target opened
 	defer func() { err = errors.Join(err, dump.close(), target.close()) }()
 	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
-		return migrate.Result{}, err
+		return Result{}, err
 	}
-	return migrate.Load(ctx, source, dump.Files, target.Installation, o.options())
+	return load(ctx, source, dump.Files, target.Installation, o.start())
 }
 
 // opened is an installation, or only its files, that must be closed.
 type opened struct {
-	migrate.Installation
+	Installation
 	closers []io.Closer
 }
 
@@ -142,11 +119,11 @@ func (o *opened) close() error {
 
 // openPlace opens a place. A folder that does not exist is created, unless it must exist.
 func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
-	path := filepath.Join(p.Folder, databaseFile)
+	path := filepath.Join(p.Folder, store.DatabaseFile)
 	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
-		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, databaseFile)
+		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, store.DatabaseFile)
 	}
-	if err := o.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, versionsDir)); err != nil {
+	if err := o.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
 		return err
 	}
 	if p.Database == "" {
@@ -166,7 +143,7 @@ func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
 }
 
 // openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
-func (o *opened) openFiles(ctx context.Context, address Address, dir string) (err error) {
+func (o *opened) openFiles(ctx context.Context, address herb.Address, dir string) (err error) {
 	if address == "" {
 		if o.Files.Dir, err = filepath.Abs(dir); err != nil {
 			return err
@@ -175,7 +152,7 @@ func (o *opened) openFiles(ctx context.Context, address Address, dir string) (er
 			return err
 		}
 		folder := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
-		address = Address(folder.String())
+		address = herb.Address(folder.String())
 	}
 	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
 	if err == nil {

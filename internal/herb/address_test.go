@@ -1,11 +1,11 @@
-package app_test
+package herb_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"herbarium/internal/app"
+	"herbarium/internal/herb"
 )
 
 func TestAddress_hidesSecrets(t *testing.T) {
@@ -23,7 +23,7 @@ func TestAddress_hidesSecrets(t *testing.T) {
 		"host=db password=hush":                                     "xxxxx",
 		"herbarium-data":                                            "herbarium-data",
 	} {
-		if got := fmt.Sprint(app.Address(address)); got != want || strings.Contains(got, "hush") {
+		if got := fmt.Sprint(herb.Address(address)); got != want || strings.Contains(got, "hush") {
 			t.Errorf("%q is shown as %q, want %q", address, got, want)
 		}
 	}

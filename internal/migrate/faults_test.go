@@ -1,4 +1,4 @@
-package app
+package migrate
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/migrate"
+	"herbarium/internal/progress"
 	"herbarium/internal/store"
 )
 
@@ -40,7 +40,7 @@ func (f *faults) around(do func() error) error {
 }
 
 type faultyStore struct {
-	migrate.Store
+	Store
 	*faults
 }
 
@@ -64,7 +64,7 @@ func (s faultyStore) ReplaceVersions(ctx context.Context, d store.DatasetVersion
 }
 
 type faultyObjects struct {
-	migrate.Objects
+	Objects
 	*faults
 }
 
@@ -86,7 +86,7 @@ func TestMigrate_interrupted(t *testing.T) {
 				const writes = 4 + 1 + 1 + 1 + 2 // files, keys, plants, idempotency keys, datasets
 				for at := 1; at <= writes; at++ {
 					f, to := &faults{at: at, after: after}, target(t)
-					_, err := migrateWith(t.Context(), g.Place, to, func(_, to *migrate.Installation) {
+					_, err := migrateWith(t.Context(), g.Place, to, func(_, to *Installation) {
 						to.Store, to.Files.Objects = faultyStore{to.Store, f}, faultyObjects{to.Files.Objects, f}
 					})
 					if !errors.Is(err, errFault) {
@@ -95,7 +95,7 @@ func TestMigrate_interrupted(t *testing.T) {
 					if c := contentOf(t, to); len(c.datasets) > 0 && c.plants < g.plants {
 						t.Errorf("at write %d datasets are listed and plants are missing", at)
 					}
-					mustMigrate(t, g.Place, to, MigrateOptions{})
+					mustMigrate(t, g.Place, to, Options{})
 					if at == writes {
 						wantAlike(t, g.Place, to)
 						g.works(t, to)
@@ -115,7 +115,7 @@ func TestMigrate_process(t *testing.T) {
 	if !ok {
 		t.Skip("runs only as a process that TestMigrate_survivesKill starts")
 	}
-	mustMigrate(t, Place{Folder: from}, Place{Folder: os.Getenv(targetEnv)}, MigrateOptions{Progress: func(Progress) {
+	mustMigrate(t, Place{Folder: from}, Place{Folder: os.Getenv(targetEnv)}, Options{Progress: func(progress.Progress) {
 		fmt.Println("progress")
 	}})
 }
@@ -144,14 +144,14 @@ func TestMigrate_survivesKill(t *testing.T) {
 			t.Fatal("the process has not reported any progress")
 		}
 	}
-	mustMigrate(t, g.Place, to, MigrateOptions{})
+	mustMigrate(t, g.Place, to, Options{})
 	wantAlike(t, g.Place, to)
 	g.works(t, to)
 }
 
 // corruptStore changes what is written to a target.
 type corruptStore struct {
-	migrate.Store
+	Store
 	plants          func([]store.Creation)
 	idempotencyKeys func([]store.IdempotencyRecord)
 	keys            func([]herb.Key)
@@ -189,7 +189,7 @@ func (s corruptStore) ReplaceVersions(ctx context.Context, d store.DatasetVersio
 
 // corruptObjects stores something else under every name.
 type corruptObjects struct {
-	migrate.Objects
+	Objects
 	path string
 }
 
@@ -204,35 +204,35 @@ func TestMigrate_verifies(t *testing.T) {
 	must(t, os.WriteFile(other, []byte("other"), 0o600))
 	for _, tt := range []struct {
 		name    string
-		corrupt func(to *migrate.Installation)
+		corrupt func(to *Installation)
 		code    herb.Code
 		want    string
 	}{
-		{"plant", func(to *migrate.Installation) {
+		{"plant", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[6].Plant.Name += "!" }}
 		}, herb.CodeRefused, "plant 7: "},
-		{"plant ID twice", func(to *migrate.Installation) {
+		{"plant ID twice", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[6].Plant.ID = c[5].Plant.ID }}
 		}, herb.CodeRefused, "plant 7 cannot be created"},
-		{"order of plants", func(to *migrate.Installation) {
+		{"order of plants", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, plants: func(c []store.Creation) { c[2], c[3] = c[3], c[2] }}
 		}, herb.CodeRefused, "plant 3: "},
-		{"idempotency key", func(to *migrate.Installation) {
+		{"idempotency key", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, idempotencyKeys: func(r []store.IdempotencyRecord) { r[0].Plant++ }}
 		}, herb.CodeRefused, `idempotency key "key-1" of credential "ann": `},
-		{"key", func(to *migrate.Installation) {
+		{"key", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, keys: func(k []herb.Key) { k[0].Hash[5]++ }}
 		}, herb.CodeRefused, "key "},
-		{"version", func(to *migrate.Installation) {
+		{"version", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].Records++ }}
 		}, herb.CodeRefused, "dataset garden/trees: "},
-		{"recorded hash of a file", func(to *migrate.Installation) {
+		{"recorded hash of a file", func(to *Installation) {
 			to.Store = corruptStore{Store: to.Store, versions: func(v []herb.Dataset) { v[0].File = &herb.File{Size: 1} }}
 		}, herb.CodeRefused, "segment "},
-		{"file", func(to *migrate.Installation) {
+		{"file", func(to *Installation) {
 			to.Files.Objects = corruptObjects{to.Files.Objects, other}
 		}, herb.CodeRefused, "the file read back from the target differs: got 5 bytes"},
-		{"another process creates a plant", func(to *migrate.Installation) {
+		{"another process creates a plant", func(to *Installation) {
 			db := to.Store
 			to.Store = corruptStore{Store: db, keys: func([]herb.Key) {
 				_, err := db.CreatePlants(t.Context(), []store.Creation{{Plant: herb.NewPlant{ID: 1, Plant: herb.Plant{Name: "Alien"}}}})
@@ -243,7 +243,7 @@ func TestMigrate_verifies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 10), Place{Folder: t.TempDir()}
-			_, err := migrateWith(t.Context(), g.Place, to, func(_, to *migrate.Installation) { tt.corrupt(to) })
+			_, err := migrateWith(t.Context(), g.Place, to, func(_, to *Installation) { tt.corrupt(to) })
 			if herb.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want code %s and %q", err, tt.code, tt.want)
 			}
@@ -255,7 +255,7 @@ func TestMigrate_verifies(t *testing.T) {
 func TestMigrate_checkDetects(t *testing.T) {
 	t.Parallel()
 	segments := func(t *testing.T, p Place) string {
-		files, err := filepath.Glob(filepath.Join(p.Folder, versionsDir, "*.segment"))
+		files, err := filepath.Glob(filepath.Join(p.Folder, store.VersionsDir, "*.segment"))
 		must(t, err)
 		return files[0]
 	}
@@ -274,9 +274,9 @@ func TestMigrate_checkDetects(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 10), Place{Folder: t.TempDir()}
-			mustMigrate(t, g.Place, to, MigrateOptions{})
+			mustMigrate(t, g.Place, to, Options{})
 			tt.change(t, g.Place, to)
-			_, err := Migrate(t.Context(), g.Place, to, MigrateOptions{Check: true})
+			_, err := Migrate(t.Context(), g.Place, to, Options{Check: true})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
@@ -287,7 +287,7 @@ func TestMigrate_checkDetects(t *testing.T) {
 // exec runs a statement in the database of a folder.
 func (p Place) exec(t *testing.T, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(p.Folder, databaseFile))
+	db, err := sql.Open("sqlite", filepath.Join(p.Folder, store.DatabaseFile))
 	must(t, err)
 	defer func() { must(t, db.Close()) }()
 	_, err = db.ExecContext(t.Context(), statement)

@@ -1,4 +1,4 @@
-package app
+package publish
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
+	"herbarium/internal/store/sqlite"
 	"herbarium/internal/watch"
 )
 
@@ -21,46 +22,50 @@ type brokenCatalogue struct{ library.Catalogue }
 // Datasets is library.Catalogue.
 func (brokenCatalogue) Datasets(context.Context) ([]herb.Dataset, error) { panic("bug") }
 
-// TestPublishOne_panic has a publish panic as a server does it, at its start and when a file has changed: the stack is in
+func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
+	t.Helper()
+	l, err := library.Open(c, library.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// TestPublishSource_panic has a publish panic as a server does it, at its start and when a file has changed: the stack is in
 // the log, and the error is where errors of sources are.
-func TestPublishOne_panic(t *testing.T) {
+func TestPublishSource_panic(t *testing.T) {
 	t.Parallel()
-	d, err := OpenData(t.Context(), Config{Data: t.TempDir()}, slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
-	whole := d.Library
-	broken, err := library.Open(brokenCatalogue{d.Store}, library.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer broken.Close()
+	defer db.Close()
+	intact, broken := openLibrary(t, db), openLibrary(t, brokenCatalogue{db})
 	path := filepath.Join(t.TempDir(), "prices.csv")
 	if err := os.WriteFile(path, []byte("a\n1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
 	var b bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&b, nil))
-	f := &follower{data: d, log: log, sources: map[string]ingest.Source{"item": s}}
+	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
+	w := &watcher{Publisher: publisher, sources: map[string]ingest.Source{"item": s}}
 
-	d.Library = broken
-	if err := d.publishOne(t.Context(), s, log); err == nil {
+	if err := publisher.PublishSource(t.Context(), s); err == nil {
 		t.Error("a publish that panics succeeds")
 	}
-	if f.changed(t.Context(), watch.Item{Name: "item"}) {
+	if w.changed(t.Context(), watch.Item{Name: "item"}) {
 		t.Error("a bug is retried")
 	}
 	if n := strings.Count(b.String(), "brokenCatalogue.Datasets"); n != 2 {
 		t.Errorf("%d stacks in the log, want 2:\n%s", n, &b)
 	}
-	wrong, err := d.Store.SourceErrors(t.Context())
+	wrong, err := db.SourceErrors(t.Context())
 	if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0].Message, "please report it") {
 		t.Errorf("errors of sources: %v, %v", wrong, err)
 	}
-	d.Library = whole
-	if err := d.publishOne(t.Context(), s, log); err != nil {
+	publisher.Library = intact
+	if err := publisher.PublishSource(t.Context(), s); err != nil {
 		t.Error(err)
 	}
 }

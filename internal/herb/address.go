@@ -1,11 +1,8 @@
-package app
+package herb
 
 import (
-	"errors"
 	"log/slog"
 	"strings"
-
-	"herbarium/internal/blobs"
 )
 
 // Address is the address of another service. It may contain secrets, which are redacted when it is printed or logged.
@@ -63,21 +60,7 @@ func (a Address) LogValue() slog.Value { return slog.StringValue(a.String()) }
 // MarshalText implements encoding.TextMarshaler.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// isPostgres reports whether an address is that of a PostgreSQL database.
-func (a Address) isPostgres() bool {
+// IsPostgres reports whether an address is that of a PostgreSQL database.
+func (a Address) IsPostgres() bool {
 	return strings.HasPrefix(string(a), "postgres://") || strings.HasPrefix(string(a), "postgresql://")
-}
-
-func blobsAddress(s string) error {
-	if s == "" {
-		return nil
-	}
-	return blobs.Check(s)
-}
-
-func databaseAddress(s string) error {
-	if s != "" && !Address(s).isPostgres() {
-		return errors.New("write postgres://user@host:5432/database; the password may come from PGPASSWORD or a passfile")
-	}
-	return nil
 }
