@@ -7,8 +7,8 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"flag"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
