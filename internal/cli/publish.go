@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -84,8 +83,8 @@ refused or failed), version, changes and report.`,
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print only JSON, one dataset per line")
-	_ = cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"open", "key"}, cobra.ShellCompDirectiveNoFileComp))
+	jsonFlag(cmd, &opts.json, " only, one dataset per line")
+	completeWith(cmd, "access", "open", "key")
 	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }
@@ -94,7 +93,7 @@ refused or failed), version, changes and report.`,
 func addFormat(cmd *cobra.Command, to *string) {
 	names := ingest.FormatNames()
 	cmd.Flags().StringVar(to, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(cmd, "format", names...)
 }
 
 // publishFlags are the flags that override settings of the files.
@@ -208,7 +207,7 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
 	if opts.json {
-		return json.NewEncoder(r.Out).Encode(newPublishedJSON(ref, p, failure, opts))
+		return writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
 		return nil
@@ -271,7 +270,7 @@ func describe(p publish.Result) string {
 	const most = 50
 	var fields []string
 	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {
-		fields = append(fields, shorten(printable(f.Name), 60)+" "+string(f.Type))
+		fields = append(fields, shorten(f.Name, 60)+" "+string(f.Type))
 	}
 	if more := len(p.Dataset.Fields) - most; more > 0 {
 		fields = append(fields, herb.Count(more)+" more")

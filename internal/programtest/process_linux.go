@@ -3,6 +3,4 @@ package programtest
 import "syscall"
 
 // killWithParent makes the system kill a process when the one that started it ends.
-func killWithParent() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
+func killWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
