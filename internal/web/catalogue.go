@@ -165,7 +165,7 @@ func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.SourceError
 	out := map[herb.Ref]herb.SourceError{}
 	for _, t := range found {
 		if t.Ref != (herb.Ref{}) {
-			t.Message = strings.ReplaceAll(t.Message, t.Place, filepath.Base(t.Place))
+			t.Message = strings.ReplaceAll(t.Message, t.Path, filepath.Base(t.Path))
 			out[t.Ref] = t
 		}
 	}
