@@ -279,7 +279,6 @@ func (d *Description) fields(t *Table, samples [][]string) []any {
 			o.set("description", f.Description)
 		}
 		o.set("type", writtenType(f.Type))
-		setNotation(o, f.Notation)
 		if len(samples[i]) > 0 {
 			o.set("example", samples[i][0])
 		}

@@ -32,7 +32,7 @@ func (d *Description) YAML() ([]byte, error) {
 func (d *Description) comment(n *yaml.Node, r *object) {
 	if fields := valueOf(valueOf(n, "schema"), "fields"); fields != nil {
 		keyOf(valueOf(n, "schema"), "fields").HeadComment = "Only these are listed, in this order. Remove one to hide it, rename one with\n" +
-			"herbarium: {from: its column}. Types: string, number, date, datetime, boolean, list."
+			"herbarium: {from: its column}. Types: string, number, date, list."
 		described, _ := r.values["schema"].(*object).values["fields"].([]any)
 		for i, f := range described {
 			valueOf(fields.Content[i], "herbarium").Style = yaml.FlowStyle
