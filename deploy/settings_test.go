@@ -16,7 +16,7 @@ func TestSettings_names(t *testing.T) {
 	t.Parallel()
 	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
 	for _, s := range app.Settings() {
-		known = append(known, s.Env)
+		known = append(known, s.Env())
 	}
 	name := regexp.MustCompile(`HERBARIUM_[A-Z0-9_]+`)
 	found := 0

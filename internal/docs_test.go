@@ -75,7 +75,7 @@ func TestDocs_settings(t *testing.T) {
 		if value != "" {
 			value = "`" + value + "` "
 		}
-		wants = append(wants, fmt.Sprintf("| `%s` | `--%s` | `%s` | %s|", s.Key, s.Flag(), s.Env, value))
+		wants = append(wants, fmt.Sprintf("| `%s` | `--%s` | `%s` | %s|", s.Key, s.Flag(), s.Env(), value))
 	}
 	holds(t, "operations.md", wants...)
 }

@@ -22,7 +22,7 @@ func faultTests() map[string][]string {
 		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
 			"library TestPublish_survivesKill", "library TestPublish_survivesKillWithBlobs", "library TestPublish_order",
-			"plants TestService_survivesKill", "app TestMigrate_survivesKill",
+			"plants TestService_survivesKill", "migrate TestMigrate_survivesKill",
 		},
 		"clock set back":    {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
 		"clock set forward": {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},

@@ -8,16 +8,17 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"herbarium/bench/internal/proc"
 	"herbarium/bench/internal/report"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/programtest"
@@ -172,7 +173,7 @@ func (c *cluster) addrs(nodes int) (addrs []string) {
 func (c *cluster) nodeCPU(t testing.TB) (sum time.Duration) {
 	t.Helper()
 	for _, n := range c.nodes {
-		d, err := proc.CPU(n.pid)
+		d, err := programtest.CPU(n.PID())
 		check(t, err)
 		sum += d
 	}
@@ -188,7 +189,7 @@ func (c *cluster) backendCPU(t testing.TB) (sum time.Duration) {
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	check(t, err)
 	for _, pid := range pids {
-		d, err := proc.Fine(pid)
+		d, err := fineCPU(pid)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // it has just ended
 		}
@@ -196,6 +197,17 @@ func (c *cluster) backendCPU(t testing.TB) (sum time.Duration) {
 		sum += d
 	}
 	return sum
+}
+
+// fineCPU returns the processor time that a process with one thread has used, to the nanosecond.
+func fineCPU(pid int) (time.Duration, error) {
+	schedstat, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	running, _, _ := strings.Cut(string(schedstat), " ")
+	n, err := strconv.ParseInt(running, 10, 64)
+	return time.Duration(n), err
 }
 
 // transactions is how many the database has ended.
@@ -214,9 +226,9 @@ func (c *cluster) database(t testing.TB) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-func memory(t testing.TB, n *node) proc.Memory {
+func memory(t testing.TB, n *node) programtest.Memory {
 	t.Helper()
-	m, err := proc.MemoryOf(n.pid)
+	m, err := programtest.MemoryOf(n.PID())
 	check(t, err)
 	return m
 }

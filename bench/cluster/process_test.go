@@ -6,71 +6,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"runtime"
-	"syscall"
 	"testing"
-	"time"
+
+	"herbarium/internal/programtest"
 )
 
-// node is a server that was started. What it logs goes nowhere, so that writing it costs the same as for `make bench`.
+// node is a running node.
 type node struct {
-	addr  string
-	pid   int
-	cmd   *exec.Cmd
-	ended chan struct{}
+	*programtest.Process
+	addr string
 }
 
-// startNode starts a node with an empty folder and waits until it is ready. It ends with the test at the latest.
+// startNode starts a node with an empty folder and waits until it is ready. It is killed when the test ends.
 func (c *cluster) startNode(t testing.TB) *node {
 	t.Helper()
-	addr, err := freeAddr()
+	addr, err := programtest.FreeAddr()
 	check(t, err)
-	n := &node{addr: addr, cmd: exec.Command(c.program, "serve"), ended: make(chan struct{})}
-	n.cmd.Env = append(c.env[:len(c.env):len(c.env)], "HERBARIUM_ADDR="+addr, "HERBARIUM_DATA="+c.folder(t))
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the process would end with the thread that has started it
-		err := n.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = n.cmd.Wait() // it is killed
-			close(n.ended)
-		}
-	}()
-	check(t, <-started)
-	n.pid = n.cmd.Process.Pid
-	t.Cleanup(n.kill)
+	cmd := exec.Command(c.program, "serve")
+	cmd.Env = append(c.env[:len(c.env):len(c.env)], "HERBARIUM_ADDR="+addr, "HERBARIUM_DATA="+c.folder(t))
+	n := &node{addr: addr}
+	n.Process, err = programtest.StartQuiet(cmd)
+	check(t, err)
+	t.Cleanup(n.Kill)
 	check(t, n.await(t.Context(), "/readyz", func(r *http.Response) bool { return r.StatusCode == http.StatusOK }))
 	return n
 }
 
-func (n *node) kill() {
-	_ = n.cmd.Process.Kill() // it may have ended
-	<-n.ended
-}
-
-// await asks a node again and again until the answer is good.
+// await repeats a request until the response is good.
 func (n *node) await(ctx context.Context, target string, good func(*http.Response) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		err := n.ask(ctx, target, good)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-n.ended:
-			return errors.New("a node has ended; run it by hand to see why")
-		case <-ctx.Done():
-			return fmt.Errorf("a node does not answer %s as it should: %w", target, err)
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
+	return n.Wait(ctx, func(ctx context.Context) error { return n.ask(ctx, target, good) })
 }
 
 func (n *node) ask(ctx context.Context, target string, good func(*http.Response) bool) error {
@@ -89,16 +56,7 @@ func (n *node) ask(ctx context.Context, target string, good func(*http.Response)
 	return nil
 }
 
-// freeAddr is an address on which nothing listens. Somebody may take it before it is used; then a start fails.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// run runs a command of the program to its end, as on a machine beside the nodes, and returns what it prints.
+// run runs a command of the program to its end and returns its output.
 func (c *cluster) run(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.program, args...)

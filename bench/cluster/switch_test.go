@@ -16,7 +16,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"herbarium/bench/gen"
-	"herbarium/bench/internal/proc"
+	"herbarium/internal/programtest"
 )
 
 const (
@@ -91,14 +91,14 @@ func (c *cluster) measureFetches(t *testing.T, into *figures) {
 	for range c.fetches {
 		t.Log("fetching")
 		n := c.startNode(t)
-		before, err := proc.CPU(n.pid)
+		before, err := programtest.CPU(n.PID())
 		check(t, err)
 		began := time.Now()
 		c.total(t, n, "per_page=1")
 		took := time.Since(began)
-		after, err := proc.CPU(n.pid)
+		after, err := programtest.CPU(n.PID())
 		check(t, err)
-		n.kill()
+		n.Kill()
 		into.Fetches = append(into.Fetches, objectFetch{Bytes: into.Bytes, Took: took, CPU: after - before})
 		into.Plain = append(into.Plain, c.read(t, c.newest(t)))
 	}

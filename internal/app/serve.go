@@ -55,7 +55,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	var follow func(context.Context) error
 	if len(opts.Watch) > 0 { // changes from here on are published, even those before the first read
-		follow = data.follow(opts).Run
+		follow = data.Watch(opts.Finder, opts.Watch, opts.Found).Run
 	}
 	if err := data.prepare(ctx, opts); err != nil {
 		return err
@@ -84,11 +84,11 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
 		opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 	}
 	if d.shared == nil { // files of other machines cannot be checked here
-		if err := d.removeStaleSourceErrors(ctx, opts.Log); err != nil {
+		if err := d.RemoveStaleErrors(ctx); err != nil {
 			return err
 		}
 	}
-	if err := d.publishFound(ctx, opts.Found, opts.Log); err != nil {
+	if err := d.PublishFound(ctx, opts.Found); err != nil {
 		return err
 	}
 	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
@@ -126,7 +126,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, metrics.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.sourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

@@ -13,9 +13,12 @@ import (
 	"herbarium/internal/herb"
 )
 
-// unavailable maps a failure of the store to a herb error. operation completes the sentence "cannot … the object store":
+// unavailable maps a failure of the store to a herb error; nil stays nil. operation completes the sentence "cannot … the object store":
 // "read a.segment in".
 func (b *Bucket) unavailable(ctx context.Context, err error, operation string) error {
+	if err == nil {
+		return nil
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("%s %s: %w", operation, b.name, context.Cause(ctx))
 	}

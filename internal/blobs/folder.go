@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -32,7 +33,7 @@ func openFolder(a address) (driver, error) {
 	if create {
 		err := os.Mkdir(root, folderMode)
 		if err == nil {
-			err = syncFolder(filepath.Dir(root))
+			err = filesystem.SyncDir(filesystem.OS{}, filepath.Dir(root))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, herb.Wrap(herb.CodeInvalid, err, "cannot create the folder of the object store %s", a)
@@ -98,7 +99,7 @@ func (f *folder) put(ctx context.Context, name string, src *source) (err error) 
 		return err
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if err := syncFolder(dir); err != nil {
+		if err := filesystem.SyncDir(filesystem.OS{}, dir); err != nil {
 			return err
 		}
 		if dir == f.root {
@@ -195,15 +196,6 @@ func (f *folder) walk(ctx context.Context, visit func(path string, info fs.FileI
 		}
 		return visit(path, info)
 	})
-}
-
-// syncFolder writes the entries of a folder to disk.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // ignore returns err unless it is the expected one.

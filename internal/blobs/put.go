@@ -36,18 +36,13 @@ func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done,
 	if err != nil {
 		return b.unavailable(ctx, err, "write "+name+" to")
 	}
-	return b.verify(ctx, name, src.size)
-}
-
-// verify compares the size of a stored object with that of its file.
-func (b *Bucket) verify(ctx context.Context, name string, size int64) error {
 	stored, err := b.driver.size(ctx, name)
 	if err != nil {
 		return b.unavailable(ctx, err, "verify "+name+" in")
 	}
-	if stored != size {
+	if stored != src.size {
 		return errors.Join(
-			herb.Errorf(herb.CodeUnavailable, "the object store %s has stored %d of %d bytes of %s", b.name, stored, size, name),
+			herb.Errorf(herb.CodeUnavailable, "the object store %s has stored %d of %d bytes of %s", b.name, stored, src.size, name),
 			b.Delete(ctx, name))
 	}
 	return nil

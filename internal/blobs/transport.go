@@ -33,8 +33,8 @@ func explain(ctx context.Context, err error) error {
 	return err
 }
 
-// stallTransport cancels requests that make no progress: no byte of the body is sent, no response begins, or no byte of it
-// is received. http.Client only has a limit for a whole request, and transferring a file may take hours.
+// stallTransport cancels operations whose requests make no progress: no byte of the body is sent, no response begins, or no
+// byte of it is received. http.Client only has a limit for a whole request, and transferring a file may take hours.
 type stallTransport struct {
 	base  http.RoundTripper
 	stall time.Duration
@@ -42,77 +42,62 @@ type stallTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *stallTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	cancelOperation, ok := ctx.Value(operationKey{}).(context.CancelCauseFunc)
+	ctx := r.Context()
+	w := &stallTimer{ctx: ctx, stall: t.stall}
+	cancel, ok := ctx.Value(operationKey{}).(context.CancelCauseFunc)
 	if !ok {
-		cancelOperation = cancel
+		return nil, errors.New("request outside of an operation")
 	}
-	p := &progress{ctx: ctx, cancel: cancel, stall: t.stall}
-	p.timer = time.AfterFunc(t.stall, func() {
-		cancel(stalled{t.stall})
-		cancelOperation(stalled{t.stall})
-	})
-	r = r.WithContext(ctx)
+	w.Timer = time.AfterFunc(t.stall, func() { cancel(stalled{t.stall}) })
+	r = r.WithContext(ctx) // a copy
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &requestBody{r.Body, p}
+		r.Body = &requestBody{r.Body, w}
 	}
 	if getBody := r.GetBody; getBody != nil {
 		r.GetBody = func() (io.ReadCloser, error) {
 			body, err := getBody()
-			if err != nil {
-				return nil, err
-			}
-			return &requestBody{body, p}, nil
+			return &requestBody{body, w}, err
 		}
 	}
 	resp, err := t.base.RoundTrip(r)
-	p.timer.Stop()
+	w.Stop()
 	if err != nil {
-		err = explain(ctx, err)
-		cancel(nil)
-		return nil, err
+		return nil, explain(ctx, err)
 	}
-	resp.Body = &responseBody{resp.Body, p}
+	resp.Body = &responseBody{resp.Body, w}
 	return resp, nil
 }
 
-// progress watches one request.
-type progress struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	stall  time.Duration
+// stallTimer cancels the operation of one request when it expires.
+type stallTimer struct {
+	*time.Timer
+	ctx   context.Context
+	stall time.Duration
 }
 
 // requestBody restarts the timer whenever a part of the body is sent.
 type requestBody struct {
 	io.ReadCloser
-	p *progress
+	timer *stallTimer
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
-	b.p.timer.Reset(b.p.stall)
+	b.timer.Reset(b.timer.stall)
 	return b.ReadCloser.Read(p)
 }
 
 // responseBody runs the timer only during a Read, so that a slow consumer is not taken for a slow store.
 type responseBody struct {
 	io.ReadCloser
-	p *progress
+	timer *stallTimer
 }
 
 func (b *responseBody) Read(p []byte) (int, error) {
-	b.p.timer.Reset(b.p.stall)
+	b.timer.Reset(b.timer.stall)
 	n, err := b.ReadCloser.Read(p)
-	b.p.timer.Stop()
+	b.timer.Stop()
 	if err != nil && err != io.EOF {
-		err = explain(b.p.ctx, err)
+		err = explain(b.timer.ctx, err)
 	}
 	return n, err
-}
-
-func (b *responseBody) Close() error {
-	defer b.p.cancel(nil)
-	b.p.timer.Stop()
-	return b.ReadCloser.Close()
 }

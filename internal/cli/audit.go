@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/user"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,11 +47,9 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 			if limit < 0 {
 				return usagef("invalid --limit %d; use a number of entries, or 0 for all", limit)
 			}
-			if since != "" {
-				var err error
-				if q.Since, err = parseSince(since, time.Now()); err != nil {
-					return err
-				}
+			var err error
+			if q.Since, err = parseTime("since", since, time.Now(), -1); err != nil {
+				return err
 			}
 			if dataset != "" {
 				ref, err := herb.ParseRef(dataset)
@@ -69,9 +64,9 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	cmd.Flags().StringVar(&since, "since", "", "only entries since this `time`: a duration such as 7d or 12h, or a date such as 2026-01-31")
 	cmd.Flags().StringVar(&dataset, "dataset", "", "only entries of this `namespace/dataset`")
 	cmd.Flags().IntVar(&limit, "limit", 100, "print at most this `number` of the newest entries; 0 prints all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one entry per line")
-	_ = cmd.RegisterFlagCompletionFunc("since", cobra.FixedCompletions([]string{"1h", "1d", "7d", "30d"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("limit", cobra.NoFileCompletions)
+	jsonFlag(cmd, &asJSON, ", one entry per line")
+	completeWith(cmd, "since", "1h", "1d", "7d", "30d")
+	completeWith(cmd, "limit")
 	_ = cmd.RegisterFlagCompletionFunc("dataset", func(cmd *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 		err := r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 			datasets, err := d.Library.Catalogued(ctx)
@@ -88,41 +83,16 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	return cmd
 }
 
-// parseSince parses a time, a date, or a period before now (see parsePeriod).
-func parseSince(s string, now time.Time) (time.Time, error) {
-	wrong := usagef("invalid --since %q; use a number with a unit, such as 7d, 4w, 12h or 30m, a date, such as 2026-01-31, "+
-		"or a time, such as 2026-01-31T09:00:00Z", s)
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, s); err == nil {
-			return at, nil
-		}
-	}
-	d, ok := parsePeriod(s)
-	if !ok {
-		return time.Time{}, wrong
-	}
-	return now.Add(-d), nil
-}
-
 func (r *runner) printAudit(ctx context.Context, d *app.Data, q herb.AuditQuery, asJSON bool) error {
 	entries, err := d.Store.AuditEntries(ctx, q)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(r.Out)
-		for _, e := range entries {
-			if err := enc.Encode(e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeJSON(r.Out, entries...)
 	}
-	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL")
-	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result,
-			printable(e.Actor), printable(e.Origin), printable(e.Detail))
-	}
-	return w.Flush()
+	return writeTable(r.Out, "TIME\tACTION\tSUBJECT\tRESULT\tACTOR\tORIGIN\tDETAIL", entries, func(e herb.AuditEntry) []any {
+		return []any{e.Time.Format(time.RFC3339), e.Action, printable(e.Subject), e.Result, printable(e.Actor), printable(e.Origin),
+			printable(e.Detail)}
+	})
 }

@@ -110,7 +110,7 @@ func addSettings(flags *pflag.FlagSet, keys ...string) {
 	for _, s := range app.Settings() {
 		for _, key := range keys {
 			if s.Key == key {
-				flags.String(s.Flag(), defaults.Get(s), s.Usage+" (environment: "+s.Env+")")
+				flags.String(s.Flag(), defaults.Get(s), s.Usage+" (environment: "+s.Env()+")")
 			}
 		}
 	}

@@ -2,15 +2,14 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 func newDatasets(r *runner) *cobra.Command {
@@ -26,7 +25,7 @@ func newDatasets(r *runner) *cobra.Command {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one dataset per line")
+	jsonFlag(cmd, &asJSON, ", one dataset per line")
 	cmd.AddCommand(newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
 	return cmd
 }
@@ -37,40 +36,39 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) err
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(r.Out)
-		for _, ds := range datasets {
-			if err := enc.Encode(describedDataset(ds)); err != nil {
-				return err
-			}
+		described := make([]any, len(datasets))
+		for i, ds := range datasets {
+			described[i] = describedDataset(ds)
 		}
-		return nil
+		return writeJSON(r.Out, described...)
 	}
-	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION")
-	for _, ds := range datasets {
-		published := "mutable"
-		if !ds.Published.IsZero() {
-			published = ds.Published.Format("2006-01-02 15:04")
-		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, published, ds.Version)
-	}
-	if err := w.Flush(); err != nil {
+	if err := writeTable(r.Out, "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION", datasets, func(ds herb.Dataset) []any {
+		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
+	}); err != nil {
 		return err
 	}
 	return r.listSourceErrors(ctx, d)
+}
+
+// minute formats a time to the minute; none is the text for the zero time.
+func minute(t time.Time, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 // listSourceErrors prints the sources that could not be published, and why.
 func (r *runner) listSourceErrors(ctx context.Context, d *app.Data) error {
 	sourceErrors, err := d.Store.SourceErrors(ctx)
 	for _, t := range sourceErrors {
-		what := t.Place + ": "
+		what := t.Path + ": "
 		if t.Ref != (herb.Ref{}) {
 			what = t.Ref.String() + ": "
-		} else if t.Place == t.Message { // an error of the discovery
+		} else if t.Path == t.Message { // an error of the discovery
 			what = ""
 		}
-		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, t.Since.Local().Format("2006-01-02 15:04"), t.Message)
+		fmt.Fprintf(r.Err, "%snot published since %s: %s\n", what, minute(t.Since.Local(), ""), t.Message)
 	}
 	return err
 }
@@ -114,11 +112,11 @@ func newDatasetsShow(r *runner) *cobra.Command {
 			return err
 		}
 		if asJSON {
-			return json.NewEncoder(r.Out).Encode(describedDataset(ds))
+			return writeJSON(r.Out, describedDataset(ds))
 		}
 		return r.showDataset(ds)
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 
@@ -129,13 +127,11 @@ func (r *runner) showDataset(ds herb.Dataset) error {
 			fmt.Fprintln(r.Out, line)
 		}
 	}
-	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nFIELD\tTYPE\tSEARCH\tFILTER\tSORT\tDESCRIPTION")
+	fmt.Fprintln(r.Out)
 	yes := map[bool]string{true: "yes", false: "-"}
-	for _, f := range ds.Fields {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description)
-	}
-	return w.Flush()
+	return writeTable(r.Out, "FIELD\tTYPE\tSEARCH\tFILTER\tSORT\tDESCRIPTION", ds.Fields, func(f herb.Field) []any {
+		return []any{f.Name, f.Type, yes[f.Searchable], yes[f.Filterable], yes[f.Sortable], f.Description}
+	})
 }
 
 func newDatasetsReport(r *runner) *cobra.Command {
@@ -155,7 +151,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 			return herb.Errorf(herb.CodeNotFound, "no report for version %s of %s; publish the dataset again to create one", ds.Version, ref)
 		}
 		if asJSON {
-			return json.NewEncoder(r.Out).Encode(ds.Report)
+			return writeJSON(r.Out, ds.Report)
 		}
 		fmt.Fprintf(r.Out, "%s: %s records, version %s\n", ref, herb.Count(ds.Records), ds.Version)
 		if err := writeReport(r.Out, ds); err != nil {
@@ -165,7 +161,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 
@@ -179,16 +175,10 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "VERSION\tPUBLISHED\tRECORDS\tLIVE")
-		for _, v := range versions {
-			live := ""
-			if v.Live {
-				live = "live"
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Version, v.Published.Format("2006-01-02 15:04:05"), herb.Count(v.Records), live)
-		}
-		return w.Flush()
+		live := map[bool]string{true: "live"}
+		return writeTable(r.Out, "VERSION\tPUBLISHED\tRECORDS\tLIVE", versions, func(v store.Version) []any {
+			return []any{v.Version, v.Published.Format(time.DateTime), herb.Count(v.Records), live[v.Live]}
+		})
 	})
 }
 
@@ -201,11 +191,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		Example: `  herbarium datasets rollback garden/catalog
   herbarium datasets rollback garden/catalog --to 20260314T092653Z-k7q2mzx4ab`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		rollback := d.Library.Rollback
-		if allowBreaking {
-			rollback = d.Library.ForceRollback
-		}
-		version, err := rollback(ctx, ref, to)
+		version, err := d.Library.Rollback(ctx, ref, to, allowBreaking)
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			if herb.CodeOf(err) == herb.CodeRefused {

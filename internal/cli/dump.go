@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"herbarium/internal/app"
 	"herbarium/internal/migrate"
 )
 
@@ -27,8 +26,8 @@ The dump contains hashes of the keys, not the keys themselves. Restore a dump wi
 			if err != nil {
 				return err
 			}
-			return r.runMigration("dump", func(o app.MigrateOptions) (migrate.Result, error) {
-				return app.Dump(cmd.Context(), app.PlaceOf(c), args[0], Version(), o)
+			return r.runMigration("dump", func(o migrate.Options) (migrate.Result, error) {
+				return migrate.Dump(cmd.Context(), migrate.NewPlace(c.Data, c.Database, c.Blobs), args[0], Version(), o)
 			}, func(m migrate.Result, _ time.Duration) { fmt.Fprintf(r.Out, "dumped %s\n", contents(m)) })
 		},
 	}
@@ -50,8 +49,8 @@ Stop the servers on the target first.`,
 			if err != nil {
 				return err
 			}
-			return r.runMigration("load", func(o app.MigrateOptions) (migrate.Result, error) {
-				return app.Load(cmd.Context(), args[0], app.PlaceOf(c), o)
+			return r.runMigration("load", func(o migrate.Options) (migrate.Result, error) {
+				return migrate.Load(cmd.Context(), args[0], migrate.NewPlace(c.Data, c.Database, c.Blobs), o)
 			}, func(m migrate.Result, took time.Duration) {
 				fmt.Fprintf(r.Out, "loaded %s\n", contents(m))
 				r.printNew(m, took)

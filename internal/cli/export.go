@@ -45,8 +45,7 @@ With --output, the file is created only when it is complete, and not at all if t
 	cmd.Flags().StringVar(&format, "format", "", "`format`: csv or ndjson (default: by the extension of the output file, else csv)")
 	cmd.Flags().StringVar(&asked, "query", "", "filters, search and order: query `parameters` as in a listing URL")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
-	formats := cobra.FixedCompletions([]string{"csv", "ndjson"}, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("format", formats)
+	completeWith(cmd, "format", "csv", "ndjson")
 	return cmd
 }
 

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,8 +52,7 @@ Scopes:
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
 	cmd.Flags().StringVar(&expires, "expires", "", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(
-		[]string{string(herb.ScopePlantsWrite), string(herb.ScopeDataRead)}, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(cmd, "scope", string(herb.ScopePlantsWrite), string(herb.ScopeDataRead))
 	return cmd
 }
 
@@ -77,12 +74,9 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		}
 	}
 	now := time.Now()
-	var until time.Time
-	if expires != "" {
-		var err error
-		if until, err = parseExpiry(expires, now); err != nil {
-			return err
-		}
+	until, err := parseTime("expires", expires, now, 1)
+	if err != nil {
+		return err
 	}
 	return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 		secret, key := access.Mint(name, parsed, now, until)
@@ -96,20 +90,23 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 	})
 }
 
-// parseExpiry parses the expiry of a key: a period from now (see parsePeriod) or a future date.
-func parseExpiry(s string, now time.Time) (time.Time, error) {
-	wrong := usagef("invalid --expires %q; use a number with a unit, such as 90d, 8w, 12h or 30m, or a future date, such as 2030-01-31", s)
-	if day, err := time.Parse(time.DateOnly, s); err == nil {
-		if !day.After(now) {
-			return time.Time{}, wrong
+// parseTime parses the value of a flag: a date, a time, or a period (see parsePeriod) before now if sign is -1, or after it
+// if sign is 1. A time in the past is then invalid. An empty value is the zero time.
+func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, s); err == nil && (sign < 0 || at.After(now)) {
+			return at, nil
 		}
-		return day, nil
 	}
-	d, ok := parsePeriod(s)
-	if !ok {
-		return time.Time{}, wrong
+	if d, ok := parsePeriod(s); ok {
+		return now.Add(sign * d), nil
 	}
-	return now.Add(d), nil
+	const valid = "use a number with a unit, such as 90d, 8w, 12h or 30m, or a %s, such as 2030-01-31 or 2030-01-31T09:00:00Z"
+	kind := map[bool]string{true: "date", false: "future date"}[sign < 0]
+	return time.Time{}, usagef("invalid --%s %q; "+valid, flag, s, kind)
 }
 
 // parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of at most a hundred years.
@@ -162,7 +159,7 @@ func newKeysList(r *runner) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one key per line")
+	jsonFlag(cmd, &asJSON, ", one key per line")
 	return cmd
 }
 
@@ -171,25 +168,16 @@ func (r *runner) keysAsTable(keys []herb.Key) error {
 		fmt.Fprintln(r.Err, "No keys. Create one with: herbarium keys create --name NAME --scope SCOPE")
 		return nil
 	}
-	day := func(t time.Time, none string) string {
-		if t.IsZero() {
-			return none
-		}
-		return t.Format("2006-01-02 15:04")
-	}
-	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED")
-	for _, k := range keys {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Status(time.Now()), joinScopes(k.Scopes),
-			day(k.Created, ""), day(k.Expires, "never"), day(k.LastUsed, "never"))
-	}
-	return w.Flush()
+	return writeTable(r.Out, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED", keys, func(k herb.Key) []any {
+		return []any{k.ID, k.Name, k.Status(time.Now()), joinScopes(k.Scopes), minute(k.Created, ""), minute(k.Expires, "never"),
+			minute(k.LastUsed, "never")}
+	})
 }
 
 func (r *runner) keysAsJSON(keys []herb.Key) error {
-	enc := json.NewEncoder(r.Out)
-	for _, k := range keys {
-		err := enc.Encode(struct {
+	list := make([]any, len(keys))
+	for i, k := range keys {
+		list[i] = struct {
 			ID       string       `json:"id"`
 			Name     string       `json:"name"`
 			Status   string       `json:"status"`
@@ -198,12 +186,9 @@ func (r *runner) keysAsJSON(keys []herb.Key) error {
 			Expires  time.Time    `json:"expires,omitzero"`
 			Revoked  time.Time    `json:"revoked,omitzero"`
 			LastUsed time.Time    `json:"last_used,omitzero"`
-		}{k.ID, k.Name, k.Status(time.Now()), k.Scopes, k.Created, k.Expires, k.Revoked, k.LastUsed})
-		if err != nil {
-			return err
-		}
+		}{k.ID, k.Name, k.Status(time.Now()), k.Scopes, k.Created, k.Expires, k.Revoked, k.LastUsed}
 	}
-	return nil
+	return writeJSON(r.Out, list...)
 }
 
 func newKeysRevoke(r *runner) *cobra.Command {

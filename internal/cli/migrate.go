@@ -49,12 +49,12 @@ servers on the source, because plants that they create later are not copied. The
 }
 
 // places parses source and target. The setting --blobs belongs to the one that is a database.
-func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to app.Place, err error) {
+func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to migrate.Place, err error) {
 	if f.from == "" || f.to == "" {
 		return from, to, usagef("set --from and --to; each is a data folder or a postgres:// URL")
 	}
-	fromBlobs, toBlobs := app.Address(f.fromBlobs), app.Address(f.toBlobs)
-	switch a, b := app.IsDatabase(f.from), app.IsDatabase(f.to); {
+	fromBlobs, toBlobs := herb.Address(f.fromBlobs), herb.Address(f.toBlobs)
+	switch a, b := migrate.IsDatabase(f.from), migrate.IsDatabase(f.to); {
 	case a && b && blobsGiven:
 		return from, to, usagef("both places are databases; set their object stores with --from-blobs and --to-blobs instead of --blobs")
 	case !a && !b && blobsGiven:
@@ -64,10 +64,10 @@ func (f migrateFlags) places(c app.Config, blobsGiven bool) (from, to app.Place,
 	case b && !a && toBlobs == "":
 		toBlobs = c.Blobs
 	}
-	if from, err = app.ParsePlace(f.from, fromBlobs); err != nil {
+	if from, err = migrate.ParsePlace(f.from, fromBlobs); err != nil {
 		return from, to, usagef("--from: %w", err)
 	}
-	if to, err = app.ParsePlace(f.to, toBlobs); err != nil {
+	if to, err = migrate.ParsePlace(f.to, toBlobs); err != nil {
 		return from, to, usagef("--to: %w", err)
 	}
 	if from == to {
@@ -85,9 +85,9 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	return r.runMigration("migrate", func(o app.MigrateOptions) (migrate.Result, error) {
+	return r.runMigration("migrate", func(o migrate.Options) (migrate.Result, error) {
 		o.Check = given.check
-		return app.Migrate(cmd.Context(), from, to, o)
+		return migrate.Migrate(cmd.Context(), from, to, o)
 	}, func(m migrate.Result, took time.Duration) {
 		if given.check {
 			fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
@@ -105,11 +105,11 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 
 // runMigration runs a migration, a dump or a load with its progress shown, and prints the result.
 func (r *runner) runMigration(
-	name string, run func(app.MigrateOptions) (migrate.Result, error), print func(migrate.Result, time.Duration),
+	name string, run func(migrate.Options) (migrate.Result, error), print func(migrate.Result, time.Duration),
 ) error {
 	shown := r.newProgress(name)
 	began := time.Now()
-	m, err := run(app.MigrateOptions{Progress: shown.update})
+	m, err := run(migrate.Options{Progress: shown.update})
 	shown.end()
 	if herb.CodeOf(err) == herb.CodeRefused {
 		return &refusedError{err}

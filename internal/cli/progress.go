@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/progress"
 	"herbarium/internal/query"
 	"herbarium/internal/telemetry"
 )
@@ -19,9 +19,9 @@ const (
 	progressLines = 5 * time.Second        // elsewhere, as separate lines
 )
 
-// progress shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
+// progressDisplay shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
 // lines.
-type progress struct {
+type progressDisplay struct {
 	out      io.Writer
 	terminal bool
 	now      func() time.Time
@@ -33,12 +33,12 @@ type progress struct {
 }
 
 // newProgress returns a progress display on standard error. The caller must call end.
-func (r *runner) newProgress(what string) *progress {
-	return &progress{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
+func (r *runner) newProgress(what string) *progressDisplay {
+	return &progressDisplay{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
 }
 
 // update records the progress and shows it if the interval has passed.
-func (p *progress) update(a app.Progress) {
+func (p *progressDisplay) update(a progress.Progress) {
 	now := p.now()
 	every := progressLines
 	if p.terminal {
@@ -58,20 +58,20 @@ func (p *progress) update(a app.Progress) {
 }
 
 // bytes returns a callback that shows the progress of reading files.
-func (p *progress) bytes(phase string) func(read, size int64) {
+func (p *progressDisplay) bytes(phase string) func(read, size int64) {
 	return func(read, size int64) {
-		p.update(app.Progress{Phase: phase, Done: read, Total: size, Bytes: true, Elapsed: p.now().Sub(p.began)})
+		p.update(progress.Progress{Phase: phase, Done: read, Total: size, Bytes: true, Elapsed: p.now().Sub(p.began)})
 	}
 }
 
 // records returns s with progress shown as its records are read.
-func (p *progress) records(phase string, s query.Stream) query.Stream {
+func (p *progressDisplay) records(phase string, s query.Stream) query.Stream {
 	all := s.Records
 	s.Records = func(yield func([]byte, error) bool) {
 		n := 0
 		for rec, err := range all {
 			if n++; n%1024 == 0 {
-				p.update(app.Progress{Phase: phase, Done: int64(n), Total: int64(s.Total), Records: n, Elapsed: p.now().Sub(p.began)})
+				p.update(progress.Progress{Phase: phase, Done: int64(n), Total: int64(s.Total), Records: n, Elapsed: p.now().Sub(p.began)})
 			}
 			if !yield(rec, err) {
 				return
@@ -82,7 +82,7 @@ func (p *progress) records(phase string, s query.Stream) query.Stream {
 }
 
 // end clears the line on the terminal.
-func (p *progress) end() {
+func (p *progressDisplay) end() {
 	if p.open {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.open = false
@@ -90,7 +90,7 @@ func (p *progress) end() {
 }
 
 // progressLine formats progress as one line.
-func progressLine(a app.Progress) string {
+func progressLine(a progress.Progress) string {
 	parts := []string{a.Phase}
 	if a.Steps > 1 {
 		parts[0] = fmt.Sprintf("%s (step %d of %d)", a.Phase, a.Step, a.Steps)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
+	"herbarium/internal/publish"
 )
 
 func newPublish(r *runner) *cobra.Command {
@@ -94,8 +94,8 @@ refused or failed), version, changes and report.`,
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print only JSON, one dataset per line")
-	_ = cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"open", "key"}, cobra.ShellCompDirectiveNoFileComp))
+	jsonFlag(cmd, &opts.json, " only, one dataset per line")
+	completeWith(cmd, "access", "open", "key")
 	addSettings(cmd.Flags(), "keep", "cache_size", "retention")
 	return cmd
 }
@@ -153,7 +153,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 
 // publishOptions are the options of a publish and of its output.
 type publishOptions struct {
-	app.PublishOptions
+	publish.Options
 	report, json bool
 }
 
@@ -163,7 +163,7 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 	for _, s := range set.Sources {
 		shown := r.newProgress(s.Ref.String())
 		opts.Progress = shown.update
-		p, err := d.Publish(ctx, s, opts.PublishOptions)
+		p, err := d.Publish(ctx, s, opts.Options)
 		shown.end()
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			fmt.Fprintf(r.Err, "%s\n", bug.Stack)
@@ -200,12 +200,12 @@ func (r *runner) publish(ctx context.Context, d *app.Data, set source.Set, opts 
 }
 
 // printResult prints the result of a publish.
-func (r *runner) printResult(ref herb.Ref, p app.Published, failure error, opts publishOptions) error {
+func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) error {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %v\n", ref, failure)
 	}
 	if opts.json {
-		return json.NewEncoder(r.Out).Encode(newPublishedJSON(ref, p, failure, opts))
+		return writeJSON(r.Out, newPublishedJSON(ref, p, failure, opts))
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
 		return nil
@@ -241,7 +241,7 @@ type publishedJSON struct {
 	Report    *herb.Report     `json:"report,omitempty"`
 }
 
-func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publishOptions) publishedJSON {
+func newPublishedJSON(ref herb.Ref, p publish.Result, failure error, opts publishOptions) publishedJSON {
 	j := publishedJSON{
 		Dataset: ref.String(), Status: "published", Records: p.Dataset.Records, Version: p.Dataset.Version,
 		Published: p.Dataset.Published, Replaces: p.Replaces, Fields: p.Dataset.Fields, Changes: p.Changes, Report: p.Dataset.Report,
@@ -264,11 +264,11 @@ func newPublishedJSON(ref herb.Ref, p app.Published, failure error, opts publish
 }
 
 // summarize describes the result of a publish in two lines.
-func summarize(p app.Published) string {
+func summarize(p publish.Result) string {
 	const most = 50
 	var fields []string
 	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {
-		fields = append(fields, shorten(printable(f.Name), 60)+" "+string(f.Type))
+		fields = append(fields, shorten(f.Name, 60)+" "+string(f.Type))
 	}
 	if more := len(p.Dataset.Fields) - most; more > 0 {
 		fields = append(fields, herb.Count(more)+" more")

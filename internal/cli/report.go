@@ -6,12 +6,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
-	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/publish"
 	"herbarium/internal/telemetry"
 )
 
@@ -33,10 +31,9 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 	if len(rep.Hidden) > 0 {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\n  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE")
-	for _, c := range rep.Columns {
-		name := printable(c.Field)
+	fmt.Fprintln(w)
+	return writeTable(w, "  FIELD\tFILLED\tEMPTY\tDISTINCT\tMIN\tMAX\tLENGTH\tTYPE AND EVIDENCE", rep.Columns, func(c herb.ColumnReport) []any {
+		name := "  " + printable(c.Field)
 		if c.Column != "" && c.Column != c.Field {
 			name += " (" + printable(c.Column) + ")"
 		}
@@ -44,10 +41,9 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 		if c.Longest != c.Shortest {
 			length += "-" + strconv.Itoa(c.Longest)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct),
-			brief(c.Min), brief(c.Max), length, cmp.Or(c.Evidence, string(c.Type)))
-	}
-	return t.Flush()
+		return []any{name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct), shorten(c.Min, 24), shorten(c.Max, 24),
+			length, cmp.Or(c.Evidence, string(c.Type))}
+	})
 }
 
 // notes returns the notes of a report, including those of its columns.
@@ -78,7 +74,7 @@ func writeNotes(w io.Writer, rep *herb.Report, all bool) {
 }
 
 // writeChanges writes how a version differs from the live one. "-" marks breaking changes.
-func (r *runner) writeChanges(p app.Published) {
+func (r *runner) writeChanges(p publish.Result) {
 	switch {
 	case p.Replaces == "":
 		fmt.Fprintln(r.Out, "  new dataset: no live version to compare with")
@@ -111,29 +107,4 @@ func (r *runner) paint(colour, s string) string {
 		return s
 	}
 	return colour + s + "\x1b[0m"
-}
-
-// brief truncates a value for a table.
-func brief(s string) string {
-	const limit = 24
-	if r := []rune(printable(s)); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return printable(s)
-}
-
-// printable quotes s if it contains characters that could corrupt a terminal or a table.
-func printable(s string) string {
-	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return strconv.Quote(s)
-	}
-	return s
-}
-
-// shorten truncates s to a number of characters.
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

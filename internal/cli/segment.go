@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -79,11 +78,11 @@ func newSegmentStat(r *runner) *cobra.Command {
   herbarium segment stat --json backup.segment`,
 	}, func(s *segment.Reader) error {
 		if asJSON {
-			return json.NewEncoder(r.Out).Encode(s.Stat())
+			return writeJSON(r.Out, s.Stat())
 		}
 		return r.showStat(s.Stat())
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 

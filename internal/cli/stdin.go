@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/progress"
 )
 
 // stdinPath is the path that denotes standard input.
@@ -22,7 +22,7 @@ func (r *runner) spool(ctx context.Context, ref herb.Ref, given readFlags) (src 
 	shown, began := r.newProgress(ref.String()), time.Now()
 	defer shown.end()
 	if src, remove, err = ingest.Spool(ctx, in, ref, ingest.Options{Progress: func(read, _ int64) {
-		shown.update(app.Progress{Phase: "receiving standard input", Done: read, Bytes: true, Elapsed: time.Since(began)})
+		shown.update(progress.Progress{Phase: "receiving standard input", Done: read, Bytes: true, Elapsed: time.Since(began)})
 	}}); err != nil {
 		return src, nil, err
 	}

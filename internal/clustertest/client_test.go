@@ -200,14 +200,14 @@ func (w *creators) end(t *testing.T, c *cluster) {
 	w.stop()
 	w.done.Wait()
 	for _, n := range c.nodes {
-		found, err := plants(t.Context(), n.url())
+		found, err := plants(t.Context(), n.URL)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		w.acknowledged.Range(func(id, _ any) bool {
 			if got := found[fmt.Sprint(id)]; got != 1 {
-				t.Errorf("plant %v was acknowledged and is listed %d times by %s", id, got, n.addr)
+				t.Errorf("plant %v was acknowledged and is listed %d times by %s", id, got, n.Addr())
 			}
 			return true
 		})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"herbarium/internal/blobs/s3test"
+	"herbarium/internal/programtest"
 	"herbarium/internal/storetest/pgtest"
 )
 
@@ -31,14 +32,10 @@ type cluster struct {
 
 // node is one process of the cluster, and the folder of its cache.
 type node struct {
-	*process
+	*programtest.Server
 	folder string
-	addr   string
 	env    []string
 }
-
-// url is the beginning of the node's own addresses.
-func (n *node) url() string { return "http://" + n.addr }
 
 // newCluster starts everything.
 func newCluster(t *testing.T) *cluster {
@@ -52,7 +49,7 @@ func newCluster(t *testing.T) *cluster {
 	address := c.db.Database(t)
 	c.standby = c.db.Standby(t)
 	c.s3 = s3test.New(t)
-	c.env = append(append(os.Environ(), s3test.Environ()...),
+	c.env = append(s3test.Environ(),
 		"HERBARIUM_DATABASE="+c.standby.Both(address),
 		"HERBARIUM_BLOBS="+c.s3.URL(t, "herbarium"),
 		"HERBARIUM_LOG_FORMAT=human",
@@ -61,24 +58,27 @@ func newCluster(t *testing.T) *cluster {
 	)
 	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read"))
 	for range 3 {
-		c.nodes = append(c.nodes, c.startNode(t, "127.0.0.1:0", t.TempDir()))
+		c.nodes = append(c.nodes, c.startNode(t, "", t.TempDir()))
 	}
 	c.startProxy(t)
 	return c
 }
 
-// startNode starts a node and waits until it answers.
+// startNode starts a node and waits until it listens. An empty address means a free port.
 func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
 	t.Helper()
-	n := &node{folder: folder, env: append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+folder, "HERBARIUM_ADDR="+addr)}
-	n.process = start(t, n.env, nil, herbarium, "serve")
-	n.addr = n.wait(t, `listens on http://(\S+)`)
+	n := &node{folder: folder, env: append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+folder)}
+	var err error
+	if n.Server, err = programtest.Start(t.Context(), programtest.Options{Program: herbarium, Settings: n.env, Addr: addr}); err != nil {
+		t.Fatal(err)
+	}
+	killAfter(t, n.Process)
 	return n
 }
 
-// restart starts a node again that has ended, where it was. It outlives the scenario.
+// restart starts a node again that has ended, with the same address and folder. It outlives the scenario.
 func (c *cluster) restart(i int) {
-	c.nodes[i] = c.startNode(c.t, c.nodes[i].addr, c.nodes[i].folder)
+	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].folder)
 }
 
 // startProxy starts HAProxy as deploy has it. It is given a listener that is open already, so it has no port to lose.
@@ -87,10 +87,7 @@ func (c *cluster) startProxy(t *testing.T) {
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
 		if program, err = exec.LookPath("/usr/sbin/haproxy"); err != nil {
-			if os.Getenv("HERBARIUM_TEST_REQUIRE") != "" {
-				t.Fatal("haproxy is not installed; `make parts` installs it")
-			}
-			t.Skip("haproxy is not installed; `make parts` installs it")
+			programtest.SkipWithout(t, "haproxy", "haproxy is not installed; `make parts` installs it")
 		}
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -105,9 +102,15 @@ func (c *cluster) startProxy(t *testing.T) {
 	defer inherited.Close()
 	env := []string{"BIND=fd@3"}
 	for i, n := range c.nodes {
-		env = append(env, "NODE"+strconv.Itoa(i+1)+"="+n.addr)
+		env = append(env, "NODE"+strconv.Itoa(i+1)+"="+n.Addr())
 	}
-	start(t, env, []*os.File{inherited}, program, "-db", "-f", "../../deploy/haproxy/haproxy.cfg")
+	cmd := exec.Command(program, "-db", "-f", "../../deploy/haproxy/haproxy.cfg")
+	cmd.Env, cmd.ExtraFiles = env, []*os.File{inherited}
+	proxy, err := programtest.StartProcess(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killAfter(t, proxy)
 	c.proxy = "http://" + listener.Addr().String()
 	eventually(t, "the proxy answers", func(ctx context.Context) error {
 		_, err := get(ctx, c.proxy+"/readyz")
@@ -129,8 +132,8 @@ func (c *cluster) run(t *testing.T, args ...string) string {
 func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), herbarium, args...)
-	cmd.Env = append(c.env[:len(c.env):len(c.env)], "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
-	var o, e output
+	cmd.Env = append(programtest.Environ(c.env...), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
+	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()
 	return o.String(), e.String(), err

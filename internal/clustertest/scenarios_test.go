@@ -44,18 +44,18 @@ func createAndList(t *testing.T, c *cluster) {
 		id := ids.Add(1)
 		creator := c.nodes[i%len(c.nodes)]
 		body := fmt.Sprintf(`{"id":%d,"name":"plant %d"}`, id, id)
-		a, err := post(t.Context(), creator.url(), c.token, body)
+		a, err := post(t.Context(), creator.URL, c.token, body)
 		if err != nil || a.status != http.StatusOK {
 			t.Fatalf("creating: %v %d %s", err, a.status, a.body)
 		}
 		for _, n := range c.nodes {
-			p, err := list(t.Context(), n.url(), "store/plants", fmt.Sprintf("id=%d", id))
+			p, err := list(t.Context(), n.URL, "store/plants", fmt.Sprintf("id=%d", id))
 			if err != nil || p.Meta.Total != 1 {
-				t.Fatalf("plant %d of %s on %s: %v, total %d", id, creator.addr, n.addr, err, p.Meta.Total)
+				t.Fatalf("plant %d of %s on %s: %v, total %d", id, creator.Addr(), n.Addr(), err, p.Meta.Total)
 			}
-			p, err = list(t.Context(), n.url(), "store/plants", "")
+			p, err = list(t.Context(), n.URL, "store/plants", "")
 			if err != nil || p.Meta.Total != i+1 {
-				t.Fatalf("%s: %v, %d plants, want %d", n.addr, err, p.Meta.Total, i+1)
+				t.Fatalf("%s: %v, %d plants, want %d", n.Addr(), err, p.Meta.Total, i+1)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func createAndList(t *testing.T, c *cluster) {
 func keys(t *testing.T, c *cluster) {
 	secret := strings.TrimSpace(c.run(t, "keys", "create", "--name", "short-lived", "--scope", "plants:write"))
 	status := func(n *node) int {
-		a, err := post(t.Context(), n.url(), secret, "no plant")
+		a, err := post(t.Context(), n.URL, secret, "no plant")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +72,14 @@ func keys(t *testing.T, c *cluster) {
 	}
 	for _, n := range c.nodes {
 		if got := status(n); got != http.StatusBadRequest { // it came past the key
-			t.Errorf("%s answers %d to a new key", n.addr, got)
+			t.Errorf("%s answers %d to a new key", n.Addr(), got)
 		}
 	}
 	c.run(t, "keys", "revoke", "short-lived")
 	for _, n := range c.nodes {
 		eventually(t, "the key is refused", func(context.Context) error {
 			if got := status(n); got != http.StatusUnauthorized {
-				return fmt.Errorf("%s answers %d", n.addr, got)
+				return fmt.Errorf("%s answers %d", n.Addr(), got)
 			}
 			return nil
 		})
@@ -96,14 +96,14 @@ func at(price string) int {
 func publishDuringLoad(t *testing.T, c *cluster) {
 	c.publish(t, at("1"), 1)
 	for _, n := range c.nodes {
-		eventually(t, "the first version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("1"), 1) })
+		eventually(t, "the first version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("1"), 1) })
 	}
 	r := c.read(t, at)
 	for price := 2; price <= 5; price++ {
 		c.publish(t, 100*price, price)
 		published := time.Now()
 		for _, n := range c.nodes {
-			eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), 100*price, price) })
+			eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, 100*price, price) })
 		}
 		t.Logf("all nodes list version %d %s after the publish", price, time.Since(published).Round(time.Millisecond))
 	}
@@ -113,19 +113,19 @@ func publishDuringLoad(t *testing.T, c *cluster) {
 func rollback(t *testing.T, c *cluster) {
 	c.run(t, "datasets", "rollback", dataset)
 	for _, n := range c.nodes {
-		eventually(t, "the version before is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("4"), 4) })
+		eventually(t, "the version before is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("4"), 4) })
 	}
 	c.run(t, "publish", prices(t, 3, 9), "--as", "garden/gone")
 	for _, n := range c.nodes {
 		eventually(t, "another dataset is listed", func(ctx context.Context) error {
-			_, err := list(ctx, n.url(), "garden/gone", "")
+			_, err := list(ctx, n.URL, "garden/gone", "")
 			return err
 		})
 	}
 	c.run(t, "datasets", "remove", "garden/gone")
 	for _, n := range c.nodes {
 		eventually(t, "it is not listed any more", func(ctx context.Context) error {
-			a, err := do(ctx, http.MethodGet, n.url()+"/api/v1/garden/gone/data", "")
+			a, err := do(ctx, http.MethodGet, n.URL+"/api/v1/garden/gone/data", "")
 			if err == nil && a.status != http.StatusNotFound {
 				err = fmt.Errorf("%d", a.status)
 			}
@@ -146,9 +146,9 @@ func twoPublishers(t *testing.T, c *cluster) {
 		})
 	}
 	publishing.Wait()
-	live, err := list(t.Context(), c.nodes[0].url(), dataset, "")
+	live, err := list(t.Context(), c.nodes[0].URL, dataset, "")
 	eventually(t, "all nodes list the same, one of the two", func(ctx context.Context) error {
-		if live, err = list(ctx, c.nodes[0].url(), dataset, ""); err != nil {
+		if live, err = list(ctx, c.nodes[0].URL, dataset, ""); err != nil {
 			return err
 		}
 		price := 6
@@ -156,7 +156,7 @@ func twoPublishers(t *testing.T, c *cluster) {
 			price = 7
 		}
 		for _, n := range c.nodes {
-			if err := listsPrices(ctx, n.url(), 100*price, price); err != nil {
+			if err := listsPrices(ctx, n.URL, 100*price, price); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func twoPublishers(t *testing.T, c *cluster) {
 	}
 	c.publish(t, at("8"), 8) // so that those who follow know what is live
 	for _, n := range c.nodes {
-		eventually(t, "the next version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("8"), 8) })
+		eventually(t, "the next version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("8"), 8) })
 	}
 }
 
@@ -180,19 +180,19 @@ func newNode(t *testing.T, c *cluster) {
 	var asking sync.WaitGroup
 	for range 50 {
 		asking.Go(func() {
-			if err := listsPrices(t.Context(), n.url(), at("8"), 8); err != nil {
+			if err := listsPrices(t.Context(), n.URL, at("8"), 8); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	asking.Wait()
-	n.stop(t)
+	stopNode(t, n)
 }
 
 func killNode(t *testing.T, c *cluster) {
 	r, w := c.read(t, at), c.create(t)
 	w.waitFor(t, 20)
-	c.nodes[0].kill()
+	c.nodes[0].Kill()
 	w.waitFor(t, 50)
 	c.restart(0)
 	w.waitFor(t, 50)
@@ -204,10 +204,10 @@ func rollingRestart(t *testing.T, c *cluster) {
 	r, w := c.read(t, at), c.create(t)
 	for i := range c.nodes {
 		w.waitFor(t, 20)
-		c.nodes[i].stop(t)
+		stopNode(t, c.nodes[i])
 		c.restart(i)
 		eventually(t, "the node lists again", func(ctx context.Context) error { // before the next one leaves
-			return listsPrices(ctx, c.nodes[i].url(), at("8"), 8)
+			return listsPrices(ctx, c.nodes[i].URL, at("8"), 8)
 		})
 	}
 	r.end(t)
@@ -219,7 +219,7 @@ func rollingRestart(t *testing.T, c *cluster) {
 
 // parts returns what a node says of itself.
 func parts(ctx context.Context, n *node) (status string, faults map[string]string, err error) {
-	a, err := get(ctx, n.url()+"/readyz")
+	a, err := get(ctx, n.URL+"/readyz")
 	if err != nil {
 		return "", nil, err
 	}
@@ -279,7 +279,7 @@ func cutObjectStore(t *testing.T, c *cluster) {
 	c.waitWell(t)
 	c.publish(t, at("9"), 9)
 	for _, n := range c.nodes {
-		eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("9"), 9) })
+		eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("9"), 9) })
 	}
 	r.end(t)
 	w.end(t, c)
@@ -292,7 +292,7 @@ func freezeDatabase(t *testing.T, c *cluster) {
 	c.waitLost(t, "database")
 	body := fmt.Sprintf(`{"id":%d,"name":"too early"}`, ids.Add(1))
 	began := time.Now()
-	a, err := post(t.Context(), c.nodes[0].url(), c.token, body)
+	a, err := post(t.Context(), c.nodes[0].URL, c.token, body)
 	if err != nil || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		t.Errorf("creating without the database: %v %d %v %s", err, a.status, a.header, a.body)
 	}
@@ -302,7 +302,7 @@ func freezeDatabase(t *testing.T, c *cluster) {
 			t.Errorf("without the database: %v", err)
 		}
 	}
-	a, err = do(t.Context(), http.MethodGet, c.nodes[0].url()+"/api/v1/store/plants/data", "")
+	a, err = do(t.Context(), http.MethodGet, c.nodes[0].URL+"/api/v1/store/plants/data", "")
 	if err != nil || a.status != http.StatusServiceUnavailable {
 		t.Errorf("plants without the database: %v %d %s", err, a.status, a.body)
 	}
@@ -314,13 +314,13 @@ func freezeDatabase(t *testing.T, c *cluster) {
 }
 
 func startFrozen(t *testing.T, c *cluster) {
-	c.nodes[1].stop(t)
+	stopNode(t, c.nodes[1])
 	c.db.Freeze(t)
 	c.restart(1)
-	eventually(t, "it lists what it has", func(ctx context.Context) error { return listsPrices(ctx, c.nodes[1].url(), at("9"), 9) })
+	eventually(t, "it lists what it has", func(ctx context.Context) error { return listsPrices(ctx, c.nodes[1].URL, at("9"), 9) })
 	c.db.Thaw(t)
 	c.waitWell(t)
-	if _, err := list(t.Context(), c.nodes[1].url(), "store/plants", ""); err != nil {
+	if _, err := list(t.Context(), c.nodes[1].URL, "store/plants", ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -340,6 +340,6 @@ func failover(t *testing.T, c *cluster) {
 	w.end(t, c)
 	c.publish(t, at("10"), 10)
 	for _, n := range c.nodes {
-		eventually(t, "what is published afterwards is listed", func(ctx context.Context) error { return listsPrices(ctx, n.url(), at("10"), 10) })
+		eventually(t, "what is published afterwards is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, at("10"), 10) })
 	}
 }

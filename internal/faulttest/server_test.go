@@ -5,13 +5,11 @@ package faulttest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,26 +22,7 @@ import (
 // program is the path of the program.
 var program string
 
-func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (code int, err error) {
-	folder, err := os.MkdirTemp("", "faulttest")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if program, err = programtest.Install(context.Background(), folder); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+func TestMain(m *testing.M) { programtest.Main(m, &program) }
 
 // token is a key with every scope.
 const token = "fault-suite-71ab0c92e5d8f3446b1cd5e09a"
@@ -69,10 +48,9 @@ func publishFile(t *testing.T, data string, n int) {
 	if err := os.WriteFile(path, []byte("n\n"+strings.Repeat("1\n", n)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "publish", path, "--as", "garden/numbers")
-	cmd.Env = programtest.Environ("HERBARIUM_DATA=" + data)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("publish: %v\n%s", err, out)
+	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, "publish", path, "--as", "garden/numbers")
+	if err != nil || code != 0 {
+		t.Fatalf("publish: exit code %d, %v\n%s", code, err, out)
 	}
 }
 

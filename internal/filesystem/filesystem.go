@@ -3,6 +3,7 @@
 package filesystem
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -39,4 +40,13 @@ func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 		return nil, err // a nil *os.File would be a non-nil File
 	}
 	return f, nil
+}
+
+// SyncDir writes the entries of a folder to disk, so that a renamed or created file keeps its name after a power failure.
+func SyncDir(fs FS, path string) error {
+	d, err := fs.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

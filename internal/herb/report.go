@@ -46,7 +46,7 @@ type Expectation struct {
 
 // SourceError records why a watched source could not be published.
 type SourceError struct {
-	Place   string    `json:"place"`        // the path of the source
+	Path    string    `json:"place"`        // of the source
 	Ref     Ref       `json:"ref,omitzero"` // the dataset of the source; zero if unknown
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`

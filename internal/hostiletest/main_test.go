@@ -4,10 +4,7 @@ package hostiletest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,26 +15,7 @@ import (
 // program is the path of the program under attack.
 var program string
 
-func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (code int, err error) {
-	folder, err := os.MkdirTemp("", "hostiletest")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if program, err = programtest.Install(context.Background(), folder); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+func TestMain(m *testing.M) { programtest.Main(m, &program) }
 
 // token is a key with every scope, for servers that are given it.
 const token = "hostile-suite-9f2c4e7ab1d86035c3e1"
@@ -95,13 +73,11 @@ func tryStart(t *testing.T, c config) (*node, error) {
 // command runs the program with a data folder and returns its output and exit code.
 func command(t *testing.T, data string, args ...string) (out string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Env = programtest.Environ("HERBARIUM_DATA=" + data)
-	b, err := cmd.CombinedOutput()
-	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, args...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b), cmd.ProcessState.ExitCode()
+	return out, code
 }
 
 // publish publishes a file or folder and expects success.

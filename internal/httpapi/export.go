@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -61,46 +62,27 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err != nil {
 		return inTime(err)
 	}
-	coding, trailers := chooseCoding(r.Header["Accept-Encoding"]), r.ProtoAtLeast(1, 1)
-	body := a.newStream(w, func() {
+	trailers := r.ProtoAtLeast(1, 1)
+	body := a.newStream(w, r, func(h http.Header, _ bool) {
 		firstByte.Stop()
-		h := w.Header()
 		h.Set("Content-Type", format.ContentType())
 		h.Set("Content-Disposition", `attachment; filename="`+format.FileName(snap.Ref)+`"`)
 		h.Set("X-Total-Count", strconv.Itoa(records.Total))
-		w.setDefaultVary()
-		if coding != identity {
-			h.Set("Content-Encoding", coding.header())
-		}
 		if trailers {
 			h.Set("Trailer", exportTrailers)
 		}
 	})
-	if r.Method == http.MethodHead {
-		body.header()
-		return nil
-	}
-	if coding != identity {
+	if body.coding != identity {
 		body.digest = sha256.New()
 	}
-	if err := body.start(); err != nil {
-		return inTime(err)
-	}
-	defer body.stop()
-	out, err := a.compressor.stream(coding, body)
-	if err != nil {
+	var sum export.Summary
+	err = body.send(r, func(out io.Writer) (err error) {
+		sum, err = export.Write(out, format, snap.Fields, records)
 		return err
-	}
-	sum, err := export.Write(out, format, snap.Fields, records)
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		w.clientGone = body.clientLeft()
+	})
+	if err != nil || r.Method == http.MethodHead {
 		return inTime(err)
 	}
-	body.header() // if the export is empty
-	body.extend()
 	if trailers {
 		setTrailers(w.Header(), sum, body)
 	}

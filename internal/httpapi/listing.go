@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -58,56 +59,35 @@ func (a *API) streamListing(w *response, r *http.Request, records [][]byte, m qu
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
-	coding := chooseCoding(r.Header["Accept-Encoding"])
 	end := appendMeta(nil, m)
-	body := a.newStream(w, func() {
-		h := w.Header()
+	body := a.newStream(w, r, func(h http.Header, compressed bool) {
 		h.Set("Content-Type", contentJSON)
-		w.setDefaultVary()
-		if coding != identity {
-			h.Set("Content-Encoding", coding.header())
-			return
+		if !compressed {
+			size := len(listingStart) + len(records) - 1 + len(end)
+			for _, rec := range records {
+				size += len(rec)
+			}
+			h.Set("Content-Length", strconv.Itoa(size))
 		}
-		size := len(listingStart) + len(records) - 1 + len(end)
-		for _, rec := range records {
-			size += len(rec)
-		}
-		h.Set("Content-Length", strconv.Itoa(size))
 	})
-	if r.Method == http.MethodHead {
-		body.header()
-		return nil
-	}
-	if err := body.start(); err != nil {
-		return err
-	}
-	defer body.stop()
-	out, err := a.compressor.stream(coding, body)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write([]byte(listingStart))
-	for i, rec := range records {
-		if i > 0 && err == nil {
-			_, err = out.Write([]byte{','})
-		}
-		// In pieces, because an encoder may buffer its input until it has compressed all of it.
-		for piece := range slices.Chunk(rec, streamChunk) {
-			if err == nil {
-				_, err = out.Write(piece)
+	return body.send(r, func(out io.Writer) error {
+		_, err := out.Write([]byte(listingStart))
+		for i, rec := range records {
+			if i > 0 && err == nil {
+				_, err = out.Write([]byte{','})
+			}
+			// In pieces, because an encoder may buffer its input until it has compressed all of it.
+			for piece := range slices.Chunk(rec, streamChunk) {
+				if err == nil {
+					_, err = out.Write(piece)
+				}
 			}
 		}
-	}
-	if err == nil {
-		_, err = out.Write(end)
-	}
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		w.clientGone = body.clientLeft()
-	}
-	return err
+		if err == nil {
+			_, err = out.Write(end)
+		}
+		return err
+	})
 }
 
 // openListing opens the dataset of the path, authorizes the client and parses the raw query, in this order. The caller

@@ -9,7 +9,8 @@ import (
 
 // logRequest logs a request and calls Options.Observe.
 func (a *API) logRequest(w *response, r *http.Request) {
-	took := a.opts.Now().Sub(w.start)
+	end := a.opts.Now()
+	took := end.Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path()
@@ -26,11 +27,13 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	case w.route != nil && w.route.probe:
 		level = slog.LevelDebug
 	}
-	ctx := r.Context()
-	if !a.opts.Log.Enabled(ctx, level) {
+	ctx, handler := r.Context(), a.opts.Log.Handler()
+	if !handler.Enabled(ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{
+	// The record is made here, because the logger would also look up the source line of this call.
+	record := slog.NewRecord(end, level, "request", 0)
+	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", shorten(redactText(r.URL.Path))),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
@@ -39,12 +42,12 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.Duration("duration", took),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
-	}
+	)
 	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
-		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
+		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
 	}
-	a.opts.Log.LogAttrs(ctx, level, "request", attrs...)
+	_ = handler.Handle(ctx, record) // slog.Logger ignores the error, too
 }
 
 // logPanic logs the stack of a panic.

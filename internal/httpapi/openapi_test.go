@@ -20,6 +20,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/programtest"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -300,11 +301,7 @@ func TestDocumentByRedocly(t *testing.T) {
 	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
 	_, noNode := exec.LookPath("node")
 	if _, err := os.Stat(redocly); err != nil || noNode != nil {
-		const missing = "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)"
-		if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, "redocly") {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
 	}
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	putWide(s, 60)

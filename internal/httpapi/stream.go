@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"hash"
+	"io"
 	"net/http"
 	"time"
 
@@ -18,24 +19,53 @@ const streamChunk = 64 << 10
 // Producing a body is limited by the processors, sending it by the client. A stream therefore holds a slot of the lane
 // admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	ctx     context.Context // of the client, without the request deadline
-	w       *response
-	control *http.ResponseController
-	stall   time.Duration
-	lanes   *admission.Controller
-	begin   func()    // sends the header
-	digest  hash.Hash // of the bytes sent; nil if not needed
-	release func()    // releases the slot of the stream; nil if it holds none
-	began   time.Time // when the stream took its slot
-	pause   func(worked time.Duration)
-	failed  bool // the client has stopped reading
+	ctx        context.Context // of the client, without the request deadline
+	w          *response
+	control    *http.ResponseController
+	stall      time.Duration
+	lanes      *admission.Controller
+	coding     coding
+	setHeaders func(h http.Header, compressed bool)
+	digest     hash.Hash // of the bytes sent; nil if not needed
+	release    func()    // releases the slot of the stream; nil if it holds none
+	began      time.Time // when the stream took its slot
+	pause      func(worked time.Duration)
+	failed     bool // the client has stopped reading
 }
 
-func (a *API) newStream(w *response, begin func()) *stream {
+// newStream returns a stream that is compressed if the client accepts it. setHeaders sets the headers of its content.
+func (a *API) newStream(w *response, r *http.Request, setHeaders func(h http.Header, compressed bool)) *stream {
 	return &stream{
 		ctx: w.client, w: w, control: http.NewResponseController(w.ResponseWriter), stall: a.opts.Stall,
-		lanes: a.opts.Admission, begin: begin, pause: a.opts.Admission.Pace(w.client),
+		lanes: a.opts.Admission, coding: chooseCoding(r.Header["Accept-Encoding"]), setHeaders: setHeaders,
+		pause: a.opts.Admission.Pace(w.client),
 	}
+}
+
+// send sends the header and, unless the method is HEAD, the body that write produces.
+func (s *stream) send(r *http.Request, write func(io.Writer) error) error {
+	if r.Method == http.MethodHead {
+		s.header()
+		return nil
+	}
+	if err := s.start(); err != nil {
+		return err
+	}
+	defer s.stop()
+	out, err := s.w.compressor.stream(s.coding, s)
+	if err != nil {
+		return err
+	}
+	if err = write(out); err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		s.w.clientGone = s.failed || s.ctx.Err() != nil
+		return err
+	}
+	s.header() // if the body is empty
+	s.extend() // for the trailers
+	return nil
 }
 
 // start waits for a slot to produce the next chunk.
@@ -76,14 +106,17 @@ func (s *stream) Write(p []byte) (n int, err error) {
 
 // header sends the header, once.
 func (s *stream) header() {
-	if s.w.status == 0 {
-		s.begin()
-		s.w.WriteHeader(http.StatusOK)
+	if s.w.status != 0 {
+		return
 	}
+	h := s.w.Header()
+	s.setHeaders(h, s.coding != identity)
+	s.w.setDefaultVary()
+	if s.coding != identity {
+		h.Set("Content-Encoding", s.coding.header())
+	}
+	s.w.WriteHeader(http.StatusOK)
 }
 
 // extend resets the deadline for the next chunk. Writers of tests do not support deadlines.
 func (s *stream) extend() { _ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) }
-
-// clientLeft reports whether the body is incomplete because of the client.
-func (s *stream) clientLeft() bool { return s.failed || s.ctx.Err() != nil }

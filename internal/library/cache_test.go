@@ -291,7 +291,7 @@ func TestCache_race(t *testing.T) {
 	for n := range 40 {
 		publishAs(t, publisher.Library, named(n%datasets), 10+n)
 		if n%10 == 9 {
-			if _, err := publisher.Rollback(t.Context(), named(n%datasets), ""); err != nil {
+			if _, err := publisher.Rollback(t.Context(), named(n%datasets), "", false); err != nil {
 				t.Error(err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,31 +75,17 @@ func (l *Library) saveCatalogueCopy() {
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()
 	if err == nil && !bytes.Equal(content, l.cache.savedCopy) {
-		if err = l.writeFile(filepath.Join(l.opts.Dir, catalogueFile), content); err == nil {
+		path := filepath.Join(l.opts.Dir, catalogueFile)
+		part := path + "." + rand.Text() + segment.PartSuffix // another process may write it concurrently
+		err = l.writeFile(part, path, func(w io.Writer) error {
+			_, err := w.Write(content)
+			return err
+		})
+		if err == nil {
 			l.cache.savedCopy = content
 		}
 	}
 	if err != nil {
 		l.opts.Log.Warn("cannot save catalogue copy", "err", err)
 	}
-}
-
-// writeFile writes a file atomically.
-func (l *Library) writeFile(path string, content []byte) error {
-	part := path + "." + rand.Text() + segment.PartSuffix // another process may write it concurrently
-	f, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = l.opts.FS.Rename(part, path)
-	}
-	if err != nil {
-		err = errors.Join(err, l.opts.FS.RemoveAll(part))
-	}
-	return err
 }

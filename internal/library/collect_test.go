@@ -54,7 +54,7 @@ func TestCollect_retention(t *testing.T) {
 		collect(t, n)
 		c.wantObjects(t, versions[1], versions[2], other)
 
-		if _, err := n.Rollback(t.Context(), ref, ""); err != nil { // what is rolled back is not lost
+		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // what is rolled back is not lost
 			t.Error(err)
 		}
 		pass(100 * time.Hour)
@@ -172,7 +172,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 		publishAs(t, publisher.Library, ref, 1)
 		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
 		c.bucket.set(only("get", func(x call) error {
-			time.Sleep(20 * time.Second) // shorter than stallTimeout
+			time.Sleep(20 * time.Second)
 			return x.do()
 		}), nil)
 		var asking sync.WaitGroup
@@ -255,7 +255,7 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 		ctx := context.Background()
 		switch ref := named(dataset); op {
 		case 0:
-			_, _ = n.Rollback(ctx, ref, "")
+			_, _ = n.Rollback(ctx, ref, "", false)
 		case 1:
 			_ = n.Remove(ctx, ref)
 		case 2, 3:

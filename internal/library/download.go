@@ -14,15 +14,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
-	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
-
-// stallTimeout cancels a download that receives no byte for so long.
-const stallTimeout = 30 * time.Second
 
 // errDamaged reports that a file differs from what was published.
 var errDamaged = errors.New("file differs from what was published")
@@ -120,88 +115,80 @@ func checkSize(d herb.Dataset, size int64) error {
 
 // download fetches the file of a version. The file gets its name only once it is complete and verified.
 func (l *Library) download(ctx context.Context, f *fetch) (err error) {
-	d := f.dataset
-	stem := d.Version + "." + strings.ToLower(rand.Text())
+	stem := f.dataset.Version + "." + strings.ToLower(rand.Text())
 	lock, err := l.lock(stem)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
 	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
-	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err = l.writeFile(part, l.file(f.dataset.Version), func(file io.Writer) error { return l.receive(ctx, f, file) })
 	if err != nil {
-		return err
-	}
-	named := false
-	defer func() {
-		if !named {
-			err = errors.Join(err, l.opts.FS.RemoveAll(part))
-		}
-	}()
-	size, err := l.receive(ctx, f, file)
-	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.opts.FS.Rename(part, l.file(d.Version)); err != nil {
-		return err
-	}
-	named = true
-	l.cache.files[d.Version], l.cache.stored[d.Version] = size, true
+	l.cache.files[f.dataset.Version], l.cache.stored[f.dataset.Version] = f.received.Load(), true
 	return nil
 }
 
-// receive writes the stored file of a version to file and verifies it.
-func (l *Library) receive(ctx context.Context, f *fetch, file filesystem.File) (int64, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silence := time.AfterFunc(stallTimeout, func() {
-		cancel(herb.Errorf(herb.CodeUnavailable, "no data received for %s", stallTimeout))
-	})
-	defer silence.Stop()
-	w := &receiver{file: file, sum: sha256.New(), received: &f.received, limit: -1, stallTimer: silence}
-	if f.dataset.File != nil {
-		w.limit = f.dataset.File.Size
+// writeFile writes a file atomically: it is written to part, synced and renamed to path.
+func (l *Library) writeFile(part, path string, write func(io.Writer) error) error {
+	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
 	}
+	err = write(file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = l.opts.FS.Rename(part, path)
+	}
+	if err != nil {
+		err = errors.Join(err, l.opts.FS.RemoveAll(part))
+	}
+	return err
+}
+
+// receive writes the stored file of a version to a writer and verifies it.
+func (l *Library) receive(ctx context.Context, f *fetch, to io.Writer) error {
+	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: f.dataset.File}
 	f.received.Store(0)
 	err := l.opts.Blobs.Get(ctx, objectName(f.dataset.Version), w)
-	size := f.received.Load()
 	switch {
 	case w.err != nil: // Blobs may not return the error of the writer
-		return 0, w.err
+		return w.err
 	case err != nil && ctx.Err() != nil:
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	case err != nil:
-		return 0, err
+		return err
 	}
-	if err := checkSize(f.dataset, size); err != nil {
-		return 0, err
+	if err := checkSize(f.dataset, f.received.Load()); err != nil {
+		return err
 	}
-	if sum := hex.EncodeToString(w.sum.Sum(nil)); f.dataset.File != nil && sum != f.dataset.File.SHA256 {
-		return 0, fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, sum, f.dataset.File.SHA256)
+	if sum := hex.EncodeToString(w.sum.Sum(nil)); w.want != nil && sum != w.want.SHA256 {
+		return fmt.Errorf("%w: SHA-256 is %s; want %s", errDamaged, sum, w.want.SHA256)
 	}
-	return size, file.Sync()
+	return nil
 }
 
 // receiver writes a file, hashes it and rejects more bytes than expected.
 type receiver struct {
-	file       io.Writer
-	sum        hash.Hash
-	received   *atomic.Int64
-	limit      int64 // negative: no limit
-	stallTimer *time.Timer
-	err        error
+	to       io.Writer
+	sum      hash.Hash
+	received *atomic.Int64
+	want     *herb.File // nil: unknown
+	err      error
 }
 
 // Write implements io.Writer.
 func (w *receiver) Write(p []byte) (n int, err error) {
-	w.stallTimer.Reset(stallTimeout)
-	if w.limit >= 0 && w.received.Load()+int64(len(p)) > w.limit {
-		w.err = fmt.Errorf("%w: more than %d bytes", errDamaged, w.limit)
+	if w.want != nil && w.received.Load()+int64(len(p)) > w.want.Size {
+		w.err = fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
 		return 0, w.err
 	}
-	n, err = w.file.Write(p)
+	n, err = w.to.Write(p)
 	w.sum.Write(p[:n])
 	w.received.Add(int64(n))
 	if err == nil && n < len(p) {

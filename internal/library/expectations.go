@@ -56,11 +56,16 @@ func checkExpectation(ctx context.Context, s Source, d herb.Dataset, e herb.Expe
 		case !ok:
 			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
 		case got != e.First[name]:
-			wrong = append(wrong, fmt.Sprintf("field %q of the first record: expected %q, found %q", name, truncate(e.First[name]), truncate(got)))
+			wrong = append(wrong, fmt.Sprintf("field %q of the first record: expected %q, found %q", name, clip(e.First[name]), clip(got)))
 		}
 	}
 	return wrong, nil
 }
+
+// clipLimit is the number of characters of a value in a message.
+const clipLimit = 100
+
+func clip(s string) string { return herb.Clip(s, clipLimit) }
 
 func fieldNames(fields []herb.Field) string {
 	names := make([]string, len(fields))
@@ -68,16 +73,4 @@ func fieldNames(fields []herb.Field) string {
 		names[i] = f.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-// truncate shortens a value for a message.
-func truncate(s string) string {
-	const limit = 100
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

@@ -72,25 +72,6 @@ func TestFetch_allLeave(t *testing.T) {
 	})
 }
 
-// TestFetch_stalls: a stalled download is canceled and retried.
-func TestFetch_stalls(t *testing.T) {
-	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 9)
-		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
-		shut, _ := gate()
-		c.bucket.set(only("get", shut), nil)
-		began := time.Now()
-		wantUnavailable(t, b.Library, ref, "cannot open dataset")
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("canceled after %s", took)
-		}
-		c.bucket.set(nil, nil)
-		pass(10 * time.Second)
-		wantListed(t, b.Library, ref, 9)
-	})
-}
-
 // TestFetch_delaysNothing: while a version cannot be fetched, the previous one is listed and other datasets are fetched.
 func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
@@ -215,7 +196,7 @@ func TestFetch_rolledBack(t *testing.T) {
 		c.bucket.set(only("get", shut), nil)
 		d := publishAs(t, publisher.Library, ref, 2)
 		pass(3 * time.Second)
-		if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
+		if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
 			t.Fatal(err)
 		}
 		pass(3 * time.Second)
@@ -247,7 +228,6 @@ func TestFetch_fails(t *testing.T) {
 		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
 		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "SHA-256 is"},
 		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "SHA-256 is"},
-		"silence": {fault: only("get", func(x call) error { <-x.ctx.Done(); return x.ctx.Err() }), logged: "no data received for 30s"},
 		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
 	}
 	for name, tt := range tests {

@@ -56,7 +56,7 @@ type Blobs interface {
 	// Put stores a local file under a name, atomically. progress is called with bytes done and in total; nil disables it.
 	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
 	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if there is none and
-	// herb.CodeUnavailable if the store is down.
+	// herb.CodeUnavailable if the store is down or the transfer stalls.
 	Get(ctx context.Context, name string, to io.Writer) error
 	// Delete removes the object with a name. It is not an error if there is none.
 	Delete(ctx context.Context, name string) error

@@ -294,18 +294,18 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	for step := 1; step < library.DefaultKeep; step++ {
-		back, err := l.Rollback(t.Context(), ref, "")
+		back, err := l.Rollback(t.Context(), ref, "", false)
 		if err != nil || back != versions[published-1-step] || total(t, acquire(t, l)) != published-step {
 			t.Fatalf("step %d back: %s, %v", step, back, err)
 		}
 	}
-	if _, err := l.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, err := l.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("rolling back past the oldest: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, versions[published-1]); err != nil || total(t, acquire(t, l)) != published {
+	if _, err := l.Rollback(t.Context(), ref, versions[published-1], false); err != nil || total(t, acquire(t, l)) != published {
 		t.Errorf("rolling forward: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, "nonesuch"); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := l.Rollback(t.Context(), ref, "nonesuch", false); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("an unknown version: %v", err)
 	}
 	if err := l.Remove(t.Context(), ref); err != nil || len(s.files(t)) != 0 {
@@ -387,7 +387,7 @@ func TestConcurrency(t *testing.T) {
 	for n := 2; n < 20; n++ {
 		publish(t, publisher, n)
 		if n%5 == 0 {
-			if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
+			if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
 				t.Error(err)
 			}
 		}

@@ -39,20 +39,17 @@ func (k *lastKnown) next(now time.Time) (d herb.Dataset, ask bool) {
 	return d, true
 }
 
-// recordSuccess stores a new description.
-func (k *lastKnown) recordSuccess(d herb.Dataset) {
+// record stores the result of asking. It reports whether it is the first failure since the last success.
+func (k *lastKnown) record(d herb.Dataset, err error, now time.Time) (firstFailure bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.dataset, k.known, k.failedAt = d, true, time.Time{}
-}
-
-// recordFailure records a failure and reports whether it is the first since the last success.
-func (k *lastKnown) recordFailure(now time.Time) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	first := k.failedAt.IsZero()
+	if err == nil {
+		k.dataset, k.known, k.failedAt = d, true, time.Time{}
+		return false
+	}
+	firstFailure = k.failedAt.IsZero()
 	k.failedAt = now
-	return first
+	return firstFailure
 }
 
 // lastDescription returns the last description, if there ever was one.
@@ -107,14 +104,14 @@ func (l *Library) withMutable(ctx context.Context, ds []herb.Dataset) ([]herb.Da
 			limited, cancel := context.WithTimeout(ctx, describeTimeout)
 			d, err := mutable.Describe(limited)
 			cancel()
-			switch {
-			case err == nil:
-				l.mutable[ref].recordSuccess(d)
-				known = d
-			case ctx.Err() != nil:
+			if err != nil && ctx.Err() != nil {
 				return nil, err // the caller left; the dataset did not fail
-			case l.mutable[ref].recordFailure(l.opts.Now()):
+			}
+			if l.mutable[ref].record(d, err, l.opts.Now()) {
 				l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", ref.String(), "err", err)
+			}
+			if err == nil {
+				known = d
 			}
 		}
 		ds = append(ds, known)

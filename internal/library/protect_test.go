@@ -106,12 +106,8 @@ func TestRollback_protected(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			rollback := l.Rollback
-			if tt.force {
-				rollback = l.ForceRollback
-			}
 			name := herb.Ref{Namespace: "vault", Name: "people"}
-			_, err := rollback(t.Context(), name, "")
+			_, err := l.Rollback(t.Context(), name, "", tt.force)
 			if rejected := herb.CodeOf(err) == herb.CodeRefused; rejected != tt.rejected || err != nil && !rejected {
 				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
 			}
@@ -138,7 +134,7 @@ func TestRollback_superseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if _, err := slow.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeRefused {
+	if _, err := slow.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeRefused {
 		t.Errorf("got %v", err)
 	}
 	if n := total(t, acquire(t, l)); n != 3 {

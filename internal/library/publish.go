@@ -264,17 +264,8 @@ func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (he
 }
 
 // Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
-// if the live version is protected and the other one is open, or if another version went live meanwhile.
-func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
-	return l.rollback(ctx, ref, version, false)
-}
-
-// ForceRollback is Rollback that may make a protected dataset open.
-func (l *Library) ForceRollback(ctx context.Context, ref herb.Ref, version string) (string, error) {
-	return l.rollback(ctx, ref, version, true)
-}
-
-func (l *Library) rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
+// if the live version is protected and the other one is open, unless mayOpen, or if another version went live meanwhile.
+func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
 	history, err := l.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err

@@ -34,7 +34,7 @@ func noDataset(ref herb.Ref, known []string) error {
 	if name, ok := suggest(ref, known); ok {
 		guess = fmt.Sprintf(" did you mean %q?", name)
 	}
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q;%s GET /api/v1 lists all datasets", truncate(ref.String()), guess)
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q;%s GET /api/v1 lists all datasets", clip(ref.String()), guess)
 }
 
 // suggest returns the most similar name, unless the search would be too expensive.

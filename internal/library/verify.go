@@ -81,7 +81,7 @@ func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cell
 		col := &c.Columns[i]
 		col.Field, col.Type, col.Source = f.Name, f.Type, herb.ColumnCells{}
 		col.Filled, col.Empty, col.Distinct = s.Filled, d.Records-s.Filled, s.Distinct
-		col.Min, col.Max = truncate(s.Min), truncate(s.Max)
+		col.Min, col.Max = clip(s.Min), clip(s.Max)
 	}
 	return &c, nil
 }
@@ -122,7 +122,7 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 	for _, dup := range found.First {
 		values := make([]string, len(dup.Values))
 		for i, v := range dup.Values {
-			values[i] = strconv.Quote(truncate(v))
+			values[i] = strconv.Quote(clip(v))
 		}
 		fmt.Fprintf(&b, "; %s in records %s", strings.Join(values, ", "), numbers(dup))
 		shown += dup.Total - 1

@@ -157,15 +157,15 @@ func (d *decoder) readEnd(value json.RawMessage) error {
 	return nil
 }
 
-// Dump is a dump in a file.
-type Dump struct {
+// DumpFile is a dump in a file.
+type DumpFile struct {
 	path   string
 	plants int
 }
 
 // OpenDump reads a dump completely, to find damage before anything is loaded.
-func OpenDump(ctx context.Context, path string) (*Dump, error) {
-	d := &Dump{path: path}
+func OpenDump(ctx context.Context, path string) (*DumpFile, error) {
+	d := &DumpFile{path: path}
 	for e, err := range d.Entries(ctx, everything()) {
 		if err != nil {
 			return nil, err
@@ -178,10 +178,10 @@ func OpenDump(ctx context.Context, path string) (*Dump, error) {
 }
 
 // Plants implements Source.
-func (d *Dump) Plants() int { return d.plants }
+func (d *DumpFile) Plants() int { return d.plants }
 
 // Entries implements Source.
-func (d *Dump) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
+func (d *DumpFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, err := os.Open(d.path)
 		if err != nil {
@@ -207,9 +207,9 @@ func (d *Dump) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	}
 }
 
-// Save writes a dump of an installation to a file, and its segment files to a folder, which may have some of them from an
+// save writes a dump of an installation to a file, and its segment files to a folder, which may have some of them from an
 // earlier run.
-func Save(ctx context.Context, from Installation, path string, files Files, h Header, o Options) (r Result, err error) {
+func save(ctx context.Context, from Installation, path string, files Files, h Header, o Options) (r Result, err error) {
 	source, err := TakeSnapshot(ctx, from)
 	if err == nil {
 		err = source.readSegments(ctx, false, true)

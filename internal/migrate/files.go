@@ -90,9 +90,7 @@ func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r
 		err = compareFile(got, s.File, "the target has a different file")
 	case herb.CodeOf(err) == herb.CodeNotFound:
 		r.NewFiles++
-		err = copySegment(ctx, from, to, s, func(done, total int64) {
-			o.report(Progress{Phase: PhaseSegments, Done: done, Total: total, Bytes: true})
-		})
+		err = copySegment(ctx, from, to, s, o.steps.Bytes(PhaseSegments))
 	}
 	return segmentError(err, s.Version)
 }

@@ -107,7 +107,7 @@ func (l *loader) createPlants(ctx context.Context) error {
 }
 
 func (l *loader) reportPlants() {
-	l.options.report(Progress{Phase: PhaseLoad, Done: int64(l.result.NewPlants), Total: int64(l.total)})
+	l.options.report(PhaseLoad, l.result.NewPlants, l.total)
 }
 
 // addSegment copies a segment file unless the target has it.

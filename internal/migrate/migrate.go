@@ -1,8 +1,8 @@
 // Package migrate copies everything that one installation stores to another one, or to a dump in a folder.
 //
 // The content of an installation is a stream of entries in a fixed order: segments, keys, plants, idempotency keys and
-// datasets (docs/format/dump.md). A Source yields the stream: a Snapshot reads it from a database, a Dump from a file.
-// Load writes it into a database. Datasets come last, so that a target never lists what it does not have.
+// datasets (docs/format/dump.md). A Source yields the stream: a Snapshot reads it from a database, a DumpFile from a file.
+// load writes it into a database. Datasets come last, so that a target never lists what it does not have.
 package migrate
 
 import (
@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/progress"
 	"herbarium/internal/store"
 )
 
-// The phases of Copy and Load.
+// The phases of Migrate and Load.
 const (
 	PhaseCompare  = "comparing"
 	PhaseSegments = "copying segments"
@@ -26,26 +27,24 @@ const (
 	PhaseVerify   = "verifying"
 )
 
-// Phases returns the phases in their order.
-func Phases() []string { return []string{PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify} }
-
-// Progress reports how far a phase is.
-type Progress struct {
-	Phase       string
-	Done, Total int64 // plants, or bytes of one file
-	Bytes       bool
-}
-
-// Options of Copy and Load. The zero value copies everything and disables progress reports.
+// Options of Migrate, Dump and Load. The zero value copies everything and disables progress reports.
 type Options struct {
-	Check    bool // only compare
-	Progress func(Progress)
+	Check bool // only compare
+	// Progress is called by one goroutine at a time.
+	Progress func(progress.Progress)
+
+	steps *progress.Reporter
 }
 
-func (o Options) report(p Progress) {
-	if o.Progress != nil {
-		o.Progress(p)
-	}
+// start returns options that report the phases of one operation.
+func (o Options) start() Options {
+	o.steps = progress.New(o.Progress, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
+	return o
+}
+
+// report reports how many plants a phase has processed.
+func (o Options) report(phase string, done, total int) {
+	o.steps.Update(phase, func(p *progress.Progress) { p.Done, p.Total, p.Records = int64(done), int64(total), done })
 }
 
 // Result describes what source and target have in common, and what is new in the target.
@@ -58,8 +57,8 @@ type Result struct {
 	Changed []string // what has changed in the source since the copy began, such as "12 plants"
 }
 
-// Copy loads everything of one installation into another.
-func Copy(ctx context.Context, from, to Installation, o Options) (Result, error) {
+// copyAll loads everything of one installation into another.
+func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
 	source, err := TakeSnapshot(ctx, from)
 	if err == nil {
 		err = source.readSegments(ctx, o.Check, true)
@@ -67,26 +66,26 @@ func Copy(ctx context.Context, from, to Installation, o Options) (Result, error)
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
-	r, err := Load(ctx, source, from.Files, to, o)
+	r, err := load(ctx, source, from.Files, to, o)
 	if err == nil {
 		r.Changed, err = source.Changed(ctx)
 	}
 	return r, err
 }
 
-// Load writes the entries of a source, and its files, into an installation. It can be interrupted at any time and run
+// load writes the entries of a source, and its files, into an installation. It can be interrupted at any time and run
 // again. What the target has already is compared first: if the source does not have it, the error has herb.CodeRefused
 // and names the first difference, and nothing is changed. At the end, everything is read back from the target and
 // compared.
-func Load(ctx context.Context, source Source, files Files, to Installation, o Options) (r Result, err error) {
+func load(ctx context.Context, source Source, files Files, to Installation, o Options) (r Result, err error) {
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
 	in := Range{Plants: source.Plants(), Since: time.Now().Add(-36 * time.Hour)}
 	if !o.Check {
-		if err := load(ctx, source, files, to, in, o, &r); err != nil {
+		if err := addMissing(ctx, source, files, to, in, o, &r); err != nil {
 			return r, err
 		}
 	}
-	o.report(Progress{Phase: PhaseVerify})
+	o.report(PhaseVerify, 0, 0)
 	target, err := TakeSnapshot(ctx, to)
 	if err == nil {
 		err = target.readSegments(ctx, o.Check, false)
@@ -102,7 +101,7 @@ func Load(ctx context.Context, source Source, files Files, to Installation, o Op
 		}
 		r.count(s)
 		if _, ok := s.(*Plant); ok && r.Plants%pageSize == 0 {
-			o.report(Progress{Phase: PhaseVerify, Done: int64(r.Plants), Total: int64(source.Plants())})
+			o.report(PhaseVerify, r.Plants, source.Plants())
 		}
 		_, err := fmt.Fprintln(hash, encode(s))
 		return err
@@ -111,9 +110,9 @@ func Load(ctx context.Context, source Source, files Files, to Installation, o Op
 	return r, err
 }
 
-// load compares what the target has and adds what it lacks.
-func load(ctx context.Context, source Source, files Files, to Installation, in Range, o Options, r *Result) error {
-	o.report(Progress{Phase: PhaseCompare})
+// addMissing compares what the target has and adds what it lacks.
+func addMissing(ctx context.Context, source Source, files Files, to Installation, in Range, o Options, r *Result) error {
+	o.report(PhaseCompare, 0, 0)
 	had, err := TakeSnapshot(ctx, to)
 	if err == nil {
 		err = had.readSegments(ctx, false, false)
@@ -135,7 +134,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, in R
 	l := &loader{
 		files: files, to: to, had: had, retired: retired, total: in.Plants - had.plants, options: o, result: r,
 	}
-	o.report(Progress{Phase: PhaseSegments})
+	o.report(PhaseSegments, 0, 0)
 	err = merge(source.Entries(ctx, in), had.Entries(ctx, in), func(s, t Entry) error { return l.add(ctx, s, t) })
 	if err == nil {
 		err = l.flush(ctx)

@@ -215,7 +215,7 @@ var flips = [2]byte{0x01, 0xff}
 
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	var asked [2][]*query.Request // half of the requests for each of the flips
 	for i, q := range requests(everyType()) {
 		asked[i%2] = append(asked[i%2], q)
@@ -354,7 +354,7 @@ func repair(b []byte) []byte {
 // TestFlippedBytes_repaired damages the metadata and the table of contents without invalidating the checksums.
 func TestFlippedBytes_repaired(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	if d := cmp.Diff(good, repair(good)); d != "" {
 		t.Fatalf("repairing a good file changes it:\n%s", d)
 	}
@@ -397,7 +397,7 @@ func TestFlippedBytes_repaired(t *testing.T) {
 
 func TestCutFiles(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	path := filepath.Join(t.TempDir(), "cut.seg")
 	for size := range good {
 		if _, err := openBytes(t, path, good[:size]); !errors.Is(err, segment.ErrTruncated) {
@@ -421,7 +421,7 @@ func TestCutFiles(t *testing.T) {
 
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	other := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	other := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
 	_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), other)
 	if !errors.Is(err, segment.ErrVersion) {
@@ -437,7 +437,7 @@ func TestOtherVersion(t *testing.T) {
 // TestUnknownSections checks that sections of later versions are ignored.
 func TestUnknownSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
 	entry := append([]byte("NEWS"), make([]byte, frameEntry-4)...)
 	binary.LittleEndian.PutUint64(entry[8:], toc)
@@ -455,7 +455,7 @@ func TestUnknownSections(t *testing.T) {
 // take much memory, the latter are ambiguous.
 func TestMisplacedSections(t *testing.T) {
 	t.Parallel()
-	good := fileOf(t, everyType(), fewRecords(), segment.AllOptionalIndexes(segment.Options{}))
+	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
 	tests := map[string]func(first, second []byte){
 		"two at one offset":  func(first, second []byte) { copy(second[8:24], first[8:24]) },

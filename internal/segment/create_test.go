@@ -313,7 +313,7 @@ func TestCreate_shapes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := build(t, test.fields, test.records, segment.Options{})
+			r := openBuilt(t, test.fields, test.records, segment.Options{})
 			if d := cmp.Diff(test.fields, r.Fields()); d != "" && len(test.fields) > 0 {
 				t.Errorf("fields (-want +got):\n%s", d)
 			}

@@ -2,6 +2,8 @@ package segment
 
 import (
 	"context"
+
+	"herbarium/internal/segment/internal/file"
 )
 
 // ColumnStat summarizes the values of a field.
@@ -13,25 +15,22 @@ type ColumnStat struct {
 
 // Column summarizes the values of field i. Its cost does not depend on their number.
 func (r *Reader) Column(i int) (s ColumnStat, err error) {
-	err = r.guard(func() error {
+	err = r.file.Guard(func() error {
 		c := &r.columns[i]
-		s.Filled, s.Distinct = c.values(), c.distinct()
+		s.Filled, s.Distinct = c.Values(), c.Distinct()
 		if s.Distinct > 0 {
-			s.Min, s.Max = c.runValue(0), c.runValue(s.Distinct-1)
+			s.Min, s.Max = c.RunValue(0), c.RunValue(s.Distinct-1)
 		}
 		return nil
 	})
 	return s, err
 }
 
-// Forget releases the pages of the file from memory. They are read again on demand.
-func (r *Reader) Forget() { dropPages(r.file) }
-
 // Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes point into the map.
 // Pages are released after reading, because a file may be larger than memory.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 	const step = 16 << 20
-	return r.guard(func() error {
+	return r.file.Guard(func() error {
 		read := uint64(0) // end of the released records
 		for n := range r.Len() {
 			if n%1024 == 0 {
@@ -39,11 +38,11 @@ func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
 					return context.Cause(ctx)
 				}
 			}
-			if err := f(r.record(uint32(n))); err != nil {
+			if err := f(r.records.JSON(uint32(n))); err != nil {
 				return err
 			}
-			if end := r.starts.at(n + 1); end-read >= step {
-				dropPages(r.records[read:end])
+			if end := r.records.Starts.At(n + 1); end-read >= step {
+				file.DropPages(r.records.Data[read:end])
 				read = end
 			}
 		}

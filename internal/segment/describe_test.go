@@ -21,7 +21,7 @@ func column(t *testing.T, typ herb.Type, values ...string) *segment.Reader {
 	for i, v := range values {
 		records[i] = herb.Record{v}
 	}
-	return build(t, []herb.Field{{Name: "x", Type: typ, Filterable: true, Sortable: true}}, records, segment.Options{})
+	return openBuilt(t, []herb.Field{{Name: "x", Type: typ, Filterable: true, Sortable: true}}, records, segment.Options{})
 }
 
 func TestColumn(t *testing.T) {
@@ -120,7 +120,7 @@ func TestDuplicates(t *testing.T) {
 			for i := range fields {
 				fields[i] = i
 			}
-			got, err := build(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields)
+			got, err := openBuilt(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/file"
 )
 
 // Stat is the space used by the parts of a segment.
@@ -42,22 +43,22 @@ func (s Stat) PerRecord(bytes int64) float64 {
 func (r *Reader) Stat() Stat {
 	s := Stat{
 		Version: FormatVersion, // Open rejects others
-		Bytes:   int64(len(r.file)),
-		Records: r.meta.Records,
-		Terms:   r.meta.Terms,
-		Words:   r.meta.Words,
-		Frame:   int64(len(r.file)),
+		Bytes:   int64(len(r.file.Data)),
+		Records: r.file.Meta.Records,
+		Terms:   r.file.Meta.Terms,
+		Words:   r.file.Meta.Words,
+		Frame:   int64(len(r.file.Data)),
 	}
-	for _, sec := range r.sections {
-		name := printable(sec.tag.String())
+	for _, sec := range r.file.Sections {
+		name := printable(sec.Tag.String())
 		i := slices.IndexFunc(s.Sections, func(k KindStat) bool { return k.Tag == name })
 		if i < 0 {
 			i = len(s.Sections)
 			s.Sections = append(s.Sections, KindStat{Tag: name})
 		}
 		s.Sections[i].Sections++
-		s.Sections[i].Bytes += int64(sec.length)
-		s.Frame -= int64(sec.length)
+		s.Sections[i].Bytes += int64(sec.Length)
+		s.Frame -= int64(sec.Length)
 	}
 	return s
 }
@@ -66,7 +67,7 @@ func (r *Reader) Stat() Stat {
 // checksums, so that it can describe a damaged file as far as it is readable; use Verify for that.
 func (r *Reader) Dump(w io.Writer) error {
 	var b bytes.Buffer // buffered, because guard is for faults in the map, not for those of w
-	if err := r.guard(func() error { return r.dump(&b) }); err != nil {
+	if err := r.file.Guard(func() error { return r.dump(&b) }); err != nil {
 		return err
 	}
 	_, err := b.WriteTo(w)
@@ -74,22 +75,22 @@ func (r *Reader) Dump(w io.Writer) error {
 }
 
 func (r *Reader) dump(b *bytes.Buffer) error {
-	footer := r.file[len(r.file)-footerSize:]
-	fmt.Fprintf(b, "file     %d bytes, format version %d\n", len(r.file), FormatVersion)
-	fmt.Fprintf(b, "table    %d sections, at %d\n", len(r.sections), binary.LittleEndian.Uint64(footer))
-	fmt.Fprintf(b, "records  %d\n", r.meta.Records)
-	fmt.Fprintf(b, "words    %d in all records, %d of them different\n", r.meta.Words, r.meta.Terms)
+	footer := r.file.Data[len(r.file.Data)-file.FooterSize:]
+	fmt.Fprintf(b, "file     %d bytes, format version %d\n", len(r.file.Data), FormatVersion)
+	fmt.Fprintf(b, "table    %d sections, at %d\n", len(r.file.Sections), binary.LittleEndian.Uint64(footer))
+	fmt.Fprintf(b, "records  %d\n", r.file.Meta.Records)
+	fmt.Fprintf(b, "words    %d in all records, %d of them different\n", r.file.Meta.Words, r.file.Meta.Terms)
 
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nFIELD\tNAME\tTYPE\tUSE\tVALUES\tDIFFERENT\tLONG RUNS\tELEMENTS")
 	for i := range r.columns {
 		c := &r.columns[i]
 		elements := "-"
-		if c.field.Type == herb.TypeList {
-			elements = fmt.Sprint(c.elements.len())
+		if c.Field.Type == herb.TypeList {
+			elements = fmt.Sprint(c.Elements())
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", i, printable(c.field.Name), c.field.Type, use(c.field),
-			c.values(), c.distinct(), c.longRuns.len(), elements)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", i, printable(c.Field.Name), c.Field.Type, use(c.Field),
+			c.Values(), c.Distinct(), c.LongRuns(), elements)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -97,12 +98,12 @@ func (r *Reader) dump(b *bytes.Buffer) error {
 
 	t = tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nSECTION\tFIELD\tOFFSET\tLENGTH\tCRC32C")
-	for _, s := range r.sections {
+	for _, s := range r.file.Sections {
 		field := "-"
-		if s.field != noField {
-			field = fmt.Sprint(s.field)
+		if s.Field != file.NoField {
+			field = fmt.Sprint(s.Field)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%08x\n", printable(s.tag.String()), field, s.offset, s.length, s.crc)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%08x\n", printable(s.Tag.String()), field, s.Offset, s.Length, s.CRC)
 	}
 	return t.Flush()
 }

@@ -10,13 +10,17 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
 )
 
 // openBytes opens a file with the given content.
-func openBytes(t *testing.T, file []byte) *Reader {
+func openBytes(t *testing.T, content []byte) *Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.seg")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(path)
@@ -31,21 +35,34 @@ func openBytes(t *testing.T, file []byte) *Reader {
 	return r
 }
 
-// withSection adds a section of an unknown kind to a file, as a later program might.
-func withSection(t *testing.T, file []byte, kind tag) []byte {
+// withSection returns a file with an additional section of an unknown kind, as a later program might write it.
+func withSection(t *testing.T, content []byte, kind file.Tag) []byte {
 	t.Helper()
-	sections, err := readTable(file)
+	path := filepath.Join(t.TempDir(), "test.seg")
+	w, err := file.NewWriter(filesystem.OS{}, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	offset := uint64(len(file) - footerSize - entrySize*len(sections))
-	out := append(slices.Clone(file[:offset]), "12345678"...)
-	sections = append(sections, section{tag: kind, field: noField, offset: offset, length: 8, crc: 0x6087809a})
-	var toc []byte
-	for _, s := range sections {
-		toc = appendEntry(toc, s)
+	r := openBytes(t, content)
+	for _, s := range r.file.Sections {
+		if s.Tag == file.TagMeta {
+			continue
+		}
+		if err := w.Section(s.Tag, s.Field, bytes.NewReader(content[s.Offset:s.Offset+s.Length])); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return append(out, appendFooter(toc, toc, offset+8)...)
+	if err := w.Section(kind, file.NoField, strings.NewReader("12345678")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(r.file.Meta); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestReader_Dump(t *testing.T) {
@@ -75,7 +92,7 @@ FIELD  NAME  TYPE  USE                 VALUES  DIFFERENT  LONG RUNS  ELEMENTS
 
 func TestReader_Dump_unknownSection(t *testing.T) {
 	t.Parallel()
-	r := openBytes(t, withSection(t, create(t, threeRecords(), Options{}), tag{'N', 'E', 'W', '\n'}))
+	r := openBytes(t, withSection(t, create(t, threeRecords(), Options{}), file.Tag{'N', 'E', 'W', '\n'}))
 	if err := r.Verify(); err != nil {
 		t.Errorf("a file with a section of another kind: %v", err)
 	}
@@ -95,17 +112,17 @@ func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestReader_Dump_errors(t *testing.T) {
 	t.Parallel()
-	file := create(t, threeRecords(), Options{})
-	if err := openBytes(t, file).Dump(failing{}); !errors.Is(err, os.ErrClosed) {
+	content := create(t, threeRecords(), Options{})
+	if err := openBytes(t, content).Dump(failing{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Dump to a writer that fails: %v", err)
 	}
 }
 
 func TestReader_Stat(t *testing.T) {
 	t.Parallel()
-	file := create(t, longRuns(), Options{})
-	got := openBytes(t, file).Stat()
-	if got.Version != FormatVersion || got.Bytes != int64(len(file)) || got.Records != longRun+100 || got.Terms != 0 || got.Words != 0 {
+	content := create(t, longRuns(), Options{})
+	got := openBytes(t, content).Stat()
+	if got.Version != FormatVersion || got.Bytes != int64(len(content)) || got.Records != column.LongRun+100 || got.Terms != 0 || got.Words != 0 {
 		t.Errorf("Stat: %+v", got)
 	}
 	sum := got.Frame

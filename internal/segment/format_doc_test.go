@@ -25,6 +25,10 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/build"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/fulltext"
 )
 
 var (
@@ -109,15 +113,15 @@ func TestCreate_deterministic(t *testing.T) {
 func TestFormatDoc_sections(t *testing.T) {
 	t.Parallel()
 	perField := map[string]bool{}
-	file := create(t, threeRecords(), Options{})
-	sections, err := readTable(file)
+	content := create(t, threeRecords(), Options{})
+	sections, err := file.ReadTable(content)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sections {
-		perField[s.tag.String()] = s.field != noField
+		perField[s.Tag.String()] = s.Field != file.NoField
 	}
-	for _, t := range []tag{tagLengthOrder, tagPrefixRanges, tagPrefixDocs, tagPrefixFreqs, tagBigramTerms, tagBigramDocs, tagBigramFreqs} {
+	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs} {
 		perField[t.String()] = false // the example is too small for it
 	}
 	var want []string
@@ -146,10 +150,10 @@ func scope(perField bool) string {
 	return "once"
 }
 
-// tagsInCode returns the values of type tag declared in the package.
+// tagsInCode returns the values of type Tag declared in package file.
 func tagsInCode(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("internal/file/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +171,7 @@ func tagsInCode(t *testing.T) []string {
 			if !ok {
 				return true
 			}
-			if id, ok := lit.Type.(*ast.Ident); !ok || id.Name != "tag" {
+			if id, ok := lit.Type.(*ast.Ident); !ok || id.Name != "Tag" {
 				return true
 			}
 			var s strings.Builder
@@ -194,23 +198,23 @@ func TestFormatDoc_constants(t *testing.T) {
 	doc := document(t)
 	folded := regexp.MustCompile(`\s+`).ReplaceAllString(doc, " ")
 	for _, want := range []string{
-		fmt.Sprintf("| magic | `% x` |", magic),
+		fmt.Sprintf("| magic | `% x` |", file.Magic),
 		fmt.Sprintf("| format version | %d |", FormatVersion),
-		fmt.Sprintf("| header | %d bytes |", headerSize),
-		fmt.Sprintf("| entry of the table of contents | %d bytes |", entrySize),
-		fmt.Sprintf("| footer | %d bytes |", footerSize),
-		fmt.Sprintf("| alignment | %d bytes |", alignment),
-		fmt.Sprintf("| `field` of a section without a field | %d |", uint32(noField)),
+		fmt.Sprintf("| header | %d bytes |", file.HeaderSize),
+		fmt.Sprintf("| entry of the table of contents | %d bytes |", file.EntrySize),
+		fmt.Sprintf("| footer | %d bytes |", file.FooterSize),
+		fmt.Sprintf("| alignment | %d bytes |", file.Alignment),
+		fmt.Sprintf("| `field` of a section without a field | %d |", uint32(file.NoField)),
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
-		fmt.Sprintf("| parts of the sorted rows | %d |", prefixSets),
-		fmt.Sprintf("| long run | from %d records |", longRun),
-		fmt.Sprintf("| stored term frequency | up to %d |", maxFrequency),
-		fmt.Sprintf("fewer than %d records do not have it", lengthOrderMin),
-		fmt.Sprintf("fewer than %d records do not have them", defaultBigramRules().from),
-		fmt.Sprintf("at least *n*² / %d", defaultBigramRules().share),
-		fmt.Sprintf("more than *n* / %d bigrams", 8/defaultBigramRules().most),
-		fmt.Sprintf("set *j* (1 to %d)", prefixSets-1),
-		fmt.Sprintf("the first *j* · *n* / %d ranks", prefixSets),
+		fmt.Sprintf("| parts of the sorted rows | %d |", column.PrefixSets),
+		fmt.Sprintf("| long run | from %d records |", column.LongRun),
+		fmt.Sprintf("| stored term frequency | up to %d |", fulltext.MaxFrequency),
+		fmt.Sprintf("fewer than %d records do not have it", build.LengthOrderMin),
+		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().Bigrams.MinRecords),
+		fmt.Sprintf("at least *n*² / %d", build.DefaultIndexes().Bigrams.Share),
+		fmt.Sprintf("more than *n* / %d bigrams", 8/build.DefaultIndexes().Bigrams.MaxPerEight),
+		fmt.Sprintf("set *j* (1 to %d)", column.PrefixSets-1),
+		fmt.Sprintf("the first *j* · *n* / %d ranks", column.PrefixSets),
 	} {
 		if !strings.Contains(folded, want) {
 			t.Errorf("the document does not say %q", want)
@@ -234,7 +238,7 @@ func TestFormatDoc_frame(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	for heading, size := range map[string]int{
-		"## Header": headerSize, "## Table of contents": entrySize, "## Footer": footerSize,
+		"## Header": file.HeaderSize, "## Table of contents": file.EntrySize, "## Footer": file.FooterSize,
 	} {
 		_, rest, ok := strings.Cut(doc, "\n"+heading+"\n")
 		if !ok {
@@ -285,8 +289,8 @@ func TestFormatDoc_dump(t *testing.T) {
 // line that describes it.
 func annotated(t *testing.T, d dataset) string {
 	t.Helper()
-	file := create(t, d, Options{})
-	sections, err := readTable(file)
+	content := create(t, d, Options{})
+	sections, err := file.ReadTable(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,28 +302,28 @@ func annotated(t *testing.T, d dataset) string {
 		}
 		fmt.Fprintf(&b, format+"\n", args...)
 		for ; at < to; at = min(at+16, to) {
-			hexRow(&b, at, file[at:min(at+16, to)])
+			hexRow(&b, at, content[at:min(at+16, to)])
 		}
 	}
-	nameOf := func(s section) string {
-		if s.field == noField {
-			return s.tag.String()
+	nameOf := func(s file.Section) string {
+		if s.Field == file.NoField {
+			return s.Tag.String()
 		}
-		return s.tag.String() + " of " + d.fields[s.field].Name
+		return s.Tag.String() + " of " + d.fields[s.Field].Name
 	}
-	part(headerSize, "header: version %d", FormatVersion)
+	part(file.HeaderSize, "header: version %d", FormatVersion)
 	for i, s := range sections {
-		to := len(file) - footerSize - entrySize*len(sections) // padding is shown with the preceding section
+		to := len(content) - file.FooterSize - file.EntrySize*len(sections) // padding is shown with the preceding section
 		if i+1 < len(sections) {
-			to = int(sections[i+1].offset)
+			to = int(sections[i+1].Offset)
 		}
-		part(to, "%s: %s", nameOf(s), meaning(t, s.tag, file[s.offset:s.offset+s.length]))
+		part(to, "%s: %s", nameOf(s), meaning(t, s.Tag, content[s.Offset:s.Offset+s.Length]))
 	}
 	for _, s := range sections {
-		part(at+entrySize, "entry of %s: offset %d, length %d", nameOf(s), s.offset, s.length)
+		part(at+file.EntrySize, "entry of %s: offset %d, length %d", nameOf(s), s.Offset, s.Length)
 	}
-	part(len(file), "footer: table of contents at %d, %d bytes; file of %d bytes",
-		len(file)-footerSize-entrySize*len(sections), entrySize*len(sections), len(file))
+	part(len(content), "footer: table of contents at %d, %d bytes; file of %d bytes",
+		len(content)-file.FooterSize-file.EntrySize*len(sections), file.EntrySize*len(sections), len(content))
 	return b.String()
 }
 
@@ -347,36 +351,36 @@ func hexRow(b *strings.Builder, at int, row []byte) {
 }
 
 // meaning describes the content of a section.
-func meaning(t *testing.T, kind tag, b []byte) string {
+func meaning(t *testing.T, kind file.Tag, b []byte) string {
 	t.Helper()
 	if len(b) == 0 {
 		return "empty"
 	}
 	switch kind {
-	case tagMeta:
+	case file.TagMeta:
 		return "the description"
-	case tagRecords:
+	case file.TagRecords:
 		return "the records"
-	case tagNonUniform:
+	case file.TagNonUniform:
 		return fmt.Sprintf("bits %08b", b)
-	case tagForward:
+	case file.TagForward:
 		return "words by number + 1, 0 ends a field"
-	case tagStarts, tagFStarts:
+	case file.TagStarts, file.TagFStarts:
 		var all []uint64
-		for i := range u64s(b).len() {
-			all = append(all, u64s(b).at(i))
+		for i := range file.U64s(b).Len() {
+			all = append(all, file.U64s(b).At(i))
 		}
 		return fmt.Sprint(all)
-	case tagElement, tagTerms:
+	case file.TagElement, file.TagTerms:
 		var all []string
 		for _, e := range tableOf(b) {
 			all = append(all, string(e))
 		}
 		return fmt.Sprintf("%q", all)
-	case tagPrefix, tagLongRunSets, tagListed, tagDocs, tagFreqs, tagPrefixDocs, tagPrefixFreqs, tagBigramDocs, tagBigramFreqs:
+	case file.TagPrefix, file.TagLongRunSets, file.TagListed, file.TagDocs, file.TagFreqs, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagBigramDocs, file.TagBigramFreqs:
 		return meaningOfSets(t, b)
 	default:
-		return fmt.Sprint(u32s(b).appendTo(nil))
+		return fmt.Sprint(file.U32s(b).AppendTo(nil))
 	}
 }
 
@@ -463,7 +467,7 @@ func longRuns() dataset {
 		fields: []herb.Field{{Name: "v", Type: herb.TypeText, Filterable: true, Sortable: true}},
 		records: slices.Concat(
 			slices.Repeat([]herb.Record{{""}}, 50),
-			slices.Repeat([]herb.Record{{"a"}}, longRun),
+			slices.Repeat([]herb.Record{{"a"}}, column.LongRun),
 			slices.Repeat([]herb.Record{{"b"}}, 50),
 		),
 	}
@@ -474,7 +478,7 @@ func longRuns() dataset {
 func bigramWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
-	for i := range defaultBigramRules().from {
+	for i := range build.DefaultIndexes().Bigrams.MinRecords {
 		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
 	}
 	return d
@@ -484,7 +488,7 @@ func bigramWords() dataset {
 // frequent, that occur once, twice and not at all.
 func prefixWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
-	for i := range defaultPrefixRules().from {
+	for i := range build.DefaultIndexes().Prefixes.MinRecords {
 		text := fmt.Sprintf("elm oak%02d", i%20)
 		switch i % 7 {
 		case 0:

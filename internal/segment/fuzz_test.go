@@ -80,7 +80,7 @@ func FuzzList(f *testing.F) {
 	f.Add("search=%22rose+fern%22+-moss&sort=number&order=desc&list=fern&list=oak&per_page=7&page=9")
 	f.Add("date%5Bgte%5D=2024-01-10&date%5Blt%5D=2024-02-02&sort=text&text%5Bprefix%5D=fe")
 	records := append(fewRecords(), manyRecords(400)...)
-	r := build(f, everyType(), records, segment.Options{})
+	r := openBuilt(f, everyType(), records, segment.Options{})
 	oracle := listtest.NewOracle(everyType(), records)
 	f.Fuzz(func(t *testing.T, raw string) {
 		q, err := query.Parse(raw, everyType())

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/segment"
+	"herbarium/internal/segment/internal/build"
 )
 
 // sequence yields records.
@@ -23,8 +24,8 @@ func sequence(records []herb.Record) iter.Seq2[herb.Record, error] {
 	}
 }
 
-// build builds a segment and opens it. At the end of the test it must be intact and have no other references.
-func build(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) *segment.Reader {
+// openBuilt builds a segment and opens it. At the end of the test it must be intact and have no other references.
+func openBuilt(t testing.TB, fields []herb.Field, records []herb.Record, opts segment.Options) *segment.Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.seg")
 	if n, err := segment.Create(t.Context(), path, fields, sequence(records), opts); err != nil || n != len(records) {
@@ -62,7 +63,7 @@ func TestListing(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.Options{FS: unsynced{}})
+			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		},
 		Queries:     150, // building a segment costs as much as dozens of queries
 		Comparisons: 15_000,
@@ -76,7 +77,15 @@ func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
-			return build(t, fields, records, segment.AllOptionalIndexes(segment.Options{Memory: 512, FS: unsynced{}}))
+			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: allIndexes()})
 		},
 	})
+}
+
+// allIndexes returns rules with which a file of any size has as many bigrams and prefix postings as possible.
+func allIndexes() build.OptionalIndexes {
+	return build.OptionalIndexes{
+		Bigrams:  build.BigramRules{MinRecords: 1, Share: 1 << 62, MaxPerEight: 64},
+		Prefixes: build.PrefixRules{MinRecords: 1, Share: 1 << 30, Max: 1 << 20, Room: 1},
+	}
 }

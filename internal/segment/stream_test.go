@@ -44,7 +44,7 @@ func TestStream_sizes(t *testing.T) {
 	} {
 		records = append(records, herb.Record{strings.Repeat(string(rune('a'+i)), size)})
 	}
-	r := build(t, fields, records, segment.Options{})
+	r := openBuilt(t, fields, records, segment.Options{})
 	for _, raw := range []string{"", "sort=a&order=desc"} {
 		want := slices.Clone(records)
 		if raw != "" {
@@ -71,7 +71,7 @@ func TestStream_dropsPages(t *testing.T) {
 	for i := range 300 {
 		records = append(records, herb.Record{strings.Repeat(fmt.Sprintf("%d;", i), 40_000), fmt.Sprint(i % 2)})
 	}
-	r := build(t, fields, records, segment.Options{})
+	r := openBuilt(t, fields, records, segment.Options{})
 	for _, raw := range []string{"", "b=1", ""} {
 		total, got, err := streamed(t, r, fields, raw)
 		if err != nil || total != len(got) {
@@ -197,7 +197,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range all {
 		all[i] = herb.Record{fmt.Sprintf("rose %d %s", i*7919%len(all), strings.Repeat("x", 150)), fmt.Sprint(i % 3)}
 	}
-	r := build(b, fields, all, segment.Options{})
+	r := openBuilt(b, fields, all, segment.Options{})
 	for _, raw := range []string{"", "b=1", "sort=a", "sort=a&order=desc", "b=1&sort=a", "search=rose"} {
 		b.Run(raw, func(b *testing.B) {
 			b.ReportAllocs()

@@ -21,17 +21,17 @@ func testSourceErrors(t *testing.T, db Database) {
 		}
 	}
 	wants()
-	a := herb.SourceError{Place: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
-	b := herb.SourceError{Place: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
+	a := herb.SourceError{Path: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
+	b := herb.SourceError{Path: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
 	noError(t, s.SetSourceError(t.Context(), b))
-	noError(t, s.SetSourceError(t.Context(), herb.SourceError{Place: a.Place, Message: "something else", Since: b.Since}))
+	noError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: b.Since}))
 	noError(t, s.SetSourceError(t.Context(), a))
 	wants(a, b)
 	add(t, s, seeds, 1, 1)
 	wants(a, b)
 	add(t, s, catalog, 1, 1) // publishing clears the error
 	wants(b)
-	noError(t, s.ClearSourceError(t.Context(), b.Place))
+	noError(t, s.ClearSourceError(t.Context(), b.Path))
 	noError(t, s.ClearSourceError(t.Context(), "nowhere"))
 	wants()
 }

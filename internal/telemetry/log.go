@@ -2,13 +2,11 @@
 package telemetry
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"time"
 
 	"golang.org/x/term"
 
@@ -30,22 +28,30 @@ type LogOptions struct {
 
 // NewLog returns a log that writes to w.
 func NewLog(w io.Writer, opts LogOptions) (*slog.Logger, error) {
-	terminal := IsTerminal(w)
+	json := opts.Format == FormatJSON
 	switch opts.Format {
-	case FormatHuman:
-	case FormatJSON:
-		terminal = false
+	case FormatHuman, FormatJSON:
 	case FormatAuto, "":
-		if !terminal {
-			opts.Format = FormatJSON
-		}
+		json = !IsTerminal(w)
 	default:
 		return nil, herb.Invalidf("unknown log format %q; choose auto, human or json", opts.Format)
 	}
-	if opts.Format == FormatJSON {
+	if json {
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: opts.Level})), nil
 	}
-	return slog.New(newHumanHandler(w, opts.Level, terminal && os.Getenv("NO_COLOR") == "")), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: opts.Level, ReplaceAttr: formatHuman})), nil
+}
+
+// formatHuman removes the date of a record. It escapes the only control character that the text handler does not, so that
+// a request cannot send commands to a terminal.
+func formatHuman(groups []string, a slog.Attr) slog.Attr {
+	switch {
+	case a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime:
+		a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
+	case a.Value.Kind() == slog.KindString:
+		a.Value = slog.StringValue(strings.ReplaceAll(a.Value.String(), "\x7f", `\x7f`))
+	}
+	return a
 }
 
 // ParseLevel parses the name of a level.
@@ -62,26 +68,4 @@ func ParseLevel(s string) (slog.Level, error) {
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// quote formats an attribute value. It quotes empty values and values with characters that have a meaning in the line
-// or that a terminal could interpret.
-func quote(s string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || r == '"' || r == '=' || isUnsafe(r) }) {
-		return fmt.Sprintf("%q", s)
-	}
-	return s
-}
-
-// isUnsafe reports whether a terminal could interpret a character: ASCII (C0) and Unicode (C1) control characters,
-// other unprintable characters, and invalid UTF-8, which may be C1 controls of an 8-bit terminal.
-func isUnsafe(r rune) bool { return r != ' ' && !unicode.IsPrint(r) || r == utf8.RuneError }
-
-// escape returns a message with unsafe characters escaped.
-func escape(s string) string {
-	if !strings.ContainsFunc(s, isUnsafe) {
-		return s
-	}
-	quoted := fmt.Sprintf("%q", s)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }

@@ -51,7 +51,7 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, 
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "herbarium_build_info",
-		Help:        "Always 1; the labels tell which program this is.",
+		Help:        "Always 1; labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)

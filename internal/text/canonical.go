@@ -34,11 +34,11 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	if !f.Type.IsScalar() {
 		return append(dst, value...), Valid
 	}
-	if canonical, ok := appendScalar(dst, f.Type, &f.Notation, value); ok {
-		return canonical, Valid
-	}
 	if MissingRank(f, value) >= 0 {
 		return dst, Missing
+	}
+	if canonical, ok := appendScalar(dst, f.Type, &f.Notation, value); ok {
+		return canonical, Valid
 	}
 	return dst, Invalid
 }

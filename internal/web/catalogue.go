@@ -165,7 +165,7 @@ func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.SourceError
 	out := map[herb.Ref]herb.SourceError{}
 	for _, t := range found {
 		if t.Ref != (herb.Ref{}) {
-			path, _, _ := strings.Cut(t.Place, "#") // without the table
+			path, _, _ := strings.Cut(t.Path, "#") // without the table
 			t.Message = strings.ReplaceAll(t.Message, path, filepath.Base(path))
 			out[t.Ref] = t
 		}

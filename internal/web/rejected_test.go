@@ -17,10 +17,10 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 	since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	o.SourceErrors = func(context.Context) ([]herb.SourceError, error) {
 		return []herb.SourceError{
-			{Place: "/srv/files/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: `/srv/files/catalog.csv: "quoted open"`, Since: since},
-			{Place: "/srv/files/staff.csv", Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Message: `/srv/files/staff.csv: "quoted <b>" in records 1 and 3`, Since: since},
-			{Place: "/srv/files/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: `"quoted new"`, Since: since},
-			{Place: "/srv/files/datapackage.json", Message: "quoted descriptor"},
+			{Path: "/srv/files/catalog.csv", Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Message: `/srv/files/catalog.csv: "quoted open"`, Since: since},
+			{Path: "/srv/files/staff.csv", Ref: herb.Ref{Namespace: "locked", Name: "staff"}, Message: `/srv/files/staff.csv: "quoted <b>" in records 1 and 3`, Since: since},
+			{Path: "/srv/files/new.csv", Ref: herb.Ref{Namespace: "garden", Name: "new"}, Message: `"quoted new"`, Since: since},
+			{Path: "/srv/files/datapackage.json", Message: "quoted descriptor"},
 		}, nil
 	}
 	for i, d := range l.datasets { // garden/catalog was protected before

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"herbarium/internal/programtest"
 )
 
 // axeScript reads the accessibility rules of axe-core.
@@ -20,7 +22,7 @@ func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	script, err := axeScript()
 	if err != nil {
-		skipUnlessRequired(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
+		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
 	}
 	s := newSite(t, nil)
 	views := []struct{ name, path, then string }{

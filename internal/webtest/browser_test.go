@@ -10,11 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"herbarium/internal/programtest"
 )
 
 var update = flag.Bool("update", false, "write the pictures of the documentation")
@@ -45,21 +46,12 @@ func (b *browserProcess) in(t testing.TB) context.Context {
 	t.Helper()
 	b.start.Do(func() { b.err = b.run() })
 	if errors.Is(b.err, errMissing) {
-		skipUnlessRequired(t, "chromium", b.err.Error())
+		programtest.SkipWithout(t, "chromium", b.err.Error())
 	}
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
 	return b.ctx
-}
-
-// skipUnlessRequired skips a test because of a missing program, or fails it if HERBARIUM_TEST_REQUIRE names the program.
-func skipUnlessRequired(t testing.TB, part, missing string) {
-	t.Helper()
-	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
 }
 
 func (b *browserProcess) run() error {

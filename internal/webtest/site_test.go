@@ -21,6 +21,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/plants"
+	"herbarium/internal/publish"
 	"herbarium/internal/web"
 )
 
@@ -116,7 +117,7 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 		return err
 	}
 	for _, s := range set.Sources {
-		if out, err := l.data.Publish(ctx, s, app.PublishOptions{AllowBreaking: true}); err != nil {
+		if out, err := l.data.Publish(ctx, s, publish.Options{AllowBreaking: true}); err != nil {
 			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
 		}
 	}

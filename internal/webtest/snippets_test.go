@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/programtest"
 )
 
 // TestSnippets copies the API call of a page in each language, runs it, and compares its output with the page.
@@ -49,7 +51,7 @@ func TestSnippets(t *testing.T) {
 		t.Run(language.name, func(t *testing.T) {
 			program, err := exec.LookPath(language.program)
 			if err != nil {
-				skipUnlessRequired(t, language.program, language.program+" is not installed")
+				programtest.SkipWithout(t, language.program, language.program+" is not installed")
 			}
 			file := filepath.Join(t.TempDir(), language.file)
 			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"herbarium/bench/internal/load"
-	"herbarium/bench/internal/proc"
 	"herbarium/bench/internal/report"
 	"herbarium/bench/shapes"
+	"herbarium/internal/programtest"
 	"herbarium/internal/query"
 )
 
@@ -212,7 +212,7 @@ func (b *bench) compare(ctx context.Context, s servers, raw string, conns, times
 
 // add asks a server for a slice of time.
 func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64) error {
-	before, err := proc.CPU(s.server.pid)
+	before, err := programtest.CPU(s.server.PID())
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", s.server.name, err)
 	}
-	after, err := proc.CPU(s.server.pid)
+	after, err := programtest.CPU(s.server.PID())
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"herbarium/bench/gen"
-	"herbarium/bench/internal/proc"
 	"herbarium/bench/internal/report"
 	"herbarium/bench/peer"
+	"herbarium/internal/programtest"
 )
 
 const (
@@ -37,8 +37,8 @@ func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, herbarium.stop(), os.RemoveAll(folder)) }()
-	memory, err := proc.MemoryOf(herbarium.pid)
+	defer func() { err = errors.Join(err, herbarium.Stop(), os.RemoveAll(folder)) }()
+	memory, err := programtest.MemoryOf(herbarium.PID())
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (er
 		if s.peer, err = b.startPeer(ctx, csv); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.peer.stop()) }()
+		defer func() { err = errors.Join(err, s.peer.Stop()) }()
 	}
 	if n == b.records {
 		return b.measureFully(ctx, s, n, into)
@@ -67,7 +67,7 @@ func (b *bench) measureFully(ctx context.Context, s servers, n int, into *report
 		if s.floor, _, err = startServer(ctx, "constant", "/", b.peer, "-floor", strconv.Itoa(answer.bytes)); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.floor.stop()) }()
+		defer func() { err = errors.Join(err, s.floor.Stop()) }()
 		if err := b.measureCeiling(ctx, s, n, into); err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (b *bench) measureFully(ctx context.Context, s servers, n int, into *report
 
 // publish measures a publish from the outside.
 func (b *bench) publish(ctx context.Context, csv, folder string, n int, into *report.Report) error {
-	var memory proc.Memory
-	watch := func(ctx context.Context, pid int) { memory = proc.Watch(ctx, pid) }
+	var memory programtest.Memory
+	watch := func(ctx context.Context, pid int) { memory = programtest.WatchMemory(ctx, pid) }
 	start := time.Now()
 	state, err := runProgram(ctx, watch, b.server, "publish", csv, "--as", dataset, "--data", folder)
 	if err != nil {

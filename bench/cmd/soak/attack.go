@@ -189,7 +189,7 @@ func (s *soak) publishAgain(ctx context.Context, _ int) {
 
 // dial opens a connection and sends bytes on it.
 func (s *soak) dial(ctx context.Context, send string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.server.URL, "http://"))
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.server.Addr())
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -84,12 +83,11 @@ func writeRecords(path string, n int) error {
 
 // publish publishes a file with a process of its own, which yields to the server.
 func (s *soak) publish(ctx context.Context, path, name string) error {
-	cmd := exec.CommandContext(ctx, "nice", s.program, "publish", path, "--as", name)
-	cmd.Env = programtest.Environ("HERBARIUM_DATA=" + s.data)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("publish %s: %w\n%s", name, err, out)
+	out, code, err := programtest.Run(ctx, "nice", []string{"HERBARIUM_DATA=" + s.data}, s.program, "publish", path, "--as", name)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("publish %s: exit code %d\n%s", name, code, out)
 	}
-	return nil
+	return err
 }
 
 // rate is what cheap listings achieved in all phases of one kind.
@@ -112,7 +110,7 @@ func (s *soak) list(ctx context.Context, d time.Duration) (r rate) {
 	begin := time.Now()
 	for end := begin.Add(d); ctx.Err() == nil && time.Now().Before(end); {
 		got, err := load.Run(ctx, load.Options{
-			Addrs: []string{strings.TrimPrefix(s.server.URL, "http://")}, Target: cheapTarget,
+			Addrs: []string{s.server.Addr()}, Target: cheapTarget,
 			Conns: s.cheap, Duration: time.Until(end),
 		})
 		if err != nil {
@@ -161,22 +159,12 @@ func (s *soak) overloaded(ctx context.Context, idle map[string]float64, r *resul
 	overload, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	s.attack(overload, &wg, idle)
-	var most atomic.Int64
-	wg.Go(func() { s.watchMemory(overload, &most) })
+	var most programtest.Memory
+	wg.Go(func() { most = programtest.WatchMemory(overload, s.server.PID()) })
 	r.overload.add(s.list(ctx, s.duration/rounds))
 	stop()
 	wg.Wait()
-	r.memory = max(r.memory, most.Load())
-}
-
-// watchMemory records the most memory that the server uses.
-func (s *soak) watchMemory(ctx context.Context, most *atomic.Int64) {
-	for ctx.Err() == nil {
-		if n, err := s.server.AnonymousMemory(); err == nil && n > most.Load() {
-			most.Store(n)
-		}
-		pause(ctx, 200*time.Millisecond)
-	}
+	r.memory = max(r.memory, most.Anon)
 }
 
 // waitUntilRecovered waits until the server is ready, idle, and as fast as before.

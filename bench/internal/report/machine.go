@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,49 +14,34 @@ import (
 
 // Machine describes where and when measurements were made, and of what.
 type Machine struct {
-	CPU    string
-	Cores  int
-	Memory int64
-	System string
-	Go     string
-	Commit string
-	Date   time.Time
+	CPU         string
+	Description string
 }
 
 // ThisMachine describes this machine and the source.
 func ThisMachine(ctx context.Context) (Machine, error) {
-	cpus, err := os.ReadFile("/proc/cpuinfo")
+	var files [3]string
+	for i, name := range []string{"cpuinfo", "meminfo", "sys/kernel/osrelease"} {
+		b, err := os.ReadFile("/proc/" + name)
+		if err != nil {
+			return Machine{}, fmt.Errorf("benchmarks need Linux and its /proc: %w", err)
+		}
+		files[i] = string(b)
+	}
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(entry(files[1], "MemTotal"), " kB"), 64)
 	if err != nil {
-		return Machine{}, fmt.Errorf("measuring needs Linux and its /proc: %w", err)
+		return Machine{}, fmt.Errorf("read the size of the memory: %w", err)
 	}
-	memory, err := os.ReadFile("/proc/meminfo")
+	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output()
 	if err != nil {
-		return Machine{}, err
+		commit = []byte("unknown") // not in a repository
 	}
-	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return Machine{}, err
-	}
-	kib, err := strconv.ParseInt(strings.TrimSuffix(entry(string(memory), "MemTotal"), " kB"), 10, 64)
-	if err != nil {
-		return Machine{}, fmt.Errorf("reading the size of the memory: %w", err)
-	}
-	model := entry(string(cpus), "model name")
-	if model == "" {
-		model = runtime.GOARCH
-	}
-	return Machine{
-		CPU:    model,
-		Cores:  runtime.NumCPU(),
-		Memory: kib << 10,
-		System: "Linux " + strings.TrimSpace(string(kernel)),
-		Go:     runtime.Version(),
-		Commit: commit(ctx),
-		Date:   time.Now().UTC().Truncate(time.Second),
-	}, nil
+	cpu := cmp.Or(entry(files[0], "model name"), runtime.GOARCH)
+	return Machine{cpu, fmt.Sprintf("%s, %d cores, %.1f GiB of memory, Linux %s, %s, on %s, at commit %s", cpu, runtime.NumCPU(), kib/(1<<20),
+		strings.TrimSpace(files[2]), runtime.Version(), time.Now().UTC().Format("2006-01-02 15:04 MST"), strings.TrimSpace(string(commit)))}, nil
 }
 
-// entry finds the first "name : value" in a file of /proc.
+// entry returns the value of the first line "name : value" of a file in /proc.
 func entry(file, name string) string {
 	for line := range strings.Lines(file) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
@@ -63,14 +49,4 @@ func entry(file, name string) string {
 		}
 	}
 	return ""
-}
-
-// commit names what is measured, with a mark if there are changes that are not committed. Outside a repository nobody
-// knows.
-func commit(ctx context.Context) string {
-	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
 }

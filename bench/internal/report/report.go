@@ -54,10 +54,8 @@ func (r *Report) Len() int { return len(r.lines) }
 // Write writes the page to a file.
 func (r *Report) Write(path string) error {
 	var b bytes.Buffer
-	m := r.Machine
-	fmt.Fprintf(&b, "# %s\n\n%s\n\nMeasured on %s, %d cores, %.1f GiB of memory, %s, %s, on %s, at commit %s.\n\n```\n",
-		r.Title, r.Text, m.CPU, m.Cores, float64(m.Memory)/(1<<30), m.System, m.Go, m.Date.Format("2006-01-02 15:04 MST"), m.Commit)
-	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: herbarium/bench\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, m.CPU)
+	fmt.Fprintf(&b, "# %s\n\n%s\n\nMeasured on %s.\n\n```\n", r.Title, r.Text, r.Machine.Description)
+	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: herbarium/bench\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, r.Machine.CPU)
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, line := range r.lines {
 		fmt.Fprintln(table, line)

@@ -14,7 +14,7 @@ import (
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	r := report.Report{Title: "Results", Text: "Made up.", Machine: report.Machine{CPU: "abacus", Cores: 2, Memory: 3 << 30}}
+	r := report.Report{Title: "Results", Text: "Made up.", Machine: report.Machine{CPU: "abacus", Description: "abacus, 2 cores"}}
 	r.Add("Serve/shape=two words/conns=16", 1234, report.Load(50*time.Microsecond, time.Millisecond, 20_000.5, 30*time.Microsecond)...)
 	r.Add("Publish/n=10", 1, report.Bytes(1<<20, "segment-B"))
 	path := filepath.Join(t.TempDir(), "RESULTS.md")
@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(content), "2 cores, 3.0 GiB of memory") || !strings.Contains(string(content), "\ncpu: abacus\n") {
+	if !strings.Contains(string(content), "Measured on abacus, 2 cores.\n") || !strings.Contains(string(content), "\ncpu: abacus\n") {
 		t.Errorf("the page does not describe the machine:\n%s", content)
 	}
 	var lines [][]string

@@ -5,18 +5,16 @@ package s3test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"herbarium/internal/programtest"
 )
 
 // program is the path of the server below the root of the module.
@@ -28,30 +26,24 @@ type Server struct {
 	folder  string
 	address string // host and port; the same after each start
 
-	mu     sync.Mutex
-	server *exec.Cmd
-	ended  chan struct{}
+	mu      sync.Mutex
+	process *programtest.Process // nil if it is stopped
 }
 
-// New starts a server. If it has not been built the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
+// New starts a server. If it has not been built, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
 func New(t testing.TB) *Server {
 	t.Helper()
-	root, err := moduleRoot()
+	root, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{file: filepath.Join(root, filepath.FromSlash(program)), folder: t.TempDir()}
+	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
 	if _, err := os.Stat(s.file); err != nil {
-		required := os.Getenv("HERBARIUM_TEST_REQUIRE")
-		if required == "all" || strings.Contains(required, "s3") {
-			t.Fatal("the S3 server is missing; run `make s3`")
-		}
-		t.Skip("the S3 server is missing; run `make s3`")
+		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
 	}
-	t.Cleanup(s.end)
-	// Another process may use the port between its choice and its use.
-	for range 5 {
-		if s.address, err = freeAddress(); err == nil {
+	t.Cleanup(func() { s.Stop(t) })
+	for range 5 { // another process may use the port between its choice and its use
+		if s.address, err = programtest.FreeAddr(); err == nil {
 			if err = s.run(); err == nil {
 				return s
 			}
@@ -59,32 +51,6 @@ func New(t testing.TB) *Server {
 	}
 	t.Fatal(err)
 	return nil
-}
-
-// moduleRoot returns the root folder of the tested module.
-func moduleRoot() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder, nil
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return "", errors.New("not in a Go module")
-		}
-		folder = parent
-	}
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // Endpoint returns the URL of the server.
@@ -96,7 +62,12 @@ func (s *Server) Address() string { return s.address }
 // Stop kills the server. Stored objects remain.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
-	s.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.Kill()
+		s.process = nil
+	}
 }
 
 // Start starts the server again after Stop, at the same address and with the same objects.
@@ -132,96 +103,44 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.server == nil {
+	if s.process == nil {
 		t.Fatal("the S3 server is not running")
 	}
-	if err := s.server.Process.Signal(signal); err != nil {
+	if err := s.process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
-	return s.server.Process.Pid
-}
-
-// end kills the server.
-func (s *Server) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.server == nil {
-		return
-	}
-	_ = s.server.Process.Kill() // it may have ended
-	<-s.ended
-	s.server = nil
+	return s.process.PID()
 }
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.server != nil {
+	if s.process != nil {
 		return errors.New("the S3 server is already running")
 	}
-	server := command(s.file, s.folder, s.address)
-	server.SysProcAttr, server.Dir = attributes(), s.folder
-	log, err := os.Create(filepath.Join(s.folder, "log"))
+	cmd := command(s.file, s.folder, s.address)
+	cmd.Dir = s.folder
+	process, err := programtest.StartProcess(cmd)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the server has its own descriptor
-	server.Stdout, server.Stderr = log, log
-	ended := make(chan struct{})
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // Pdeathsig refers to the thread that started the server
-		err := server.Start()
-		started <- err
-		if err == nil {
-			_ = server.Wait() // it is killed
-			close(ended)
+	if err := process.Wait(context.Background(), func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint(), nil)
+		if err != nil {
+			return err
 		}
-	}()
-	if err := <-started; err != nil {
+		resp, err := http.DefaultClient.Do(r) // any response will do
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}); err != nil {
+		process.Kill()
 		return err
 	}
-	if err := s.wait(ended); err != nil {
-		_ = server.Process.Kill() // it may have ended
-		<-ended
-		text, _ := os.ReadFile(log.Name()) // best effort
-		return fmt.Errorf("%w\n%s", err, text)
-	}
-	s.server, s.ended = server, ended
+	s.process = process
 	return nil
-}
-
-// wait waits until the server answers.
-func (s *Server) wait(ended <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for {
-		err := s.ask(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ended:
-			return errors.New("the S3 server has ended")
-		case <-ctx.Done():
-			return fmt.Errorf("the S3 server does not answer: %w", err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-// ask sends a request; any response will do.
-func (s *Server) ask(ctx context.Context) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint(), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
 }
 
 // Setenv sets Environ for this process. Call it in TestMain, before any test runs.

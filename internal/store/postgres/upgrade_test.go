@@ -243,7 +243,7 @@ func keysAndSourceErrors(t *testing.T, s *postgres.Store) {
 	_, err = s.Keys(ctx)
 	check(t, err)
 	for _, place := range []string{"a.csv", "b.csv"} {
-		check(t, s.SetSourceError(ctx, herb.SourceError{Place: place, Message: "no records", Since: noon()}))
+		check(t, s.SetSourceError(ctx, herb.SourceError{Path: place, Message: "no records", Since: noon()}))
 	}
 	check(t, s.ClearSourceError(ctx, "a.csv"))
 	_, err = s.SourceErrors(ctx)
@@ -319,7 +319,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 		got = append(got, v.Version)
 	}
 	for _, t := range sourceErrors {
-		got = append(got, t.Place)
+		got = append(got, t.Path)
 	}
 	if diff := cmp.Diff("ann bob other, others o1, prices v2, v3 o2 v2, b.csv", strings.Join(got, " "), cmp.Comparer(sameWords)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -12,26 +12,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"herbarium/internal/programtest"
 )
 
-// Cluster is a PostgreSQL server with databases of its own, which no other machine can reach. The zero value is ready: the
-// server is started when the first database is asked for. It ends with Stop, or with the process, and so do its standbys.
-// A cluster must not be copied.
+// Cluster is a PostgreSQL server with its own databases, which no other machine can reach. The zero value is ready to use:
+// the server is started with the first database. It ends with Stop or with the process, as do its standbys. A cluster must
+// not be copied.
 type Cluster struct {
-	// Durable has the server sync what it writes and clean up behind itself, as it does outside of tests. It is then
-	// worth measuring.
+	// Durable enables fsync and autovacuum, as in production, for benchmarks.
 	Durable bool
-	// TCP has the server listen on the loopback address too, on a port that is free. Addresses then lead there.
+	// TCP makes the server listen on a free port of the loopback address, which Database then returns.
 	TCP bool
-	// HBA is who may connect and how, as pg_hba.conf tells it. The user postgres must get in by the socket with nothing
-	// else. Empty means that everybody may do everything.
+	// HBA is the content of pg_hba.conf. The user postgres must be trusted on the socket. Empty trusts everyone.
 	HBA string
-	// Certificate and Key, in PEM, let the server speak TLS. None means that it does not.
+	// Certificate and Key, in PEM, enable TLS.
 	Certificate, Key []byte
 
 	*server   // nil unless it was started
@@ -41,18 +40,14 @@ type Cluster struct {
 	databases atomic.Int64
 }
 
-// errMissing says that there is no PostgreSQL to run.
 var errMissing = errors.New("PostgreSQL is not installed; `make parts` or `apt-get install postgresql` installs it")
 
-// launch starts the server unless that was done. Where PostgreSQL is missing the test is skipped, or fails if
-// HERBARIUM_TEST_REQUIRE asks for it.
+// launch starts the server once. If PostgreSQL is missing, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
 func (c *Cluster) launch(t testing.TB) {
 	t.Helper()
 	c.once.Do(func() { c.err = c.run() })
 	if errors.Is(c.err, errMissing) {
-		if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required != "all" && !strings.Contains(required, "postgres") {
-			t.Skip(c.err)
-		}
+		programtest.SkipWithout(t, "postgres", c.err.Error())
 	}
 	if c.err != nil {
 		t.Fatal(c.err)
@@ -68,7 +63,7 @@ func (c *Cluster) Database(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if !c.alive() {
+		if !c.Running() {
 			return
 		}
 		if err := c.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
@@ -87,7 +82,7 @@ func (c *Cluster) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// Stop ends the server and its standbys and removes all they have written. It is called once the tests are done.
+// Stop ends the server and its standbys and removes their files. Call it after the tests.
 func (c *Cluster) Stop() error {
 	var err error
 	if c.server != nil {
@@ -99,12 +94,12 @@ func (c *Cluster) Stop() error {
 	return err
 }
 
-// run makes the cluster and starts its server.
+// run initializes the cluster and starts its server.
 func (c *Cluster) run() (err error) {
 	if c.server, err = newServer(c.TCP); err != nil {
 		return err
 	}
-	// The databases sort as people do, so that a test fails where a statement should compare bytes and does not say so.
+	// A locale collation makes tests fail if a statement relies on bytewise comparison without COLLATE "C".
 	if err := c.server.run("initdb", "--pgdata="+c.data(), "--username=postgres", "--auth=trust", "--no-sync",
 		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en"); err != nil {
 		return err
@@ -115,7 +110,7 @@ func (c *Cluster) run() (err error) {
 		}
 	}
 	if c.Certificate != nil {
-		// They lie where a standby gets them as well.
+		// In the data folder, so that a standby copies them.
 		if err := errors.Join(c.write("data/server.crt", c.Certificate), c.write("data/server.key", c.Key)); err != nil {
 			return err
 		}
@@ -123,7 +118,7 @@ func (c *Cluster) run() (err error) {
 	return c.start(c.settings()...)
 }
 
-// settings are those of the cluster's servers.
+// settings returns the settings of the cluster's servers.
 func (c *Cluster) settings() []string {
 	settings := []string{"max_connections=300"}
 	if !c.Durable {
@@ -135,7 +130,7 @@ func (c *Cluster) settings() []string {
 	return settings
 }
 
-// binaries returns the folder of the newest PostgreSQL that Debian has installed, or of the one that is in the path.
+// binaries returns the folder of the newest PostgreSQL installed by Debian, or else of the one in PATH.
 func binaries() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil {
@@ -155,7 +150,7 @@ func binaries() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
 }
 
-// owner returns who runs the servers in place of root, which PostgreSQL refuses; nil means that we do ourselves.
+// owner returns the user that runs the servers instead of root, which PostgreSQL rejects; nil means the current user.
 func owner() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -177,7 +172,7 @@ func owner() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// own gives a file to who runs the servers.
+// own makes the user of the servers the owner of a file.
 func own(path string) error {
 	owner, err := owner()
 	if err != nil || owner == nil {

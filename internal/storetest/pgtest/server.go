@@ -6,37 +6,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"herbarium/internal/programtest"
 )
 
-// server is a PostgreSQL server that has been started, with all it has written in one folder.
+// server is a PostgreSQL server with its files in one folder.
 type server struct {
-	folder string
-	bin    string
-	port   int // also where it listens on nothing but a socket
-	tcp    bool
-
-	process *exec.Cmd
-	ended   chan struct{}
-	end     error // set before ended is closed
-	frozen  io.Closer
+	*programtest.Process // nil unless it was started
+	folder               string
+	bin                  string
+	port                 int // also names the socket
+	tcp                  bool
+	thaw                 func() error // resumes a frozen server; nil if it is not frozen
 }
 
 const usualPort = 5432
 
-// newServer makes the folder of a server that is not started yet.
+// newServer creates the folder of a server without starting it.
 func newServer(tcp bool) (_ *server, err error) {
 	s := &server{port: usualPort, tcp: tcp}
 	if s.bin, err = binaries(); err != nil {
@@ -49,22 +46,18 @@ func newServer(tcp bool) (_ *server, err error) {
 		return s, err
 	}
 	if tcp {
-		s.port, err = freePort()
+		addr, err := programtest.FreeAddr()
+		if err != nil {
+			return s, err
+		}
+		_, port, _ := strings.Cut(addr, ":")
+		s.port, err = strconv.Atoi(port)
+		return s, err
 	}
-	return s, err
-}
-
-// freePort returns an unused port of this machine.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return s, nil
 }
 
 func (s *server) data() string { return filepath.Join(s.folder, "data") }
-func (s *server) log() string  { return filepath.Join(s.folder, "log") }
 
 // write writes a file that the server can read and others cannot.
 func (s *server) write(name string, content []byte) error {
@@ -75,17 +68,16 @@ func (s *server) write(name string, content []byte) error {
 	return own(path)
 }
 
-// command returns one of PostgreSQL's programs, to be run.
+// command returns the command of a PostgreSQL program.
 func (s *server) command(name string, args ...string) (*exec.Cmd, error) {
+	credential, err := owner()
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
-	cmd.SysProcAttr, cmd.Dir = attributes(), s.folder
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: credential}, s.folder
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+s.folder)
-	var err error
-	cmd.SysProcAttr.Credential, err = owner()
 	return cmd, err
 }
 
-// run runs one of PostgreSQL's programs to its end.
+// run runs a PostgreSQL program to its end.
 func (s *server) run(name string, args ...string) error {
 	cmd, err := s.command(name, args...)
 	if err != nil {
@@ -107,50 +99,20 @@ func (s *server) start(settings ...string) (err error) {
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
-	if s.process, err = s.command("postgres", args...); err != nil {
-		return err
-	}
-	log, err := os.Create(s.log())
+	cmd, err := s.command("postgres", args...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	s.process.Stdout, s.process.Stderr = log, log
-	s.ended = make(chan struct{})
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // the server would end with the thread that has started it
-		err := s.process.Start()
-		started <- err
-		if err == nil {
-			s.end = s.process.Wait()
-			close(s.ended)
-		}
-	}()
-	if err := <-started; err != nil {
-		s.process = nil
+	if s.Process, err = programtest.StartProcess(cmd); err != nil {
+		s.Process = nil
 		return err
 	}
 	return s.wait("SELECT 1")
 }
 
-// wait runs a statement until the server answers it with a row.
+// wait runs a statement until it returns a row.
 func (s *server) wait(statement string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		err := s.query(statement)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-s.ended:
-			text, _ := os.ReadFile(s.log()) // helps to diagnose
-			return fmt.Errorf("PostgreSQL has ended: %w\n%s", s.end, text)
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("PostgreSQL does not answer %q: %w", statement, err)
-		}
-	}
+	return s.Wait(context.Background(), func(context.Context) error { return s.query(statement) })
 }
 
 // address returns the address of a database: over the socket, or over TCP.
@@ -192,109 +154,84 @@ func (s *server) query(statement string) error {
 	})
 }
 
-// processes returns all processes of the server.
-func (s *server) processes() ([]int, error) {
-	pids, err := children(s.process.Process.Pid)
-	return append(pids, s.process.Process.Pid), err
+// suspend stops the server from starting processes, and returns all of its processes.
+func (s *server) suspend(t testing.TB) []int {
+	t.Helper()
+	if err := s.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	pids, err := children(s.PID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(pids, s.PID())
 }
 
-// alive reports whether the server was started and has not ended.
-func (s *server) alive() bool {
-	if s.process == nil {
-		return false
-	}
-	select {
-	case <-s.ended:
-		return false
-	default:
-		return true
+// signal sends a signal to processes that may have ended.
+func signal(t testing.TB, pids []int, sig syscall.Signal) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
 	}
 }
+
+// Running reports whether the server was started and has not ended.
+func (s *server) Running() bool { return s.Process != nil && s.Process.Running() }
 
 // Kill kills all processes of the server, as in a machine failure. Data that they have written stays.
 func (s *server) Kill(t testing.TB) {
 	t.Helper()
-	// The first process is stopped, so that it starts no more while the others are looked for.
-	if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	pids, err := s.processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
-		}
-	}
-	<-s.ended
+	signal(t, s.suspend(t), syscall.SIGKILL)
+	<-s.Ended()
 }
 
-// Freeze stops all processes of the server: it accepts connections, because the kernel does that, and says nothing. They go
-// on with Thaw, or when this process ends, so that the server can end as well.
+// Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw,
+// or when this process ends, so that the server can end, too.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
-	if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil { // first, so that it starts no more
-		t.Fatal(err)
-	}
-	pids, err := s.processes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pids := s.suspend(t)
 	args := []string{"-c", `read _; kill -CONT "$@"`, "thaw"}
 	for _, pid := range pids {
 		args = append(args, strconv.Itoa(pid))
 	}
-	thaw := exec.Command("sh", args...)
-	stdin, err := thaw.StdinPipe()
+	resume := exec.Command("sh", args...)
+	stdin, err := resume.StdinPipe()
+	if err == nil {
+		err = resume.Start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := thaw.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s.frozen = closerFunc(func() error {
+	s.thaw = func() error {
 		err := stdin.Close()
-		_ = thaw.Wait() // says that a process has ended, which is none of our business
+		_ = resume.Wait() // fails if a process has ended
+		s.thaw = nil
 		return err
-	})
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
-		}
 	}
+	signal(t, pids, syscall.SIGSTOP)
 }
 
-type closerFunc func() error
-
-func (f closerFunc) Close() error { return f() }
-
-// Thaw has the processes of a frozen server go on.
+// Thaw resumes a frozen server.
 func (s *server) Thaw(t testing.TB) {
 	t.Helper()
+	if s.thaw == nil {
+		return
+	}
 	if err := s.thaw(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *server) thaw() error {
-	if s.frozen == nil {
-		return nil
-	}
-	err := s.frozen.Close()
-	s.frozen = nil
-	return err
-}
-
-// CPU returns the processor time that all processes of the server have used. It is known on Linux alone.
-func (s *server) CPU() (time.Duration, error) {
-	pids, err := s.processes()
+// CPU returns the processor time that all processes of the server have used. It needs Linux.
+func (s *server) CPU() (sum time.Duration, err error) {
+	pids, err := children(s.PID())
 	if err != nil {
 		return 0, err
 	}
-	var sum time.Duration
-	for _, pid := range pids {
-		d, err := cpu(pid)
+	for _, pid := range append(pids, s.PID()) {
+		d, err := programtest.CPU(pid)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
@@ -303,13 +240,13 @@ func (s *server) CPU() (time.Duration, error) {
 	return sum, nil
 }
 
-// stop ends the server and removes all it has written.
-func (s *server) stop() error {
-	err := s.thaw()
-	if s.alive() {
-		if err := s.process.Process.Signal(syscall.SIGQUIT); err == nil { // immediate shutdown
-			<-s.ended
-		}
+// stop ends the server and removes its files.
+func (s *server) stop() (err error) {
+	if s.thaw != nil {
+		err = s.thaw()
+	}
+	if s.Running() && s.Signal(syscall.SIGQUIT) == nil { // immediate shutdown
+		<-s.Ended()
 	}
 	return errors.Join(err, os.RemoveAll(s.folder))
 }

@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// Standby is a server that follows a cluster and can take its place. It ends with the cluster.
+// Standby is a server that replicates a cluster and can be promoted. It ends with the cluster.
 type Standby struct {
 	*server
 	cluster *Cluster
 }
 
-// Standby starts a standby of the cluster. When it returns the standby is synchronous: from then on a commit is answered
-// once both servers have it on disk.
+// Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both servers have it on disk.
 func (c *Cluster) Standby(t testing.TB) *Standby {
 	t.Helper()
 	c.launch(t)
@@ -49,7 +48,7 @@ func (c *Cluster) standby() (*Standby, error) {
 	return &Standby{s, c}, c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
 }
 
-// Promote makes the standby a server that takes changes, and returns once it does.
+// Promote makes the standby the primary.
 func (s *Standby) Promote(t testing.TB) {
 	t.Helper()
 	if err := s.query("SELECT 1 WHERE pg_promote(true, 60)"); err != nil {
@@ -57,10 +56,10 @@ func (s *Standby) Promote(t testing.TB) {
 	}
 }
 
-// Alone returns the address, on the standby alone, of a database of the cluster.
+// Alone returns the address of a database of the cluster on the standby.
 func (s *Standby) Alone(address string) string { return with(address, s.hosts(address, false)) }
 
-// Both returns the address of a database of the cluster that names both servers and asks for the one that takes changes.
+// Both returns the address of a database of the cluster that names both servers and requests the primary.
 func (s *Standby) Both(address string) string { return with(address, s.hosts(address, true)) }
 
 // hosts returns the settings of an address that leads to the standby, or to both servers.

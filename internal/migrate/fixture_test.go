@@ -1,0 +1,242 @@
+package migrate
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/access"
+	"herbarium/internal/app"
+	"herbarium/internal/blobs"
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+	"herbarium/internal/store/postgres"
+	"herbarium/internal/storetest/pgtest"
+)
+
+// cluster is the PostgreSQL server of all tests of this package.
+var cluster pgtest.Cluster
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := cluster.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// garden is a place with something of everything in it.
+type garden struct {
+	Place
+	active, revoked string // secrets of keys
+	retried         []store.Creation
+	plants          int
+}
+
+var (
+	trees = herb.Ref{Namespace: "garden", Name: "trees"} // three versions, the second is live
+	herbs = herb.Ref{Namespace: "kitchen", Name: "herbs"}
+)
+
+// newGarden makes a data folder with plants, three in four of them odd.
+func newGarden(t *testing.T, plants int) *garden {
+	t.Helper()
+	g := &garden{Place: Place{Folder: t.TempDir()}}
+	g.use(t, func(d *app.Data) {
+		for n := 1; n <= 3; n++ {
+			publish(t, d, trees, n)
+		}
+		if _, err := d.Library.Rollback(t.Context(), trees, "", false); err != nil {
+			t.Fatal(err)
+		}
+		publish(t, d, herbs, 40)
+		g.create(t, d, plants)
+		var keys [3]herb.Key
+		now := time.Now()
+		g.active, keys[0] = access.Mint("active", []herb.Scope{herb.ScopePlantsWrite, herb.ScopeDataRead}, now, time.Time{})
+		g.revoked, keys[1] = access.Mint("revoked", []herb.Scope{herb.ScopePlantsWrite}, now, now.Add(time.Hour))
+		_, keys[2] = access.Mint("expired\x00", []herb.Scope{"data:read:garden/*"}, now.Add(-time.Hour), now.Add(-time.Minute))
+		for _, k := range keys {
+			must(t, d.Store.AddKey(t.Context(), k))
+		}
+		must(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
+		must(t, d.Store.(Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
+	})
+	return g
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// use opens a place as a server would, for as long as do takes.
+func (p Place) use(t *testing.T, do func(d *app.Data)) {
+	t.Helper()
+	var d *app.Data
+	if p.Folder != "" {
+		var err error
+		d, err = app.OpenData(t.Context(), app.Config{Data: p.Folder, Keep: 3}, slog.New(slog.DiscardHandler))
+		must(t, err)
+	} else {
+		db, err := postgres.Open(t.Context(), string(p.Database), postgres.Options{})
+		must(t, err)
+		objects, err := blobs.Open(t.Context(), string(p.Blobs), blobs.Options{})
+		must(t, err)
+		defer func() { must(t, objects.Close()) }()
+		lib, err := library.Open(db, library.Options{
+			Dir: t.TempDir(), Blobs: objects, Keep: 3, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: db.Plants()},
+		})
+		must(t, err)
+		d = &app.Data{Store: db, Library: lib}
+	}
+	defer func() { must(t, d.Close()) }()
+	do(d)
+}
+
+// newCluster is an empty database and an empty object store.
+func newCluster(t *testing.T) Place {
+	return Place{Database: herb.Address(cluster.Database(t)), Blobs: herb.Address("file://" + t.TempDir())}
+}
+
+// publish publishes a version with so many records.
+func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
+	t.Helper()
+	_, err := d.Library.Publish(t.Context(), library.Publication{
+		AllowBreaking: true,
+		Dataset: herb.Dataset{
+			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, Source: fmt.Sprint(records),
+			Fields: []herb.Field{
+				{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true},
+				{Name: "word", Type: herb.TypeText, Searchable: true, Sortable: true},
+			},
+		},
+		Records: func(yield func(herb.Record, error) bool) {
+			for n := range records {
+				if !yield(herb.Record{fmt.Sprint(n), fmt.Sprintf("Wort %d", n%7)}, nil) {
+					return
+				}
+			}
+		},
+	})
+	must(t, err)
+}
+
+// create creates plants, every third with a idempotency key.
+func (g *garden) create(t *testing.T, d *app.Data, count int) {
+	t.Helper()
+	odd := []string{"Ñame", "植物園", "e\u0301tude", "AB-12/7", "🌿", "'; --", "\u202eabc", "İstanbul", "\ufffd", "\U0010ffff", "ﬁg"}
+	random := rand.New(rand.NewPCG(7, uint64(g.plants)))
+	creations := make([]store.Creation, count)
+	for i := range creations {
+		g.plants++
+		id := int64(g.plants) * 1_000_003 * int64(1-2*(i%2))
+		p := herb.NewPlant{ID: id, Plant: herb.Plant{Name: fmt.Sprintf("%s %d", odd[random.IntN(len(odd))], random.IntN(50))}}
+		if i%4 > 0 {
+			p.Tag = new(strings.Repeat(odd[random.IntN(len(odd))], i%4-1))
+		}
+		creations[i].Plant = p
+		if i%3 == 0 {
+			r := &store.IdempotencyKey{Credential: "ann", Key: fmt.Sprintf("key-%d", g.plants), Body: sha256.Sum256(fmt.Append(nil, id))}
+			creations[i].IdempotencyKey = r
+			g.retried = append(g.retried, creations[i])
+		}
+	}
+	outcomes, err := d.Store.CreatePlants(t.Context(), creations)
+	must(t, err)
+	for _, o := range outcomes {
+		must(t, o.Err)
+	}
+}
+
+// listing is all that a server on a place lists of everything, in several orders.
+func (p Place) listing(t *testing.T) (all []string) {
+	t.Helper()
+	p.use(t, func(d *app.Data) {
+		datasets, err := d.Library.Catalogued(t.Context())
+		must(t, err)
+		for _, ds := range datasets {
+			snap, err := d.Library.Acquire(t.Context(), ds.Ref)
+			must(t, err)
+			queries := []string{"", "sort=n&order=desc", "search=wort"}
+			if ds.Ref == herb.PlantsRef {
+				queries = []string{"", "sort=name&order=desc", "sort=tag", "sort=id", "tag=%F0%9F%8C%BF", "search=name+12", "search=%E6%A4%8D*"}
+			} else {
+				history, err := d.Library.History(t.Context(), ds.Ref)
+				must(t, err)
+				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.Source, history))
+			}
+			for _, raw := range queries {
+				r, err := query.Parse(raw, ds.Fields)
+				must(t, err)
+				s, err := snap.Stream(t.Context(), r)
+				must(t, err)
+				all = append(all, fmt.Sprintf("%s?%s: %d", ds.Ref, raw, s.Total))
+				for rec, err := range s.Records {
+					must(t, err)
+					all = append(all, string(rec))
+				}
+			}
+			snap.Release()
+		}
+	})
+	return all
+}
+
+// works checks what cannot be listed: keys, and that repeated requests get their first answer.
+func (g *garden) works(t *testing.T, p Place) {
+	t.Helper()
+	p.use(t, func(d *app.Data) {
+		v := access.NewVerifier(d.Store, access.Options{})
+		who, err := v.Verify(t.Context(), g.active, "192.0.2.1")
+		must(t, err)
+		if !who.May(herb.ScopePlantsWrite) || !who.May(herb.ScopeDataRead) {
+			t.Errorf("the key permits %v", who.Scopes)
+		}
+		if _, err := v.Verify(t.Context(), g.revoked, "192.0.2.1"); herb.CodeOf(err) != herb.CodeUnauthenticated {
+			t.Errorf("the revoked key: %v", err)
+		}
+		before, err := d.Store.(Store).CountPlants(t.Context())
+		must(t, err)
+		outcomes, err := d.Store.CreatePlants(t.Context(), g.retried)
+		must(t, err)
+		for i, o := range outcomes {
+			if want := g.retried[i].Plant.Plant; o.Err != nil || !o.Replayed || o.Plant.Name != want.Name {
+				t.Fatalf("repeating the request for %q: %+v", want.Name, o)
+			}
+		}
+		other := g.retried[0]
+		other.IdempotencyKey = &store.IdempotencyKey{Credential: "ann", Key: other.IdempotencyKey.Key}
+		outcomes, err = d.Store.CreatePlants(t.Context(), []store.Creation{other})
+		must(t, err)
+		if herb.CodeOf(outcomes[0].Err) != herb.CodeInvalid {
+			t.Errorf("the same idempotency key with another body: %v", outcomes[0].Err)
+		}
+		if after, err := d.Store.(Store).CountPlants(t.Context()); err != nil || after != before {
+			t.Errorf("there were %d plants and are %d (%v)", before, after, err)
+		}
+	})
+}
+
+// migrateWith is Migrate with source and target modified by a test.
+func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Installation)) (_ Result, err error) {
+	var source, target opened
+	defer func() { err = errors.Join(err, source.close(), target.close()) }()
+	if err := errors.Join(source.openPlace(ctx, from, true), target.openPlace(ctx, to, false)); err != nil {
+		return Result{}, err
+	}
+	modify(&source.Installation, &target.Installation)
+	return copyAll(ctx, source.Installation, target.Installation, Options{}.start())
+}

@@ -1,0 +1,368 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/access"
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/progress"
+	"herbarium/internal/store"
+)
+
+// mustMigrate migrates a source that does not change meanwhile.
+func mustMigrate(t *testing.T, from, to Place, o Options) Result {
+	t.Helper()
+	m, err := Migrate(t.Context(), from, to, o)
+	must(t, err)
+	if len(m.Changed) > 0 {
+		t.Errorf("the source has changed: %v", m.Changed)
+	}
+	return m
+}
+
+// wantAlike checks that two places list the same.
+func wantAlike(t *testing.T, a, b Place) {
+	t.Helper()
+	if diff := cmp.Diff(a.listing(t), b.listing(t)); diff != "" {
+		t.Errorf("(-%s +%s)\n%s", a, b, diff)
+	}
+}
+
+// TestMigrate_thereAndBack migrates a folder to a cluster and back to another folder, with several pages of plants.
+func TestMigrate_thereAndBack(t *testing.T) {
+	t.Parallel()
+	g := newGarden(t, 2_100)
+	to, back := newCluster(t), Place{Folder: filepath.Join(t.TempDir(), "new", "data")}
+	var phases []string
+	m := mustMigrate(t, g.Place, to, Options{Progress: func(p progress.Progress) {
+		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+			phases = append(phases, p.Phase)
+		}
+	}})
+	if diff := cmp.Diff([]string{PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify}, phases); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	want := Result{
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, Datasets: 2, Versions: 4, NewPlants: g.plants, NewKeys: 3, NewFiles: 4,
+		Bytes: m.Bytes, Hash: m.Hash,
+	}
+	if diff := cmp.Diff(want, m); diff != "" || m.Bytes == 0 || !strings.HasPrefix(m.Hash, "sha256:") {
+		t.Errorf("result %+v (-want +got):\n%s", m, diff)
+	}
+	wantAlike(t, g.Place, to)
+	again := mustMigrate(t, g.Place, to, Options{})
+	if again.NewPlants+again.NewKeys+again.NewFiles > 0 || again.Hash != m.Hash {
+		t.Errorf("migrated again: %+v", again)
+	}
+	if returned := mustMigrate(t, to, back, Options{}); returned.Hash != m.Hash {
+		t.Errorf("back: %+v; the hash was %s", returned, m.Hash)
+	}
+	wantAlike(t, g.Place, back)
+	mustMigrate(t, g.Place, back, Options{Check: true})
+	for _, p := range []Place{to, back} {
+		g.works(t, p)
+		p.use(t, func(d *app.Data) { // the versions that are not live are there as well
+			_, err := d.Library.Rollback(t.Context(), trees, "", false)
+			must(t, err)
+			snap, err := d.Library.Acquire(t.Context(), trees)
+			must(t, err)
+			defer snap.Release()
+			v, err := d.Library.Version(t.Context(), trees, "")
+			must(t, err)
+			if snap.Records != 1 || v.File == nil {
+				t.Errorf("%s: rolled back to %d records, file %v", p, snap.Records, v.File)
+			}
+		})
+	}
+}
+
+// TestMigrate_catchesUp migrates a source, changes everything that can change in it, and migrates it again.
+func TestMigrate_catchesUp(t *testing.T) {
+	t.Parallel()
+	for name, target := range map[string]func(*testing.T) Place{
+		"cluster": newCluster,
+		"folder":  func(t *testing.T) Place { return Place{Folder: t.TempDir()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, to := newGarden(t, 50), target(t)
+			mustMigrate(t, g.Place, to, Options{})
+			g.use(t, func(d *app.Data) {
+				g.create(t, d, 70)
+				publish(t, d, trees, 4) // which drops the first version
+				publish(t, d, herbs, 20)
+				_, err := d.Library.Rollback(t.Context(), herbs, "", false)
+				must(t, err)
+				id, _ := access.ID(g.active)
+				must(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
+				secret, key := access.Mint("new", herb.AllScopes(), time.Now(), time.Time{})
+				must(t, d.Store.AddKey(t.Context(), key))
+				g.active, g.revoked = secret, g.active
+			})
+			if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRefused {
+				t.Errorf("comparing: %v", err)
+			}
+			m := mustMigrate(t, g.Place, to, Options{})
+			if m.NewPlants != 70 || m.NewKeys != 1 || m.NewFiles != 2 {
+				t.Errorf("result %+v", m)
+			}
+			mustMigrate(t, g.Place, to, Options{Check: true})
+			wantAlike(t, g.Place, to)
+			g.works(t, to)
+		})
+	}
+}
+
+// TestMigrate_removed migrates a dataset again that was removed from the target, so that its files are retired.
+func TestMigrate_removed(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 3), newCluster(t)
+	mustMigrate(t, g.Place, to, Options{})
+	to.use(t, func(d *app.Data) { must(t, d.Library.Remove(t.Context(), trees)) })
+	mustMigrate(t, g.Place, to, Options{})
+	wantAlike(t, g.Place, to)
+	to.use(t, func(d *app.Data) {
+		if retired, err := d.Store.(Store).Retired(t.Context()); err != nil || len(retired) > 0 {
+			t.Errorf("retired: %v (%v)", retired, err)
+		}
+	})
+}
+
+// growingStore runs grow before the first plants are read.
+type growingStore struct {
+	Store
+	grow func()
+}
+
+func (g *growingStore) PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error) {
+	g.grow()
+	g.grow = func() {}
+	return g.Store.PlantsAfter(ctx, n, limit)
+}
+
+func TestMigrate_sourceGrows(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 30), Place{Folder: t.TempDir()}
+	m, err := migrateWith(t.Context(), g.Place, to, func(from, _ *Installation) {
+		from.Store = &growingStore{from.Store, func() { g.use(t, func(d *app.Data) { g.create(t, d, 5) }) }}
+	})
+	must(t, err)
+	if diff := cmp.Diff([]string{"5 plants"}, m.Changed); diff != "" || m.Plants != 30 {
+		t.Errorf("migrated %d plants, changed (-want +got):\n%s", m.Plants, diff)
+	}
+	mustMigrate(t, g.Place, to, Options{})
+	wantAlike(t, g.Place, to)
+	g.works(t, to)
+}
+
+// TestMigrate_refused changes a target in various ways: nothing may be written, and the error must name the difference.
+func TestMigrate_refused(t *testing.T) {
+	t.Parallel()
+	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
+		v, err := d.Library.Version(t.Context(), ref, "")
+		must(t, err)
+		return v
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, g *garden, to Place, d *app.Data)
+		want   string
+	}{
+		{"more plants", func(t *testing.T, g *garden, to Place, d *app.Data) { (&garden{plants: 99}).create(t, d, 21) }, "the target has 31 plants, the source 30"},
+		{"another plant", func(t *testing.T, g *garden, to Place, d *app.Data) { (&garden{plants: 99}).create(t, d, 1) }, "plant 11: "},
+		{"another key", func(t *testing.T, g *garden, to Place, d *app.Data) {
+			_, k := access.Mint("alien", herb.AllScopes(), time.Now(), time.Time{})
+			must(t, d.Store.AddKey(t.Context(), k))
+		}, "(alien) is in the target but not in the source"},
+		{"revoked", func(t *testing.T, g *garden, to Place, d *app.Data) {
+			id, _ := access.ID(g.active)
+			must(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
+		}, `"revoked":true}… in the target`},
+		{"another dataset", func(t *testing.T, g *garden, to Place, d *app.Data) {
+			publish(t, d, herb.Ref{Namespace: "a", Name: "z"}, 1)
+		}, "dataset a/z is in the target but not in the source"},
+		{"another version", func(t *testing.T, g *garden, to Place, d *app.Data) { publish(t, d, herbs, 2) }, "dataset kitchen/herbs has the versions"},
+		{"other words", func(t *testing.T, g *garden, to Place, d *app.Data) {
+			v := version(t, d, herbs)
+			v.Description = "changed"
+			must(t, d.Store.AddVersion(t.Context(), v, v.Version))
+		}, `"description":"changed"`},
+		{"another file", func(t *testing.T, g *garden, to Place, d *app.Data) {
+			path := filepath.Join(to.Folder, store.VersionsDir, version(t, d, herbs).Version+".segment")
+			must(t, os.WriteFile(path, []byte("changed"), 0o600))
+		}, "the target has a different file: got 7 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g, to := newGarden(t, 10), Place{Folder: t.TempDir()}
+			mustMigrate(t, g.Place, to, Options{})
+			g.use(t, func(d *app.Data) { g.create(t, d, 20) })
+			to.use(t, func(d *app.Data) { tt.change(t, g, to, d) })
+			before := contentOf(t, to)
+			_, err := Migrate(t.Context(), g.Place, to, Options{})
+			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+			}
+			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
+				t.Errorf("the target has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// content is what a place has, without what there is much of.
+type content struct {
+	plants   int
+	keys     []herb.Key
+	datasets []store.DatasetVersions
+}
+
+func contentOf(t *testing.T, p Place) (c content) {
+	t.Helper()
+	var o opened
+	must(t, o.openPlace(t.Context(), p, true))
+	defer func() { must(t, o.close()) }()
+	var err error
+	c.plants, err = o.Store.CountPlants(t.Context())
+	must(t, err)
+	c.keys, err = o.Store.Keys(t.Context())
+	must(t, err)
+	c.datasets, err = o.Store.AllVersions(t.Context())
+	must(t, err)
+	return c
+}
+
+func (c content) isEmpty() bool { return c.plants+len(c.keys)+len(c.datasets) == 0 }
+
+// TestDumpAndLoad dumps a folder and a cluster, updates the dump and loads it into both kinds of places.
+func TestDumpAndLoad(t *testing.T) {
+	t.Parallel()
+	g, cluster := newGarden(t, 2_100), newCluster(t)
+	mustMigrate(t, g.Place, cluster, Options{})
+	for name, source := range map[string]Place{"folder": g.Place, "cluster": cluster} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "a dump 100%")
+			r, err := Dump(t.Context(), source, dir, "test", Options{})
+			must(t, err)
+			if r.Plants != g.plants || r.NewFiles != 4 {
+				t.Errorf("dumped %+v", r)
+			}
+			for _, to := range []Place{{Folder: t.TempDir()}, newCluster(t)} {
+				_, err := Load(t.Context(), dir, to, Options{})
+				must(t, err)
+				mustMigrate(t, source, to, Options{Check: true})
+				g.works(t, to)
+				again, err := Load(t.Context(), dir, to, Options{})
+				must(t, err)
+				if again.NewPlants+again.NewKeys+again.NewFiles > 0 {
+					t.Errorf("loaded again: %+v", again)
+				}
+			}
+			if r, err = Dump(t.Context(), source, dir, "test", Options{}); err != nil || r.NewFiles != 0 {
+				t.Errorf("dumped again: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// TestLoad_refused loads dumps that are damaged, or that do not belong to the target. The target is left unchanged.
+func TestLoad_refused(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, dir string, to Place)
+		want   string
+	}{
+		{"changed plant", func(t *testing.T, dir string, _ Place) {
+			path := filepath.Join(dir, dumpFile)
+			b, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
+		}, "section plants"},
+		{"truncated dump", func(t *testing.T, dir string, _ Place) { must(t, os.Truncate(filepath.Join(dir, dumpFile), 2000)) }, "the dump is incomplete"},
+		{"changed segment", func(t *testing.T, dir string, _ Place) {
+			files, err := filepath.Glob(filepath.Join(dir, dumpSegments, "*.segment"))
+			must(t, err)
+			must(t, os.WriteFile(files[0], []byte("changed"), 0o600))
+		}, "the file of the source is damaged: got 7 bytes"},
+		{"missing segment", func(t *testing.T, dir string, _ Place) { must(t, os.RemoveAll(filepath.Join(dir, dumpSegments))) }, "the source has no such file"},
+		{"other plants in the target", func(t *testing.T, _ string, to Place) {
+			to.use(t, func(d *app.Data) { (&garden{plants: 99}).create(t, d, 1) })
+		}, "plant 1: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			g, dir, to := newGarden(t, 5), t.TempDir(), Place{Folder: t.TempDir()}
+			_, err := Dump(t.Context(), g.Place, dir, "test", Options{})
+			must(t, err)
+			to.use(t, func(*app.Data) {})
+			tt.damage(t, dir, to)
+			before := contentOf(t, to)
+			if _, err := Load(t.Context(), dir, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
+			}
+			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
+				t.Errorf("the target has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMigrate_check compares with a target that is not there, and one that is empty, and makes nothing.
+func TestMigrate_check(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 3), Place{Folder: filepath.Join(t.TempDir(), "data")}
+	if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("no folder: %v", err)
+	}
+	if _, err := os.Stat(to.Folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
+	}
+	to.use(t, func(*app.Data) {})
+	if _, err := Migrate(t.Context(), g.Place, to, Options{Check: true}); herb.CodeOf(err) != herb.CodeRefused {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if c := contentOf(t, to); !c.isEmpty() {
+		t.Errorf("the target has %+v", c)
+	}
+	if _, err := Migrate(t.Context(), Place{Folder: t.TempDir()}, to, Options{}); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("no source: %v", err)
+	}
+}
+
+// TestMigrate_damaged has a source whose files are not as they were.
+func TestMigrate_damaged(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		damage func(path string) error
+		want   string
+	}{
+		"missing": {os.Remove, "the source has no such file"},
+		"cut":     {func(path string) error { return os.Truncate(path, 50) }, "the segment is cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
+			files, err := filepath.Glob(filepath.Join(g.Folder, store.VersionsDir, "*.segment"))
+			must(t, err)
+			must(t, tt.damage(files[0]))
+			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+			}
+			if c := contentOf(t, to); !c.isEmpty() {
+				t.Errorf("the target has %+v", c)
+			}
+		})
+	}
+}

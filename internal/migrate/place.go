@@ -1,0 +1,162 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"herbarium/internal/blobs"
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+	"herbarium/internal/store/postgres"
+	"herbarium/internal/store/sqlite"
+)
+
+// Place is where an installation keeps its data: in a data folder, or in a database and an object store.
+type Place struct {
+	Folder   string       // has the database and the segment files, unless there are addresses for them
+	Database herb.Address // PostgreSQL
+	Blobs    herb.Address // object store
+}
+
+// IsDatabase reports whether a place is a database and not a folder.
+func IsDatabase(s string) bool { return herb.Address(s).IsPostgres() }
+
+// ParsePlace parses a data folder or the address of a database, which needs the address of an object store.
+func ParsePlace(s string, blobs herb.Address) (Place, error) {
+	switch database := IsDatabase(s); {
+	case s == "":
+		return Place{}, herb.Invalidf("it is empty; write a data folder or postgres://user@host:5432/database")
+	case database && blobs == "":
+		return Place{}, herb.Invalidf("%s is a database and needs an object store; add --blobs with an address "+
+			"such as s3://bucket or file:///a/shared/folder", herb.Address(s))
+	case database:
+		return Place{Database: herb.Address(s), Blobs: blobs}, nil
+	case blobs != "":
+		return Place{}, herb.Invalidf("%s is a data folder, which contains the published files; omit the object store", herb.Address(s))
+	default:
+		return Place{Folder: filepath.Clean(s)}, nil
+	}
+}
+
+// NewPlace returns the place that a configuration names.
+func NewPlace(folder string, database, blobs herb.Address) Place {
+	if database != "" {
+		folder = ""
+	}
+	return Place{Folder: folder, Database: database, Blobs: blobs}
+}
+
+// Migrate copies everything from one place to another; see load for its guarantees.
+func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err error) {
+	var source, target opened
+	defer func() { err = errors.Join(err, source.close(), target.close()) }()
+	if err := source.openPlace(ctx, from, true); err != nil {
+		return Result{}, fmt.Errorf("source: %w", err)
+	}
+	if err := target.openPlace(ctx, to, o.Check); err != nil {
+		return Result{}, fmt.Errorf("target: %w", err)
+	}
+	return copyAll(ctx, source.Installation, target.Installation, o.start())
+}
+
+// The entries of the folder of a dump.
+const (
+	dumpFile     = "dump.ndjson"
+	dumpSegments = "segments"
+)
+
+// Dump writes everything of a place to a folder, which it creates. program is the version of the program.
+func Dump(ctx context.Context, from Place, dir, program string, o Options) (_ Result, err error) {
+	var source, dump opened
+	defer func() { err = errors.Join(err, source.close(), dump.close()) }()
+	if err := source.openPlace(ctx, from, true); err != nil {
+		return Result{}, err
+	}
+	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
+		return Result{}, err
+	}
+	header := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
+	return save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.start())
+}
+
+// Load loads a dump into a place; see load for its guarantees.
+func Load(ctx context.Context, dir string, to Place, o Options) (_ Result, err error) {
+	source, err := OpenDump(ctx, filepath.Join(dir, dumpFile))
+	if err != nil {
+		return Result{}, err
+	}
+	var dump, target opened
+	defer func() { err = errors.Join(err, dump.close(), target.close()) }()
+	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
+		return Result{}, err
+	}
+	if err := target.openPlace(ctx, to, o.Check); err != nil {
+		return Result{}, err
+	}
+	return load(ctx, source, dump.Files, target.Installation, o.start())
+}
+
+// opened is an installation, or only its files, that must be closed.
+type opened struct {
+	Installation
+	closers []io.Closer
+}
+
+func (o *opened) close() error {
+	var errs []error
+	for _, c := range o.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openPlace opens a place. A folder that does not exist is created, unless it must exist.
+func (o *opened) openPlace(ctx context.Context, p Place, exists bool) error {
+	path := filepath.Join(p.Folder, store.DatabaseFile)
+	if _, err := os.Stat(path); p.Database == "" && exists && errors.Is(err, fs.ErrNotExist) {
+		return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s", p.Folder, store.DatabaseFile)
+	}
+	if err := o.openFiles(ctx, p.Blobs, filepath.Join(p.Folder, store.VersionsDir)); err != nil {
+		return err
+	}
+	if p.Database == "" {
+		db, err := sqlite.Open(ctx, path, sqlite.Options{})
+		if err == nil {
+			o.Store, o.closers = db, append(o.closers, db)
+		}
+		return err
+	}
+	// Batches are larger than those of a server.
+	db, err := postgres.Open(ctx, string(p.Database), postgres.Options{StatementTimeout: time.Minute, Timeout: 2 * time.Minute})
+	if err != nil {
+		return err
+	}
+	o.Store, o.closers = db, append(o.closers, db)
+	return db.Migrate(ctx)
+}
+
+// openFiles opens the object store at an address. If there is none, it opens a folder, which it creates.
+func (o *opened) openFiles(ctx context.Context, address herb.Address, dir string) (err error) {
+	if address == "" {
+		if o.Files.Dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
+			return err
+		}
+		folder := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
+		address = herb.Address(folder.String())
+	}
+	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
+	if err == nil {
+		o.Files.Objects, o.closers = objects, append(o.closers, objects)
+	}
+	return err
+}

@@ -1,8 +1,0 @@
-package programtest
-
-import "syscall"
-
-// killWithParent makes the system kill a process when the one that started it ends.
-func killWithParent() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}

@@ -1,0 +1,194 @@
+//go:build unix
+
+package programtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Process is a running program.
+type Process struct {
+	cmd   *exec.Cmd
+	out   output
+	ended chan struct{}
+}
+
+// output collects what a process prints.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// StartProcess starts a command, which is killed when the calling process ends. Its output is collected, unless the command
+// has a Stdout.
+func StartProcess(cmd *exec.Cmd) (*Process, error) {
+	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	if cmd.Stdout == nil {
+		cmd.Stdout, cmd.Stderr = &p.out, &p.out
+	}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	killWithParent(cmd.SysProcAttr)
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the process would end with the thread that started it
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // the result is in ProcessState
+		}
+		close(p.ended)
+	}()
+	return p, <-started
+}
+
+// Output returns what the process has printed.
+func (p *Process) Output() string { return p.out.String() }
+
+// PID returns the ID of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// ExitCode returns the exit code of a process that has ended.
+func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Running reports whether the process has not ended.
+func (p *Process) Running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Signal sends a signal.
+func (p *Process) Signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
+
+// Kill ends the process without giving it time to clean up.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+// Stop requests the process to end, waits until it has, and fails unless its exit code is 0.
+func (p *Process) Stop() error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	<-p.ended
+	if p.ExitCode() != 0 {
+		return p.endError()
+	}
+	return nil
+}
+
+func (p *Process) endError() error {
+	return fmt.Errorf("%s ended with code %d:\n%s", p.cmd.Path, p.ExitCode(), p.Output())
+}
+
+// Wait calls ready until it returns nil. It fails if the process ends before.
+func (p *Process) Wait(ctx context.Context, ready func(context.Context) error) error {
+	return Eventually(ctx, func(ctx context.Context) error {
+		err := ready(ctx)
+		if err != nil && !p.Running() {
+			return permanent{errors.Join(err, p.endError())}
+		}
+		return err
+	})
+}
+
+// WaitForOutput waits until the process has printed a text that a pattern matches, and returns its first group.
+func (p *Process) WaitForOutput(ctx context.Context, pattern string) (group string, err error) {
+	compiled := regexp.MustCompile(pattern)
+	err = p.Wait(ctx, func(context.Context) error {
+		found := compiled.FindStringSubmatch(p.Output())
+		if found == nil {
+			return fmt.Errorf("no output matches %s:\n%s", pattern, p.Output())
+		}
+		group = found[1]
+		return nil
+	})
+	return group, err
+}
+
+// timeout is how long Eventually waits. It is far longer than anything takes, for machines that are busy.
+const timeout = time.Minute
+
+// permanent is an error that Eventually does not retry.
+type permanent struct{ error }
+
+// Eventually calls f until it returns nil, and returns its last error if that takes longer than a minute.
+func Eventually(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for {
+		err := f(ctx)
+		if _, stop := errors.AsType[permanent](err); err == nil || stop {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not within %s: %w", timeout, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// StartQuiet is StartProcess with the output discarded, for programs whose speed is measured.
+func StartQuiet(cmd *exec.Cmd) (*Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	cmd.Stdout, cmd.Stderr = null, null
+	return StartProcess(cmd)
+}
+
+// FreeAddr returns an address of 127.0.0.1 with an unused port. Another process may use it before the caller does.
+func FreeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// SkipWithout skips a test because a part is missing, such as a program. It fails the test if the environment variable
+// HERBARIUM_TEST_REQUIRE names the part or is "all".
+func SkipWithout(t testing.TB, part, message string) {
+	t.Helper()
+	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
+		t.Fatal(message)
+	}
+	t.Skip(message)
+}

@@ -1,0 +1,71 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/store/sqlite"
+	"herbarium/internal/watch"
+)
+
+// brokenCatalogue is a catalogue that panics when it is read.
+type brokenCatalogue struct{ library.Catalogue }
+
+// Datasets is library.Catalogue.
+func (brokenCatalogue) Datasets(context.Context) ([]herb.Dataset, error) { panic("bug") }
+
+func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
+	t.Helper()
+	l, err := library.Open(c, library.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// TestPublishSource_panic has a publish panic as a server does it, at its start and when a file has changed: the stack is in
+// the log, and the error is where errors of sources are.
+func TestPublishSource_panic(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	intact, broken := openLibrary(t, db), openLibrary(t, brokenCatalogue{db})
+	path := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(path, []byte("a\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
+	var b bytes.Buffer
+	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
+	w := &watcher{Publisher: publisher, sources: map[string]ingest.Source{"item": s}}
+
+	if _, err := publisher.PublishSource(t.Context(), s); err == nil {
+		t.Error("a publish that panics succeeds")
+	}
+	if w.changed(t.Context(), watch.Item{Name: "item"}) {
+		t.Error("a bug is retried")
+	}
+	if n := strings.Count(b.String(), "brokenCatalogue.Datasets"); n != 2 {
+		t.Errorf("%d stacks in the log, want 2:\n%s", n, &b)
+	}
+	wrong, err := db.SourceErrors(t.Context())
+	if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0].Message, "please report it") {
+		t.Errorf("errors of sources: %v, %v", wrong, err)
+	}
+	publisher.Library = intact
+	if _, err := publisher.PublishSource(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+}

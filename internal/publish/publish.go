@@ -1,0 +1,160 @@
+// Package publish publishes sources: it reads files, builds a version of each dataset and makes it live, once or whenever the
+// files change.
+package publish
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/library"
+	"herbarium/internal/progress"
+	"herbarium/internal/segment"
+)
+
+// Publisher publishes sources to a library.
+type Publisher struct {
+	Library *library.Library
+	Store   Store
+	Data    string // the data folder, which is never published
+	Log     *slog.Logger
+}
+
+// Store records what happens to sources.
+type Store interface {
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	SetSourceError(ctx context.Context, e herb.SourceError) error
+	ClearSourceError(ctx context.Context, path string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
+}
+
+// Options configure a publish. The zero value rejects breaking changes.
+type Options struct {
+	AllowBreaking bool // accept breaking changes
+	Check         bool // do everything except making the version live
+	// KeepRolledBack skips a source that was published last and rolled back, until it changes.
+	KeepRolledBack bool
+	// Progress is called by one goroutine at a time. nil disables it.
+	Progress func(progress.Progress)
+}
+
+// Result is the result of publishing a source. After an error, it is as complete as possible.
+type Result struct {
+	Dataset   herb.Dataset // without a version if it was only checked, or rejected
+	Unchanged bool         // the live version, or RolledBack, was built from the same content and settings
+	// RolledBack is the version that was built from the same content and settings and rolled back; empty if there is none.
+	RolledBack string
+	Warnings   []string
+	Replaces   string           // the previous live version; empty if there was none
+	Changes    []library.Change // relative to that version, and problems of the new one
+}
+
+// phaseRead is the phase of a publish before its version is built.
+const phaseRead = "reading the source"
+
+// Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
+// herb.CodeRefused means that it was rejected; Changes then contains the reasons.
+//
+// A panic becomes a *herb.PanicError; nothing has changed then.
+func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
+	if !opts.Check {
+		defer func() { p.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
+	}
+	defer herb.Recover(&err)
+	phases := append([]string{phaseRead, segment.PhaseReading, segment.PhaseSorting}, p.Library.Phases()...)
+	steps := progress.New(opts.Progress, phases...)
+	reading := steps.Bytes(phaseRead)
+	t, err := ingest.Inspect(ctx, s, ingest.Options{Temp: p.Data, Progress: func(read, size int64) { reading(read, size) }})
+	if err != nil {
+		return Result{}, err
+	}
+	defer t.Close()
+	if unchanged, err := p.compare(ctx, s.Ref, t.Dataset().Source, opts); err != nil || unchanged.Unchanged {
+		return unchanged, err
+	}
+	reading = steps.Bytes(segment.PhaseReading)
+	out, err := p.Library.Publish(ctx, library.Publication{
+		Dataset:       t.Dataset(),
+		Records:       t.Records(ctx),
+		Expectations:  s.Expectations,
+		AccessSet:     s.AccessSet,
+		Origins:       originsOf(s),
+		AllowBreaking: opts.AllowBreaking,
+		Check:         opts.Check,
+		Progress:      func(b segment.Progress) { reportBuild(steps, b) },
+	})
+	return Result{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
+}
+
+// compare compares the hash of a source with that of the live version, and of the newest one if opts demands it.
+func (p *Publisher) compare(ctx context.Context, ref herb.Ref, hash string, opts Options) (Result, error) {
+	live, err := p.Library.Describe(ctx, ref)
+	switch {
+	case herb.CodeOf(err) == herb.CodeNotFound:
+		return Result{}, nil // a new dataset
+	case err != nil:
+		return Result{}, err
+	case live.Source == hash:
+		return Result{Dataset: live, Unchanged: true}, nil
+	case !opts.KeepRolledBack:
+		return Result{}, nil
+	}
+	newest, err := p.Library.Newest(ctx, ref)
+	if err != nil || newest.Source != hash {
+		return Result{}, err
+	}
+	return Result{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
+}
+
+// reportBuild reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.
+func reportBuild(steps *progress.Reporter, b segment.Progress) {
+	steps.Update(b.Phase, func(p *progress.Progress) {
+		if b.Phase == segment.PhaseReading {
+			p.Records = b.Done
+			return
+		}
+		p.Done, p.Total, p.Bytes = int64(b.Done), int64(b.Total), b.Phase == library.PhaseUploading
+	})
+}
+
+// originsOf returns the files that a source reads. Inline records and standard input have none.
+func originsOf(s ingest.Source) (origins []herb.Origin) {
+	if s.Inline != nil || s.Called != "" {
+		return nil
+	}
+	for _, path := range s.Files() {
+		absolute, err := filepath.Abs(path)
+		if err != nil { // the working directory is gone; the path as given is still comparable
+			absolute = path
+		}
+		if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = resolved
+		}
+		origins = append(origins, herb.Origin{Path: absolute, Part: s.Dialect.Table})
+	}
+	return origins
+}
+
+// auditTimeout limits the time for recording a failure.
+const auditTimeout = 5 * time.Second
+
+// AuditFailure records that a change of a dataset was rejected or failed; it does nothing if err is nil, because a
+// successful change is recorded in its transaction. The entry contains the code of the error, never its message, which may
+// quote values. If the failure cannot be recorded, for example because the database is down, the caller still gets err.
+func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, ref herb.Ref, err error) {
+	if err == nil {
+		return
+	}
+	reason := string(herb.CodeOf(err))
+	if ctx.Err() != nil {
+		reason = "canceled"
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
+	defer cancel()
+	_ = p.Store.AddAuditEntry(limited, herb.AuditEntry{
+		Action: action, Subject: ref.String(), Result: herb.AuditResultOf(err), Detail: "reason: " + reason,
+	})
+}

@@ -1,0 +1,133 @@
+package build
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// A batch is full at this number of records or bytes. Bytes include the values and the field names, which are written
+// with each record.
+const (
+	batchRecords = 512
+	batchBytes   = 1 << 18
+)
+
+// batch holds some records and everything that one goroutine can prepare of them independently. Batches are reused.
+type batch struct {
+	records  []herb.Record
+	names    int // bytes of the field names in a record
+	size     int // bytes of the records
+	err      error
+	json     []byte
+	ends     []int
+	values   [][]byte // by field, in the format of its column
+	words    tokens   // one part for each searchable field of each record
+	elements []tokens // by list field, one part for each record
+	ready    chan struct{}
+}
+
+func newBatch(fields []herb.Field) *batch {
+	x := emptyBatch(len(fields))
+	for _, f := range fields {
+		x.names += len(f.Name)
+	}
+	return x
+}
+
+func emptyBatch(fields int) *batch {
+	return &batch{
+		ready:    make(chan struct{}, 1),
+		values:   make([][]byte, fields),
+		elements: make([]tokens, fields),
+	}
+}
+
+// add adds a record.
+func (x *batch) add(r herb.Record) {
+	x.records = append(x.records, r)
+	x.size += x.names
+	for _, v := range r {
+		x.size += len(v)
+	}
+}
+
+func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
+
+// empty resets a batch for reuse. It replaces one that had to grow for a long record.
+func (x *batch) empty() *batch {
+	if x.size > 4*batchBytes {
+		fresh := emptyBatch(len(x.values))
+		fresh.names = x.names
+		return fresh
+	}
+	clear(x.records)
+	x.records, x.size, x.json, x.ends = x.records[:0], 0, x.json[:0], x.ends[:0]
+	x.words.reset()
+	for i := range x.values {
+		x.values[i] = x.values[i][:0]
+		x.elements[i].reset()
+	}
+	return x
+}
+
+// preparer prepares batches. Each goroutine has its own.
+type preparer struct {
+	fields   []herb.Field
+	words    *dictionary
+	elements []*dictionary // by list field
+	splitter text.Splitter
+}
+
+// prepareWords splits a record into words.
+func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
+	p.words.mu.RLock()
+	defer p.words.mu.RUnlock() // even after a panic, which fails only this build
+	for i, f := range p.fields {
+		if !f.Searchable {
+			continue
+		}
+		for range max(f.Weight, 1) { // a field of weight 3 counts as if it occurred three times
+			p.splitter.Each(r[i], addWord)
+			x.words.end()
+		}
+	}
+}
+
+// prepare renders the records of a batch and splits them into words.
+func (p *preparer) prepare(x *batch) {
+	addWord := func(w []byte) { x.words.add(p.words, w) }
+	for _, r := range x.records {
+		x.json = r.AppendJSON(x.json, p.fields)
+		x.ends = append(x.ends, len(x.json))
+		p.prepareWords(x, r, addWord)
+	}
+	for i, f := range p.fields {
+		values := x.values[i]
+		for _, r := range x.records {
+			values = binary.AppendUvarint(values, uint64(len(r[i])))
+			values = append(values, r[i]...)
+		}
+		x.values[i] = values
+		if f.Type == herb.TypeList {
+			p.prepareElements(x, i)
+		}
+	}
+}
+
+// prepareElements splits the values of a list field.
+func (p *preparer) prepareElements(x *batch, field int) {
+	t, d := &x.elements[field], p.elements[field]
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, r := range x.records {
+		seen := text.Elements(r[field])
+		slices.Sort(seen)
+		for _, e := range slices.Compact(seen) {
+			t.add(d, []byte(e))
+		}
+		t.end()
+	}
+}

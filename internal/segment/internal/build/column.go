@@ -1,0 +1,220 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
+)
+
+// columnBuilder builds the sections of one field from its values.
+type columnBuilder struct {
+	field    herb.Field
+	tmp      *tempDir
+	values   *spillFile // all values: length as varint, and bytes
+	size     int64      // of the values
+	elements *inverted
+	records  int
+
+	sorted     *spillFile // u32
+	ranks      *spillFile // u32
+	runs       *spillFile // u32
+	runCount   int        // number of entries in runs
+	nonUniform []byte
+	sets       *sortedSets
+}
+
+func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
+	b := &columnBuilder{field: f, tmp: tmp, values: tmp.newSpillFile(), runs: tmp.newSpillFile()}
+	if f.Type == herb.TypeList {
+		b.elements = newInverted(tmp, memory)
+	}
+	return b
+}
+
+// add adds the values of the next records and, for a list field, their elements.
+func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
+	if _, err := b.values.Write(values); err != nil {
+		return err
+	}
+	b.size += int64(len(values))
+	if b.elements != nil {
+		elements.assignIDs(&b.elements.dictionary)
+		for i := range records {
+			for _, id := range elements.next() {
+				b.elements.add(id, uint32(b.records+i))
+			}
+			if err := b.elements.spillIfFull(); err != nil {
+				return err
+			}
+		}
+	}
+	b.records += records
+	return nil
+}
+
+// sort computes the sorted rows and everything derived from them.
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+	if err := b.sortRows(ctx, buf); err != nil {
+		return err
+	}
+	if err := b.values.remove(); err != nil {
+		return err
+	}
+	b.sets, err = makeSets(b.tmp, b.sorted, b.runs, b.records, b.runCount)
+	return err
+}
+
+// each calls f for every value. The bytes are only valid until f returns.
+func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
+	in, err := b.values.reader()
+	if err != nil {
+		return err
+	}
+	for record := range b.records {
+		if record%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		size, err := in.uvarint()
+		if err != nil {
+			return err
+		}
+		value, err := in.next(int(size))
+		if err != nil {
+			return err
+		}
+		if err := f(uint32(record), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendKey appends the sort key of a value.
+func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
+	return column.AppendSortKey(dst, &b.field, value)
+}
+
+// sortRows sorts the records by value and divides them into runs.
+func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
+	s := newSorter(b.tmp, buf, b.appendKey)
+	defer func() { err = errors.Join(err, s.close()) }()
+	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
+	for i := range missing {
+		missing[i] = b.tmp.newSpillFile()
+	}
+	err = b.each(ctx, func(record uint32, value []byte) error {
+		if rank := text.MissingRank(&b.field, value); rank >= 0 {
+			return missing[rank].writeU32(record)
+		}
+		return s.add(value, record)
+	})
+	if err != nil {
+		return err
+	}
+	b.sorted = b.tmp.newSpillFile()
+	placed := 0
+	var before []byte
+	var firstHash uint64
+	err = s.each(func(key []byte, record uint32, hash uint64) error {
+		if placed == 0 || string(key) != string(before) {
+			if err := b.beginRun(placed); err != nil {
+				return err
+			}
+			before, firstHash = append(before[:0], key...), hash
+		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
+			b.markNonUniform(b.runCount - 1)
+		}
+		if placed++; placed%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return b.sorted.writeU32(record)
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.beginRun(placed); err != nil { // end of the values
+		return err
+	}
+	b.markNonUniform(-1)
+	for _, m := range missing {
+		in, err := m.reader()
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(b.sorted, in); err != nil {
+			return err
+		}
+		if err := m.remove(); err != nil {
+			return err
+		}
+	}
+	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
+	return err
+}
+
+// beginRun appends the first rank of a run or, after the last one, the end of the values.
+func (b *columnBuilder) beginRun(rank int) error {
+	b.runCount++
+	return b.runs.writeU32(uint32(rank))
+}
+
+// markNonUniform marks a run as non-uniform; -1 only allocates the bits of all runs.
+func (b *columnBuilder) markNonUniform(run int) {
+	for len(b.nonUniform) < (b.runCount+6)/8 || run >= 8*len(b.nonUniform) {
+		b.nonUniform = append(b.nonUniform, 0)
+	}
+	if run >= 0 {
+		b.nonUniform[run/8] |= 1 << (run % 8)
+	}
+}
+
+// writeTo writes the sections of the field.
+func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
+	for _, s := range []struct {
+		tag  file.Tag
+		body io.WriterTo
+	}{
+		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
+		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
+	} {
+		if err := w.Section(s.tag, field, s.body); err != nil {
+			return err
+		}
+		if done, ok := s.body.(*spillFile); ok {
+			if err := done.remove(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.sets.longRunSets.writeTo(w, file.TagLongRunSets, field); err != nil {
+		return err
+	}
+	if b.records > 0 {
+		if err := b.sets.prefix.writeTo(w, file.TagPrefix, field); err != nil {
+			return err
+		}
+	}
+	if b.elements == nil {
+		return nil
+	}
+	listed := newSetTable(b.tmp)
+	if err := b.elements.each(func(docs, _ *roaring.Bitmap, _ []byte) error { return listed.Add(docs, nil) }); err != nil {
+		return err
+	}
+	names, ids := b.elements.sorted()
+	if err := w.Section(file.TagElement, field, bytes.NewReader(file.EncodeStrings(names))); err != nil {
+		return err
+	}
+	if err := w.Section(file.TagNumbers, field, bytes.NewReader(ids)); err != nil {
+		return err
+	}
+	return listed.writeTo(w, file.TagListed, field)
+}

@@ -1,0 +1,101 @@
+package build
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/filesystem"
+)
+
+// TestInverted collects words in memory of various sizes and compares with plain maps. Some of the words are looked up
+// before they have a number and some after, as concurrent goroutines would.
+func TestInverted(t *testing.T) {
+	t.Parallel()
+	type found struct {
+		Records []uint32
+		Twice   []uint32
+		Counts  []byte
+	}
+	const records = 4000
+	for _, memory := range []int{0, 2000, 1 << 20} {
+		t.Run(fmt.Sprint(memory), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(5, 6))
+			tmp := newTempDir(filesystem.OS{}, t.TempDir(), memory, 1)
+			v := newInverted(tmp, memory)
+			ids, want := map[string]int{}, []found{}
+			var names []string
+			var batch tokens
+			take := func(first int) {
+				batch.assignIDs(&v.dictionary)
+				for i := range len(batch.ends) {
+					for _, id := range batch.next() {
+						v.add(id, uint32(first+i))
+					}
+					if err := v.spillIfFull(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				batch.reset()
+			}
+			first := 0
+			for record := range records {
+				count := map[string]int{}
+				for range r.IntN(12) {
+					word := fmt.Sprintf("word%d", int(r.ExpFloat64()*20))
+					if record == 100 {
+						word = "often"
+					}
+					if _, ok := ids[word]; !ok {
+						ids[word] = len(names)
+						names, want = append(names, word), append(want, found{Records: []uint32{}, Twice: []uint32{}, Counts: []byte{}})
+					}
+					count[word]++
+					batch.add(&v.dictionary, []byte(word))
+				}
+				batch.end()
+				for word, n := range count {
+					w := &want[ids[word]]
+					w.Records = append(w.Records, uint32(record))
+					if n > 1 {
+						w.Twice, w.Counts = append(w.Twice, uint32(record)), append(w.Counts, byte(n))
+					}
+				}
+				if r.IntN(100) == 0 {
+					take(first)
+					first = record + 1
+				}
+			}
+			take(first)
+			if d := gocmp.Diff(names, v.names); d != "" {
+				t.Errorf("names (-want +got):\n%s", d)
+			}
+			if err := v.finish(); err != nil {
+				t.Fatal(err)
+			}
+			got := []found{}
+			err := v.each(func(f, freqs *roaring.Bitmap, counts []byte) error {
+				got = append(got, found{f.ToArray(), freqs.ToArray(), append([]byte{}, counts...)})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := gocmp.Diff(want, got); d != "" {
+				t.Errorf("records (-want +got):\n%.2000s", d)
+			}
+			sorted, _ := v.sorted()
+			if !slices.IsSorted(sorted) || len(sorted) != len(names) {
+				t.Errorf("the names are not sorted: %q", sorted)
+			}
+			if err := tmp.close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package build
+
+import (
+	"context"
+	"io"
+
+	"herbarium/internal/segment/internal/file"
+)
+
+// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words that occur in
+// many records.
+type OptionalIndexes struct {
+	Bigrams  BigramRules
+	Prefixes PrefixRules
+}
+
+// DefaultIndexes returns the rules of docs/format/segment.md.
+func DefaultIndexes() OptionalIndexes {
+	return OptionalIndexes{
+		Bigrams:  BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
+		Prefixes: PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
+	}
+}
+
+// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. names and ids are the
+// terms in sorted order; found is the number of records by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, found []uint32) error {
+	prefixes, bigrams := b.newPrefixPostings(names, ids, found), b.newBigrams(found)
+	if prefixes == nil && bigrams == nil {
+		return nil
+	}
+	err := b.eachWord(ctx, func(record, word uint32) {
+		prefixes.add(record, word)
+		bigrams.add(record, word)
+	}, func() error {
+		if err := prefixes.next(); err != nil {
+			return err
+		}
+		return bigrams.next()
+	})
+	if err != nil {
+		return err
+	}
+	if err := prefixes.writeTo(ctx, w); err != nil {
+		return err
+	}
+	return bigrams.writeTo(ctx, w)
+}
+
+// eachWord calls f for each entry of the forward index, the term number + 1 or a 0 after a field, and next after each
+// record.
+func (b *wordsBuilder) eachWord(ctx context.Context, f func(record, word uint32), next func() error) error {
+	r, err := b.forward.reader()
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 1<<16)
+	record, word, shift, fields := uint32(0), uint32(0), 0, 0
+	for {
+		n, err := r.Read(buf)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for _, c := range buf[:n] {
+			word |= uint32(c&0x7f) << shift
+			if shift += 7; c >= 0x80 {
+				continue
+			}
+			f(record, word)
+			if word == 0 {
+				if fields++; fields == b.fields {
+					fields = 0
+					record++
+					if err := next(); err != nil {
+						return err
+					}
+				}
+			}
+			word, shift = 0, 0
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package build
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestBigramRules(t *testing.T) {
+	t.Parallel()
+	const records = 100
+	found := []uint32{1, 100, 10, 0, 100, 50}
+	tests := map[string]struct {
+		rules BigramRules
+		want  []commonWord
+	}{
+		"too few records": {BigramRules{MinRecords: 101, Share: 1, MaxPerEight: 8}, nil},
+		"only terms in all records": {
+			BigramRules{MinRecords: 100, Share: 1, MaxPerEight: 8},
+			[]commonWord{{1, 100, 2}, {4, 100, 2}},
+		},
+		"a share": {
+			BigramRules{Share: 10, MaxPerEight: 8},
+			[]commonWord{{1, 100, 4}, {4, 100, 4}, {5, 50, 3}, {2, 10, 2}},
+		},
+		"no more than twelve bigrams": {
+			BigramRules{Share: 10, MaxPerEight: 1},
+			[]commonWord{{1, 100, 3}, {4, 100, 3}, {5, 50, 3}},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := test.rules.common(found, records)
+			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(commonWord{})); d != "" {
+				t.Errorf("- want, + got:\n%s", d)
+			}
+		})
+	}
+}
+
+func TestPrefixRules(t *testing.T) {
+	t.Parallel()
+	words := []string{"a", "oak", "oaken", "oaks", "olive", "rose", "éb", "éc", "ê"}
+	found := []uint32{100, 40, 30, 20, 10, 90, 8, 8, 8}
+	const records = 1600
+	named := func(all []termPrefix) (out []string) {
+		for _, b := range all {
+			first, last := words[b.from], words[b.to-1]
+			out = append(out, fmt.Sprintf("%s %d %d", first[:commonLength(first, last)], b.to-b.from, b.work))
+		}
+		return out
+	}
+	tests := map[string]struct {
+		rules PrefixRules
+		want  []string
+	}{
+		"all":             {PrefixRules{Share: records, Max: 9, Room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
+		"too few records": {PrefixRules{MinRecords: records + 1, Share: records, Max: 9, Room: 1}, nil},
+		"a share":         {PrefixRules{Share: 17, Max: 9, Room: 1}, []string{"o 4 100"}},
+		"no more than":    {PrefixRules{Share: records, Max: 2, Room: 1}, []string{"o 4 100", "oak 3 90"}},
+		"little room":     {PrefixRules{Share: records, Max: 9, Room: 2}, []string{"o 4 100"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(test.want, named(test.rules.choose(words, found, records))); d != "" {
+				t.Errorf("- want, + got:\n%s", d)
+			}
+		})
+	}
+	if got := (PrefixRules{Share: records, Max: 9, Room: 1}).choose(
+		[]string{"oak", "oaks"}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
+		t.Errorf("a word that is kept as bits: %v", got)
+	}
+}

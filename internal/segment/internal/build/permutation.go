@@ -1,0 +1,31 @@
+package build
+
+import "encoding/binary"
+
+// invert returns the inverse of a permutation of the numbers below n, encoded as u32: number i is at the index given by
+// the i-th number. It writes blocks that fit the memory and reads all numbers once per block.
+func (w *tempDir) invert(from *spillFile, n, memory int) (*spillFile, error) {
+	const maxBlocks = 64
+	block := max(memory/4, n/maxBlocks+1)
+	out, inverse := w.newSpillFile(), make([]byte, 4*min(block, n))
+	for first := 0; first < n; first += block {
+		in, err := from.reader()
+		if err != nil {
+			return nil, err
+		}
+		inverse = inverse[:4*min(block, n-first)]
+		for i := range n {
+			number, err := in.u32()
+			if err != nil {
+				return nil, err
+			}
+			if at := 4 * (int(number) - first); at >= 0 && at < len(inverse) {
+				binary.LittleEndian.PutUint32(inverse[at:], uint32(i))
+			}
+		}
+		if _, err := out.Write(inverse); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,171 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/file"
+)
+
+// PrefixRules determines which prefixes get postings.
+type PrefixRules struct {
+	MinRecords int // minimum number of records of a file: with fewer, computing the union is fast
+	Share      int // a prefix qualifies if its union costs at least as much as scanning one in so many of all records
+	Max        int // maximum number of prefixes
+	Room       int // maximum expected size of their postings: one in so many bytes of the postings of terms
+}
+
+// termPrefix is a prefix shared by exactly the terms in a range.
+type termPrefix struct {
+	from, to int    // range of the sorted terms
+	work     uint64 // cost of computing the union
+}
+
+// choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
+// start of their range; of two with the same start, the longer range is first. found is the number of records of each
+// sorted term.
+func (r PrefixRules) choose(words []string, found []uint32, records int) []termPrefix {
+	if records < r.MinRecords {
+		return nil
+	}
+	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
+	room, work := uint64(0), make([]uint32, len(found))
+	for i, n := range found {
+		room += size(uint64(n))
+		if work[i] = n; int(n) > records/(bitmap.ContainerMembers/bitmap.MaxArrayMembers) {
+			work[i] = uint32(records / 128) // stored as bits, which costs at most an eighth of the longest array
+		}
+	}
+	room /= uint64(r.Room)
+	all := prefixesOf(words, work)
+	slices.SortFunc(all, func(a, b termPrefix) int {
+		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
+	n := 0
+	for n < min(len(all), r.Max) && all[n].work*uint64(r.Share) >= uint64(records) && size(all[n].work) <= room {
+		room -= size(all[n].work)
+		n++
+	}
+	all = all[:n]
+	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	return all
+}
+
+// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term. Of several
+// prefixes of the same terms it returns one.
+func prefixesOf(words []string, work []uint32) (all []termPrefix) {
+	type open struct {
+		length int // of the shared prefix
+		from   int
+		before uint64 // cost of the preceding terms
+	}
+	var stack []open
+	sum := uint64(0)
+	for i := range len(words) + 1 {
+		common, at := 0, open{from: i - 1}
+		if i > 0 {
+			at.before = sum
+			sum += uint64(work[i-1])
+			if i < len(words) {
+				common = commonLength(words[i-1], words[i])
+			}
+		}
+		for len(stack) > 0 && stack[len(stack)-1].length > common {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			all = append(all, termPrefix{top.from, i, sum - top.before})
+			at.from, at.before = top.from, top.before
+		}
+		if common > 0 && (len(stack) == 0 || stack[len(stack)-1].length < common) {
+			at.length = common
+			stack = append(stack, at)
+		}
+	}
+	return all
+}
+
+// commonLength returns the number of bytes in the common prefix of two words, up to a character boundary.
+func commonLength(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
+		n--
+	}
+	return n
+}
+
+// prefixPostingsBuilder collects the postings of term prefixes. It is nil if there are none.
+type prefixPostingsBuilder struct {
+	ranges []byte
+	inner  []uint32 // by term, the innermost prefix from 1, or 0
+	outer  []uint32 // by prefix, the enclosing one
+	table  *inverted
+}
+
+// newPrefixPostings returns a builder for the terms, given as names and ids in sorted order. found is the number of
+// records by term number.
+func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []uint32) *prefixPostingsBuilder {
+	sorted := make([]uint32, len(names))
+	for i := range sorted {
+		sorted[i] = found[ids.At(i)]
+	}
+	all := b.optional.Prefixes.choose(names, sorted, int(b.records))
+	if len(all) == 0 {
+		return nil
+	}
+	bb := &prefixPostingsBuilder{
+		inner: make([]uint32, len(names)),
+		outer: make([]uint32, len(all)),
+		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
+	}
+	bb.table.numbers = len(all)
+	for i, a := range all {
+		bb.outer[i] = bb.inner[ids.At(a.from)]
+		for rank := a.from; rank < a.to; rank++ {
+			bb.inner[ids.At(rank)] = uint32(i + 1)
+		}
+		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.from))
+		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.to))
+	}
+	return bb
+}
+
+// add adds a word of the forward index.
+func (b *prefixPostingsBuilder) add(record, word uint32) {
+	if b == nil || word == 0 {
+		return
+	}
+	for i := b.inner[word-1]; i > 0; i = b.outer[i-1] {
+		b.table.add(i-1, record)
+	}
+}
+
+// next ends a record.
+func (b *prefixPostingsBuilder) next() error {
+	if b == nil {
+		return nil
+	}
+	return b.table.spillIfFull()
+}
+
+// writeTo writes the sections.
+func (b *prefixPostingsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
+	if b == nil {
+		return nil
+	}
+	postings, err := b.table.postings(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Section(file.TagPrefixRanges, file.NoField, bytes.NewReader(b.ranges)); err != nil {
+		return err
+	}
+	return postings.writeTo(w, file.TagPrefixDocs, file.TagPrefixFreqs)
+}

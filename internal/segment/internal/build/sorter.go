@@ -1,0 +1,284 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"io"
+	"slices"
+)
+
+// sorter sorts the records of a field by key, ties by number. Data that exceeds the memory is sorted in runs, which are
+// written to spill files and merged. No key may be a prefix of another (see text.AppendSortKey).
+type sorter struct {
+	tmp  *tempDir
+	buf  *sortBuffer
+	key  func(dst, value []byte) ([]byte, error) // appends the sort key of a value
+	seed maphash.Seed
+	seen map[string]uint32 // offsets of the keys of some values in buf, because many fields have few values
+	next []byte            // buffer for a key
+	runs []*spillFile
+}
+
+// sortBuffer is the memory of a sorter. It is allocated once and reused for all fields.
+type sortBuffer struct {
+	memory int    // maximum size
+	limit  int    // maximum size of the keys; a single one may be longer
+	keys   []byte // for each record: hash of its value, size of its key, key
+	items  []item
+}
+
+const keyHead = 8 + 4
+
+// item is a record to be sorted.
+type item struct {
+	window uint64 // the bytes of the key that are being compared, in big-endian order
+	at     uint32 // offset of the key
+	record uint32
+}
+
+const itemSize = 16
+
+// newSortBuffer allocates a buffer, limited to what the given number of records and bytes of keys need.
+func newSortBuffer(memory, records int, keys int64) *sortBuffer {
+	items := min(max(memory/3/itemSize, 1), records)
+	limit := int(min(int64(memory/3*2), keys+keyHead*int64(records)))
+	return &sortBuffer{
+		memory: memory,
+		limit:  limit,
+		keys:   make([]byte, 0, limit),
+		items:  make([]item, 0, items),
+	}
+}
+
+func (b *sortBuffer) head(i item) []byte { return b.keys[i.at : i.at+keyHead] }
+
+func (b *sortBuffer) key(i item) []byte {
+	size := binary.LittleEndian.Uint32(b.keys[i.at+8:])
+	return b.keys[i.at+keyHead:][:size]
+}
+
+// newSorter returns a sorter of values by the keys that key appends.
+func newSorter(tmp *tempDir, buf *sortBuffer, key func(dst, value []byte) ([]byte, error)) *sorter {
+	return &sorter{tmp: tmp, buf: buf, key: key, seed: maphash.MakeSeed(), seen: map[string]uint32{}}
+}
+
+// add adds a record. Records must be added in order.
+func (s *sorter) add(value []byte, record uint32) (err error) {
+	const maxSeen, maxSeenLength = 1024, 64
+	b := s.buf
+	if len(b.items) == cap(b.items) {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	at, ok := s.seen[string(value)]
+	if !ok {
+		if s.next, err = s.key(s.next[:0], value); err != nil {
+			return err
+		}
+		if len(b.keys)+keyHead+len(s.next) > b.limit && len(b.items) > 0 {
+			if err := s.spill(); err != nil {
+				return err
+			}
+		}
+		at = uint32(len(b.keys))
+		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
+		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
+		b.keys = append(b.keys, s.next...)
+		if len(s.seen) < maxSeen && len(value) <= maxSeenLength {
+			s.seen[string(value)] = at
+		}
+	}
+	b.items = append(b.items, item{at: at, record: record})
+	return nil
+}
+
+// keyWindow returns eight bytes of a key as a number in big-endian order, padded with zeros.
+func keyWindow(key []byte, from int) uint64 {
+	if len(key) >= from+8 {
+		return binary.BigEndian.Uint64(key[from:])
+	}
+	var b [8]byte
+	copy(b[:], key[min(from, len(key)):])
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// sort sorts the items by key, ties by record. Most comparisons read only the eight bytes after the common prefix of all
+// keys.
+func (b *sortBuffer) sort() {
+	from := b.commonLength()
+	for i := range b.items {
+		b.items[i].window = keyWindow(b.key(b.items[i]), from)
+	}
+	slices.SortFunc(b.items, func(x, y item) int {
+		switch {
+		case x.window != y.window:
+			return cmp.Compare(x.window, y.window)
+		case x.at == y.at:
+			return cmp.Compare(x.record, y.record)
+		default:
+			return cmp.Or(bytes.Compare(b.key(x)[from:], b.key(y)[from:]), cmp.Compare(x.record, y.record))
+		}
+	})
+}
+
+// commonLength returns the length of the common prefix of all keys.
+func (b *sortBuffer) commonLength() int {
+	if len(b.items) == 0 {
+		return 0
+	}
+	first := b.key(b.items[0])
+	n := len(first)
+	for _, i := range b.items[1:] {
+		n = commonPrefix(first[:n], b.key(i))
+	}
+	return n
+}
+
+// commonPrefix returns the length of the common prefix of a and b.
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// spill writes the buffer to a spill file.
+func (s *sorter) spill() error {
+	b := s.buf
+	b.sort()
+	out := s.tmp.newSpillFile()
+	s.runs = append(s.runs, out)
+	var record [4]byte
+	for _, i := range b.items {
+		binary.LittleEndian.PutUint32(record[:], i.record)
+		if _, err := out.Write(record[:]); err != nil {
+			return err
+		}
+		if _, err := out.Write(b.head(i)); err != nil {
+			return err
+		}
+		if _, err := out.Write(b.key(i)); err != nil {
+			return err
+		}
+	}
+	b.reset()
+	clear(s.seen)
+	return nil
+}
+
+// reset empties the buffer. It replaces one that had to grow for a long key.
+func (b *sortBuffer) reset() {
+	b.keys, b.items = b.keys[:0], b.items[:0]
+	if cap(b.keys) > 2*b.limit {
+		b.keys = make([]byte, 0, b.limit)
+	}
+}
+
+// each calls f for every record in order. The key is only valid until f returns.
+func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
+	b := s.buf
+	if len(s.runs) == 0 {
+		b.sort()
+		for _, i := range b.items {
+			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.head(i))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(b.items) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	var m merge
+	for _, run := range s.runs {
+		r, err := run.reader()
+		if err != nil {
+			return err
+		}
+		c := &sortedRun{r: r}
+		if err := c.next(); err != nil {
+			return err
+		}
+		m = append(m, c)
+	}
+	for i := len(m) - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	for len(m) > 0 {
+		top := m[0]
+		if err := f(top.key, top.record, top.hash); err != nil {
+			return err
+		}
+		switch err := top.next(); {
+		case err == io.EOF:
+			m[0] = m[len(m)-1]
+			m = m[:len(m)-1]
+		case err != nil:
+			return err
+		}
+		m.sink(0)
+	}
+	return nil
+}
+
+func (s *sorter) close() error {
+	s.buf.reset()
+	var errs []error
+	for _, r := range s.runs {
+		errs = append(errs, r.remove())
+	}
+	return errors.Join(errs...)
+}
+
+// sortedRun reads a spill file of sorted records.
+type sortedRun struct {
+	r      *spillReader
+	key    []byte
+	record uint32
+	hash   uint64
+}
+
+// next reads the next record. Its key is only valid until the next call.
+func (c *sortedRun) next() error {
+	head, err := c.r.next(4 + keyHead)
+	if err != nil {
+		return err
+	}
+	c.record, c.hash = binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint64(head[4:])
+	c.key, err = c.r.next(int(binary.LittleEndian.Uint32(head[12:])))
+	return err
+}
+
+func (c *sortedRun) less(d *sortedRun) bool {
+	order := bytes.Compare(c.key, d.key)
+	return order < 0 || order == 0 && c.record < d.record
+}
+
+// merge is a heap of runs, ordered by their first records.
+type merge []*sortedRun
+
+// sink restores the heap order after run i has advanced.
+func (m merge) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(m); child++ {
+			if m[child].less(m[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m[i], m[least] = m[least], m[i]
+		i = least
+	}
+}

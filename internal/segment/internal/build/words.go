@@ -1,0 +1,142 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"herbarium/internal/segment/internal/file"
+)
+
+// wordsBuilder builds the full-text index of a segment.
+type wordsBuilder struct {
+	tmp      *tempDir
+	memory   int // bytes for sorting
+	fields   int // number of searchable fields
+	terms    *inverted
+	forward  *spillFile
+	starts   *spillFile
+	lengths  *spillFile
+	at       uint64
+	total    int
+	records  uint32
+	optional OptionalIndexes
+
+	// Buffers of a batch.
+	words, begin, count []byte
+}
+
+func newWordsBuilder(tmp *tempDir, fields, memory int, optional OptionalIndexes) *wordsBuilder {
+	return &wordsBuilder{
+		tmp:      tmp,
+		memory:   memory,
+		fields:   fields,
+		terms:    newInverted(tmp, memory),
+		forward:  tmp.newSpillFile(),
+		starts:   tmp.newSpillFile(),
+		lengths:  tmp.newSpillFile(),
+		optional: optional,
+	}
+}
+
+// add adds the words of the next records: one part for each searchable field of each record.
+func (b *wordsBuilder) add(words *tokens, records int) error {
+	words.assignIDs(&b.terms.dictionary)
+	b.words, b.begin, b.count = b.words[:0], b.begin[:0], b.count[:0]
+	for range records {
+		b.begin = binary.LittleEndian.AppendUint64(b.begin, b.at+uint64(len(b.words)))
+		count := 0
+		for range b.fields {
+			ids := words.next()
+			for _, id := range ids {
+				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
+				b.terms.add(id, b.records)
+			}
+			b.words = append(b.words, 0)
+			count += len(ids)
+		}
+		b.count = binary.LittleEndian.AppendUint32(b.count, uint32(count))
+		b.total += count
+		b.records++
+		if err := b.terms.spillIfFull(); err != nil {
+			return err
+		}
+	}
+	b.at += uint64(len(b.words))
+	if _, err := b.starts.Write(b.begin); err != nil {
+		return err
+	}
+	if _, err := b.lengths.Write(b.count); err != nil {
+		return err
+	}
+	_, err := b.forward.Write(b.words)
+	return err
+}
+
+// writeTo writes the sections.
+func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
+	postings, err := b.terms.postings(ctx)
+	if err != nil {
+		return err
+	}
+	names, ids := b.terms.sorted()
+	if err := w.Section(file.TagTerms, file.NoField, bytes.NewReader(file.EncodeStrings(names))); err != nil {
+		return err
+	}
+	if err := w.Section(file.TagIDs, file.NoField, bytes.NewReader(ids)); err != nil {
+		return err
+	}
+	if err := postings.writeTo(w, file.TagDocs, file.TagFreqs); err != nil {
+		return err
+	}
+	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
+		return err
+	}
+	end := binary.LittleEndian.AppendUint64(nil, b.at)
+	if err := w.Section(file.TagFStarts, file.NoField, b.starts, bytes.NewReader(end)); err != nil {
+		return err
+	}
+	if err := w.Section(file.TagLengths, file.NoField, b.lengths); err != nil {
+		return err
+	}
+	if b.records >= LengthOrderMin {
+		if err := b.writeLengthOrder(ctx, w); err != nil {
+			return err
+		}
+	}
+	return b.writeOptionalIndexes(ctx, w, names, ids, postings.sizes)
+}
+
+// LengthOrderMin is the minimum number of records of a file with a length order: with fewer, examining all matches is
+// fast.
+const LengthOrderMin = 1 << 12
+
+// writeLengthOrder writes the records in the order of their lengths.
+func (b *wordsBuilder) writeLengthOrder(ctx context.Context, w *file.Writer) (err error) {
+	lengths, err := b.lengths.reader()
+	if err != nil {
+		return err
+	}
+	s := newSorter(b.tmp, newSortBuffer(b.memory/8, int(b.records), 4*int64(b.records)), func(dst, length []byte) ([]byte, error) {
+		return binary.BigEndian.AppendUint32(dst, binary.LittleEndian.Uint32(length)), nil
+	})
+	defer func() { err = errors.Join(err, s.close()) }()
+	for record := range b.records {
+		length, err := lengths.next(4)
+		if err != nil {
+			return err
+		}
+		if err := s.add(length, record); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	sorted := b.tmp.newSpillFile()
+	if err := s.each(func(_ []byte, record uint32, _ uint64) error { return sorted.writeU32(record) }); err != nil {
+		return err
+	}
+	return errors.Join(w.Section(file.TagLengthOrder, file.NoField, sorted), sorted.remove())
+}

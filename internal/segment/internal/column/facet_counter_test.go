@@ -1,0 +1,174 @@
+package column_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/build"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// openColumns builds a file and opens its columns.
+func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Record, n int) ([]column.Column, *bitmap.Pool) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x")
+	records := func(yield func(herb.Record, error) bool) {
+		for i := range n {
+			if !yield(record(i), nil) {
+				return
+			}
+		}
+	}
+	if _, err := build.Create(t.Context(), path, fields, records, build.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := file.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	all, err := column.OpenRecords(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, columns := &bitmap.Pool{Records: n}, make([]column.Column, len(fields))
+	for i := range columns {
+		if columns[i], err = column.Open(f, all, pool, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return columns, pool
+}
+
+// facetColumns returns columns that cover every facet counter: few values with stored sets, some of them run containers,
+// many values, unique values, empty ones, and lists.
+func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
+	t.Helper()
+	fields := []herb.Field{
+		{Name: "few", Type: herb.TypeText}, {Name: "halves", Type: herb.TypeText}, {Name: "many", Type: herb.TypeNumber},
+		{Name: "unique", Type: herb.TypeNumber}, {Name: "list", Type: herb.TypeList},
+	}
+	g := rand.New(rand.NewPCG(1, 2))
+	return openColumns(t, fields, func(i int) herb.Record {
+		var list []string
+		for range g.IntN(4) {
+			list = append(list, "e"+strconv.Itoa(g.IntN(40)*g.IntN(40)))
+		}
+		return herb.Record{
+			strings.Repeat("x", g.IntN(5)), "h" + strconv.Itoa(2*i/n), strconv.Itoa(g.IntN(300) * g.IntN(300)), strconv.Itoa(i * 7919 % n),
+			strings.Join(list, ","),
+		}
+	}, n)
+}
+
+// TestFacetCounters checks that all counters agree.
+func TestFacetCounters(t *testing.T) {
+	t.Parallel()
+	const n = 70_001
+	columns, pool := facetColumns(t, n)
+	g := rand.New(rand.NewPCG(3, 4))
+	var sets []*roaring.Bitmap
+	for _, size := range []int{1, 2, 100, 5_000, 60_000} {
+		set := roaring.New()
+		for range size {
+			set.Add(uint32(g.IntN(n)))
+		}
+		sets = append(sets, set)
+	}
+	ranges := roaring.New()
+	ranges.AddRange(1000, 1064)
+	ranges.AddRange(30_000, 66_000)
+	for i, set := range append(sets, ranges) {
+		for k := range columns {
+			m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
+			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], m, set) })
+			m.Release()
+		}
+	}
+	if columns[0].LongRuns() == 0 || columns[3].LongRuns() != 0 {
+		t.Error("the fields do not have the intended sets")
+	}
+}
+
+func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, set *roaring.Bitmap) {
+	t.Helper()
+	want := column.Counted{Runs: map[int]int{}, First: -1}
+	for run := range c.Distinct() + 1 {
+		from, to := c.Run(run)
+		for p := from; p < to; p++ {
+			switch {
+			case !set.Contains(c.RecordAt(p)):
+			case run == c.Distinct():
+				want.Empty++
+			default:
+				want.Runs[run]++
+				want.Last = run
+				if want.First < 0 {
+					want.First = run
+				}
+			}
+		}
+	}
+	want.First = max(want.First, 0)
+	for _, name := range column.Counters() {
+		got := c.CountRuns(name, m)
+		if !maps.Equal(want.Runs, got.Runs) { // a detailed diff would take long
+			t.Errorf("%s: %d runs, want %d, or wrong counts", name, len(got.Runs), len(want.Runs))
+		}
+		if got.Empty != want.Empty || got.First != want.First || got.Last != want.Last {
+			t.Errorf("%s: %d without a value and runs %d to %d; want %d, %d to %d",
+				name, got.Empty, got.First, got.Last, want.Empty, want.First, want.Last)
+		}
+	}
+	if c.Field.Type != herb.TypeList {
+		return
+	}
+	if got := c.CountEmpty(m); got != want.Empty {
+		t.Errorf("%d without a value; want %d", got, want.Empty)
+	}
+	values, counts, distinct := c.TopElements(m, 7, true)
+	setValues, setCounts, setDistinct := c.TopElements(m, 7, false)
+	if distinct != setDistinct || !slices.Equal(values, setValues) || !slices.Equal(counts, setCounts) {
+		t.Errorf("by record: %d elements, %v, %v; by postings: %d, %v, %v", distinct, values, counts, setDistinct, setValues, setCounts)
+	}
+}
+
+// TestFacetCounter_choice checks that each counter is selected for some field.
+func TestFacetCounter_choice(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	columns, pool := facetColumns(t, n)
+	for _, tt := range []struct {
+		field, n int
+		want     string
+	}{
+		{0, 10_000, "sets"}, {3, 10_000, "marks"}, {3, 10, "marks"}, {3, n, "all"},
+	} {
+		set := roaring.New()
+		set.AddRange(0, uint64(tt.n))
+		m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
+		if got := columns[tt.field].ChosenCounter(m); got != tt.want {
+			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, tt.want)
+		}
+		if got := columns[tt.field].CountRuns("chosen", m); tt.want == "all" && len(got.Runs) != n {
+			t.Errorf("%d runs; want %d", len(got.Runs), n)
+		}
+		m.Release()
+	}
+}

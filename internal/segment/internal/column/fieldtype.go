@@ -1,0 +1,80 @@
+package column
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// This file contains everything that depends on the type of a field: sort keys, whether equal keys mean equal values,
+// and prefixes. A new type changes this file and packages text and query.
+
+// AppendSortKey appends the sort key of a value that is not missing, by which the rows of a field are sorted. No key is a
+// prefix of another.
+func AppendSortKey(dst []byte, f *herb.Field, value []byte) ([]byte, error) {
+	canonical, status := value, text.Valid
+	if f.Type.IsScalar() {
+		var buf [64]byte
+		canonical, status = text.AppendCanonical(buf[:0], f, value)
+	}
+	key, ok := text.AppendSortKey(dst, f.Type, canonical)
+	if status != text.Valid || !ok {
+		return nil, herb.Invalidf("field %q has the value %q, which is not a %s", f.Name, value, f.Type)
+	}
+	return key, nil
+}
+
+// sortKey returns the sort key of a valid value.
+func sortKey(f *herb.Field, value string) string {
+	key, _ := text.FieldKey(f, value)
+	return key
+}
+
+// borderKey returns the sort key of a border of a histogram.
+func borderKey(f *herb.Field, border string) string {
+	canonical, _ := text.Operand(f, border)
+	key, _ := text.Key(f.Type, canonical)
+	return key
+}
+
+// appendElementKey appends the sort key of an element of a list.
+func appendElementKey(dst, element []byte) []byte {
+	key, _ := text.AppendSortKey(dst, herb.TypeText, element)
+	return key
+}
+
+// EqualByKey reports whether values with the same sort key are equal to filters, however they are written: 1 and 1.0 are
+// the same number. Otherwise a run of such values is non-uniform.
+func EqualByKey(t herb.Type) bool { return t.IsScalar() }
+
+// AppendIdentity appends bytes that are equal for equal values, given as written in JSON.
+func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
+	if EqualByKey(f.Type) {
+		if key, status := text.FieldKey(f, unescape(raw)); status == text.Valid {
+			return append(dst, key...)
+		}
+	}
+	return append(dst, raw...)
+}
+
+// countsAsWritten reports whether facets count values with the same sort key separately if they are written differently.
+func countsAsWritten(t herb.Type) bool { return t == herb.TypeText }
+
+// prefixKeys returns a range of sort keys that contains those of all values with a prefix; ok is false if all keys do.
+//
+// The key of a date or datetime is its canonical form. For text it uses only the leading ASCII characters without the last one, whose weight could depend on the character
+// after it.
+func prefixKeys(t herb.Type, prefix string) (from, to string, ok bool) {
+	ascii := 0
+	for ascii < len(prefix) && prefix[ascii] < 0x80 {
+		ascii++
+	}
+	switch {
+	case t.IsScalar():
+		return prefix, prefix + "\xff", true
+	case ascii < 2:
+		return "", "", false
+	default:
+		letters := text.PrimaryKey(prefix[:ascii-1])
+		return letters, letters + "\xff\xff", true
+	}
+}

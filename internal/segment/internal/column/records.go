@@ -1,0 +1,83 @@
+package column
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Records contains the JSON of every record.
+type Records struct {
+	Data   []byte    // of all records
+	Starts file.U64s // start of each record in Data, and end of the last
+	labels []int     // lengths of the field names as encoded in a record, including quotes and colon
+}
+
+// OpenRecords returns the records of a file.
+func OpenRecords(f *file.File) (*Records, error) {
+	r := &Records{Data: f.Section(file.TagRecords, file.NoField), Starts: f.Section(file.TagStarts, file.NoField)}
+	if r.Len() != f.Meta.Records {
+		return nil, fmt.Errorf("%w: %d records start, of %d", guard.ErrCorrupt, r.Len(), f.Meta.Records)
+	}
+	for _, field := range f.Meta.Fields {
+		r.labels = append(r.labels, len(herb.AppendJSONString(nil, field.Name))+1)
+	}
+	return r, nil
+}
+
+// Len returns the number of records.
+func (r *Records) Len() int { return r.Starts.Len() - 1 }
+
+// JSON returns the JSON of a record.
+func (r *Records) JSON(n uint32) []byte { return r.Data[r.Starts.At(int(n)):r.Starts.At(int(n)+1)] }
+
+// Value returns the value of a field of a record.
+func (r *Records) Value(n uint32, field int) string { return unescape(r.Raw(r.JSON(n), field)) }
+
+// Raw returns the value of a field within the JSON of a record, without its quotes and still escaped.
+func (r *Records) Raw(record []byte, field int) []byte {
+	at := 1 // after the brace
+	for i := 0; ; i++ {
+		at += r.labels[i] + 1 // after the opening quote of the value
+		end := at + closingQuote(record[at:])
+		if i == field {
+			return record[at:end]
+		}
+		at = end + 2 // after the closing quote and the comma
+	}
+}
+
+// closingQuote returns the index of the quote that ends a JSON string.
+func closingQuote(b []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '"')
+		if i < 0 {
+			guard.Corrupt("a value has no end")
+		}
+		i += at
+		escapes := 0
+		for i-escapes > 0 && b[i-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
+		}
+		at = i + 1
+	}
+}
+
+// unescape decodes a JSON string without its quotes.
+func unescape(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	var s string
+	if err := json.Unmarshal(fmt.Appendf(nil, `"%s"`, raw), &s); err != nil {
+		guard.Corrupt("a value: %v", err)
+	}
+	return s
+}

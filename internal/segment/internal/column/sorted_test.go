@@ -1,0 +1,64 @@
+package column_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// TestPage compares pages of results that are evenly distributed in the sorted rows, at one end, clustered and
+// sparse with a full scan.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	g := rand.New(rand.NewPCG(3, 3))
+	fields := []herb.Field{{Name: "v", Type: herb.TypeNumber, Sortable: true, Filterable: true}}
+	columns, _ := openColumns(t, fields, func(int) herb.Record {
+		v := ""
+		if g.IntN(10) > 0 {
+			v = strconv.Itoa(g.IntN(3000) * g.IntN(2)) // half of them in one long run
+		}
+		return herb.Record{v}
+	}, n)
+	c := &columns[0]
+	for name, in := range map[string]func(rank int) bool{
+		"evenly":       func(int) bool { return g.IntN(3) == 0 },
+		"rarely":       func(int) bool { return g.IntN(100) == 0 },
+		"very rarely":  func(int) bool { return g.IntN(400) == 0 },
+		"first":        func(p int) bool { return p < n/20 },
+		"last":         func(p int) bool { return p >= n-n/20 },
+		"clustered":    func(p int) bool { return p/500%5 == 3 },
+		"far apart":    func(p int) bool { return p%(n/16) == 0 || p > n-n/10 },
+		"near the end": func(p int) bool { return p > n/10*7 && p < n/10*8 || p == 5 },
+	} {
+		set := roaring.New()
+		for p := range n {
+			if in(p) {
+				set.Add(c.RecordAt(p))
+			}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, desc := range []bool{false, true} {
+				want := c.Walk(guard.NewSteps(t.Context()), set, desc)(make([]uint32, 0, n))
+				total := len(want)
+				if total != int(set.GetCardinality()) {
+					t.Fatalf("a walk finds %d of %d", total, set.GetCardinality())
+				}
+				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
+					to := min(from+25, total)
+					got := c.Page(guard.NewSteps(t.Context()), set, from, to, desc)
+					if !slices.Equal(got, want[from:to]) {
+						t.Errorf("%s: desc %v, from %d of %d: %v; want %v", name, desc, from, total, got, want[from:to])
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"slices"
+	"syscall"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
+)
+
+// dropStep is the number of bytes after which pages that were read sequentially are released, because a file may be
+// larger than memory.
+const dropStep = 16 << 20
+
+// File is a mapped segment with a valid frame.
+type File struct {
+	Data     []byte
+	Sections []Section
+	Meta     Meta
+	contents map[sectionName][]byte
+}
+
+// sectionName identifies a section.
+type sectionName struct {
+	tag   Tag
+	field uint32
+}
+
+// Open maps a file and validates its frame, in time independent of its size. It fails with herb.CodeUnavailable if the
+// process or the machine is out of file descriptors, memory or maps; a retry may succeed.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openError(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() == 0 {
+		return nil, fmt.Errorf("%w: it is empty", ErrTruncated)
+	}
+	data, err := mapFile(f, int(info.Size()))
+	if err != nil {
+		return nil, openError(fmt.Errorf("cannot map: %w", err))
+	}
+	file := &File{Data: data}
+	if err := file.Guard(file.readFrame); err != nil {
+		_ = file.Close() // return the first error
+		return nil, err
+	}
+	return file, nil
+}
+
+// openError assigns herb.CodeUnavailable to a failure to open or map a file whose cause may be temporary.
+func openError(err error) error {
+	for _, temporary := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
+		if errors.Is(err, temporary) {
+			return herb.Wrap(herb.CodeUnavailable, err, "a dataset cannot be opened at the moment")
+		}
+	}
+	return err
+}
+
+// readFrame reads the table of contents and the META section.
+func (f *File) readFrame() (err error) {
+	if f.Sections, err = ReadTable(f.Data); err != nil {
+		return err
+	}
+	f.contents = make(map[sectionName][]byte, len(f.Sections))
+	for _, s := range f.Sections {
+		name := sectionName{s.Tag, s.Field}
+		if f.contents[name] != nil {
+			return fmt.Errorf("%w: duplicate section %s", guard.ErrCorrupt, s.Tag)
+		}
+		f.contents[name] = f.Data[s.Offset : s.Offset+s.Length]
+	}
+	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Tag == TagMeta && s.Field == NoField })
+	if i < 0 {
+		return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, TagMeta)
+	}
+	content := f.Section(TagMeta, NoField)
+	if crc32.Checksum(content, castagnoli()) != f.Sections[i].CRC {
+		return fmt.Errorf("%w: section %s", guard.ErrCorrupt, TagMeta)
+	}
+	if err := json.Unmarshal(content, &f.Meta); err != nil {
+		return fmt.Errorf("%w: description: %w", guard.ErrCorrupt, err)
+	}
+	if err := f.Meta.checkRules(text.Rules()); err != nil {
+		return err
+	}
+	if n := f.Meta.Records; n < 0 || n > MaxRecords {
+		return fmt.Errorf("%w: %d records", guard.ErrCorrupt, n)
+	}
+	return nil
+}
+
+// Section returns the content of a section, or nil if there is none.
+func (f *File) Section(t Tag, field uint32) []byte { return f.contents[sectionName{t, field}] }
+
+// Guard calls read and converts faults of the map and failed format checks to errors; see guard.Run.
+func (f *File) Guard(read func() error) error { return guard.Run(f.Data, read) }
+
+// Close unmaps the file.
+func (f *File) Close() error { return unmapFile(f.Data) }
+
+// Verify reads the whole file and verifies its checksums.
+func (f *File) Verify() error {
+	return f.Guard(func() error {
+		end, dropped := uint64(HeaderSize), uint64(0)
+		for _, s := range f.Sections {
+			if !zero(f.Data[end:s.Offset]) {
+				return fmt.Errorf("%w: before section %s", guard.ErrCorrupt, s.Tag)
+			}
+			if f.checksum(s) != s.CRC {
+				return fmt.Errorf("%w: section %s", guard.ErrCorrupt, s.Tag)
+			}
+			// Sections may be smaller than a memory page.
+			if end = s.Offset + s.Length; end-dropped >= dropStep {
+				DropPages(f.Data[dropped:end])
+				dropped = end
+			}
+		}
+		if table := len(f.Data) - FooterSize - EntrySize*len(f.Sections); !zero(f.Data[end:table]) {
+			return fmt.Errorf("%w: before the table of contents", guard.ErrCorrupt)
+		}
+		return nil
+	})
+}
+
+// checksum returns the checksum of a section.
+func (f *File) checksum(s Section) (sum uint32) {
+	for part := range slices.Chunk(f.Data[s.Offset:s.Offset+s.Length], dropStep) {
+		sum = crc32.Update(sum, castagnoli(), part)
+		DropPages(part)
+	}
+	return sum
+}
+
+// zero reports whether all bytes are zero.
+func zero(b []byte) bool { return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 }) }

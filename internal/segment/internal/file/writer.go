@@ -1,0 +1,110 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/text"
+)
+
+// Writer writes the frame of a segment and its sections in sequence.
+type Writer struct {
+	f        filesystem.File
+	w        *bufio.Writer
+	at       uint64
+	crc      uint32
+	sections []Section
+}
+
+// NewWriter creates a file, which must not exist.
+func NewWriter(fs filesystem.FS, path string) (*Writer, error) {
+	f, err := fs.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{f: f, w: bufio.NewWriterSize(f, 1<<20)}
+	if _, err := w.Write(appendHeader(nil)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return w, nil
+}
+
+// Write appends to the current section.
+func (w *Writer) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	w.at += uint64(n)
+	w.crc = crc32.Update(w.crc, castagnoli(), p[:n])
+	return n, err
+}
+
+// Begin starts a section.
+func (w *Writer) Begin(t Tag, field uint32) error {
+	if _, err := w.Write(make([]byte, -w.at&(Alignment-1))); err != nil {
+		return err
+	}
+	w.crc = 0
+	w.sections = append(w.sections, Section{Tag: t, Field: field, Offset: w.at})
+	return nil
+}
+
+// End ends the current section.
+func (w *Writer) End() {
+	s := &w.sections[len(w.sections)-1]
+	s.Length, s.CRC = w.at-s.Offset, w.crc
+}
+
+// Section writes a complete section, which consists of the given parts.
+func (w *Writer) Section(t Tag, field uint32, parts ...io.WriterTo) error {
+	if err := w.Begin(t, field); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if _, err := p.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	w.End()
+	return nil
+}
+
+// Finish writes the META section, table of contents and footer, and syncs the file.
+func (w *Writer) Finish(m Meta) error {
+	m.Rules = storedRules(text.Rules())
+	return w.finish(m)
+}
+
+func (w *Writer) finish(m Meta) error {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if err := w.Section(TagMeta, NoField, bytes.NewReader(b)); err != nil {
+		return err
+	}
+	if _, err := w.Write(make([]byte, -w.at&(Alignment-1))); err != nil {
+		return err
+	}
+	offset := w.at
+	var toc []byte
+	for _, s := range w.sections {
+		toc = appendEntry(toc, s)
+	}
+	if _, err := w.Write(appendFooter(toc, toc, offset)); err != nil {
+		return err
+	}
+	return errors.Join(w.w.Flush(), w.f.Sync(), w.f.Close())
+}
+
+// Close closes the file, unless Finish did so.
+func (w *Writer) Close() error {
+	if err := w.f.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}

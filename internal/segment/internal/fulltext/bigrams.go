@@ -1,0 +1,48 @@
+package fulltext
+
+import (
+	"fmt"
+
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// bigrams contains the postings of pairs of adjacent frequent terms. Without them, a phrase would be searched for in
+// every record with both terms. Small files have none.
+type bigrams struct {
+	postingsTable
+	common file.U32s // by frequent term, most frequent first: its number, and the number of its first bigram
+}
+
+func openBigrams(f *file.File) (b bigrams, err error) {
+	b.common = f.Section(file.TagBigramTerms, file.NoField)
+	if b.postingsTable, err = openPostings(f, file.TagBigramDocs, file.TagBigramFreqs); err != nil {
+		return b, err
+	}
+	b.docs.DisableCache()
+	b.freqs.DisableCache()
+	if b.common.Len()%2 != 0 || (b.common.Len() == 0) != (b.docs.Len() == 0) {
+		return b, fmt.Errorf("%w: bigrams", guard.ErrCorrupt)
+	}
+	return b, nil
+}
+
+// number returns the number of the bigram of two terms, if the file has its postings. The second terms of a first one
+// are a prefix of the frequent terms, in their order.
+func (p *bigrams) number(first, second uint32) (int, bool) {
+	from, to, rank := 0, 0, -1
+	for i := 0; i < p.common.Len(); i += 2 {
+		word := p.common.At(i)
+		if word == second {
+			rank = i / 2
+		}
+		if word != first {
+			continue
+		}
+		from, to = int(p.common.At(i+1)), p.docs.Len()
+		if i+3 < p.common.Len() {
+			to = int(p.common.At(i + 3))
+		}
+	}
+	return from + rank, rank >= 0 && from+rank < to
+}

@@ -1,0 +1,38 @@
+package fulltext
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPositionsOf(t *testing.T) {
+	t.Parallel()
+	g := rand.New(rand.NewPCG(1, 1))
+	counts := make([]byte, 1003)
+	for i := range counts {
+		counts[i] = byte(2 + min(g.IntN(254), g.IntN(254), g.IntN(254)))
+	}
+	for _, least := range []int{2, 3, 4, 100, 127, 128, 129, 200, 254, 255} {
+		t.Run(fmt.Sprint(least), func(t *testing.T) {
+			t.Parallel()
+			var want []uint32
+			for i, c := range counts {
+				if int(c) >= least {
+					want = append(want, uint32(i))
+				}
+			}
+			if d := cmp.Diff(want, positionsOf(counts, least)); d != "" {
+				t.Errorf("- want, + got:\n%s", d)
+			}
+			if got := minFrequency(counts, len(want)); got < least {
+				t.Errorf("%d counts reach %d; minFrequency returns %d", len(want), least, got)
+			}
+		})
+	}
+	if got := minFrequency(counts, len(counts)+1); got != 2 {
+		t.Errorf("more than there are reach %d; want 2", got)
+	}
+}

@@ -1,0 +1,72 @@
+// Package guard keeps a query from harming the process: it stops queries whose context is canceled, and converts faults
+// of the memory map and failed format checks to errors.
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"unsafe"
+)
+
+// Errors of segments that cannot be read.
+var (
+	// ErrCorrupt means that the file is damaged.
+	ErrCorrupt = errors.New("the segment is damaged")
+	// ErrUnexpected is a runtime error, such as an index out of range, while a segment is read. Its cause is either a bug
+	// or damage that no format check detected; verifying the file distinguishes them.
+	ErrUnexpected = errors.New("internal error or damaged segment")
+)
+
+// corruption is the panic value of a failed format check.
+type corruption struct{ reason string }
+
+// Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. Queries are many nested calls that
+// fail for no other reason than this and the end of their context, so they do not return errors.
+func Corrupt(format string, args ...any) { panic(corruption{fmt.Sprintf(format, args...)}) }
+
+// runtimeError is an ErrUnexpected with its stack trace, for the log.
+type runtimeError struct {
+	cause runtime.Error
+	stack []byte
+}
+
+func (e *runtimeError) Error() string {
+	return fmt.Sprintf("%v: %v\n%s", ErrUnexpected, e.cause, e.stack)
+}
+
+func (e *runtimeError) Unwrap() []error { return []error{ErrUnexpected, e.cause} }
+
+// Run calls f, which reads mapped, and converts panics to errors: a bad disk must not end the process.
+//
+//   - A failed format check, and a memory fault inside mapped, is ErrCorrupt.
+//   - The end of a query's context is the context's error.
+//   - Another runtime error is ErrUnexpected, with a stack trace.
+func Run(mapped []byte, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case canceled:
+			err = p.err
+		case corruption:
+			err = fmt.Errorf("%w: %s", ErrCorrupt, p.reason)
+		case runtime.Error:
+			if fault, ok := p.(interface{ Addr() uintptr }); ok && contains(mapped, fault.Addr()) {
+				err = fmt.Errorf("%w: %w", ErrCorrupt, p)
+				return
+			}
+			err = &runtimeError{cause: p, stack: debug.Stack()}
+		default:
+			panic(p)
+		}
+	}()
+	return f()
+}
+
+// contains reports whether an address is inside mapped.
+func contains(mapped []byte, addr uintptr) bool {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(mapped)))
+	return addr >= start && addr-start < uintptr(len(mapped))
+}

@@ -1,0 +1,71 @@
+package guard
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"herbarium/internal/query"
+)
+
+// stepsPerCheck is the number of steps between checks of a context. A step takes from a nanosecond to a few
+// microseconds, so that a canceled query stops within milliseconds.
+const stepsPerCheck = 4096
+
+// Steps counts the steps of a query and stops it when its context is canceled. Every loop whose length grows with the
+// data calls Add. It is not safe for concurrent use.
+type Steps struct {
+	ctx  context.Context
+	left int // steps until the next check
+
+	yield func(worked time.Duration) // see query.WithYield; may be nil
+	since time.Time                  // end of the last yield
+}
+
+// NewSteps returns the steps of a query with a context.
+func NewSteps(ctx context.Context) *Steps {
+	s := &Steps{ctx: ctx, left: stepsPerCheck}
+	if s.yield = query.YieldOf(ctx); s.yield != nil {
+		s.since = time.Now()
+	}
+	return s
+}
+
+// Add counts n steps. If the context is canceled, it panics with canceled, which Run converts to an error: the loops
+// are nested in callbacks that cannot return one.
+//
+// A query this long also yields the processor, by query.WithYield or else by the scheduler, so that short queries need
+// not wait for the next preemption, which occurs every 10 ms.
+func (s *Steps) Add(n int) {
+	if s.left -= n; s.left <= 0 {
+		s.Check()
+		if s.yield == nil {
+			runtime.Gosched()
+			return
+		}
+		s.yield(time.Since(s.since))
+		s.since = time.Now()
+	}
+}
+
+// Check stops the query if its context is canceled.
+func (s *Steps) Check() {
+	s.left = stepsPerCheck
+	if err := s.ctx.Err(); err != nil {
+		panic(canceled{err})
+	}
+}
+
+// Blocks calls f for consecutive parts of [from, to), with a check between them. It is for loops that are too short for
+// a call of Add in each iteration.
+func (s *Steps) Blocks(from, to int, f func(from, to int)) {
+	for from < to {
+		end := min(from+stepsPerCheck, to)
+		s.Add(end - from)
+		f(from, end)
+		from = end
+	}
+}
+
+// canceled carries the error of a context to Run.
+type canceled struct{ err error }
