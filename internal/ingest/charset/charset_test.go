@@ -1,0 +1,246 @@
+package charset
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// memory is a rows.File in memory. It counts how often it is opened.
+type memory struct {
+	rows.File
+	content string
+	wrap    func(io.Reader) io.Reader
+	opened  int
+}
+
+func (m *memory) Open() (io.ReadCloser, error) {
+	m.opened++
+	var r io.Reader = strings.NewReader(m.content)
+	if m.wrap != nil {
+		r = m.wrap(r)
+	}
+	return io.NopCloser(r), nil
+}
+
+func decode(t testing.TB, m *memory, encoding string) (text string, notes []string, err error) {
+	t.Helper()
+	r, err := NewReader(t.Context(), m, encoding)
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return string(b), r.Notes(), err
+}
+
+func utf16Of(order binary.AppendByteOrder, s string) string {
+	var b []byte
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = order.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+func TestReader(t *testing.T) {
+	t.Parallel()
+	const odd = "id;name\n1;\"a\r\nb\"\n2;\"é植🌱\uFFFD\"\n"
+	late := strings.Repeat("0123456789,abcdefghij\n", 40_000)
+	tests := []struct {
+		name, encoding, in, want string
+		note                     string
+		opened                   int
+	}{
+		{name: "empty", opened: 1},
+		{name: "ASCII", in: "a,b\nx\x00y,\x00\nplain,text\n", want: "a,b\nx\x00y,\x00\nplain,text\n", opened: 1},
+		{name: "UTF-8", in: odd + late, want: odd + late, opened: 1},
+		{name: "UTF-8 mark", in: "\xEF\xBB\xBFé", want: "é", opened: 1},
+		{name: "UTF-8 mark inside", in: "a\uFEFFé", want: "a\uFEFFé", opened: 1},
+		{name: "UTF-16LE mark", in: "\xFF\xFE" + utf16Of(binary.LittleEndian, odd), want: odd, opened: 1},
+		{name: "UTF-16BE mark", in: "\xFE\xFF" + utf16Of(binary.BigEndian, odd), want: odd, opened: 1},
+		{name: "UTF-16LE", in: utf16Of(binary.LittleEndian, odd+late), want: odd + late, opened: 1},
+		{name: "UTF-16BE", in: utf16Of(binary.BigEndian, odd), want: odd, opened: 1},
+		{name: "UTF-16 of few latin letters", in: utf16Of(binary.LittleEndian, "番号,名前\n一,植物園の木\n二,庭の花\n"), want: "番号,名前\n一,植物園の木\n二,庭の花\n", opened: 1},
+		{name: "UTF-32LE mark", in: "\xFF\xFE\x00\x00a\x00\x00\x00\x31\xF3\x01\x00\xFD\xFF\x00\x00", want: "a🌱\uFFFD", opened: 1},
+		{name: "UTF-32BE mark", in: "\x00\x00\xFE\xFF\x00\x00\x00a\x00\x01\xF3\x31", want: "a🌱", opened: 1},
+		{name: "Windows-1252", in: "caf\xE9,\x80 5\n\x93x\x94", want: "café,€ 5\n“x”", note: "Windows-1252", opened: 2},
+		{name: "Windows-1252 that begins late", in: late + "caf\xE9,x\n", want: late + "café,x\n", note: "Windows-1252", opened: 2},
+		{name: "mark stronger than the given encoding", encoding: "windows-1252", in: "\xEF\xBB\xBFé", want: "é", note: "windows-1252", opened: 1},
+		{name: "given: UTF-8", encoding: "utf-8", in: "é", want: "é", opened: 1},
+		{name: "given: UTF-8 with mark", encoding: "UTF-8-SIG", in: "\xEF\xBB\xBFé", want: "é", opened: 1},
+		{name: "given: UTF-16 in detected order", encoding: "utf-16", in: "\x00a\x00\n\x00\xE9", want: "a\né", opened: 1},
+		{name: "given: UTF-16LE", encoding: "utf-16le", in: "a\x00\n\x00\xE9\x00", want: "a\né", opened: 1},
+		{name: "given: UTF-16BE", encoding: "utf_16_be", in: "\x00a\x00\n\x00\xE9", want: "a\né", opened: 1},
+		{name: "given: cp1252", encoding: "cp1252", in: "\x80\xE9", want: "€é", opened: 1},
+		{name: "given: ISO-8859-1", encoding: "iso-8859-1", in: "\x80\xE9\x81", want: "€é\u0081", opened: 1},
+		{name: "given: Latin-1", encoding: "latin1", in: "\xE9", want: "é", opened: 1},
+		{name: "given: ASCII", encoding: "ascii", in: "ab", want: "ab", opened: 1},
+		{name: "given: ISO-8859-15", encoding: "iso-8859-15", in: "\xA4", want: "€", opened: 1},
+		{name: "given: Macintosh", encoding: "mac-roman", in: "\x8E", want: "é", opened: 1},
+		{name: "given: CP850", encoding: "cp850", in: "\x82", want: "é", opened: 1},
+		{name: "given: KOI8-R", encoding: "koi8-r", in: "\xC1", want: "а", opened: 1},
+		{name: "given: Shift JIS", encoding: "shift_jis", in: "\x90A\x95\xA8", want: "植物", opened: 1},
+		{name: "given: EUC-JP", encoding: "euc-jp", in: "\xBF\xA2", want: "植", opened: 1},
+		{name: "given: GB18030", encoding: "gb18030", in: "\xD6\xB2\x84\x31\xA4\x37", want: "植\uFFFD", opened: 1},
+		{name: "given: GBK", encoding: "cp936", in: "\xD6\xB2", want: "植", opened: 1},
+		{name: "given: Big5", encoding: "big5", in: "\xB4\xD3", want: "植", opened: 1},
+		{name: "given: EUC-KR", encoding: "euc-kr", in: "\xB0\xA1", want: "가", opened: 1},
+		{name: "given: ISO-2022-JP", encoding: "iso-2022-jp", in: "\x1B$B?\"\x1B(Bx", want: "植x", opened: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, wrap := range []func(io.Reader) io.Reader{nil, iotest.OneByteReader, iotest.DataErrReader} {
+				m := &memory{content: tt.in, wrap: wrap}
+				got, notes, err := decode(t, m, tt.encoding)
+				if err != nil || got != tt.want {
+					t.Fatalf("got %.100q and error %v, want %.100q", got, err, tt.want)
+				}
+				if all := strings.Join(notes, "\n"); (all == "") != (tt.note == "") || !strings.Contains(all, tt.note) {
+					t.Errorf("notes %q, want %q", notes, tt.note)
+				}
+				if m.opened != tt.opened {
+					t.Errorf("opened %d times, want %d", m.opened, tt.opened)
+				}
+			}
+		})
+	}
+}
+
+func TestReader_Rejects(t *testing.T) {
+	t.Parallel()
+	late := strings.Repeat("0123456789,abcdefghij\n", 40_000) // 880,000 bytes
+	tests := []struct{ name, encoding, in, want string }{
+		{"mixed", "", "a,b\né,1\n\xE9,2\n", "line 3: byte 9 is not UTF-8, but byte 4 (line 2)"},
+		{"mixed, late", "", "a,b\né,1\n" + late + "x,\xE9\n", "line 40003: byte 880011 is not UTF-8, but byte 4 (line 2)"},
+		{"mixed, UTF-8 late", "", "a,b\r\xE9,1\r\n" + late + "x,é\n", "line 2: byte 4 is not UTF-8, but byte 880011 (line 40003)"},
+		{"undefined", "", "a,b\n\xE9,1\nx,\x81\n", "line 3: byte 10 (0x81) is neither"},
+		{"zero", "", "a,b\n\xE9,1\nx,\x00\n", "line 3: byte 10 (0x00) is neither"},
+		{"truncated", "", "a,b\né,植\nx,\xE6\xA4", "line 3: the text ends in the middle of a character at byte 13, read as UTF-8"},
+		{"only character truncated", "", "a,b\nx,\xE6\xA4", "line 2: the text ends in the middle of a character at byte 6"},
+		{"after a mark", "", "\xEF\xBB\xBFa,b\nx,\xE9\n", "line 2: byte 9 cannot be read as UTF-8"},
+		{"half a surrogate pair", "", "\xFF\xFEa\x00\n\x00\x3C\xD8x\x00", "line 2: byte 6 cannot be read as UTF-16LE"},
+		{"odd UTF-16", "", "\xFF\xFEa\x00\n\x00x", "line 2: byte 6 cannot be read as UTF-16LE"},
+		{"binary", "", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is not text"},
+		{"given: UTF-8", "utf-8", "a\n\xE9x", "line 2: byte 2 cannot be read as utf-8"},
+		{"given: Windows-1252", "windows-1252", "a\n\x81", "line 2: byte 2 cannot be read as windows-1252"},
+		{"given: ASCII", "us-ascii", "a\n\xE9", "line 2: byte 2 cannot be read as us-ascii"},
+		{"given: Windows-1251", "windows-1251", "a\n\xE0\x98", "line 2: byte 3 cannot be read as windows-1251"},
+		{"given: Shift JIS, truncated", "shift_jis", "a\n\x90A\x95", "line 2: byte 4 cannot be read as shift_jis"},
+		{"given: Shift JIS", "shift_jis", "a\nok\xFFx", "line 2: byte 4 cannot be read as shift_jis"},
+		{"given: GB18030", "gb18030", "a\n\xD6\xB2\xFF", "line 2: byte 4 cannot be read as gb18030"},
+		{"given: ISO-2022-JP", "iso-2022-jp", "a\nx\xFF", "line 2: byte 3 cannot be read as iso-2022-jp"},
+		{"unknown", "klingon", "x", `unknown encoding "klingon"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, wrap := range []func(io.Reader) io.Reader{nil, iotest.HalfReader} {
+				_, _, err := decode(t, &memory{content: tt.in, wrap: wrap}, tt.encoding)
+				if err == nil || !strings.HasPrefix(err.Error(), tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
+					t.Errorf("got error %v, want %s", err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestReader_Errors(t *testing.T) {
+	t.Parallel()
+	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
+	for _, in := range []string{"", "abc", "é", "\xE9x"} {
+		if _, _, err := decode(t, &memory{content: in, wrap: failing}, ""); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%q: got error %v", in, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := NewReader(ctx, &memory{content: strings.Repeat("x", 10*bufferBytes)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: got error %v", err)
+	}
+}
+
+func TestWindow_Limit(t *testing.T) {
+	t.Parallel()
+	w := NewWindow(strings.NewReader(strings.Repeat("x", 250)), 100)
+	if b, all := w.Sample(1000); len(b) != 100 || all || w.More() || w.Err() != ErrTooLong {
+		t.Errorf("got %d bytes, all %v, error %v", len(b), all, w.Err())
+	}
+	w.Advance(100)
+	if b, _ := w.Sample(100); len(b) != 100 || w.Err() != nil {
+		t.Errorf("after advancing: %d bytes, error %v", len(b), w.Err())
+	}
+	w.Advance(100)
+	if b, all := w.Sample(100); len(b) != 50 || !all {
+		t.Errorf("at the end: %d bytes, all %v", len(b), all)
+	}
+}
+
+// FuzzReader compares the strict decoders with those that substitute: accepted text is equal and has no substitutes that
+// the input does not have.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte("植\x90A\x95\xA8\x84\x31\xA4\x37\r\n"), byte(0))
+	f.Add([]byte("\x1B$B?\"\x1B(Bx"), byte(3))
+	f.Add([]byte("\xD6\xB2"), byte(1))
+	f.Fuzz(func(t *testing.T, in []byte, which byte) {
+		names := []string{"shift_jis", "gb18030", "windows-1252", "iso-2022-jp"}
+		i := int(which) % len(names)
+		if mark, _ := byteOrderMark(in); mark != "" {
+			return
+		}
+		got, _, err := decode(t, &memory{content: string(in), wrap: iotest.HalfReader}, names[i])
+		loose := []interface{ Bytes([]byte) ([]byte, error) }{
+			japanese.ShiftJIS.NewDecoder(), simplifiedchinese.GB18030.NewDecoder(), charmap.Windows1252.NewDecoder(), japanese.ISO2022JP.NewDecoder(),
+		}[i]
+		want, looseErr := loose.Bytes(in)
+		if looseErr != nil {
+			t.Skip()
+		}
+		if err != nil {
+			if !bytes.Contains(want, []byte(substitute)) {
+				t.Fatalf("%s: %q is rejected (%v) although it is %q", names[i], in, err, want)
+			}
+			return
+		}
+		if got != string(want) || bytes.Count(want, []byte(substitute)) > bytes.Count(in, []byte("\x84\x31\xA4\x37")) {
+			t.Fatalf("%s: %q is read as %q, want %q", names[i], in, got, want)
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	for _, in := range []string{"ascii", "né"} {
+		m := &memory{content: strings.Repeat(in+",0123456789,abcdefghij\n", 200_000)}
+		b.Run(fmt.Sprint(in), func(b *testing.B) {
+			b.SetBytes(int64(len(m.content)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := NewReader(b.Context(), m, "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

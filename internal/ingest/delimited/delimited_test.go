@@ -1,0 +1,488 @@
+package delimited
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/testseed"
+)
+
+// memory is a rows.File in memory.
+type memory struct {
+	rows.File
+	name, content string
+	wrap          func(io.Reader) io.Reader
+}
+
+func (m memory) Name() string { return m.name }
+func (m memory) Size() int64  { return int64(len(m.content)) }
+func (m memory) Open() (io.ReadCloser, error) {
+	var r io.Reader = strings.NewReader(m.content)
+	if m.wrap != nil {
+		r = m.wrap(r)
+	}
+	return io.NopCloser(r), nil
+}
+
+type table = [][]string
+
+// read returns the header and the records of a file.
+func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (got table, notes []string, err error) {
+	t.Helper()
+	b := rows.NewBudget(t.Context(), m.Size(), l)
+	f := Format()
+	if strings.HasSuffix(m.name, ".tsv") {
+		f = TSV()
+	}
+	r, err := f.Open(t.Context(), m, o, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	r = rows.Limit(r, b)
+	for {
+		cells, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		var row []string
+		for _, c := range cells {
+			row = append(row, string(c))
+		}
+		got = append(got, row)
+	}
+	var header []string
+	for _, c := range r.Columns() {
+		header = append(header, c.Name)
+	}
+	return append(table{header}, got...), r.Notes(), nil
+}
+
+// readers are the ways in which the tests read a text.
+func readers() map[string]func(io.Reader) io.Reader {
+	return map[string]func(io.Reader) io.Reader{
+		"at once":      nil,
+		"byte by byte": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
+	}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		want     table
+	}{
+		{"plain", "a,b\n1,2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"no line end at the end", "a,b\n1,2", table{{"a", "b"}, {"1", "2"}}},
+		{"header only", "a,b\n", table{{"a", "b"}}},
+		{"header only, no line end", "a,b", table{{"a", "b"}}},
+		{"carriage return and line feed", "a,b\r\n1,2\r\n", table{{"a", "b"}, {"1", "2"}}},
+		{"lone carriage return", "a,b\r1,2\r3,4", table{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
+		{"mixed line ends", "a,b\r1,2\n3,4\r\n5,6", table{{"a", "b"}, {"1", "2"}, {"3", "4"}, {"5", "6"}}},
+		{"byte order mark", "\xEF\xBB\xBFa,b\n1,2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"byte order mark before a quote", "\xEF\xBB\xBF\"a\",b\n", table{{"a", "b"}}},
+		{"byte order mark inside", "a,b\n\xEF\xBB\xBF1,2\n", table{{"a", "b"}, {"\uFEFF1", "2"}}},
+		{"quotes", "a,b\n\"1,\"\"x\"\"\",\"\"\n", table{{"a", "b"}, {`1,"x"`, ""}}},
+		{"only quotes", "a\n\"\"\"\"\n\"\"\"\"\"\"\n", table{{"a"}, {`"`}, {`""`}}},
+		{"line ends in quotes", "a,b\n\"x\r\ny\",\"\n\r\r\n\"\n", table{{"a", "b"}, {"x\r\ny", "\n\r\r\n"}}},
+		{"quote inside a plain value", "a,b\n5\" pot,x\"y\"\n", table{{"a", "b"}, {`5" pot`, `x"y"`}}},
+		{"quote after a blank", "a,b\n \"x\",y\n", table{{"a", "b"}, {` "x"`, "y"}}},
+		{"blanks", "a,b\n x ,\ty\t\n", table{{"a", "b"}, {" x ", "\ty\t"}}},
+		{"short records", "a,b,c\n1\n1,2\n", table{{"a", "b", "c"}, {"1"}, {"1", "2"}}},
+		{"empty values", "a,b,c\n,,\n1,,3\n,", table{{"a", "b", "c"}, {"", "", ""}, {"1", "", "3"}, {"", ""}}},
+		{"additional values that are empty", "a;b\n;;;\n1;2;\n", table{{"a", "b"}, {"", ""}, {"1", "2"}}},
+		{"blank lines", "\n\r\na\n\n1\r\n\r\n\r2\n\n", table{{"a"}, {"1"}, {"2"}}},
+		{"empty value in quotes", "a\n\"\"\n1\n", table{{"a"}, {""}, {"1"}}},
+		{"line of blanks", "a\n \n", table{{"a"}, {" "}}},
+		{"semicolons", "a;b\n1,5;2\n", table{{"a", "b"}, {"1,5", "2"}}},
+		{"tabs", "a\tb\n1\t2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"bars", "a|b\n1|2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"comma preferred", "a;b;c,d\n1,2\n", table{{"a;b;c", "d"}, {"1", "2"}}},
+		{"comma in quotes", "\"a,b\";c\n1;2\n", table{{"a,b", "c"}, {"1", "2"}}},
+		{"comma in quotes with quotes", "\"a\"\",b\";c\n1;2\n", table{{`a",b`, "c"}, {"1", "2"}}},
+		{"quote inside a plain name", "5\" pot;b\n1;2\n", table{{`5" pot`, "b"}, {"1", "2"}}},
+		{"most frequent delimiter", "a|b;c;d\n1;2;3\n", table{{"a|b", "c", "d"}, {"1", "2", "3"}}},
+		{"delimiter after blank lines", "\n\na;b\n1;2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"blanks around names", " a , b\n1,2\n", table{{"a", "b"}, {"1", "2"}}},
+		{"zero bytes", "a\n\x00\n", table{{"a"}, {"\x00"}}},
+		{"characters of all lengths", "å,植\n🌱,é\n", table{{"å", "植"}, {"🌱", "é"}}},
+		{"decimal commas", "name;price;note\nfern;1,50;x, y\nmoss;2,25;\n", table{{"name", "price", "note"}, {"fern", "1,50", "x, y"}, {"moss", "2,25", ""}}},
+		{"decimal commas and a comma in a name", "id;name, first;price\n1;x;1,5\n2;y;2,5\n", table{{"id", "name, first", "price"}, {"1", "x", "1,5"}, {"2", "y", "2,5"}}},
+		{"commas in quoted names", "\"a,b\";\"c,d\"\n1;2\n", table{{"a,b", "c,d"}, {"1", "2"}}},
+		{"separator line", "sep=;\r\na,b;c\r\n1,5;2\r\n", table{{"a,b", "c"}, {"1,5", "2"}}},
+		{"separator line in quotes with a tab", "\"SEP=\t\"\na\tb\n1,2\t3\n", table{{"a", "b"}, {"1,2", "3"}}},
+		{"tabs and commas", "a\tb, c\n1\tx, y\n2\tz\n", table{{"a", "b, c"}, {"1", "x, y"}, {"2", "z"}}},
+		{"bars, commas and semicolons", "a|b\n1,2|3;4\n5|6\n", table{{"a", "b"}, {"1,2", "3;4"}, {"5", "6"}}},
+		{"carets", "a^b\n1,2^3\n4,5^6\n", table{{"a", "b"}, {"1,2", "3"}, {"4,5", "6"}}},
+		{"control characters", "a\x01b\n1,2\x013\n4\x016\n", table{{"a", "b"}, {"1,2", "3"}, {"4", "6"}}},
+		{"one column of addresses", "address\n1 Main St, Springfield\n2 High St, Flat 3, York\nNowhere\n",
+			table{{"address"}, {"1 Main St, Springfield"}, {"2 High St, Flat 3, York"}, {"Nowhere"}}},
+		{"one column of addresses, comma in its name", "Street, city\nA, B, C\nD, E, F\nG\nH, I, J, K\n",
+			table{{"Street, city"}, {"A, B, C"}, {"D, E, F"}, {"G"}, {"H, I, J, K"}}},
+		{"one column of sentences", "city\nBerlin, Germany\nParis, France\n", table{{"city"}, {"Berlin, Germany"}, {"Paris, France"}}},
+		{"one column of words", "species\nRosa canina\nBellis perennis\n", table{{"species"}, {"Rosa canina"}, {"Bellis perennis"}}},
+		{"single quotes in the header", "'a','b'\n'x, y','it''s'\n1,2\n", table{{"a", "b"}, {"x, y", "it's"}, {"1", "2"}}},
+		{"single quotes around a delimiter", "a;b\n'x;y';'z'\n1;2\n", table{{"a", "b"}, {"x;y", "z"}, {"1", "2"}}},
+		{"apostrophes", "a,b\n'tis,it's\n'n/a',x\n'n/a',y\n", table{{"a", "b"}, {"'tis", "it's"}, {"'n/a'", "x"}, {"'n/a'", "y"}}},
+		{"brackets in the header", "[a],{b}\n1,2\n", table{{"[a]", "{b}"}, {"1", "2"}}},
+		{"repeated and empty names", "id,,name,name\n1,2,3,4\n", table{{"id", "", "name", "name"}, {"1", "2", "3", "4"}}},
+	}
+	for _, tt := range tests {
+		for how, wrap := range readers() {
+			t.Run(tt.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				got, _, err := read(t, memory{name: "a.csv", content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("rows (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestOpen_Layout has what real files have beside RFC 4180. note is part of the notes, empty if there are none.
+func TestOpen_Layout(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, in string
+		want           table
+		note           string
+	}{
+		{"no header: decimals", "iris.data", "5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n4.7,3.2,Iris-setosa\n",
+			table{{"column_1", "column_2", "column_3"}, {"5.1", "3.5", "Iris-setosa"}, {"4.9", "3.0", "Iris-setosa"}, {"4.7", "3.2", "Iris-setosa"}}, "no header: line 1"},
+		{"no header: integers and blanks", "adult.data", "39, State-gov, 77516\n50, Private, 83311\n38, Private, 215646\n",
+			table{{"column_1", "column_2", "column_3"}, {"39", " State-gov", " 77516"}, {"50", " Private", " 83311"}, {"38", " Private", " 215646"}}, "no header: line 1"},
+		{"no header: dates", "a.csv", "2024-01-01;x\n2024-01-02;y\n2024-01-03;z\n",
+			table{{"column_1", "column_2"}, {"2024-01-01", "x"}, {"2024-01-02", "y"}, {"2024-01-03", "z"}}, "no header"},
+		{"no header: recurring words", "a.csv", "p,x,s\ne,x,s\np,b,s\ne,x,y\n",
+			table{{"column_1", "column_2", "column_3"}, {"p", "x", "s"}, {"e", "x", "s"}, {"p", "b", "s"}, {"e", "x", "y"}}, "no header"},
+		{"no header: negative number", "a.tsv", "x\t-5\ny\t3\nz\tNA\nw\t1\n", table{{"column_1", "column_2"}, {"x", "-5"}, {"y", "3"}, {"z", "NA"}, {"w", "1"}}, "no header"},
+		{"header: years", "a.csv", "country,1990,1991,1992\nFrance,1.5,2,3\nChad,4,5,6\n",
+			table{{"country", "1990", "1991", "1992"}, {"France", "1.5", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
+		{"header: irregular years", "a.csv", "country,1990,2000,2005\nFrance,1,2,3\nChad,4,5,6\n",
+			table{{"country", "1990", "2000", "2005"}, {"France", "1", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
+		{"header: numbers from 0", "a.csv", ",0,1,2\n0,7,5,9\n1,3,2,2\n2,1,1,0\n", table{{"", "0", "1", "2"}, {"0", "7", "5", "9"}, {"1", "3", "2", "2"}, {"2", "1", "1", "0"}}, ""},
+		{"header: dates above numbers", "a.csv", "place,1/22/20,1/23/20\nx,0,1\ny,2,3\n", table{{"place", "1/22/20", "1/23/20"}, {"x", "0", "1"}, {"y", "2", "3"}}, ""},
+		{"header: increasing numbers", "a.csv", "p,5,25,50\nx,9,8,7\ny,1,2,3\n", table{{"p", "5", "25", "50"}, {"x", "9", "8", "7"}, {"y", "1", "2", "3"}}, ""},
+		{"header: only text", "a.csv", "name,color\nrose,red\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"fern", "green"}}, ""},
+		{"header: single record", "a.csv", "1\n2\n", table{{"1"}, {"2"}}, ""},
+		{"header: repeated in the text", "a.csv", "name,color\nrose,red\nname,color\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"name", "color"}, {"fern", "green"}}, ""},
+		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "lines 1 to 2 begin with #"},
+		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "line 1 begins with %"},
+		{"comments above no header", "a.txt", "# a, b\n1.5,2\n2.5,3\n3.5,4\n", table{{"# a", "b"}, {"1.5", "2"}, {"2.5", "3"}, {"3.5", "4"}}, ""},
+		{"header in a comment", "a.tsv", "## version\n#CHROM\tPOS\nchr1\t5\nchr2\t6\n", table{{"#CHROM", "POS"}, {"chr1", "5"}, {"chr2", "6"}}, "line 1 begins with #"},
+		{"hash as a name", "a.csv", "#,name\n1,fern\n2,moss\n", table{{"#", "name"}, {"1", "fern"}, {"2", "moss"}}, ""},
+		{"comments among the records", "a.csv", "# x\nid,name\n1,fern\n# more\n2,moss\n#3,hash\n", table{{"id", "name"}, {"1", "fern"}, {"2", "moss"}, {"#3", "hash"}}, "1 lines, the first is line 4"},
+		{"hash without comments above", "a.csv", "id,name\n#1\n#2,b\n", table{{"id", "name"}, {"#1"}, {"#2", "b"}}, ""},
+		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", table{{"#ff0000", "red"}, {"#00ff00", "green"}}, ""},
+		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "lines 1 to 2 are above the table"},
+		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "line 1 is above the table"},
+		{"padded titles", "a.csv", "Report,,,\nDate:,2024-01-01,,\n,,,\nRegion,Q1,Q2,Q3\nNorth,1,2,3\nSouth,4,5,6\n",
+			table{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "lines 1 to 3 are above the table"},
+		{"title, delimiter only in the table", "a.csv", "Source: a; b\n\nx,y\n1,2\n3,4\n", table{{"x", "y"}, {"1", "2"}, {"3", "4"}}, "lines 1 to 2"},
+		{"names for some columns", "a.csv", "name,city,,\nBob,NY,x,y\nAl,LA,z,w\n", table{{"name", "city", "", ""}, {"Bob", "NY", "x", "y"}, {"Al", "LA", "z", "w"}}, ""},
+		{"name for one column", "a.csv", "id,,\n1,a,b\n2,c,d\n3,e,f\n", table{{"id", "", ""}, {"1", "a", "b"}, {"2", "c", "d"}, {"3", "e", "f"}}, ""},
+		{"R row names in quotes", "a.csv", "\"mpg\",\"cyl\"\n\"Mazda\",21,6\n\"Datsun\",22,4\n", table{{"row", "mpg", "cyl"}, {"Mazda", "21", "6"}, {"Datsun", "22", "4"}}, `called "row"`},
+		{"R row numbers", "a.csv", "row,x\n1,5,a\n2,6,b\n", table{{"row_2", "row", "x"}, {"1", "5", "a"}, {"2", "6", "b"}}, `called "row_2"`},
+		{"R row names with tabs", "a.tsv", "s1\ts2\ngeneA\t5\t7\ngeneB\t6\t8\n", table{{"row", "s1", "s2"}, {"geneA", "5", "7"}, {"geneB", "6", "8"}}, `called "row"`},
+		{"R table with blanks", "a.txt", "\"x\" \"y\"\n\"1\" 5 \"a b\"\n\"2\" 6 \"c\"\n", table{{"row", "x", "y"}, {"1", "5", "a b"}, {"2", "6", "c"}}, "runs of blanks"},
+		{"trailing delimiters", "a.csv", "a,b\n1,2,\n3,4,\n", table{{"a", "b"}, {"1", "2"}, {"3", "4"}}, "2 records, the first in line 2"},
+		{"backslash before quotes", "a.csv", "a,b\n\"say \\\"hi\\\", ok\",2\n\"c:\\\\x \\d\",\"\"\"\"\n", table{{"a", "b"}, {`say "hi", ok`, "2"}, {`c:\x \d`, `"`}}, "backslash"},
+		{"backslash before a delimiter", "a.csv", "a,b\nx\\,y,1\nz,2\n", table{{"a", "b"}, {"x,y", "1"}, {"z", "2"}}, "backslash"},
+		{"backslash as data", "a.csv", "a,b\n\"c:\\\",1\nx\\y,2\n", table{{"a", "b"}, {`c:\`, "1"}, {`x\y`, "2"}}, ""},
+		{"literal quotes in tabs", "a.tsv", "a\tb\n\"x\" y\t1\n\"open\t2\nz\"\t\"q\"\n", table{{"a", "b"}, {`"x" y`, "1"}, {`"open`, "2"}, {`z"`, "q"}}, ""},
+		{"literal quote before the end", "a.tsv", "a\tb\n\"x\t1\ny\t2\n", table{{"a", "b"}, {`"x`, "1"}, {"y", "2"}}, ""},
+		{"quoted tabs and lines", "a.tsv", "id\tnote\n1\t\"a\tb\"\n2\t\"x\ny \"\"z\"\"\"\n", table{{"id", "note"}, {"1", "a\tb"}, {"2", "x\ny \"z\""}}, ""},
+		{"aligned by blanks", "a.dat", "  x    y  name\n 1.5   2  a\n10.5  33  b  \n", table{{"x", "y", "name"}, {"1.5", "2", "a"}, {"10.5", "33", "b"}}, "runs of blanks"},
+		{"aligned by blanks, no header", "a.dat", "1.5 2\n10.5 33\n2.5\t7\n", table{{"column_1", "column_2"}, {"1.5", "2"}, {"10.5", "33"}, {"2.5", "7"}}, "runs of blanks"},
+		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
+	}
+	for _, tt := range tests {
+		for how, wrap := range readers() {
+			t.Run(tt.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				got, notes, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("rows (-want +got):\n%s", diff)
+				}
+				if all := strings.Join(notes, "\n"); (all == "") != (tt.note == "") || !strings.Contains(all, tt.note) {
+					t.Errorf("notes %q, want %q", notes, tt.note)
+				}
+			})
+		}
+	}
+}
+
+func TestOpen_Options(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, in string
+		o              rows.Options
+		want           table
+	}{
+		{"delimiter", "a.csv", "a:b,c\n1:2,3\n", rows.Options{Delimiter: ':'}, table{{"a", "b,c"}, {"1", "2,3"}}},
+		{"quote", "a.csv", "a|%b%\n%x|%%y%|\"z\"\n", rows.Options{Delimiter: '|', Quote: '%'}, table{{"a", "b"}, {"x|%y", `"z"`}}},
+		{"no quote", "a.tsv", "a\tb\n\"x\t'y\n", rows.Options{NoQuote: true}, table{{"a", "b"}, {`"x`, "'y"}}},
+		{"escape in quotes", "a.csv", "a,b\n\"x\\\"y\",\"\\\\\"\n", rows.Options{Escape: '\\', NoDoubleQuote: true}, table{{"a", "b"}, {`x"y`, `\`}}},
+		{"escape without quotes", "a.csv", "a,b\nx\\,y,1\\\n2\n3,4\\\\\n", rows.Options{Escape: '\\'}, table{{"a", "b"}, {"x,y", "1\n2"}, {"3", `4\`}}},
+		{"escape and doubled quotes", "a.csv", "a,b\n\"x\"\"y\\\"\",2\n", rows.Options{Escape: '\\'}, table{{"a", "b"}, {`x"y"`, "2"}}},
+		{"initial blanks", "a.csv", "a, b\n 1,   \"x, y\"\n2, \n", rows.Options{SkipInitialSpace: true}, table{{"a", "b"}, {"1", "x, y"}, {"2", ""}}},
+		{"comments", "a.csv", "# first, \"\na,b\n#\n1,2\n3,#4\n#end", rows.Options{Comment: "#"}, table{{"a", "b"}, {"1", "2"}, {"3", "#4"}}},
+		{"long comment prefix", "a.csv", "a,b\n//x,y\n/,2\n", rows.Options{Comment: "//"}, table{{"a", "b"}, {"/", "2"}}},
+		{"comment lines by number", "a.csv", "Title \"of\nit\na,b\nkg,m\n1,2\n", rows.Options{CommentRows: []int{1, 2, 4}}, table{{"a", "b"}, {"1", "2"}}},
+		{"null", "a.csv", "a,b\nNULL,\"NULL\"\nnull,NULLS\n", rows.Options{Null: "NULL"}, table{{"a", "b"}, {"", ""}, {"null", "NULLS"}}},
+		{"null like an escape", "a.tsv", "a\tb\n\\N\tx\\\ty\n", rows.Options{Null: `\N`, Escape: '\\'}, table{{"a", "b"}, {"", "x\ty"}}},
+		{"no header", "a.csv", "1,x\n2,y\n", rows.Options{Header: rows.HeaderNone}, table{{"column_1", "column_2"}, {"1", "x"}, {"2", "y"}}},
+		{"no header and names", "a.csv", "1,x\n2,y\n", rows.Options{Header: rows.HeaderNone, Names: []string{"id", "name"}}, table{{"id", "name"}, {"1", "x"}, {"2", "y"}}},
+		{"no header and a title", "a.csv", "t\n1,x\n2,y\n", rows.Options{Header: rows.HeaderNone, Skip: 1}, table{{"column_1", "column_2"}, {"1", "x"}, {"2", "y"}}},
+		{"no header, no records", "a.csv", "", rows.Options{Header: rows.HeaderNone, Names: []string{"id"}}, table{{"id"}}},
+		{"header present", "a.csv", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", rows.Options{Header: rows.HeaderPresent}, table{{"5.1", "3.5"}, {"4.9", "3.0"}, {"4.7", "3.2"}}},
+		{"header in line 1", "a.csv", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", rows.Options{HeaderRows: []int{1}}, table{{"5.1", "3.5"}, {"4.9", "3.0"}, {"4.7", "3.2"}}},
+		{"header further down", "a.csv", "A \"report,\n\n;;;;\na;b\n1,5;2\n", rows.Options{HeaderRows: []int{4}}, table{{"a", "b"}, {"1,5", "2"}}},
+		{"header of several lines", "a.csv", "size,,colour\n(cm),(in),\n-,-,-\nmin,max,\n1,2,red\n", rows.Options{HeaderRows: []int{1, 2, 4}, HeaderJoin: "_"},
+			table{{"size_(cm)_min", "(in)_max", "colour"}, {"1", "2", "red"}}},
+		{"skip", "a.csv", "x,\"\ny\na,b\n1,2\n3,4\n", rows.Options{Skip: 2}, table{{"a", "b"}, {"1", "2"}, {"3", "4"}}},
+		{"encoding", "a.csv", "a\n\x90A\x95\xA8\n", rows.Options{Encoding: "shift_jis"}, table{{"a"}, {"植物"}}},
+	}
+	for _, tt := range tests {
+		for how, wrap := range readers() {
+			t.Run(tt.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				got, _, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, tt.o, rows.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("rows (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestOpen_Rejects(t *testing.T) {
+	t.Parallel()
+	value := strings.Repeat("x", 99)
+	tests := []struct {
+		name, file, in string
+		o              rows.Options
+		l              rows.Limits
+		want           []string
+	}{
+		{name: "nothing", want: []string{"empty"}},
+		{name: "byte order mark alone", in: "\xEF\xBB\xBF", want: []string{"empty"}},
+		{name: "blank lines alone", in: "\n\r\n\r", want: []string{"empty"}},
+		{name: "long record", in: "a,b\n1,2\n\n1,2,3\n", want: []string{"line 4:", "3 values", "2 columns", `","`, "--header", "--skip", "--delimiter"}},
+		{name: "long record after line ends in quotes", in: "a,b\n\"x\r\ny\rz\",\"\n\"\n1,2,3\n", want: []string{"line 6:"}},
+		{name: "text after a quote", in: "a,b\n1,2\n\"x\ny\"z,2\n", want: []string{"line 4:", "closing quote"}},
+		{name: "blank after a quote", in: "a\n\"x\" \n", want: []string{"line 2:", "closing quote"}},
+		{name: "open quote", in: "a,b\n1,2\n\"x\n\",\"y\nz\n", want: []string{"line 4:", "never closed"}},
+		{name: "open quote at the end", in: "a\n\"", want: []string{"line 2:", "never closed"}},
+		{name: "open quote in the header", in: "\"a,b\n1,2\n", want: []string{"line 1:", "never closed"}},
+		{name: "doubled quote at the end", in: "a\n\"x\"\"", want: []string{"line 2:", "never closed"}},
+		{name: "many additional values", in: "a\n" + strings.Repeat(",", 2*rows.MaxColumns) + "x\n", want: []string{"line 2:", "20001 values"}},
+		{name: "too many columns", in: strings.Repeat(",", rows.MaxColumns) + "\n", want: []string{"line 1:", "10000"}},
+		{name: "columns limited", in: "a,b,c\n", l: rows.Limits{Columns: 2}, want: []string{"line 1:", "2 columns"}},
+		{name: "unquoted commas like row names", in: "name,address\nBob,1 Main St,X\nAl,2 High St,Y\n", want: []string{"line 2:", "3 values"}},
+		{name: "decimal commas like row names", in: "name,price\nfern,3,50\nmoss,4,20\n", want: []string{"line 2:", "3 values"}},
+		{name: "one column of text with commas", in: "Street address\n1 Main St,Springfield\n2 High St,York\n", want: []string{"line 2:", "--header N"}},
+		{name: "row names, short record", file: "a.tsv", in: "a\tb\n" + longRowNames(), want: []string{"line 202:", "row names"}},
+		{name: "comment with several values", in: "# x\nid,name,z\n1,fern,2\n# more, text\n2,moss,2\n", want: []string{"line 4:", "--comment #"}},
+		{name: "doubled quotes not allowed", in: "a\n\"x\"\"y\"\n", o: rows.Options{NoDoubleQuote: true}, want: []string{"line 2:", "closing quote"}},
+		{name: "header after the end", in: "a\n1\n", o: rows.Options{HeaderRows: []int{5}}, want: []string{"no line 5", "2 lines"}},
+		{name: "skip after the end", in: "a\n1\n", o: rows.Options{Skip: 7}, want: []string{"no line 8"}},
+		{name: "header in a blank line", in: "a\n\nb\n", o: rows.Options{HeaderRows: []int{2}}, want: []string{"line 2,", "blank"}},
+		{name: "longer than the first record", in: "1,2\n1,2,3\n", o: rows.Options{Header: rows.HeaderNone}, want: []string{"line 2:", "3 values", "first record has 2"}},
+		{name: "record too long", in: "a\n1\n" + value + "yz\n", l: rows.Limits{Record: 100}, want: []string{"line 3:", "100 bytes"}},
+		{name: "quoted record too long", in: "a,b\n1,\"x\ny\"\n1,\"" + value + value, l: rows.Limits{Record: 100}, want: []string{"line 4:", "100 bytes", "opened in line 4"}},
+		{name: "mixed encodings", in: "a,b\né,1\n\xE9,2\n", want: []string{"line 3:", "mixes encodings"}},
+	}
+	for _, tt := range tests {
+		for how, wrap := range readers() {
+			t.Run(tt.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				got, _, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, tt.o, tt.l)
+				if err == nil || herb.CodeOf(err) != herb.CodeInvalid {
+					t.Fatalf("got %.5q and error %v", got, err)
+				}
+				for _, want := range tt.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("got error %v, want one with %q", err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// longRowNames returns records with row names that fill the sample, and a short one after it.
+func longRowNames() string {
+	var b strings.Builder
+	for i := range sampleRecords {
+		fmt.Fprintf(&b, "g%d\t1\t2\n", i)
+	}
+	return b.String() + "short\t1\n"
+}
+
+func TestOpen_RecordLimit(t *testing.T) {
+	t.Parallel()
+	value := strings.Repeat("x", 99)
+	got, _, err := read(t, memory{content: "a\n" + value + "\n" + value + "\r" + value}, rows.Options{}, rows.Limits{Record: 100})
+	if err != nil || len(got) != 4 {
+		t.Errorf("records that just fit: got %d rows and error %v", len(got), err)
+	}
+}
+
+func TestOpen_SourceErrors(t *testing.T) {
+	t.Parallel()
+	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
+	for _, in := range []string{"", "a,b\n", "a,b\n1", "a,b\n1,\"x", "a,b\n1,\"x\"", "a,b\r", "# a\n", "a\tb\n\"x"} {
+		if _, _, err := read(t, memory{content: in, wrap: failing}, rows.Options{}, rows.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("after %q: got error %v", in, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	m := memory{content: "a,b\n" + strings.Repeat("1,2\n", 1<<20)}
+	r, err := Format().Open(ctx, m, rows.Options{}, rows.NewBudget(ctx, m.Size(), rows.Limits{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: got error %v", err)
+	}
+}
+
+// TestOpen_Literal reads text with many quotes that are not closed, which must not be quadratic.
+func TestOpen_Literal(t *testing.T) {
+	t.Parallel()
+	const n = 200_000
+	for name, line := range map[string]string{"in each record": "\"x\ty\n", "in short records": "\"x\n"} {
+		got, _, err := read(t, memory{name: "a.tsv", content: "a\tb\n1\t2\n" + strings.Repeat(line, n)}, rows.Options{}, rows.Limits{})
+		if err != nil || len(got) != n+2 {
+			t.Errorf("%s: got %d rows and error %v", name, len(got), err)
+		}
+	}
+}
+
+// write writes rows with every value in quotes.
+func write(rows table, delimiter byte, end string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				b.WriteByte(delimiter)
+			}
+			b.WriteString(`"` + strings.ReplaceAll(cell, `"`, `""`) + `"`)
+		}
+		b.WriteString(end)
+	}
+	return b.String()
+}
+
+func TestOpen_ReturnsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	seed := testseed.Seed(t)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	alphabet := []string{"a", "B", "7", " ", ",", ";", "\t", "|", `"`, `""`, "\r", "\n", "\r\n", "é", "植", "🌱", "e\u0301", "\x00", "\uFEFF", "\\", "#"}
+	for n := range 300 {
+		want := make(table, 1+rng.IntN(8))
+		width := 1 + rng.IntN(5)
+		for i := range want {
+			want[i] = make([]string, width)
+			for k := range want[i] {
+				if i == 0 {
+					want[i][k] = fmt.Sprintf("name%d", k)
+					continue
+				}
+				for range rng.IntN(12) {
+					want[i][k] += alphabet[rng.IntN(len(alphabet))]
+				}
+			}
+		}
+		delimiter := ",;\t|"[rng.IntN(4)]
+		in := write(want, delimiter, []string{"\n", "\r\n", "\r"}[rng.IntN(3)])
+		o := rows.Options{Delimiter: delimiter, Quote: '"', Header: rows.HeaderPresent}
+		got, _, err := read(t, memory{content: in, wrap: iotest.OneByteReader}, o, rows.Limits{})
+		if err != nil {
+			t.Fatalf("seed %d, case %d: %v\n%q", seed, n, err, in)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d, case %d (-want +got):\n%s", seed, n, diff)
+		}
+	}
+}
+
+// FuzzOpen writes what was read and reads it again.
+func FuzzOpen(f *testing.F) {
+	for _, s := range []string{
+		"", "a,b\n1,2\n", "\xEF\xBB\xBFa;b\r\n\"x\r\n\"\"y\";2\r\n", "a\r\"\"\r\r1", "\"a,b\n", "a\n\"x\"y", "a,b\n1,2,3", "a\n\xFF", "# x\na\tb\n\"x\t1\n\"\t2\n",
+		"t\n\na,b\n1,2\n", "a b\n1 2\n3 4\n", "a,b\n\"x\\\"y\",2\n", "1.5,2\n2.5,3\n3.5,4\n", "a\tb\n\"1\"\t1\t2\n\"2\"\t3\t4\n",
+	} {
+		f.Add([]byte(s), byte(0))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, delimiter byte) {
+		if delimiter == '"' || delimiter == '\n' || delimiter == '\r' || delimiter >= 0x80 {
+			return
+		}
+		m := memory{content: string(in), wrap: iotest.HalfReader}
+		first, _, err := read(t, m, rows.Options{Delimiter: delimiter}, rows.Limits{Record: 1 << 20})
+		if err != nil {
+			if herb.CodeOf(err) != herb.CodeInvalid {
+				t.Fatalf("an error without a code: %v", err)
+			}
+			return
+		}
+		again, _, err := read(t, memory{content: write(first, ',', "\n")}, rows.Options{Delimiter: ',', Quote: '"', HeaderRows: []int{1}, Encoding: "utf-8"}, rows.Limits{})
+		if err != nil {
+			t.Fatalf("what was read and written is rejected: %v", err)
+		}
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Fatalf("read, written and read again (-first +second):\n%s", diff)
+		}
+	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	var buf bytes.Buffer
+	buf.WriteString("id,title,description,date,url,price,tags\n")
+	for i := range 250_000 {
+		fmt.Fprintf(&buf, "%d,Plant %d,\"A plant, said to be \"\"hardy\"\", of the %dth bed; it flowers late and keeps its leaves.\",2024-05-%02d,"+
+			"https://garden.example/plants/%d,%d.50,\"shade,hardy\"\n", i, i, i%97, 1+i%28, i, i%300)
+	}
+	m := memory{name: "a.csv", content: buf.String()}
+	b.SetBytes(int64(buf.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := Format().Open(b.Context(), m, rows.Options{}, rows.NewBudget(b.Context(), m.Size(), rows.Limits{}))
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err != io.EOF {
+			b.Fatal(err)
+		}
+	}
+}

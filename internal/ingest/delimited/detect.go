@@ -1,0 +1,375 @@
+package delimited
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/rows"
+)
+
+// The sample in which the dialect is detected. It is extended if it has few lines.
+const (
+	sampleBytes     = 64 << 10
+	longSampleBytes = 1 << 20
+	sampleRecords   = 200
+)
+
+// sniffer reads a sample in several dialects and selects the most consistent one.
+type sniffer struct {
+	sample   []byte
+	all      bool // the sample is the rest of the text
+	line     int  // of its first byte
+	fixed    bool // the header is the first record
+	autoQuot bool // quotes are detected
+	autoEsc  bool // escapes are detected
+	tabular  bool // the file name promises delimited text, not text aligned by blanks
+}
+
+// reading is the sample as read in one dialect.
+type reading struct {
+	dialect      dialect
+	records      []record
+	start        int  // index of the header; the records before are titles
+	rowNames     bool // the header has no name for the first column
+	header       int  // values of the header
+	total        int  // records after the header
+	fitting      int  // those with as many values as the header
+	exceeding    int  // those with more
+	even         int  // those with as many as the first of them
+	quoted       int  // values in quotes
+	quotedHeader bool // all values of the first record are in quotes
+	protects     bool // quotes enclose a delimiter or a line end
+	broken       bool // a quote is not closed properly
+}
+
+// record is a record of the sample.
+type record struct {
+	line        int
+	width       int
+	filled      int // values up to the last that is not empty
+	nonEmpty    int
+	quotedFirst bool // the first value is in quotes
+	cells       [][]byte
+}
+
+// detect returns the best reading:
+//
+//   - The header must contain the delimiter. The delimiter with the highest score wins: the share of records with as many
+//     values as the header, times the number of columns; of equals the first of comma, semicolon, tab and bar.
+//   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
+//     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
+//     header is wrong and reading reports it.
+//   - Other delimiters (^ ~ and the control characters 1 and 31), or runs of blanks, must split everything evenly.
+//   - Otherwise each line is one value.
+//   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
+//     all names are quoted or quotes enclose a delimiter or a line end.
+func (s sniffer) detect(d dialect) reading {
+	double := s.bestDelimiter(d)
+	if !s.autoQuot || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
+		return double
+	}
+	d.quote = '\''
+	single := s.bestDelimiter(d)
+	if single.quoted > 1 && !single.broken && (single.quotedHeader || single.protects) && single.score() >= double.score() {
+		return single
+	}
+	return double
+}
+
+// bestDelimiter returns the best reading with a quote.
+func (s sniffer) bestDelimiter(d dialect) reading {
+	if d.delimiter != 0 {
+		return s.read(d)
+	}
+	try := func(delimiter byte) reading {
+		with := d
+		with.delimiter = delimiter
+		return s.read(with)
+	}
+	var usual []reading
+	best := -1
+	for i, delimiter := range []byte(",;\t|") {
+		r := try(delimiter)
+		usual = append(usual, r)
+		if r.plausible() && (best < 0 || r.betterThan(usual[best])) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return usual[best]
+	}
+	for _, delimiter := range []byte("^~\x01\x1f") {
+		if r := try(delimiter); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
+			return r
+		}
+	}
+	blanks := d
+	blanks.delimiter, blanks.blanks = ' ', true
+	if r := s.read(blanks); s.isAligned(r) {
+		return r
+	}
+	for _, r := range usual {
+		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !(r.dialect.delimiter == ',' && isProse(s.sample)) {
+			return r
+		}
+	}
+	if usual[0].header == 0 {
+		return usual[0] // the header is wrong
+	}
+	return try(0)
+}
+
+// plausible reports whether the delimiter is possible.
+func (r reading) plausible() bool {
+	return r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total)
+}
+
+func (r reading) betterThan(other reading) bool {
+	if r.broken != other.broken {
+		return other.broken
+	}
+	return r.score() > other.score()
+}
+
+// score measures how well the records fit the header. Without records, a comma is preferred.
+func (r reading) score() float64 {
+	switch {
+	case r.total > 0:
+		return float64(r.fitting) / float64(r.total) * float64(r.header-1)
+	case r.dialect.delimiter == ',':
+		return rows.MaxColumns
+	}
+	return float64(r.header - 1)
+}
+
+// isAligned reports whether a reading with blanks is consistent: all records have the same number of values and some column
+// has numbers or dates only.
+func (s sniffer) isAligned(r reading) bool {
+	if r.broken || r.total < 2 || r.header < 2 || r.fitting != r.total || r.even != r.total {
+		return false
+	}
+	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
+		return false
+	}
+	others, first := cellsOf(r.records[1:]), 0
+	if r.rowNames {
+		first = 1
+	}
+	for i := first; i < r.records[1].width; i++ {
+		if k, n := columnKind(others, i); n > 0 && k != kindText {
+			return true
+		}
+	}
+	return false
+}
+
+// isProse reports whether a blank follows every comma, as in sentences and addresses.
+func isProse(b []byte) bool {
+	return bytes.Count(b, []byte(",")) == bytes.Count(b, []byte(", "))
+}
+
+// read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
+func (s sniffer) read(d dialect) reading {
+	d.literal = s.autoQuot && d.delimiter == '\t'
+	r := s.split(d)
+	if !s.autoEsc || !r.broken && r.exceeding == 0 {
+		return r
+	}
+	if !bytes.Contains(s.sample, []byte{'\\', d.quote}) && !bytes.Contains(s.sample, []byte{'\\', d.delimiter}) {
+		return r
+	}
+	d.escape, d.lenient = '\\', true
+	if e := s.split(d); !e.broken && e.exceeding == 0 && e.header > 1 {
+		return e
+	}
+	return r
+}
+
+// split splits the sample into records and locates the header.
+func (s sniffer) split(d dialect) reading {
+	r := reading{dialect: d}
+	c := &scanner{win: charset.SampleWindow(s.sample), next: s.line}
+	c.setDialect(d)
+	for len(r.records) < sampleRecords {
+		_, err := c.record()
+		rest := c.win.Bytes()
+		if err != nil {
+			r.broken = len(rest) > 0 && (s.all || !c.openEnded)
+			break
+		}
+		if len(r.records) > 0 && !s.all && c.size == len(rest) {
+			break // it may be incomplete
+		}
+		r.add(c)
+		c.columns = r.records[0].width
+	}
+	if len(r.records) == 0 {
+		return r
+	}
+	width := r.commonWidth()
+	r.measure(0)
+	switch {
+	case d.delimiter == 0 || s.fixed:
+	case r.hasRowNames():
+		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
+	case d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
+	default:
+		if n := r.titles(width); n > 0 {
+			r.measure(n)
+		}
+	}
+	return r
+}
+
+// add appends the current record of a scanner.
+func (r *reading) add(c *scanner) {
+	rec := record{line: c.line, width: c.width, filled: c.filled(), cells: slices.Clone(c.cells)}
+	raw, quoted := c.win.Bytes(), 0
+	for i, v := range c.spans {
+		if len(c.cells[i]) > 0 {
+			rec.nonEmpty++
+		}
+		if !c.isQuoted(raw, v) {
+			continue
+		}
+		quoted++
+		rec.quotedFirst = rec.quotedFirst || i == 0
+		value := raw[v.start:v.end]
+		r.protects = r.protects || bytes.ContainsAny(value, "\r\n") || c.d.delimiter != 0 && bytes.IndexByte(value, c.d.delimiter) >= 0
+	}
+	if len(r.records) == 0 {
+		r.quotedHeader = quoted == c.width
+	}
+	r.quoted += quoted
+	r.records = append(r.records, rec)
+}
+
+// measure compares the records with the header at an index.
+func (r *reading) measure(start int) {
+	r.start, r.header, r.total, r.fitting, r.exceeding, r.even = start, r.records[start].width, 0, 0, 0, 0
+	for _, rec := range r.records[start+1:] {
+		r.total++
+		if rec.width == r.records[start+1].width {
+			r.even++
+		}
+		switch {
+		case rec.filled > r.header:
+			r.exceeding++
+		case rec.width >= r.header:
+			r.fitting++
+		}
+	}
+}
+
+// commonWidth returns the most common number of values of a record.
+func (r *reading) commonWidth() int {
+	count := map[int]int{}
+	best := 0
+	for _, rec := range r.records {
+		count[rec.width]++
+		if n := count[rec.width]; n > count[best] || n == count[best] && rec.width > best {
+			best = rec.width
+		}
+	}
+	return best
+}
+
+// hasRowNames reports whether the header has exactly one value fewer than the records because, as R writes tables, the
+// first column has no name. Values that were split at a comma must not look like it, so the row names must be quoted or
+// consecutive numbers, or at least be unique in text with several columns and another delimiter.
+func (r *reading) hasRowNames() bool {
+	width := r.header + 1
+	if r.total < 2 || r.even != r.total || r.records[1].width != width {
+		return false
+	}
+	quoted, sequence, unique, last := true, true, true, false
+	seen := map[string]bool{}
+	first, _ := strconv.Atoi(string(r.records[1].cells[0]))
+	for i, rec := range r.records[1:] {
+		name := string(rec.cells[0])
+		quoted = quoted && rec.quotedFirst
+		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
+		unique = unique && name != "" && !seen[name]
+		seen[name] = true
+		last = last || rec.filled == width
+	}
+	return last && unique && (quoted || sequence || r.header > 1 && r.dialect.delimiter != ',')
+}
+
+// titles returns the number of records above the header: titles, notes and blank records above a table with a number of
+// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates.
+func (r *reading) titles(width int) int {
+	n := slices.IndexFunc(r.records, func(rec record) bool { return !rec.isTitle(width) })
+	if n <= 0 || n+1 >= len(r.records) {
+		return 0
+	}
+	header, others := r.records[n], r.records[n+1:]
+	if header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
+		return 0
+	}
+	even := 0
+	for _, rec := range others {
+		if rec.filled > width {
+			return 0
+		}
+		if rec.width == width {
+			even++
+		}
+	}
+	above := r.records[n-1]
+	separate := above.nonEmpty == 0 || header.line > above.line+1
+	if 10*even < 8*len(others) || !separate && detectHeader(header.cells, cellsOf(others)) != headerYes {
+		return 0
+	}
+	return n
+}
+
+// isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a
+// sentence.
+func (rec record) isTitle(width int) bool {
+	switch {
+	case rec.nonEmpty <= 1:
+		return true
+	case rec.nonEmpty == 2 && width >= 4:
+		return rec.width < width || bytes.HasSuffix(bytes.TrimSpace(rec.cells[0]), []byte(":"))
+	}
+	return rec.width != width && !slices.ContainsFunc(rec.cells[1:], func(c []byte) bool { return !bytes.HasPrefix(c, []byte(" ")) })
+}
+
+func cellsOf(records []record) [][][]byte {
+	var cells [][][]byte
+	for _, rec := range records {
+		cells = append(cells, rec.cells)
+	}
+	return cells
+}
+
+// commentLines returns the prefix of the comment lines at the start of a sample, the offset and number of the lines after
+// them, and the offset of the last comment. The prefix is empty if there are none, or nothing else.
+func commentLines(sample []byte) (prefix string, end, lines, last int) {
+	at, n := 0, 0
+	for at < len(sample) {
+		size := bytes.IndexAny(sample[at:], "\r\n")
+		if size < 0 {
+			return "", 0, 0, 0
+		}
+		switch c := sample[at]; {
+		case size == 0:
+		case prefix == "" && (c == '#' || c == '%') || prefix != "" && c == prefix[0]:
+			prefix, last = string(c), at
+		default:
+			return prefix, end, lines, last
+		}
+		at += size + 1
+		if sample[at-1] == '\r' && at < len(sample) && sample[at] == '\n' {
+			at++
+		}
+		n++
+		if prefix != "" && size > 0 {
+			end, lines = at, n
+		}
+	}
+	return "", 0, 0, 0
+}
