@@ -1,0 +1,101 @@
+package jsonrows
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// kinds is a set of kinds of JSON values. null has none.
+type kinds uint8
+
+const (
+	kindText kinds = 1 << iota
+	kindNumber
+	kindBoolean
+	kindList // an array that was written as a list
+	kindJSON // another array or object
+)
+
+// declaredType returns the type that JSON declares for a column whose values have some kinds. Text declares none: its type
+// is inferred. This is the only place that maps JSON to herb types.
+func declaredType(k kinds) herb.Type {
+	switch k {
+	case kindNumber:
+		return herb.TypeNumber
+	case kindList:
+		return herb.TypeList
+	case kindBoolean:
+		return "" // herb.TypeBoolean, once it exists
+	}
+	return ""
+}
+
+// columns are the members of the records so far, in order of appearance, and the values of the current record. Two members
+// whose paths are displayed alike are two columns of the same name.
+type columns struct {
+	record int            // number of the current record
+	index  map[string]int // nodes by path
+	bytes  int            // of the paths
+	nodes  []node
+	list   []rows.Column
+	values []value // one per column
+}
+
+// node is a member. One whose values are all objects has no column.
+type node struct {
+	column int // from 1
+	record int // in which it occurred last
+}
+
+// value is the last value of a column.
+type value struct {
+	span
+	record int   // in which it occurred
+	kinds  kinds // of all values of the column
+}
+
+// node returns the number of the member at a path, and whether the current record has it already.
+func (c *columns) node(path []byte) (n int, repeated bool) {
+	n, known := c.index[string(path)]
+	if !known {
+		n = len(c.nodes)
+		c.bytes += len(path)
+		c.index[string(path)] = n
+		c.nodes = append(c.nodes, node{})
+	}
+	repeated = c.nodes[n].record == c.record
+	c.nodes[n].record = c.record
+	return n, repeated
+}
+
+// add appends a column.
+func (c *columns) add(name string) {
+	c.list = append(c.list, rows.Column{Name: name})
+	c.values = append(c.values, value{})
+}
+
+// set sets the value of a column in the current record.
+func (c *columns) set(column int, s span, k kinds) {
+	v := &c.values[column]
+	v.span, v.record, v.kinds = s, c.record, v.kinds|k
+}
+
+// appendCells appends the values of the current record, whose text is rec.
+func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
+	for i := range c.values {
+		v := &c.values[i]
+		if v.record != c.record {
+			cells = append(cells, nil)
+			continue
+		}
+		cells = append(cells, rec[v.start:v.end])
+	}
+	return cells
+}
+
+// declareTypes sets the types of the columns, after the last record.
+func (c *columns) declareTypes() {
+	for i := range c.list {
+		c.list[i].Type = declaredType(c.values[i].kinds)
+	}
+}

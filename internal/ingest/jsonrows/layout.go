@@ -1,0 +1,231 @@
+package jsonrows
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+const (
+	wrapperDepth = 3   // objects within which tables are detected
+	maxTables    = 100 // of one document
+)
+
+// layout is the result of scanning a document for tables.
+type layout struct {
+	*parser
+	tables  []string // dotted paths of arrays of objects, and of keyed objects
+	more    int      // tables that were not stored
+	keyed   bool     // the document is a keyed object
+	members []string // dotted paths of some other members
+	empty   string   // the last empty array
+}
+
+// shape summarizes the members of an object.
+type shape struct {
+	members int
+	objects int             // members that are objects and not empty
+	fields  int             // members of those objects
+	names   map[string]*int // how many of those objects have a member of a name
+}
+
+// detectLayout scans the document, unless it does not begin with an object. A document followed by others is a sequence of
+// records, without tables.
+func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (*layout, error) {
+	text, p, err := openParser(ctx, f, o, b)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	l := &layout{parser: p}
+	if c, ok := p.peekToken(); !ok || c != '{' {
+		return l, p.windowError()
+	}
+	s, err := l.scanObject(nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	l.keyed = s.isKeyed(2, len(l.tables) > 0)
+	if _, more := p.peekToken(); more {
+		return &layout{}, nil
+	}
+	if l.keyed {
+		l.tables, l.more = nil, 0
+	}
+	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
+		l.tables, l.members = l.members, nil
+	}
+	for i, name := range l.tables {
+		if slices.Contains(l.tables[:i], name) {
+			return nil, herb.Invalidf("the member %q occurs twice; give each member once", clip(name))
+		}
+	}
+	return l, p.windowError()
+}
+
+// scanObject scans the object at the current position, whose path is p.path. It adds its members to the shape of the object
+// around it.
+func (l *layout) scanObject(around *shape, depth int) (shape, error) {
+	var s shape
+	if err := l.checkDepth(depth); err != nil || l.open('}') {
+		return s, err
+	}
+	if around != nil {
+		around.objects++
+	}
+	size := len(l.path)
+	for {
+		l.begin()
+		name, err := l.name(l.text)
+		if err != nil {
+			return s, err
+		}
+		s.members++
+		if around != nil {
+			around.addField(l.rec[name.start:name.end])
+		}
+		if l.path = l.path[:size]; depth > 0 {
+			l.path = append(l.path, pathSeparator)
+		}
+		l.path = append(l.path, l.rec[name.start:name.end]...)
+		if err := l.scanMember(&s, depth+1); err != nil {
+			return s, err
+		}
+		if more, err := l.next('}'); err != nil || !more {
+			l.path = l.path[:size]
+			return s, err
+		}
+	}
+}
+
+// scanMember scans the value of a member of an object with a shape.
+func (l *layout) scanMember(s *shape, depth int) error {
+	c, _ := l.peekToken()
+	switch {
+	case c == '{' && depth <= wrapperDepth:
+		before, more := len(l.tables), l.more
+		inner, err := l.scanObject(s, depth)
+		if err == nil && depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
+			l.tables, l.more = l.tables[:before], more
+			l.addTable()
+		}
+		return err
+	case c != '[' || depth > wrapperDepth:
+		l.addMember()
+		return l.skip(depth, true)
+	}
+	l.begin()
+	if l.open(']') {
+		if isUsual(l.path) {
+			l.addTable()
+		} else {
+			l.addMember()
+		}
+		l.empty = dotted(l.path)
+		return nil
+	}
+	if c, _ := l.peekToken(); c == '{' {
+		l.addTable()
+	} else {
+		l.addMember()
+	}
+	for {
+		if err := l.skip(depth+1, true); err != nil {
+			return err
+		}
+		if more, err := l.parser.next(']'); err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (l *layout) addTable() {
+	if len(l.tables) > maxTables {
+		l.more++
+		return
+	}
+	l.tables = append(l.tables, dotted(l.path))
+}
+
+func (l *layout) addMember() {
+	if len(l.members) < maxTables {
+		l.members = append(l.members, dotted(l.path))
+	}
+}
+
+// addField counts a member of a member.
+func (s *shape) addField(name []byte) {
+	s.fields++
+	if n, ok := s.names[string(name)]; ok {
+		*n++
+		return
+	}
+	if s.names == nil {
+		s.names = map[string]*int{}
+	}
+	if len(s.names) <= rows.MaxColumns {
+		s.names[string(name)] = new(1)
+	}
+}
+
+// isKeyed reports whether the object maps keys to records: it has at least some members, all of them objects, most of which
+// have most of the names, or one name in common. Objects with tables in them are less likely to be records.
+func (s *shape) isKeyed(least int, hasTables bool) bool {
+	if hasTables {
+		least = max(least, 3)
+	}
+	if s.members < least || s.objects != s.members {
+		return false
+	}
+	if cells := s.objects * len(s.names); s.members == 2 {
+		return 4*s.fields >= 3*cells
+	} else if 2*s.fields >= cells {
+		return true
+	}
+	for _, n := range s.names {
+		if 10**n >= 9*s.objects && s.objects >= 10 {
+			return true
+		}
+	}
+	return false
+}
+
+// isUsual reports whether a path ends with a usual name of an array of records, so that an empty array is a table.
+func isUsual(path []byte) bool {
+	switch strings.ToLower(string(path[1+bytes.LastIndexByte(path, pathSeparator):])) {
+	case "records", "data", "items", "results", "rows", "features", "values", "value", "entries", "list":
+		return true
+	}
+	return false
+}
+
+// only returns the only table of the document, "" if the document itself is one.
+func (l *layout) only() (string, error) {
+	switch {
+	case len(l.tables) > maxTables:
+		return "", l.tooMany()
+	case len(l.tables) > 1:
+		return "", herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), l.tables[0])
+	case len(l.tables) == 1:
+		return l.tables[0], nil
+	}
+	return "", nil
+}
+
+func (l *layout) tooMany() error {
+	return herb.Invalidf("the document has %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+		len(l.tables)+l.more, listNames(l.tables), maxTables, l.tables[0])
+}
+
+// note describes what is not read beside a table.
+func (l *layout) note(table string) string {
+	if table == "" || len(l.members) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the records are in %q; other members are not published: %s", table, listNames(l.members))
+}
