@@ -22,6 +22,7 @@ type sniffer struct {
 	all      bool // the sample is the rest of the text
 	line     int  // of its first byte
 	fixed    bool // the header is the first record
+	noNames  bool // the first record does not have all names
 	autoQuot bool // quotes are detected
 	autoEsc  bool // escapes are detected
 	tabular  bool // the file name promises delimited text, not text aligned by blanks
@@ -211,10 +212,10 @@ func (s sniffer) split(d dialect) reading {
 	width := r.commonWidth()
 	r.measure(0)
 	switch {
-	case d.delimiter == 0 || s.fixed:
-	case r.hasRowNames():
+	case d.delimiter == 0:
+	case !s.noNames && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
-	case d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
+	case s.fixed || d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
 	default:
 		if n := r.titles(width); n > 0 {
 			r.measure(n)
@@ -320,10 +321,12 @@ func (r *reading) titles(width int) int {
 	}
 	above := r.records[n-1]
 	separate := above.nonEmpty == 0 || header.line > above.line+1
-	if 10*even < 8*len(others) || !separate && detectHeader(header.cells, cellsOf(others)) != headerYes {
-		return 0
+	v := detectHeader(header.cells, cellsOf(others))
+	text := !slices.ContainsFunc(header.cells, func(c []byte) bool { return kindOf(c) > kindText })
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
+		return n
 	}
-	return n
+	return 0
 }
 
 // isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a

@@ -63,6 +63,7 @@ type reader struct {
 	surplus  int    // records with empty values beyond the last column
 
 	firstComment, firstSurplus int // their lines
+	headerLine                 int // below titles; 0: the header is the first record
 }
 
 // Columns implements rows.Rows.
@@ -70,6 +71,24 @@ func (r *reader) Columns() []rows.Column { return r.header }
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
+
+// Options returns the given options, completed by what was detected and can be given.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	if o.Encoding = r.text.Encoding(); !r.d.blanks {
+		o.Delimiter = r.d.delimiter
+	}
+	if r.d.quote == '\'' {
+		o.Quote = r.d.quote
+	}
+	if o.Header = rows.HeaderPresent; !r.named {
+		o.Header = rows.HeaderNone
+	}
+	if r.headerLine > 0 {
+		o.HeaderRows = []int{r.headerLine}
+	}
+	return o
+}
 
 // Close implements rows.Rows.
 func (r *reader) Close() error { return r.text.Close() }
@@ -193,7 +212,8 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(sample) < 10 {
 		sample, all = r.win.Sample(longSampleBytes)
 	}
-	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0, autoQuot: o.Quote == 0 && !o.NoQuote,
+	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
+		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuot: o.Quote == 0 && !o.NoQuote,
 		autoEsc: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
 	best := r.detectLayout(s)
 	r.setDialect(best.dialect)
@@ -222,6 +242,9 @@ func (r *reader) detectLayout(s sniffer) reading {
 	from := r.next
 	if best.start > 0 {
 		lines = best.records[best.start].line - from
+		if r.comment == "" {
+			r.headerLine = from + lines
+		}
 	}
 	if lines == 0 {
 		return best
@@ -251,8 +274,11 @@ func isHeader(text []byte, table reading) bool {
 	}
 	line := text[:bytes.IndexAny(text, "\r\n")]
 	names := sniffer{sample: line, all: true, line: 1, fixed: true}.split(table.dialect)
-	if len(names.records) != 1 || names.header < 2 || names.header != table.records[0].width {
+	switch width := table.records[0].width; {
+	case len(names.records) != 1 || names.header != width:
 		return false
+	case width == 1:
+		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
 	switch detectHeader(table.records[0].cells, cellsOf(table.records[1:])) {
 	case headerYes:

@@ -143,6 +143,9 @@ func equalRecords(a, b [][]byte) bool {
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
 func areNames(first [][]byte, others [][][]byte, columns []int) bool {
+	if isNumbered(first) {
+		return true
+	}
 	var numbers []int
 	seen := map[int]bool{}
 	years := true
@@ -158,12 +161,23 @@ func areNames(first [][]byte, others [][][]byte, columns []int) bool {
 	switch {
 	case len(numbers) == 1:
 		return years && !allYears(others, columns[0])
-	case isProgression(numbers) && (years || numbers[1] == numbers[0]+1 && (numbers[0] <= 1 || len(numbers) > 2)):
+	case isProgression(numbers) && (years || numbers[0] <= 1 && numbers[1] == numbers[0]+1):
 		return true
 	case years && !allYears(others, columns[0]):
 		return isIncreasing(first, columns)
 	}
 	return len(numbers) > 2 && isIncreasing(first, columns) && !allIncreasing(others, columns)
+}
+
+// isNumbered reports whether the integers in a record, at least three, are consecutive.
+func isNumbered(record [][]byte) bool {
+	var numbers []int
+	for _, cell := range record {
+		if n, err := strconv.Atoi(string(bytes.TrimSpace(cell))); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return len(numbers) > 2 && numbers[1] == numbers[0]+1 && isProgression(numbers)
 }
 
 func allYears(records [][][]byte, column int) bool {

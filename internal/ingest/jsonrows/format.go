@@ -72,15 +72,16 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: p, source: text, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
-	if err := r.start(ctx, f, o); err != nil {
+	r := &reader{parser: p, source: text, options: o, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
+	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
 	return r, nil
 }
 
 // start reads up to the first record.
-func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
+func (r *reader) start(ctx context.Context, f rows.File) error {
+	o := r.options
 	c, ok := r.peekToken()
 	switch {
 	case !ok:
@@ -119,6 +120,7 @@ func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
 			return nil
 		}
 	}
+	r.options.Table = table
 	return r.enterTable(table)
 }
 

@@ -12,6 +12,7 @@ import (
 type reader struct {
 	*parser
 	source  *charset.Reader
+	options rows.Options
 	notes   []string
 	skipped []string // members before the table
 	inside  int      // objects around the table
@@ -34,6 +35,13 @@ func (r *reader) Position() string { return r.position() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
+
+// Options returns the given options, completed by what was detected.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	o.Encoding = r.source.Encoding()
+	return o
+}
 
 // Close implements rows.Rows.
 func (r *reader) Close() error { return r.source.Close() }
