@@ -18,14 +18,14 @@ const (
 
 // sniffer reads a sample in several dialects and selects the most consistent one.
 type sniffer struct {
-	sample   []byte
-	all      bool // the sample is the rest of the text
-	line     int  // of its first byte
-	fixed    bool // the header is the first record
-	noNames  bool // the first record does not have all names
-	autoQuot bool // quotes are detected
-	autoEsc  bool // escapes are detected
-	tabular  bool // the file name promises delimited text, not text aligned by blanks
+	sample     []byte
+	all        bool // the sample is the rest of the text
+	line       int  // of its first byte
+	fixed      bool // the header is the first record
+	noNames    bool // the first record does not have all names
+	autoQuote  bool // quotes are detected
+	autoEscape bool // escapes are detected
+	tabular    bool // the file name promises delimited text, not text aligned by blanks
 }
 
 // reading is the sample as read in one dialect.
@@ -68,7 +68,7 @@ type record struct {
 //     all names are quoted or quotes enclose a delimiter or a line end.
 func (s sniffer) detect(d dialect) reading {
 	double := s.bestDelimiter(d)
-	if !s.autoQuot || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
+	if !s.autoQuote || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
 		return double
 	}
 	d.quote = '\''
@@ -173,9 +173,9 @@ func isProse(b []byte) bool {
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
 func (s sniffer) read(d dialect) reading {
-	d.literal = s.autoQuot && d.delimiter == '\t'
+	d.literal = s.autoQuote && d.delimiter == '\t'
 	r := s.split(d)
-	if !s.autoEsc || !r.broken && r.exceeding == 0 {
+	if !s.autoEscape || !r.broken && r.exceeding == 0 {
 		return r
 	}
 	if !bytes.Contains(s.sample, []byte{'\\', d.quote}) && !bytes.Contains(s.sample, []byte{'\\', d.delimiter}) {

@@ -97,7 +97,7 @@ func (r *reader) Close() error { return r.text.Close() }
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
 	if r.comments > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines, the first is line %d, begin with %s and were skipped as comments", r.comments, r.firstComment, r.comment))
+		notes = append(notes, fmt.Sprintf("lines skipped because they begin with %s: %d, the first is line %d", r.comment, r.comments, r.firstComment))
 	}
 	if r.surplus > 0 {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
@@ -213,8 +213,8 @@ func (r *reader) start(extension string) error {
 		sample, all = r.win.Sample(longSampleBytes)
 	}
 	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
-		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuot: o.Quote == 0 && !o.NoQuote,
-		autoEsc: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
+		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuote: o.Quote == 0 && !o.NoQuote,
+		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
 	best := r.detectLayout(s)
 	r.setDialect(best.dialect)
 	return r.readHeader(best)
@@ -251,20 +251,12 @@ func (r *reader) detectLayout(s sniffer) reading {
 	}
 	// The lines are in the sample, so skipping them cannot fail.
 	_ = r.skipTo(from + lines)
-	r.notes = append(r.notes, skippedNote(from, lines, best.start > 0, r.comment))
-	return best
-}
-
-func skippedNote(from, lines int, titles bool, prefix string) string {
-	switch {
-	case titles && lines == 1:
-		return fmt.Sprintf("line %d is above the table and was skipped", from)
-	case titles:
-		return fmt.Sprintf("lines %d to %d are above the table and were skipped", from, from+lines-1)
-	case lines == 1:
-		return fmt.Sprintf("line %d begins with %s and was skipped", from, prefix)
+	why := "they are above the table"
+	if best.start == 0 {
+		why = "they begin with " + r.comment
 	}
-	return fmt.Sprintf("lines %d to %d begin with %s and were skipped", from, from+lines-1, prefix)
+	r.notes = append(r.notes, fmt.Sprintf("lines skipped because %s: %d, from line %d", why, lines, from))
+	return best
 }
 
 // isHeader reports whether the comment line at the start of text names the columns of a table.

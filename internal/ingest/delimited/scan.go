@@ -186,6 +186,16 @@ func (s *scanner) scan() (size int, multiline bool, err error) {
 		if s.d.skipBlanks || s.d.blanks {
 			pos = s.skipSpaces(pos)
 			rec = s.win.Bytes()
+		} else if pos < len(rec) && (rec[pos] != s.d.quote || s.d.quote == 0) { // the usual case, without calls
+			end := pos
+			for end < len(rec) && !s.special[rec[end]] {
+				end++
+			}
+			if end < len(rec) && rec[end] == s.d.delimiter && s.d.delimiter != s.d.escape {
+				s.add(span{start: pos, end: end})
+				pos = end + 1
+				continue
+			}
 		}
 		switch {
 		case s.d.blanks && (pos == len(rec) || rec[pos] == '\n' || rec[pos] == '\r'): // blanks at the end of a line

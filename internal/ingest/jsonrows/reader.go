@@ -215,13 +215,13 @@ func (r *reader) visitMembers(visit func(name string, value span)) {
 
 // isFeature reports whether the object at the current position is a GeoJSON feature.
 func (r *reader) isFeature() bool {
-	found := 0
+	members := 0
 	r.visitMembers(func(name string, v span) {
 		raw := r.rec[v.start:v.end]
 		switch {
 		case name == "type" && string(raw) == `"Feature"`, name == "geometry", name == "properties" && (raw[0] == '{' || raw[0] == 'n'):
-			found++
+			members++
 		}
 	})
-	return found == 3
+	return members == 3
 }
