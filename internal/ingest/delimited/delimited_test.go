@@ -393,6 +393,18 @@ func TestOpen_Literal(t *testing.T) {
 	}
 }
 
+// TestOpen_Wide detects the layout of tables with many columns, which must be linear.
+func TestOpen_Wide(t *testing.T) {
+	t.Parallel()
+	for name, cell := range map[string]string{"equal text": "x", "equal numbers": "7", "empty": "", "quotes": `"x"`} {
+		record := strings.Repeat(cell+",", rows.MaxColumns-1)
+		in := strings.Repeat(record+"a\n", 50) + record + "b\n"
+		if got, _, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{}); err != nil || len(got) < 51 {
+			t.Errorf("%s: got %d rows and error %v", name, len(got), err)
+		}
+	}
+}
+
 // write writes rows with every value in quotes.
 func write(rows table, delimiter byte, end string) string {
 	var b strings.Builder
@@ -488,6 +500,33 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		if err != io.EOF {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestOptions_Reproduce reads files again with the options that were detected.
+func TestOptions_Reproduce(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"a;b\n1;2\n", "'a','b'\n'x, y','it''s'\n1,2\n", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", "T\n\nid,name\n1,fern\n2,moss\n", "# x\nid,name\n1,fern\n# y\n2,moss\n",
+		"a\tb\ng1\t1\t2\ng2\t3\t4\n", " x  y\n 1  2\n 3  4\n", "a,b\n\"x\\\"y\",\\d\n", "a\n\xE9\n", "a\nx\n", "sep=;\na;b\n1;2\n",
+	} {
+		m := memory{content: in}
+		open := func(o rows.Options) (got table, detected rows.Options) {
+			got, _, err := read(t, m, o, rows.Limits{})
+			if err != nil {
+				t.Fatalf("%q with %+v: %v", in, o, err)
+			}
+			r, err := Format().Open(t.Context(), m, o, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+			for err == nil {
+				_, err = r.Next()
+			}
+			return got, r.(*reader).Options()
+		}
+		first, detected := open(rows.Options{})
+		again, _ := open(detected)
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%q with %+v (-first +again):\n%s", in, detected, diff)
 		}
 	}
 }

@@ -78,13 +78,14 @@ const (
 func detectHeader(first [][]byte, others [][][]byte) verdict {
 	var typed []int // columns of numbers or dates, also in the first record
 	texts, recurring := 0, 0
+	different := slices.DeleteFunc(slices.Clone(others), func(r [][]byte) bool { return slices.EqualFunc(first, r, bytes.Equal) })
 	for i, name := range first {
 		k, n := columnKind(others, i)
 		switch nameKind := kindOf(name); {
 		case n == 0 || nameKind == kindMissing:
 		case k == kindText && nameKind == kindText:
 			texts++
-			if recurs(first, others, i) {
+			if recurs(name, different, i) {
 				recurring++
 			}
 		case k == kindText:
@@ -122,11 +123,9 @@ func columnKind(records [][][]byte, column int) (k kind, n int) {
 	return k, n
 }
 
-// recurs reports whether a value of the first record occurs in the same column of another, unless that repeats the first.
-func recurs(first [][]byte, others [][][]byte, column int) bool {
-	return slices.ContainsFunc(others, func(r [][]byte) bool {
-		return column < len(r) && bytes.Equal(r[column], first[column]) && !slices.EqualFunc(first, r, bytes.Equal)
-	})
+// recurs reports whether a value occurs in a column.
+func recurs(value []byte, records [][][]byte, column int) bool {
+	return slices.ContainsFunc(records, func(r [][]byte) bool { return column < len(r) && bytes.Equal(r[column], value) })
 }
 
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
@@ -154,14 +153,22 @@ func areNames(first [][]byte, others [][][]byte, columns []int) bool {
 // integers returns the integers in some columns of a record, nil for all columns, and whether all values are such.
 func integers(record [][]byte, columns []int) (numbers []int, ok bool) {
 	ok = true
-	for i, cell := range record {
-		if columns != nil && !slices.Contains(columns, i) {
-			continue
-		}
-		if n, err := strconv.Atoi(string(bytes.TrimSpace(cell))); err == nil && n >= 0 {
-			numbers = append(numbers, n)
-		} else {
+	add := func(cell []byte) {
+		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
+		if err != nil || n < 0 {
 			ok = false
+			return
+		}
+		numbers = append(numbers, n)
+	}
+	if columns == nil {
+		for _, cell := range record {
+			add(cell)
+		}
+	}
+	for _, i := range columns {
+		if i < len(record) {
+			add(record[i])
 		}
 	}
 	return numbers, ok
