@@ -176,6 +176,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"no header: negative number", "a.tsv", "x\t-5\ny\t3\nz\tNA\nw\t1\n", table{{"column_1", "column_2"}, {"x", "-5"}, {"y", "3"}, {"z", "NA"}, {"w", "1"}}, "no header"},
 		{"header: years", "a.csv", "country,1990,1991,1992\nFrance,1.5,2,3\nChad,4,5,6\n",
 			table{{"country", "1990", "1991", "1992"}, {"France", "1.5", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
+		{"header: one year", "a.csv", "district,2022\nAK-1,-14.6\nAL-1,30\nAL-2,31.5\n", table{{"district", "2022"}, {"AK-1", "-14.6"}, {"AL-1", "30"}, {"AL-2", "31.5"}}, ""},
+		{"no header: years", "a.csv", "2001,5\n2002,9\n2003,7\n", table{{"column_1", "column_2"}, {"2001", "5"}, {"2002", "9"}, {"2003", "7"}}, "no header"},
 		{"header: irregular years", "a.csv", "country,1990,2000,2005\nFrance,1,2,3\nChad,4,5,6\n",
 			table{{"country", "1990", "2000", "2005"}, {"France", "1", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
 		{"header: numbers from 0", "a.csv", ",0,1,2\n0,7,5,9\n1,3,2,2\n2,1,1,0\n", table{{"", "0", "1", "2"}, {"0", "7", "5", "9"}, {"1", "3", "2", "2"}, {"2", "1", "1", "0"}}, ""},

@@ -139,7 +139,7 @@ func areNames(first [][]byte, others [][][]byte, columns []int) bool {
 		return false // fractions or dates
 	}
 	years := areYears(names)
-	yearsBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, _ := integers(r, columns); return !areYears(n) })
+	yearsBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !areYears(n) })
 	increasingBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !isIncreasing(n) })
 	switch {
 	case len(names) == 1:
