@@ -2,6 +2,7 @@ package charset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
 )
@@ -125,32 +127,28 @@ func sameEncoding(given, marked string) bool {
 // newDecoder returns the decoder of an encoding, by its name in web standards or a common alias.
 func newDecoder(name string) (decoder, error) {
 	alias := label(name)
+	wide := func(t transform.Transformer, substitute string) (decoder, error) {
+		return &strictDecoder{t: t, written: substitute}, nil
+	}
 	switch alias {
 	case "utf-8", "utf8", "utf-8-sig", "utf8-sig", "utf-8-bom", "unicode-1-1-utf-8":
 		return utf8Decoder{}, nil
 	case "utf-16le", "utf-16-le", "utf-16", "utf16", "ucs-2", "unicode":
-		return &strictDecoder{t: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), written: "\xFD\xFF"}, nil
+		return wide(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), "\xFD\xFF")
 	case "utf-16be", "utf-16-be":
-		return &strictDecoder{t: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder(), written: "\xFF\xFD"}, nil
+		return wide(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder(), "\xFF\xFD")
 	case "utf-32le", "utf-32-le", "utf-32", "utf32":
-		return &strictDecoder{t: utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM).NewDecoder(), written: "\xFD\xFF\x00\x00"}, nil
+		return wide(utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM).NewDecoder(), "\xFD\xFF\x00\x00")
 	case "utf-32be", "utf-32-be":
-		return &strictDecoder{t: utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM).NewDecoder(), written: "\x00\x00\xFF\xFD"}, nil
-	case "ascii", "us-ascii":
-		alias = "us-ascii"
+		return wide(utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM).NewDecoder(), "\x00\x00\xFF\xFD")
 	case "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1": // Windows-1252 in web standards
 		return &strictDecoder{t: charmap.Windows1252.NewDecoder(), controls: true}, nil
-	case "cp1252":
-		alias = "windows-1252"
-	case "cp932", "ms932", "windows-932", "shift-jis":
-		alias = "shift_jis"
-	case "cp936":
-		alias = "gbk"
-	case "cp949":
-		alias = "euc-kr"
-	case "mac-roman", "macroman":
-		alias = "macintosh"
 	}
+	aliases := map[string]string{
+		"cp1252": "windows-1252", "cp932": "shift_jis", "ms932": "shift_jis", "windows-932": "shift_jis", "shift-jis": "shift_jis",
+		"cp936": "gbk", "cp949": "euc-kr", "mac-roman": "macintosh", "macroman": "macintosh", "ascii": "us-ascii",
+	}
+	alias = cmp.Or(aliases[alias], alias)
 	e, err := htmlindex.Get(alias)
 	if err != nil || alias == "us-ascii" {
 		e, err = ianaindex.IANA.Encoding(alias)

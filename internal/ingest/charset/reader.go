@@ -91,11 +91,11 @@ func (r *Reader) chooseEncoding(encoding string) error {
 	return err
 }
 
-// Encoding returns the name of the encoding, or "" for UTF-8 that was not declared. It is valid after io.EOF.
-func (r *Reader) Encoding() string { return r.name }
-
 // Notes describes how the encoding was chosen. It is complete after io.EOF.
 func (r *Reader) Notes() []string { return r.notes }
+
+// Encoding returns the name of the encoding, "" if it is UTF-8 by default. It is final after io.EOF.
+func (r *Reader) Encoding() string { return r.name }
 
 // Close closes the content.
 func (r *Reader) Close() error { return r.src.Close() }

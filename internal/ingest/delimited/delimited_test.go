@@ -176,6 +176,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"no header: negative number", "a.tsv", "x\t-5\ny\t3\nz\tNA\nw\t1\n", table{{"column_1", "column_2"}, {"x", "-5"}, {"y", "3"}, {"z", "NA"}, {"w", "1"}}, "no header"},
 		{"header: years", "a.csv", "country,1990,1991,1992\nFrance,1.5,2,3\nChad,4,5,6\n",
 			table{{"country", "1990", "1991", "1992"}, {"France", "1.5", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
+		{"header: one year", "a.csv", "district,2022\nAK-1,-14.6\nAL-1,30\nAL-2,31.5\n", table{{"district", "2022"}, {"AK-1", "-14.6"}, {"AL-1", "30"}, {"AL-2", "31.5"}}, ""},
+		{"no header: years", "a.csv", "2001,5\n2002,9\n2003,7\n", table{{"column_1", "column_2"}, {"2001", "5"}, {"2002", "9"}, {"2003", "7"}}, "no header"},
 		{"header: irregular years", "a.csv", "country,1990,2000,2005\nFrance,1,2,3\nChad,4,5,6\n",
 			table{{"country", "1990", "2000", "2005"}, {"France", "1", "2", "3"}, {"Chad", "4", "5", "6"}}, ""},
 		{"header: numbers from 0", "a.csv", ",0,1,2\n0,7,5,9\n1,3,2,2\n2,1,1,0\n", table{{"", "0", "1", "2"}, {"0", "7", "5", "9"}, {"1", "3", "2", "2"}, {"2", "1", "1", "0"}}, ""},
@@ -184,19 +186,24 @@ func TestOpen_Layout(t *testing.T) {
 		{"header: only text", "a.csv", "name,color\nrose,red\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"fern", "green"}}, ""},
 		{"header: single record", "a.csv", "1\n2\n", table{{"1"}, {"2"}}, ""},
 		{"header: repeated in the text", "a.csv", "name,color\nrose,red\nname,color\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"name", "color"}, {"fern", "green"}}, ""},
-		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "lines 1 to 2 begin with #"},
-		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "line 1 begins with %"},
+		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with #: 2, from line 1"},
+		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "begin with %: 1, from line 1"},
 		{"comments above no header", "a.txt", "# a, b\n1.5,2\n2.5,3\n3.5,4\n", table{{"# a", "b"}, {"1.5", "2"}, {"2.5", "3"}, {"3.5", "4"}}, ""},
-		{"header in a comment", "a.tsv", "## version\n#CHROM\tPOS\nchr1\t5\nchr2\t6\n", table{{"#CHROM", "POS"}, {"chr1", "5"}, {"chr2", "6"}}, "line 1 begins with #"},
+		{"header in a comment", "a.tsv", "## version\n#CHROM\tPOS\nchr1\t5\nchr2\t6\n", table{{"#CHROM", "POS"}, {"chr1", "5"}, {"chr2", "6"}}, "begin with #: 1, from line 1"},
 		{"hash as a name", "a.csv", "#,name\n1,fern\n2,moss\n", table{{"#", "name"}, {"1", "fern"}, {"2", "moss"}}, ""},
-		{"comments among the records", "a.csv", "# x\nid,name\n1,fern\n# more\n2,moss\n#3,hash\n", table{{"id", "name"}, {"1", "fern"}, {"2", "moss"}, {"#3", "hash"}}, "1 lines, the first is line 4"},
+		{"comments among the records", "a.csv", "# x\nid,name\n1,fern\n# more\n2,moss\n#3,hash\n", table{{"id", "name"}, {"1", "fern"}, {"2", "moss"}, {"#3", "hash"}}, "begin with #: 1, the first is line 4"},
 		{"hash without comments above", "a.csv", "id,name\n#1\n#2,b\n", table{{"id", "name"}, {"#1"}, {"#2", "b"}}, ""},
 		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", table{{"#ff0000", "red"}, {"#00ff00", "green"}}, ""},
-		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "lines 1 to 2 are above the table"},
-		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "line 1 is above the table"},
+		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "above the table: 2, from line 1"},
+		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "above the table: 1, from line 1"},
 		{"padded titles", "a.csv", "Report,,,\nDate:,2024-01-01,,\n,,,\nRegion,Q1,Q2,Q3\nNorth,1,2,3\nSouth,4,5,6\n",
-			table{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "lines 1 to 3 are above the table"},
-		{"title, delimiter only in the table", "a.csv", "Source: a; b\n\nx,y\n1,2\n3,4\n", table{{"x", "y"}, {"1", "2"}, {"3", "4"}}, "lines 1 to 2"},
+			table{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "above the table: 3, from line 1"},
+		{"title above labels and values", "a.csv", "Tractor Loan,\n,\nAmount,\"$30,000\"\nRate,5\n,\n",
+			table{{"Tractor Loan", ""}, {"", ""}, {"Amount", "$30,000"}, {"Rate", "5"}, {"", ""}}, ""},
+		{"numbered header above text", "a.csv", "1,2,3\nABS,2,5\nSUM,x,6\nMAX,3,7\n", table{{"1", "2", "3"}, {"ABS", "2", "5"}, {"SUM", "x", "6"}, {"MAX", "3", "7"}}, ""},
+		{"one column with a hash", "a.dat", "#data\nfern\nmoss\n", table{{"#data"}, {"fern"}, {"moss"}}, ""},
+		{"one column with a comment", "a.dat", "# data\nname\nmoss\n", table{{"name"}, {"moss"}}, "begin with #: 1, from line 1"},
+		{"title, delimiter only in the table", "a.csv", "Source: a; b\n\nx,y\n1,2\n3,4\n", table{{"x", "y"}, {"1", "2"}, {"3", "4"}}, "above the table: 2"},
 		{"names for some columns", "a.csv", "name,city,,\nBob,NY,x,y\nAl,LA,z,w\n", table{{"name", "city", "", ""}, {"Bob", "NY", "x", "y"}, {"Al", "LA", "z", "w"}}, ""},
 		{"name for one column", "a.csv", "id,,\n1,a,b\n2,c,d\n3,e,f\n", table{{"id", "", ""}, {"1", "a", "b"}, {"2", "c", "d"}, {"3", "e", "f"}}, ""},
 		{"R row names in quotes", "a.csv", "\"mpg\",\"cyl\"\n\"Mazda\",21,6\n\"Datsun\",22,4\n", table{{"row", "mpg", "cyl"}, {"Mazda", "21", "6"}, {"Datsun", "22", "4"}}, `called "row"`},
@@ -388,6 +395,18 @@ func TestOpen_Literal(t *testing.T) {
 	}
 }
 
+// TestOpen_Wide detects the layout of tables with many columns, which must be linear.
+func TestOpen_Wide(t *testing.T) {
+	t.Parallel()
+	for name, cell := range map[string]string{"equal text": "x", "equal numbers": "7", "empty": "", "quotes": `"x"`} {
+		record := strings.Repeat(cell+",", rows.MaxColumns-1)
+		in := strings.Repeat(record+"a\n", 50) + record + "b\n"
+		if got, _, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{}); err != nil || len(got) < 51 {
+			t.Errorf("%s: got %d rows and error %v", name, len(got), err)
+		}
+	}
+}
+
 // write writes rows with every value in quotes.
 func write(rows table, delimiter byte, end string) string {
 	var b strings.Builder
@@ -483,6 +502,33 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		if err != io.EOF {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestOptions_Reproduce reads files again with the options that were detected.
+func TestOptions_Reproduce(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"a;b\n1;2\n", "'a','b'\n'x, y','it''s'\n1,2\n", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", "T\n\nid,name\n1,fern\n2,moss\n", "# x\nid,name\n1,fern\n# y\n2,moss\n",
+		"a\tb\ng1\t1\t2\ng2\t3\t4\n", " x  y\n 1  2\n 3  4\n", "a,b\n\"x\\\"y\",\\d\n", "a\n\xE9\n", "a\nx\n", "sep=;\na;b\n1;2\n",
+	} {
+		m := memory{content: in}
+		open := func(o rows.Options) (got table, detected rows.Options) {
+			got, _, err := read(t, m, o, rows.Limits{})
+			if err != nil {
+				t.Fatalf("%q with %+v: %v", in, o, err)
+			}
+			r, err := Format().Open(t.Context(), m, o, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+			for err == nil {
+				_, err = r.Next()
+			}
+			return got, r.(*reader).Options()
+		}
+		first, detected := open(rows.Options{})
+		again, _ := open(detected)
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%q with %+v (-first +again):\n%s", in, detected, diff)
 		}
 	}
 }

@@ -18,13 +18,14 @@ const (
 
 // sniffer reads a sample in several dialects and selects the most consistent one.
 type sniffer struct {
-	sample   []byte
-	all      bool // the sample is the rest of the text
-	line     int  // of its first byte
-	fixed    bool // the header is the first record
-	autoQuot bool // quotes are detected
-	autoEsc  bool // escapes are detected
-	tabular  bool // the file name promises delimited text, not text aligned by blanks
+	sample     []byte
+	all        bool // the sample is the rest of the text
+	line       int  // of its first byte
+	fixed      bool // the header is the first record
+	noNames    bool // the first record does not have all names
+	autoQuote  bool // quotes are detected
+	autoEscape bool // escapes are detected
+	tabular    bool // the file name promises delimited text, not text aligned by blanks
 }
 
 // reading is the sample as read in one dialect.
@@ -67,7 +68,7 @@ type record struct {
 //     all names are quoted or quotes enclose a delimiter or a line end.
 func (s sniffer) detect(d dialect) reading {
 	double := s.bestDelimiter(d)
-	if !s.autoQuot || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
+	if !s.autoQuote || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
 		return double
 	}
 	d.quote = '\''
@@ -172,9 +173,9 @@ func isProse(b []byte) bool {
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
 func (s sniffer) read(d dialect) reading {
-	d.literal = s.autoQuot && d.delimiter == '\t'
+	d.literal = s.autoQuote && d.delimiter == '\t'
 	r := s.split(d)
-	if !s.autoEsc || !r.broken && r.exceeding == 0 {
+	if !s.autoEscape || !r.broken && r.exceeding == 0 {
 		return r
 	}
 	if !bytes.Contains(s.sample, []byte{'\\', d.quote}) && !bytes.Contains(s.sample, []byte{'\\', d.delimiter}) {
@@ -211,10 +212,10 @@ func (s sniffer) split(d dialect) reading {
 	width := r.commonWidth()
 	r.measure(0)
 	switch {
-	case d.delimiter == 0 || s.fixed:
-	case r.hasRowNames():
+	case d.delimiter == 0:
+	case !s.noNames && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
-	case d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
+	case s.fixed || d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
 	default:
 		if n := r.titles(width); n > 0 {
 			r.measure(n)
@@ -320,10 +321,12 @@ func (r *reading) titles(width int) int {
 	}
 	above := r.records[n-1]
 	separate := above.nonEmpty == 0 || header.line > above.line+1
-	if 10*even < 8*len(others) || !separate && detectHeader(header.cells, cellsOf(others)) != headerYes {
-		return 0
+	v := detectHeader(header.cells, cellsOf(others))
+	text := !slices.ContainsFunc(header.cells, func(c []byte) bool { return kindOf(c) > kindText })
+	if 10*even >= 8*len(others) && (v == headerYes || v != headerNo && separate && text) {
+		return n
 	}
-	return n
+	return 0
 }
 
 // isTitle reports whether a record is text above a table with a number of columns: one value, a label with a value, or a

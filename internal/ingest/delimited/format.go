@@ -61,32 +61,34 @@ type reader struct {
 	comment  string // detected prefix of comments
 	comments int    // detected comment lines among the records
 	surplus  int    // records with empty values beyond the last column
-	skipped  int    // lines above the table
 
 	firstComment, firstSurplus int // their lines
+	headerLine                 int // below titles; 0: the header is the first record
 }
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.header }
 
-// Options implements rows.Rows.
+// Position implements rows.Rows.
+func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
+
+// Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.options
-	o.Encoding, o.Delimiter, o.NoQuote, o.Skip = r.text.Encoding(), r.d.delimiter, r.d.quote == 0, max(o.Skip, r.skipped)
-	if r.d.quote != '"' {
+	if o.Encoding = r.text.Encoding(); !r.d.blanks {
+		o.Delimiter = r.d.delimiter
+	}
+	if r.d.quote == '\'' {
 		o.Quote = r.d.quote
 	}
-	if o.Header = rows.HeaderNone; r.named {
-		o.Header = rows.HeaderPresent
+	if o.Header = rows.HeaderPresent; !r.named {
+		o.Header = rows.HeaderNone
 	}
-	if r.comments > 0 {
-		o.Comment = r.comment
+	if r.headerLine > 0 {
+		o.HeaderRows = []int{r.headerLine}
 	}
 	return o
 }
-
-// Position implements rows.Rows.
-func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
 
 // Close implements rows.Rows.
 func (r *reader) Close() error { return r.text.Close() }
@@ -95,7 +97,7 @@ func (r *reader) Close() error { return r.text.Close() }
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
 	if r.comments > 0 {
-		notes = append(notes, fmt.Sprintf("%d lines, the first is line %d, begin with %s and were skipped as comments", r.comments, r.firstComment, r.comment))
+		notes = append(notes, fmt.Sprintf("lines skipped because they begin with %s: %d, the first is line %d", r.comment, r.comments, r.firstComment))
 	}
 	if r.surplus > 0 {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
@@ -210,8 +212,9 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(sample) < 10 {
 		sample, all = r.win.Sample(longSampleBytes)
 	}
-	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0, autoQuot: o.Quote == 0 && !o.NoQuote,
-		autoEsc: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
+	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
+		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuote: o.Quote == 0 && !o.NoQuote,
+		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
 	best := r.detectLayout(s)
 	r.setDialect(best.dialect)
 	return r.readHeader(best)
@@ -239,27 +242,21 @@ func (r *reader) detectLayout(s sniffer) reading {
 	from := r.next
 	if best.start > 0 {
 		lines = best.records[best.start].line - from
+		if r.comment == "" {
+			r.headerLine = from + lines
+		}
 	}
 	if lines == 0 {
 		return best
 	}
 	// The lines are in the sample, so skipping them cannot fail.
 	_ = r.skipTo(from + lines)
-	r.skipped = from + lines - 1
-	r.notes = append(r.notes, skippedNote(from, lines, best.start > 0, r.comment))
-	return best
-}
-
-func skippedNote(from, lines int, titles bool, prefix string) string {
-	switch {
-	case titles && lines == 1:
-		return fmt.Sprintf("line %d is above the table and was skipped", from)
-	case titles:
-		return fmt.Sprintf("lines %d to %d are above the table and were skipped", from, from+lines-1)
-	case lines == 1:
-		return fmt.Sprintf("line %d begins with %s and was skipped", from, prefix)
+	why := "they are above the table"
+	if best.start == 0 {
+		why = "they begin with " + r.comment
 	}
-	return fmt.Sprintf("lines %d to %d begin with %s and were skipped", from, from+lines-1, prefix)
+	r.notes = append(r.notes, fmt.Sprintf("lines skipped because %s: %d, from line %d", why, lines, from))
+	return best
 }
 
 // isHeader reports whether the comment line at the start of text names the columns of a table.
@@ -269,8 +266,11 @@ func isHeader(text []byte, table reading) bool {
 	}
 	line := text[:bytes.IndexAny(text, "\r\n")]
 	names := sniffer{sample: line, all: true, line: 1, fixed: true}.split(table.dialect)
-	if len(names.records) != 1 || names.header < 2 || names.header != table.records[0].width {
+	switch width := table.records[0].width; {
+	case len(names.records) != 1 || names.header != width:
 		return false
+	case width == 1:
+		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
 	}
 	switch detectHeader(table.records[0].cells, cellsOf(table.records[1:])) {
 	case headerYes:

@@ -2,6 +2,7 @@ package delimited
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -77,13 +78,14 @@ const (
 func detectHeader(first [][]byte, others [][][]byte) verdict {
 	var typed []int // columns of numbers or dates, also in the first record
 	texts, recurring := 0, 0
+	different := slices.DeleteFunc(slices.Clone(others), func(r [][]byte) bool { return slices.EqualFunc(first, r, bytes.Equal) })
 	for i, name := range first {
 		k, n := columnKind(others, i)
 		switch nameKind := kindOf(name); {
 		case n == 0 || nameKind == kindMissing:
 		case k == kindText && nameKind == kindText:
 			texts++
-			if recurs(first, others, i) {
+			if recurs(name, different, i) {
 				recurring++
 			}
 		case k == kindText:
@@ -121,92 +123,70 @@ func columnKind(records [][][]byte, column int) (k kind, n int) {
 	return k, n
 }
 
-// recurs reports whether a value of the first record occurs in the same column of another, unless that repeats the first.
-func recurs(first [][]byte, others [][][]byte, column int) bool {
-	for _, r := range others {
-		if column < len(r) && bytes.Equal(r[column], first[column]) && !equalRecords(first, r) {
-			return true
-		}
-	}
-	return false
-}
-
-func equalRecords(a, b [][]byte) bool {
-	for i := range min(len(a), len(b)) {
-		if !bytes.Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
+// recurs reports whether a value occurs in a column.
+func recurs(value []byte, records [][][]byte, column int) bool {
+	return slices.ContainsFunc(records, func(r [][]byte) bool { return column < len(r) && bytes.Equal(r[column], value) })
 }
 
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
 func areNames(first [][]byte, others [][][]byte, columns []int) bool {
-	var numbers []int
-	seen := map[int]bool{}
-	years := true
-	for _, i := range columns {
-		n, err := strconv.Atoi(string(bytes.TrimSpace(first[i])))
-		if err != nil || n < 0 || seen[n] {
-			return false // a fraction, a date, or a repeated number
-		}
-		seen[n] = true
-		numbers = append(numbers, n)
-		years = years && n >= 1000 && n < 3000
-	}
-	switch {
-	case len(numbers) == 1:
-		return years && !allYears(others, columns[0])
-	case isProgression(numbers) && (years || numbers[1] == numbers[0]+1 && (numbers[0] <= 1 || len(numbers) > 2)):
+	if all, _ := integers(first, nil); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
 		return true
-	case years && !allYears(others, columns[0]):
-		return isIncreasing(first, columns)
 	}
-	return len(numbers) > 2 && isIncreasing(first, columns) && !allIncreasing(others, columns)
+	names, ok := integers(first, columns)
+	if !ok {
+		return false // fractions or dates
+	}
+	years := areYears(names)
+	yearsBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !areYears(n) })
+	increasingBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !isIncreasing(n) })
+	switch {
+	case len(names) == 1:
+		return years && !yearsBelow
+	case isProgression(names) && (years || names[0] <= 1 && names[1] == names[0]+1):
+		return true
+	}
+	return isIncreasing(names) && (years && !yearsBelow || len(names) > 2 && !increasingBelow)
 }
 
-func allYears(records [][][]byte, column int) bool {
-	for _, r := range records {
-		if column < len(r) && kindOf(r[column]) != kindMissing {
-			if n, err := strconv.Atoi(string(bytes.TrimSpace(r[column]))); err != nil || n < 1000 || n >= 3000 {
-				return false
-			}
+// integers returns the integers in some columns of a record, nil for all columns, and whether all values are such.
+func integers(record [][]byte, columns []int) (numbers []int, ok bool) {
+	ok = true
+	add := func(cell []byte) {
+		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
+		if err != nil || n < 0 {
+			ok = false
+			return
+		}
+		numbers = append(numbers, n)
+	}
+	if columns == nil {
+		for _, cell := range record {
+			add(cell)
 		}
 	}
-	return true
+	for _, i := range columns {
+		if i < len(record) {
+			add(record[i])
+		}
+	}
+	return numbers, ok
+}
+
+func areYears(numbers []int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return n < 1000 || n >= 3000 })
+}
+
+func isIncreasing(numbers []int) bool {
+	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }
 
 func isProgression(numbers []int) bool {
 	for i := 1; i < len(numbers); i++ {
-		if numbers[i]-numbers[i-1] != numbers[1]-numbers[0] {
+		if step := numbers[1] - numbers[0]; step == 0 || numbers[i]-numbers[i-1] != step {
 			return false
 		}
-	}
-	return true
-}
-
-func allIncreasing(records [][][]byte, columns []int) bool {
-	for _, r := range records {
-		if !isIncreasing(r, columns) {
-			return false
-		}
-	}
-	return true
-}
-
-// isIncreasing reports whether the integers in some columns of a record increase from column to column.
-func isIncreasing(record [][]byte, columns []int) bool {
-	last := 0
-	for i, column := range columns {
-		if column >= len(record) {
-			return false
-		}
-		n, err := strconv.Atoi(string(bytes.TrimSpace(record[column])))
-		if err != nil || i > 0 && n <= last {
-			return false
-		}
-		last = n
 	}
 	return true
 }

@@ -3,10 +3,10 @@
 package jsonrows
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path"
+	"regexp"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -21,22 +21,7 @@ func Format() rows.Format {
 
 // matches reports whether a text begins like an array of objects or arrays, or like an object with a member.
 func matches(head []byte) bool {
-	trim := func(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
-	s := trim(charset.ASCII(head))
-	if rest, ok := bytes.CutPrefix(s, []byte("[")); ok {
-		if s = trim(rest); bytes.HasPrefix(s, []byte("[")) {
-			return true
-		}
-	}
-	rest, ok := bytes.CutPrefix(s, []byte("{"))
-	if !ok {
-		return false
-	}
-	if rest, ok = bytes.CutPrefix(trim(rest), []byte(`"`)); !ok {
-		return false
-	}
-	_, rest, ok = bytes.Cut(rest, []byte(`"`))
-	return ok && bytes.HasPrefix(trim(rest), []byte(":"))
+	return regexp.MustCompile(`^\s*(\[\s*\[|(\[\s*)?\{\s*"[^"]*"\s*:)`).Match(charset.ASCII(head))
 }
 
 // isLines reports whether the name of a file promises one record per line.
@@ -75,14 +60,15 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 		return nil, err
 	}
 	r := &reader{parser: p, source: text, options: o, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
-	if err := r.start(ctx, f, o); err != nil {
+	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
 	return r, nil
 }
 
 // start reads up to the first record.
-func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
+func (r *reader) start(ctx context.Context, f rows.File) error {
+	o := r.options
 	c, ok := r.peekToken()
 	switch {
 	case !ok:
@@ -109,7 +95,6 @@ func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
 		if table, err = l.only(); err != nil {
 			return err
 		}
-		r.options.Table = table
 		if note := l.note(table); note != "" {
 			r.notes = append(r.notes, note)
 		}
@@ -122,16 +107,17 @@ func (r *reader) start(ctx context.Context, f rows.File, o rows.Options) error {
 			return nil
 		}
 	}
+	r.options.Table = table
 	return r.enterTable(table)
 }
 
 // enterTable moves to the first record of a table within the document.
 func (r *reader) enterTable(table string) error {
-	found, err := r.enter(table, "", 1)
+	ok, err := r.enter(table, "", 1)
 	switch {
 	case err != nil:
 		return err
-	case !found:
+	case !ok:
 		return herb.Invalidf("no table %q; members: %s", clip(table), listNames(r.skipped))
 	}
 	c, _ := r.peekToken()
@@ -141,7 +127,7 @@ func (r *reader) enterTable(table string) error {
 }
 
 // enter moves to the value of the member with a dotted path, in the object at the current position.
-func (r *reader) enter(table, prefix string, depth int) (found bool, err error) {
+func (r *reader) enter(table, prefix string, depth int) (ok bool, err error) {
 	if err := r.checkDepth(depth); err != nil || r.open('}') {
 		return false, err
 	}
@@ -161,9 +147,9 @@ func (r *reader) enter(table, prefix string, depth int) (found bool, err error) 
 		case name == table:
 			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", clip(table), describe(c))
 		case c == '{' && strings.HasPrefix(table, name+"."):
-			if found, err := r.enter(table, name+".", depth+1); found || err != nil {
+			if ok, err := r.enter(table, name+".", depth+1); ok || err != nil {
 				r.inside++
-				return found, err
+				return ok, err
 			}
 		default:
 			if len(r.skipped) < maxTables {

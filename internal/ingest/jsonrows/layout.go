@@ -108,10 +108,10 @@ func (l *layout) scanMember(s *shape, depth int) error {
 	c, _ := l.peekToken()
 	switch {
 	case c == '{' && depth <= wrapperDepth:
-		before, more := len(l.tables), l.more
+		before, more, members := len(l.tables), l.more, len(l.members)
 		inner, err := l.scanObject(s, depth)
 		if err == nil && depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
-			l.tables, l.more = l.tables[:before], more
+			l.tables, l.more, l.members = l.tables[:before], more, l.members[:members]
 			l.addTable()
 		}
 		return err
@@ -173,18 +173,20 @@ func (s *shape) addField(name []byte) {
 	}
 }
 
-// isKeyed reports whether the object maps keys to records: it has at least some members, all of them objects, most of which
-// have most of the names, or one name in common. Objects with tables in them are less likely to be records.
+// isKeyed reports whether the object maps keys to records: it has a minimum of members, all of them objects, which have half
+// of their names, or nearly all of them one name, in common. Two objects, or objects with tables in them, must have three
+// quarters of their names in common.
 func (s *shape) isKeyed(least int, hasTables bool) bool {
 	if hasTables {
 		least = max(least, 3)
 	}
-	if s.members < least || s.objects != s.members {
+	cells := s.objects * len(s.names)
+	switch {
+	case s.members < least || s.objects != s.members:
 		return false
-	}
-	if cells := s.objects * len(s.names); s.members == 2 {
+	case s.members == 2 || hasTables:
 		return 4*s.fields >= 3*cells
-	} else if 2*s.fields >= cells {
+	case 2*s.fields >= cells:
 		return true
 	}
 	for _, n := range s.names {

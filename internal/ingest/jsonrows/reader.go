@@ -30,18 +30,18 @@ type reader struct {
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns.list }
 
-// Options implements rows.Rows.
-func (r *reader) Options() rows.Options {
-	o := r.options
-	o.Encoding = r.source.Encoding()
-	return o
-}
-
 // Position implements rows.Rows.
 func (r *reader) Position() string { return r.position() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
+
+// Options returns the given options, completed by what was detected.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	o.Encoding = r.source.Encoding()
+	return o
+}
 
 // Close implements rows.Rows.
 func (r *reader) Close() error { return r.source.Close() }
@@ -215,13 +215,13 @@ func (r *reader) visitMembers(visit func(name string, value span)) {
 
 // isFeature reports whether the object at the current position is a GeoJSON feature.
 func (r *reader) isFeature() bool {
-	found := 0
+	members := 0
 	r.visitMembers(func(name string, v span) {
 		raw := r.rec[v.start:v.end]
 		switch {
 		case name == "type" && string(raw) == `"Feature"`, name == "geometry", name == "properties" && (raw[0] == '{' || raw[0] == 'n'):
-			found++
+			members++
 		}
 	})
-	return found == 3
+	return members == 3
 }
