@@ -1,0 +1,206 @@
+package parquetrows
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	meta "github.com/parquet-go/parquet-go/format"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+const (
+	maxFooter = 32 << 20 // bytes of the metadata of a file
+	maxList   = 1 << 20  // elements of one list in it
+)
+
+// fileMetadata is the part of the footer that is used. The library's own type requires values that writers leave out,
+// such as the value of key-value metadata.
+type fileMetadata struct {
+	Schema    list[meta.SchemaElement] `thrift:"2,required"`
+	NumRows   int64                    `thrift:"3,required"`
+	RowGroups list[rowGroup]           `thrift:"4,required"`
+}
+
+type rowGroup struct {
+	Columns list[columnChunk] `thrift:"1,required"`
+	NumRows int64             `thrift:"3,required"`
+}
+
+type columnChunk struct {
+	FilePath       string                    `thrift:"1,optional"`
+	Metadata       columnMetadata            `thrift:"3,optional"`
+	CryptoMetadata meta.ColumnCryptoMetaData `thrift:"8,optional"`
+	Encrypted      []byte                    `thrift:"9,optional"`
+}
+
+type columnMetadata struct {
+	Path                 list[string]          `thrift:"3,required"`
+	Codec                meta.CompressionCodec `thrift:"4,required"`
+	NumValues            int64                 `thrift:"5,required"`
+	TotalCompressedSize  int64                 `thrift:"7,required"`
+	DataPageOffset       int64                 `thrift:"9,required"`
+	DictionaryPageOffset int64                 `thrift:"11,optional"`
+}
+
+// list is a thrift list that grows as its elements are decoded. The library allocates as many elements as the file
+// claims.
+type list[T any] []T
+
+// Type implements thrift.Value.
+func (list[T]) Type() thrift.Type { return thrift.LIST }
+
+// EncodeFunc implements thrift.Value.
+func (l list[T]) EncodeFunc(cache thrift.EncodeFuncCache) thrift.EncodeFunc {
+	return thrift.Slice[T](l).EncodeFunc(cache)
+}
+
+// NullFunc implements thrift.Value.
+func (list[T]) NullFunc() thrift.NullFunc { return reflect.Value.IsNil }
+
+// DecodeFunc implements thrift.Value.
+func (list[T]) DecodeFunc(cache thrift.DecodeFuncCache) thrift.DecodeFunc {
+	decode, kind := thrift.DecodeFuncFor[T](cache), thrift.TypeOf(reflect.TypeFor[T]())
+	return func(r thrift.Reader, v reflect.Value, flags thrift.Flags) error {
+		header, err := r.ReadList()
+		if err != nil {
+			return err
+		}
+		if header.Type != kind || header.Size < 0 || header.Size > maxList {
+			return errors.New("a list has elements of the wrong type, or too many")
+		}
+		items := v.Addr().Interface().(*list[T])
+		for range header.Size {
+			var item T
+			if err := decode(r, reflect.ValueOf(&item).Elem(), flags); err != nil {
+				return err
+			}
+			*items = append(*items, item)
+		}
+		return nil
+	}
+}
+
+// decodeThrift decodes a value and returns the number of bytes that it has.
+func decodeThrift(b []byte, v any) (n int, err error) {
+	err = rows.Guard("the metadata of the Parquet file", func() error {
+		protocol := thrift.CompactProtocol{}
+		r := protocol.NewReaderFromBytes(b)
+		err := thrift.NewDecoder(r).Decode(v)
+		n = r.BytesRead()
+		return err
+	})
+	return n, err
+}
+
+// readFooter reads and checks the metadata at the end of a file.
+func readFooter(src io.ReaderAt, size int64) (*fileMetadata, error) {
+	var head [4]byte
+	var tail [8]byte
+	if size < int64(len(head)+len(tail)) {
+		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", size)
+	}
+	if err := readFull(src, head[:], 0); err != nil {
+		return nil, err
+	}
+	if err := readFull(src, tail[:], size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[:4]))
+	switch {
+	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
+		return nil, errEncrypted()
+	case string(head[:]) != "PAR1":
+		return nil, herb.Invalidf("the file is not a Parquet file: it does not begin with PAR1")
+	case string(tail[4:]) != "PAR1":
+		return nil, herb.Invalidf("the Parquet file is truncated: it does not end with PAR1; copy it again")
+	case length > size-int64(len(head)+len(tail)):
+		return nil, herb.Invalidf("the Parquet file is damaged: its metadata would begin before the file; copy it again")
+	case length > maxFooter:
+		return nil, herb.Invalidf("the metadata of the Parquet file has %d bytes; at most %d are possible; "+
+			"write it with fewer, larger row groups", length, maxFooter)
+	}
+	b := make([]byte, length)
+	if err := readFull(src, b, size-length-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	m := new(fileMetadata)
+	if _, err := decodeThrift(b, m); err != nil {
+		return nil, rows.Damaged(err, "the metadata of the Parquet file")
+	}
+	return m, m.checkChunks()
+}
+
+// readError is a failure to read the file, as opposed to a damaged file.
+type readError struct{ error }
+
+// readFull fills p from an offset.
+func readFull(src io.ReaderAt, p []byte, at int64) error {
+	n, err := src.ReadAt(p, at)
+	switch {
+	case n == len(p):
+		return nil
+	case err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return &readError{err}
+}
+
+func errEncrypted() error {
+	return herb.Invalidf("the Parquet file is encrypted; write it again without encryption")
+}
+
+// checkChunks rejects column chunks that cannot be read and row counts that contradict each other.
+func (m *fileMetadata) checkChunks() error {
+	total := int64(0)
+	for g, group := range m.RowGroups {
+		if total += group.NumRows; group.NumRows < 0 || total < 0 {
+			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1, group.NumRows)
+		}
+		for c := range group.Columns {
+			chunk := &group.Columns[c]
+			name := rows.Clip(strings.Join(chunk.Metadata.Path, "."))
+			switch {
+			case chunk.CryptoMetadata.Value != nil || len(chunk.Encrypted) > 0:
+				return errEncrypted()
+			case chunk.FilePath != "":
+				return herb.Invalidf("column %q is stored in another file (%s); write a Parquet file that holds all its columns",
+					name, rows.Clip(chunk.FilePath))
+			case !readableCodec(chunk.Metadata.Codec):
+				return herb.Invalidf("column %q has an unsupported compression (%s); "+
+					"write the file with zstd, snappy, gzip, brotli, lz4_raw or no compression", name, chunk.Metadata.Codec)
+			}
+		}
+	}
+	if total != m.NumRows && m.NumRows != 0 { // some writers leave it out
+		return herb.Invalidf("the Parquet file is damaged: it declares %d rows, and its row groups have %d; copy it again", m.NumRows, total)
+	}
+	return nil
+}
+
+// checkLeaves rejects a file whose row groups do not hold exactly the columns of its schema.
+func (m *fileMetadata) checkLeaves(leaves int) error {
+	for g, group := range m.RowGroups {
+		if len(group.Columns) != leaves {
+			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy it again",
+				g+1, len(group.Columns), leaves)
+		}
+		if leaves == 0 && group.NumRows > 0 {
+			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)
+		}
+	}
+	return nil
+}
+
+func readableCodec(c meta.CompressionCodec) bool {
+	switch c {
+	case meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw:
+		return true
+	}
+	return false
+}

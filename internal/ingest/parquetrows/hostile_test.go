@@ -1,0 +1,379 @@
+package parquetrows
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	meta "github.com/parquet-go/parquet-go/format"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// craftedFooter has key-value metadata without a value, which the format allows.
+type craftedFooter struct {
+	Version   int32                `thrift:"1,required"`
+	Schema    []meta.SchemaElement `thrift:"2,required"`
+	NumRows   int64                `thrift:"3,required"`
+	RowGroups []meta.RowGroup      `thrift:"4,required"`
+	KeyValues []keyOnly            `thrift:"5,optional"`
+}
+
+type keyOnly struct {
+	Key string `thrift:"1,required"`
+}
+
+type craftedPage struct {
+	header meta.PageHeader
+	body   []byte
+}
+
+func dictionaryPage(values int32, body []byte) craftedPage {
+	return craftedPage{meta.PageHeader{
+		Type: meta.DictionaryPage, DictionaryPageHeader: some(meta.DictionaryPageHeader{NumValues: values, Encoding: meta.Plain}),
+	}, body}
+}
+
+func dataPage(values int32, encoding meta.Encoding, body []byte) craftedPage {
+	return craftedPage{meta.PageHeader{
+		Type: meta.DataPage, DataPageHeader: some(meta.DataPageHeader{NumValues: values, Encoding: encoding, DefinitionLevelEncoding: meta.RLE, RepetitionLevelEncoding: meta.RLE}),
+	}, body}
+}
+
+// craft returns a file of one row group from leaves with the same pages.
+func craft(t testing.TB, count int64, leaves []meta.SchemaElement, pages ...craftedPage) []byte {
+	t.Helper()
+	var protocol thrift.CompactProtocol
+	marshal := func(v any) []byte {
+		b, err := thrift.Marshal(&protocol, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	file := []byte("PAR1")
+	values := int64(0)
+	for _, p := range pages {
+		p.header.CompressedPageSize, p.header.UncompressedPageSize = int32(len(p.body)), int32(len(p.body))
+		file = append(append(file, marshal(&p.header)...), p.body...)
+		if p.header.Type != meta.DictionaryPage {
+			values += pageValues(&p.header)
+		}
+	}
+	footer := craftedFooter{
+		Version: 1, NumRows: count, KeyValues: []keyOnly{{"writer"}},
+		Schema: append([]meta.SchemaElement{group("root", meta.Required, int32(len(leaves)))}, leaves...),
+	}
+	rg := meta.RowGroup{NumRows: count}
+	for _, l := range leaves {
+		rg.Columns = append(rg.Columns, meta.ColumnChunk{MetaData: meta.ColumnMetaData{
+			Type: l.Type.V, PathInSchema: []string{l.Name}, NumValues: values, TotalCompressedSize: int64(len(file) - 4), DataPageOffset: 4,
+		}})
+	}
+	footer.RowGroups = append(footer.RowGroups, rg)
+	b := marshal(&footer)
+	file = binary.LittleEndian.AppendUint32(append(file, b...), uint32(len(b)))
+	return append(file, "PAR1"...)
+}
+
+func required(t meta.Type) []meta.SchemaElement {
+	return []meta.SchemaElement{leaf("v", meta.Required, t)}
+}
+
+// TestReader_LargeDictionary reads one row with a dictionary of eight values, as Arrow writes categories, and key-value
+// metadata without a value.
+func TestReader_LargeDictionary(t *testing.T) {
+	t.Parallel()
+	var dictionary []byte
+	for i := range 8 {
+		dictionary = append(binary.LittleEndian.AppendUint32(dictionary, 1), byte('a'+i))
+	}
+	got, err := readFile(craft(t, 1, required(meta.ByteArray), dictionaryPage(8, dictionary), dataPage(1, meta.RLEDictionary, []byte{3, 2, 5})))
+	if diff := cmp.Diff([][]string{{"v"}, {"f"}}, got); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestReader_DeclaredTypes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		node   parquet.Node
+		values []any
+		want   herb.Type
+	}{
+		{"string of digits", parquet.String(), []any{"94110"}, herb.TypeText},
+		{"double with NaN", parquet.Leaf(parquet.DoubleType), []any{1.5, math.NaN()}, herb.TypeNumber},
+		{"int", parquet.Int(64), []any{int64(1)}, herb.TypeNumber},
+		{"decimal", parquet.Decimal(2, 9, parquet.Int32Type), []any{int32(1)}, herb.TypeNumber},
+		{"date", parquet.Date(), []any{int32(0)}, herb.TypeDate},
+		{"timestamp", parquet.Timestamp(parquet.Millisecond), []any{int64(0)}, "datetime"},
+		{"boolean", parquet.Leaf(parquet.BooleanType), []any{true}, "boolean"},
+		{"uuid", parquet.UUID(), []any{bytes.Repeat([]byte{1}, 16)}, herb.TypeText},
+		{"bytes without annotation", parquet.Leaf(parquet.ByteArrayType), []any{"94110"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, columns, err := readTyped(mustWriteColumn(t, c.node, c.values))
+			if err != nil || columns[0].Type != c.want {
+				t.Errorf("got type %q, error %v; want %q", columns, err, c.want)
+			}
+		})
+	}
+	type lists struct {
+		Plain  []string          `parquet:"plain,list"`
+		Commas []string          `parquet:"commas,list"`
+		Pairs  map[string]string `parquet:"pairs"`
+	}
+	_, columns, err := readTyped(mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}}))
+	want := []rows.Column{{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeText}, {Name: "pairs", Type: herb.TypeText}}
+	if diff := cmp.Diff(want, columns); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestReader_LongList reads one row with very many elements. Work must grow linearly.
+func TestReader_LongList(t *testing.T) {
+	type row struct {
+		Tags []string `parquet:"tags,list"`
+	}
+	measure := func(n int) uint64 {
+		tags := make([]string, n)
+		for i := range tags {
+			tags[i] = fmt.Sprint("tag", i)
+		}
+		b := mustWrite(t, []row{{tags}})
+		var got [][]string
+		var err error
+		bytes := allocated(func() { got, err = readFile(b) })
+		if err != nil || got[1][0] != strings.Join(tags, ",") {
+			t.Fatalf("%d elements: error %v", n, err)
+		}
+		return bytes
+	}
+	small, large := measure(20_000), measure(320_000)
+	if large > 32*small {
+		t.Errorf("20,000 elements allocate %d bytes, 320,000 allocate %d", small, large)
+	}
+}
+
+// TestReader_PrefixExpansion reads 400 equal strings of 1 MiB that share their prefix. Only one may be in memory.
+func TestReader_PrefixExpansion(t *testing.T) {
+	const count, size = 400, 1 << 20
+	prefixes, lengths := make([]int32, count), make([]int32, count)
+	for i := range count {
+		prefixes[i] = size
+	}
+	prefixes[0], lengths[0] = 0, size
+	var e delta.BinaryPackedEncoding
+	a, err := e.EncodeInt32(nil, prefixes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.EncodeInt32(nil, lengths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := append(append(a, b...), bytes.Repeat([]byte("x"), size)...)
+	file := craft(t, count, required(meta.ByteArray), dataPage(count, meta.DeltaByteArray, body))
+	n := 0
+	used := allocated(func() {
+		r, err := openFile(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for ; err == nil; n++ {
+			var cells [][]byte
+			if cells, err = r.Next(); err == nil && len(cells[0]) != size {
+				t.Fatalf("row %d has %d bytes", n, len(cells[0]))
+			}
+		}
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+	})
+	if used > 30<<20 || n != count+1 {
+		t.Errorf("read %d rows with %d bytes", n-1, used)
+	}
+}
+
+// TestReader_Endless reads files that claim far more than they hold. Each must end with an error, in little memory.
+func TestReader_Endless(t *testing.T) {
+	run := func(count uint64) []byte { return append(binary.AppendUvarint([]byte{1}, count<<1), 0) }
+	levels := func(count uint64) []byte {
+		runs := append(binary.AppendUvarint(nil, count<<1), 0)
+		return append(binary.LittleEndian.AppendUint32(nil, uint32(len(runs))), runs...)
+	}
+	optional := func(t meta.Type) []meta.SchemaElement { return []meta.SchemaElement{leaf("v", meta.Optional, t)} }
+	text := binary.LittleEndian.AppendUint32(nil, 1)
+	deltas := binary.AppendUvarint([]byte{0x80, 0x80, 0x80, 0x80, 0x08, 1}, 1<<31-1) // one block of 2^31 values
+	deltas = append(deltas, 0, 0, 0)
+	huge := func(field byte) []byte { // a list of 2^31-1 structures
+		footer := binary.AppendUvarint([]byte{field, 0xFC}, math.MaxInt32)
+		b := append([]byte("PAR1"), footer...)
+		return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+	}{
+		{"no columns and 2^60 rows", craft(t, 1<<60, nil)},
+		{"10 million rows of one value", craft(t, 10_000_000, required(meta.ByteArray), dictionaryPage(1, append(text, 'x')), dataPage(10_000_000, meta.RLEDictionary, run(10_000_000)))},
+		{"2^31 nulls of numbers", craft(t, 1<<31-1, optional(meta.Int64), dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
+		{"2^31 nulls of bytes", craft(t, 1<<31-1, optional(meta.ByteArray), dataPage(1<<31-1, meta.Plain, levels(1<<31-1)))},
+		{"2^31 elements in a row", craft(t, 1, []meta.SchemaElement{leaf("v", meta.Repeated, meta.Int32)},
+			dataPage(1<<31-1, meta.Plain, append(append(levels(1<<31-1), levels(1<<31-1)...), 0)))},
+		{"2^31 deltas", craft(t, 1<<31-1, required(meta.Int64), dataPage(1<<31-1, meta.DeltaBinaryPacked, deltas))},
+		{"2^31 rows without bytes", craft(t, 1<<31-1, required(meta.Int64), dataPage(1<<31-1, meta.Plain, []byte{1}))},
+		{"a schema of 2^31 elements", huge(0x29)},
+		{"2^31 row groups", huge(0x49)},
+	} {
+		var err error
+		used := allocated(func() {
+			var r rows.Rows
+			if r, err = openFile(t.Context(), c.file); err != nil {
+				return
+			}
+			defer r.Close()
+			for err == nil {
+				_, err = r.Next()
+			}
+		})
+		if herb.CodeOf(err) != herb.CodeInvalid || used > 100<<20 {
+			t.Errorf("%s (%d bytes): error %v after allocating %d bytes", c.name, len(c.file), err, used)
+		}
+	}
+}
+
+func TestReader_Canceled(t *testing.T) {
+	t.Parallel()
+	b := mustWriteColumn(t, parquet.Leaf(parquet.Int64Type), make([]any, 20_000))
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := openFile(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cancel()
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// TestDecoders compares the decoders with the encoders of the library, for all widths.
+func TestDecoders(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for width := range 65 {
+		ints, levels := make([]int64, 700), make([]int32, 700)
+		for i := range ints {
+			ints[i] = int64(r.Uint64() >> (64 - width))
+			levels[i] = int32(r.Uint32() >> max(1, 32-width))
+			if i%100 > 60 {
+				levels[i] = levels[i-1] // runs
+			}
+		}
+		b, err := new(delta.BinaryPackedEncoding).EncodeInt64(nil, ints)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := newDeltaReader(append(b, "rest"...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest, err := d.rest(); string(rest) != "rest" || err != nil {
+			t.Fatalf("width %d: rest %q, error %v", width, rest, err)
+		}
+		for i, want := range ints {
+			if got, err := d.next(); got != want || err != nil {
+				t.Fatalf("width %d, delta %d: got %d, error %v, want %d", width, i, got, err, want)
+			}
+		}
+		if width > 31 {
+			continue
+		}
+		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
+			t.Fatal(err)
+		}
+		h, err := newHybridReader(b, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range levels {
+			if got, err := h.next(); got != uint64(want) || err != nil {
+				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
+			}
+		}
+	}
+}
+
+// TestDecoders_Legacy reads levels whose most significant bit comes first.
+func TestDecoders_Legacy(t *testing.T) {
+	t.Parallel()
+	r := legacyReader{src: []byte{0b0001_1011, 0b01_10_00_00}, width: 2}
+	for i, want := range []uint64{0, 1, 2, 3, 1, 2} {
+		if got, err := r.next(); got != want || err != nil {
+			t.Errorf("value %d: got %d, error %v", i, got, err)
+		}
+	}
+}
+
+// TestDecoders_Invalid decodes pages with wrong lengths.
+func TestDecoders_Invalid(t *testing.T) {
+	t.Parallel()
+	text := physicalType{kind: meta.ByteArray}
+	for _, c := range []struct {
+		name     string
+		kind     physicalType
+		encoding meta.Encoding
+		body     []byte
+	}{
+		{"text longer than the page", text, meta.Plain, []byte{255, 255, 255, 255, 'a'}},
+		{"no length", text, meta.Plain, []byte{1, 0}},
+		{"too few bytes", physicalType{meta.Int64, 8}, meta.Plain, []byte{1, 2, 3}},
+		{"too few booleans", physicalType{kind: meta.Boolean}, meta.Plain, nil},
+		{"no header of deltas", physicalType{meta.Int64, 8}, meta.DeltaBinaryPacked, []byte{128, 1}},
+		{"empty blocks", physicalType{meta.Int64, 8}, meta.DeltaBinaryPacked, []byte{0, 0, 5, 0}},
+		{"too few splits", physicalType{meta.Double, 8}, meta.ByteStreamSplit, []byte{1, 2, 3}},
+		{"unknown encoding", text, 99, []byte{1}},
+		{"prefix of nothing", text, meta.DeltaByteArray, []byte{128, 1, 4, 1, 20, 128, 1, 4, 1, 2, 'x'}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := newValueReader(c.kind, c.encoding, c.body)
+			if err == nil {
+				_, err = r.next()
+			}
+			if err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}

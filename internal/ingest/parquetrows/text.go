@@ -1,0 +1,226 @@
+package parquetrows
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"herbarium/internal/ingest/rows"
+)
+
+// errNotText is replaced by an error that names the row and the column.
+var errNotText = errors.New("the text is not valid UTF-8")
+
+// appendText appends a value that is not null.
+func (l *leafType) appendText(b []byte, v value) ([]byte, error) {
+	switch l.kind {
+	case leafBoolean:
+		return strconv.AppendBool(b, v.data[0] != 0), nil
+	case leafInt32:
+		return strconv.AppendInt(b, int64(int32(v.uint32())), 10), nil
+	case leafInt64:
+		return strconv.AppendInt(b, int64(v.uint64()), 10), nil
+	case leafUint32:
+		return strconv.AppendUint(b, uint64(v.uint32()), 10), nil
+	case leafUint64:
+		return strconv.AppendUint(b, v.uint64(), 10), nil
+	case leafFloat:
+		return rows.AppendFloat(b, float64(math.Float32frombits(v.uint32())), 32), nil
+	case leafDouble:
+		return rows.AppendFloat(b, math.Float64frombits(v.uint64()), 64), nil
+	case leafDecimal32:
+		return appendPoint(strconv.AppendInt(b, int64(int32(v.uint32())), 10), len(b), l.scale), nil
+	case leafDecimal64:
+		return appendPoint(strconv.AppendInt(b, int64(v.uint64()), 10), len(b), l.scale), nil
+	case leafDate:
+		return rows.AppendDate(b, time.Unix(int64(int32(v.uint32()))*secondsPerDay, 0).UTC()), nil
+	case leafTime32:
+		return l.appendTime(b, int64(int32(v.uint32())))
+	case leafTime64:
+		return l.appendTime(b, int64(v.uint64()))
+	case leafTimestamp:
+		seconds, fraction := floorDiv(int64(v.uint64()), l.unit())
+		b = append(rows.AppendDate(b, time.Unix(seconds, 0).UTC()), 'T')
+		_, clock := floorDiv(seconds, secondsPerDay)
+		return l.appendClock(b, clock, fraction), nil
+	case leafInt96:
+		return l.appendInt96(b, v), nil
+	default:
+		return l.appendBytes(b, v.data)
+	}
+}
+
+// appendBytes appends a value that is stored as bytes.
+func (l *leafType) appendBytes(b, data []byte) ([]byte, error) {
+	if l.width > 0 && len(data) != l.width {
+		return b, errors.New("a value does not have the length that the schema declares")
+	}
+	switch l.kind {
+	case leafText:
+		if !utf8.Valid(data) {
+			return b, errNotText
+		}
+		return append(b, data...), nil
+	case leafDecimalBytes:
+		if len(data) > maxDecimal {
+			return b, fmt.Errorf("a decimal has %d bytes", len(data))
+		}
+		return appendPoint(twosComplement(data).Append(b, 10), len(b), l.scale), nil
+	case leafFloat16:
+		return rows.AppendFloat(b, half(binary.LittleEndian.Uint16(data)), 32), nil
+	case leafUUID:
+		return appendUUID(b, data), nil
+	case leafInterval:
+		return appendInterval(b, binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]),
+			binary.LittleEndian.Uint32(data[8:])), nil
+	default:
+		return base64.StdEncoding.AppendEncode(b, data), nil
+	}
+}
+
+// isNumber reports whether values are numbers.
+func (l *leafType) isNumber() bool {
+	switch l.kind {
+	case leafInt32, leafInt64, leafUint32, leafUint64, leafFloat, leafDouble, leafFloat16, leafDecimal32, leafDecimal64, leafDecimalBytes:
+		return true
+	}
+	return false
+}
+
+// appendPoint inserts a decimal point into the integer that begins at start, so that scale digits follow it.
+func appendPoint(b []byte, start, scale int) []byte {
+	if scale == 0 {
+		return b
+	}
+	if b[start] == '-' {
+		start++
+	}
+	if missing := scale + 1 - (len(b) - start); missing > 0 {
+		b = slices.Insert(b, start, bytes.Repeat([]byte{'0'}, missing)...)
+	}
+	return slices.Insert(b, len(b)-scale, '.')
+}
+
+// twosComplement decodes a signed integer, most significant byte first.
+func twosComplement(data []byte) *big.Int {
+	n := new(big.Int).SetBytes(data)
+	if len(data) > 0 && data[0] >= 0x80 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(data))))
+	}
+	return n
+}
+
+// half decodes a floating-point number of 16 bits.
+func half(h uint16) float64 {
+	sign := 1.0
+	if h&0x8000 != 0 {
+		sign = -1
+	}
+	exponent, fraction := int(h>>10&0x1F), float64(h&0x3FF)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 0x1F:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	default:
+		return sign * math.Ldexp(fraction+1024, exponent-25)
+	}
+}
+
+func appendUUID(b, data []byte) []byte {
+	for i, end := range []int{4, 6, 8, 10, 16} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		start := []int{0, 4, 6, 8, 10}[i]
+		b = hex.AppendEncode(b, data[start:end])
+	}
+	return b
+}
+
+// appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has no fixed length.
+func appendInterval(b []byte, months, days, millis uint32) []byte {
+	b = append(b, 'P')
+	if months != 0 {
+		b = append(strconv.AppendUint(b, uint64(months), 10), 'M')
+	}
+	if days != 0 {
+		b = append(strconv.AppendUint(b, uint64(days), 10), 'D')
+	}
+	if millis == 0 {
+		if months == 0 && days == 0 {
+			b = append(b, "0D"...)
+		}
+		return b
+	}
+	b = append(b, 'T')
+	b = strconv.AppendUint(b, uint64(millis/1000), 10)
+	if rest := millis % 1000; rest != 0 {
+		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+	}
+	return append(b, 'S')
+}
+
+const (
+	secondsPerDay = 24 * 60 * 60
+	maxDecimal    = 4 << 10 // bytes of a decimal; converting more takes long
+)
+
+// unit returns the number of units per second.
+func (l *leafType) unit() int64 {
+	n := int64(1)
+	for range l.digits {
+		n *= 10
+	}
+	return n
+}
+
+// appendClock appends a time of day with all the digits of its unit.
+func (l *leafType) appendClock(b []byte, seconds, fraction int64) []byte {
+	b = append(rows.AppendClock(b, seconds), '.')
+	b = rows.AppendPadded(b, int(fraction), l.digits)
+	if l.utc {
+		b = append(b, 'Z')
+	}
+	return b
+}
+
+func (l *leafType) appendTime(b []byte, units int64) ([]byte, error) {
+	seconds, fraction := floorDiv(units, l.unit())
+	if seconds < 0 || seconds >= secondsPerDay {
+		return b, errors.New("a time of day is outside the day")
+	}
+	return l.appendClock(b, seconds, fraction), nil
+}
+
+// appendInt96 appends a timestamp of older writers: nanoseconds of a day, and the Julian day number. The time zone is not
+// declared.
+func (l *leafType) appendInt96(b []byte, v value) []byte {
+	const julianOfEpoch = 2_440_588
+	seconds, fraction := floorDiv(int64(v.uint64()), 1e9)
+	carry, clock := floorDiv(seconds, secondsPerDay)
+	days := int64(int32(binary.LittleEndian.Uint32(v.data[8:]))) - julianOfEpoch + carry
+	b = append(rows.AppendDate(b, time.Unix(days*secondsPerDay, 0).UTC()), 'T')
+	return l.appendClock(b, clock, fraction)
+}
+
+// floorDiv rounds down, so that timestamps before 1970 have a day and a time of day too. The remainder is not negative.
+func floorDiv(a, b int64) (quotient, remainder int64) {
+	quotient, remainder = a/b, a%b
+	if remainder < 0 {
+		quotient, remainder = quotient-1, remainder+b
+	}
+	return quotient, remainder
+}

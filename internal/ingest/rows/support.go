@@ -1,0 +1,134 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// Guard runs a call into a library that decodes untrusted bytes. A panic or a memory fault in it becomes an error that
+// names what was decoded. It must not surround code of this program, whose panics are bugs.
+func Guard(what string, call func() error) (err error) {
+	fault := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(fault)
+		if r := recover(); r != nil {
+			err = Damaged(fmt.Errorf("panic: %v", r), what)
+		}
+	}()
+	return call()
+}
+
+// Damaged returns an error with CodeInvalid that locates what is wrong in a file. The message of a herb.Error is kept;
+// other causes are only logged.
+func Damaged(err error, where string) error {
+	if e, ok := errors.AsType[*herb.Error](err); ok {
+		return herb.Wrap(e.Code, e.Err, "%s: %s", where, e.Message)
+	}
+	return herb.Wrap(herb.CodeInvalid, err, "%s is damaged or truncated; copy the file again, or write it again", where)
+}
+
+// Clip shortens a value for a message.
+func Clip(s string) string {
+	const limit = 60
+	n := 0
+	for i := range s {
+		if n++; n > limit {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// JoinNames lists names for a message, at most 50 of them.
+func JoinNames(names []string) string {
+	const limit = 50
+	if more := len(names) - limit; more > 0 {
+		return strings.Join(names[:limit], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
+// calls a table, for the message.
+func FindTable(kind, name string, names []string) (int, error) {
+	i := slices.Index(names, name)
+	if i < 0 {
+		i = slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	}
+	if i >= 0 {
+		return i, nil
+	}
+	hint := ";"
+	if c, ok := text.Closest(Clip(name), names); ok {
+		hint = fmt.Sprintf("; did you mean %q?", c)
+	}
+	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), hint, kind, JoinNames(names))
+}
+
+// TempFile creates a file without a name, so that nothing remains however the program ends.
+func TempFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "herbarium-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// AppendFloat appends a number in the shortest plain decimal notation that reads back as the same number.
+func AppendFloat(b []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	default:
+		return strconv.AppendFloat(b, f, 'f', -1, bits)
+	}
+}
+
+// AppendDate appends the day of t. A year before 0 or after 9999 has a sign and at least six digits.
+func AppendDate(b []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	switch {
+	case year < 0:
+		b = AppendPadded(append(b, '-'), -year, 6)
+	case year > 9999:
+		b = AppendPadded(append(b, '+'), year, 6)
+	default:
+		b = AppendPadded(b, year, 4)
+	}
+	b = AppendPadded(append(b, '-'), int(month), 2)
+	return AppendPadded(append(b, '-'), day, 2)
+}
+
+// AppendClock appends hours, minutes and seconds. Hours may exceed 24.
+func AppendClock(b []byte, seconds int64) []byte {
+	b = AppendPadded(b, int(seconds/3600), 2)
+	b = AppendPadded(append(b, ':'), int(seconds/60%60), 2)
+	return AppendPadded(append(b, ':'), int(seconds%60), 2)
+}
+
+// AppendPadded appends a number that is not negative with at least some digits.
+func AppendPadded(b []byte, n, digits int) []byte {
+	var buf [20]byte
+	s := strconv.AppendInt(buf[:0], int64(n), 10)
+	for range digits - len(s) {
+		b = append(b, '0')
+	}
+	return append(b, s...)
+}
