@@ -1,0 +1,218 @@
+package sqliterows
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// database is one connection to a database that is only read.
+type database struct {
+	ctx    context.Context // of Open
+	db     *sql.DB
+	conn   *sql.Conn
+	budget *rows.Budget
+}
+
+// openDatabase opens a database read-only. Nothing is written, not even next to the file, unless there is a write-ahead
+// log, which SQLite reads with the help of a shared-memory file.
+func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
+	path, err := f.Path()
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if err := checkHeader(path); err != nil {
+		return nil, err
+	}
+	q := url.Values{"mode": {"ro"}, "_pragma": {"trusted_schema(0)", "busy_timeout(2000)"}}
+	if !hasContent(path+"-wal") && !hasContent(path+"-journal") {
+		q.Set("immutable", "1")
+	}
+	d := &database{ctx: ctx, budget: b}
+	if d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()); err != nil {
+		return nil, err
+	}
+	err = rows.Guard("the database", func() error {
+		if d.conn, err = d.db.Conn(ctx); err != nil {
+			return err
+		}
+		return d.limitRecords()
+	})
+	if err != nil {
+		return nil, errors.Join(d.mapError(err), d.db.Close())
+	}
+	return d, nil
+}
+
+// limitRecords makes SQLite reject a record before it is copied, if it has more bytes than a row may have.
+func (d *database) limitRecords() error {
+	const limitLength = 0        // SQLITE_LIMIT_LENGTH
+	const recordHeader = 100_000 // bytes of the header of a record with many columns
+	encoding, limit := "", d.budget.MaxRecord()
+	if err := d.conn.QueryRowContext(d.ctx, "PRAGMA encoding").Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF-8" {
+		limit *= 2 // ASCII has twice as many bytes in UTF-16
+	}
+	_, err := sqlite.Limit(d.conn, limitLength, limit+recordHeader)
+	return err
+}
+
+// query runs a query. SQLite interrupts it when the context ends.
+func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
+	err = rows.Guard("the database", func() error {
+		found, err = d.conn.QueryContext(d.ctx, q, args...)
+		return err
+	})
+	return found, d.mapError(err)
+}
+
+// Close closes the connection.
+func (d *database) Close() error { return errors.Join(d.conn.Close(), d.db.Close()) }
+
+// checkHeader checks the header of a database. SQLite reads missing pages as zeros, so a truncated file must be rejected
+// here.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, 100)
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case n == 0:
+		return nil // a database without tables
+	case !strings.HasPrefix(string(head), magic):
+		return herb.Invalidf("the file is not a SQLite database, or it is encrypted; save one that opens without a password")
+	}
+	page := int64(binary.BigEndian.Uint16(head[16:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	pages := int64(0)
+	if string(head[24:28]) == string(head[92:96]) { // only then is the number of pages valid
+		pages = int64(binary.BigEndian.Uint32(head[28:]))
+	}
+	if n < len(head) || page < 512 || info.Size()%page != 0 || info.Size() < pages*page && !hasContent(path+"-wal") {
+		return errDamaged(nil)
+	}
+	return nil
+}
+
+func errDamaged(cause error) error {
+	return herb.Wrap(herb.CodeInvalid, cause, "the database is damaged or truncated; restore it, or copy it again with .backup")
+}
+
+// hasContent reports whether a file exists and is not empty.
+func hasContent(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
+}
+
+// mapError maps an error of SQLite to one that describes the file, or to the reason why the context has ended.
+func (d *database) mapError(err error) error {
+	if ended := context.Cause(d.ctx); err != nil && ended != nil {
+		return ended
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xFF {
+	case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
+		return errDamaged(err)
+	case 18: // SQLITE_TOOBIG
+		return herb.Invalidf("a row has more than %d bytes; at most %d are possible", d.budget.MaxRecord(), d.budget.MaxRecord())
+	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
+		return herb.Wrap(herb.CodeInvalid, err, "the database is being written, or its writer was interrupted; "+
+			"close the program that uses it, or publish a copy made with .backup")
+	case 1: // SQLITE_ERROR: an invalid view, a missing module
+		return herb.Wrap(herb.CodeInvalid, err, "the table cannot be read")
+	default:
+		return err
+	}
+}
+
+// table is a table, view or virtual table.
+type table struct {
+	name         string
+	kind         string // table, view, virtual
+	withoutRowID bool
+}
+
+// listTables lists the tables by name, without those that SQLite uses internally.
+func (d *database) listTables() ([]table, error) {
+	found, err := d.query(`SELECT name, type, wr FROM pragma_table_list
+		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	var tables []table
+	for found.Next() {
+		var t table
+		if err := found.Scan(&t.name, &t.kind, &t.withoutRowID); err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, d.mapError(found.Err())
+}
+
+// namesOf returns the names of the tables of some kinds.
+func namesOf(tables []table, kinds ...string) (names []string) {
+	for _, t := range tables {
+		if slices.Contains(kinds, t.kind) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// selectTable returns a table by its name. An empty name selects the only table, or the only view if there are no tables.
+func selectTable(tables []table, name string) (table, error) {
+	all, choices := namesOf(tables, "table", "view", "virtual"), namesOf(tables, "table")
+	if len(choices) == 0 {
+		choices = namesOf(tables, "view")
+	}
+	switch {
+	case len(tables) == 0:
+		return table{}, herb.Invalidf("the database has no tables")
+	case name == "" && len(choices) == 0:
+		return table{}, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
+			all[0], rows.JoinNames(all))
+	case name == "" && len(choices) > 1:
+		return table{}, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
+			len(choices), choices[0], rows.JoinNames(choices))
+	case name == "":
+		name = choices[0]
+	}
+	i, err := rows.FindTable("table", name, all)
+	if err != nil {
+		return table{}, err
+	}
+	return tables[i], nil
+}

@@ -1,0 +1,234 @@
+// Package sqliterows reads tables and views of SQLite databases.
+package sqliterows
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// magic is the start of a database.
+const magic = "SQLite format 3\x00"
+
+// Format returns the SQLite format.
+func Format() rows.Format {
+	return rows.Format{
+		Name:       "sqlite",
+		Extensions: []string{".db", ".sqlite", ".sqlite3"},
+		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			r, err := newReader(ctx, f, o.Table, b)
+			if err != nil {
+				return nil, err
+			}
+			return r, nil
+		},
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]string, error) {
+			db, err := openDatabase(ctx, f, b)
+			if err != nil {
+				return nil, err
+			}
+			tables, err := db.listTables()
+			return namesOf(tables, "table", "view"), errors.Join(err, db.Close())
+		},
+	}
+}
+
+// reader implements rows.Rows.
+type reader struct {
+	db      *database
+	rows    *sql.Rows
+	table   string
+	columns []column
+	row     int64
+	ended   bool
+	values  []any // of the row
+	into    []any // pointers to values
+	buf     []byte
+	ends    []int
+	cells   [][]byte
+}
+
+// column is a column of a table and what its values have been so far.
+type column struct {
+	name     string
+	affinity affinity
+	isText   bool // some value is not a number
+	isOther  bool // some value is not text that looks like a date
+}
+
+// newReader starts to read a table. An empty name selects the only one.
+func newReader(ctx context.Context, f rows.File, table string, b *rows.Budget) (r *reader, err error) {
+	db, err := openDatabase(ctx, f, b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	tables, err := db.listTables()
+	if err != nil {
+		return nil, err
+	}
+	t, err := selectTable(tables, table)
+	if err != nil {
+		return nil, err
+	}
+	r = &reader{db: db, table: t.name}
+	order, err := r.describe(t)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, c := range r.columns {
+		list = append(list, "+"+quote(c.name)) // the sign keeps the driver from converting the value to the declared type
+	}
+	r.values, r.into = make([]any, len(list)), make([]any, len(list))
+	for i := range r.values {
+		r.into[i] = &r.values[i]
+	}
+	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.name) + order)
+	return r, err
+}
+
+// describe reads the columns of a table and returns the ORDER BY clause: a table has the order of its rows in the file, a
+// view its own.
+func (r *reader) describe(t table) (order string, err error) {
+	found, err := r.db.query("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", t.name)
+	if err != nil {
+		return "", err
+	}
+	defer found.Close()
+	primary := map[int]string{}
+	var names []string
+	for found.Next() {
+		var name, declared string
+		var position int
+		if err := found.Scan(&name, &declared, &position); err != nil {
+			return "", err
+		}
+		names = append(names, strings.ToLower(name))
+		r.columns = append(r.columns, column{name: name, affinity: affinityOf(declared)})
+		if position > 0 {
+			primary[position] = quote(name)
+		}
+	}
+	if err := found.Err(); err != nil {
+		return "", r.db.mapError(err)
+	}
+	if len(names) == 0 {
+		return "", herb.Invalidf("%s %q has no columns", t.kind, t.name)
+	}
+	if err := r.db.budget.Columns(len(names)); err != nil || t.kind != "table" {
+		return "", err
+	}
+	if t.withoutRowID {
+		var key []string
+		for i := 1; i <= len(primary); i++ {
+			key = append(key, primary[i])
+		}
+		return " ORDER BY " + strings.Join(key, ", "), nil
+	}
+	for _, alias := range []string{"rowid", "_rowid_", "oid"} {
+		if !slices.Contains(names, alias) {
+			return " ORDER BY " + alias, nil
+		}
+	}
+	return "", nil
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Columns implements rows.Rows.
+func (r *reader) Columns() []rows.Column {
+	columns := make([]rows.Column, len(r.columns))
+	for i, c := range r.columns {
+		if columns[i].Name = c.name; r.ended {
+			columns[i].Type = c.declaredType()
+		}
+	}
+	return columns
+}
+
+// Position implements rows.Rows.
+func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
+
+// Notes implements rows.Rows.
+func (r *reader) Notes() []string { return nil }
+
+// Next implements rows.Rows.
+func (r *reader) Next() ([][]byte, error) {
+	more := false
+	err := rows.Guard("the database", func() error {
+		if more = r.rows.Next(); !more {
+			return r.rows.Err()
+		}
+		return r.rows.Scan(r.into...)
+	})
+	switch {
+	case err != nil:
+		return nil, r.db.mapError(err)
+	case !more:
+		r.ended = true
+		return nil, io.EOF
+	}
+	r.row++
+	r.buf, r.ends = r.buf[:0], r.ends[:0]
+	for i, v := range r.values {
+		if err := r.appendValue(&r.columns[i], v); err != nil {
+			return nil, err
+		}
+		if err := r.db.budget.Record(len(r.buf)); err != nil {
+			return nil, err
+		}
+		r.ends = append(r.ends, len(r.buf))
+	}
+	r.cells = r.cells[:0]
+	start := 0
+	for _, end := range r.ends {
+		r.cells = append(r.cells, r.buf[start:end:end])
+		start = end
+	}
+	return r.cells, nil
+}
+
+func (r *reader) appendValue(c *column, v any) error {
+	switch v := v.(type) {
+	case nil:
+	case int64:
+		c.isOther = true
+		r.buf = strconv.AppendInt(r.buf, v, 10)
+	case float64:
+		c.isOther = true
+		r.buf = rows.AppendFloat(r.buf, v, 64)
+	case string:
+		if !utf8.ValidString(v) {
+			return herb.Invalidf("%s, column %q: the text is not valid UTF-8; store it as UTF-8, or as a BLOB", r.Position(), rows.Clip(c.name))
+		}
+		c.isText = true
+		c.isOther = c.isOther || v != "" && !startsWithDate(v)
+		r.buf = append(r.buf, v...)
+	case []byte:
+		c.isText, c.isOther = true, true
+		r.buf = base64.StdEncoding.AppendEncode(r.buf, v)
+	default:
+		return fmt.Errorf("%s, column %q: the driver returned a %T", r.Position(), c.name, v)
+	}
+	return nil
+}
+
+// Close implements rows.Rows.
+func (r *reader) Close() error { return errors.Join(r.rows.Close(), r.db.Close()) }
