@@ -44,6 +44,7 @@ type reader struct {
 	meta    *fileMetadata
 	leaves  []*node // in the order of the column chunks of a row group
 	table   []column
+	columns []rows.Column
 	unpack  *decompressor
 	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
@@ -90,18 +91,13 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 			r.unpack.zstd.Close()
 			return nil, r.locate(err, "column %q", rows.Clip(c.name))
 		}
+		r.columns = append(r.columns, rows.Column{Name: c.name, Type: columnType(c.node)})
 	}
 	return r, nil
 }
 
-// Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column {
-	columns := make([]rows.Column, len(r.table))
-	for i, c := range r.table {
-		columns[i] = rows.Column{Name: c.name, Type: columnType(c.node)}
-	}
-	return columns
-}
+// Columns implements rows.Rows. A list becomes text if one of its cells had to be written as JSON.
+func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Types that herb does not declare yet.
 const (
@@ -181,6 +177,9 @@ func (r *reader) nextGroup() error {
 	}
 	r.parts = nil
 	if r.group == len(r.meta.RowGroups) {
+		for i, c := range r.table {
+			r.columns[i].Type = columnType(c.node)
+		}
 		return io.EOF
 	}
 	group := r.group

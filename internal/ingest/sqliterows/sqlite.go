@@ -50,9 +50,9 @@ type reader struct {
 	db      *database
 	rows    *sql.Rows
 	table   string
-	columns []column
+	columns []rows.Column
+	stored  []column
 	row     int64
-	ended   bool
 	values  []any // of the row
 	into    []any // pointers to values
 	buf     []byte
@@ -60,9 +60,8 @@ type reader struct {
 	cells   [][]byte
 }
 
-// column is a column of a table and what its values have been so far.
+// column describes the values of a column so far.
 type column struct {
-	name     string
 	affinity affinity
 	isText   bool // some value is not a number
 	isOther  bool // some value is not text that looks like a date
@@ -94,7 +93,7 @@ func newReader(ctx context.Context, f rows.File, table string, b *rows.Budget) (
 	}
 	var list []string
 	for _, c := range r.columns {
-		list = append(list, "+"+quote(c.name)) // the sign keeps the driver from converting the value to the declared type
+		list = append(list, "+"+quote(c.Name)) // the sign keeps the driver from converting the value to the declared type
 	}
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
 	for i := range r.values {
@@ -121,7 +120,7 @@ func (r *reader) describe(t table) (order string, err error) {
 			return "", err
 		}
 		names = append(names, strings.ToLower(name))
-		r.columns = append(r.columns, column{name: name, affinity: affinityOf(declared)})
+		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
 		if position > 0 {
 			primary[position] = quote(name)
 		}
@@ -152,16 +151,8 @@ func (r *reader) describe(t table) (order string, err error) {
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column {
-	columns := make([]rows.Column, len(r.columns))
-	for i, c := range r.columns {
-		if columns[i].Name = c.name; r.ended {
-			columns[i].Type = c.declaredType()
-		}
-	}
-	return columns
-}
+// Columns implements rows.Rows. Types are known after the last row.
+func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
@@ -182,14 +173,16 @@ func (r *reader) Next() ([][]byte, error) {
 	case err != nil:
 		return nil, r.db.mapError(err)
 	case !more:
-		r.ended = true
+		for i := range r.stored {
+			r.columns[i].Type = r.stored[i].declaredType()
+		}
 		return nil, io.EOF
 	}
 	r.row++
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	for i, v := range r.values {
-		if err := r.appendValue(&r.columns[i], v); err != nil {
-			return nil, err
+		if err := r.appendValue(&r.stored[i], v); err != nil {
+			return nil, rows.Damaged(err, fmt.Sprintf("%s, column %q", r.Position(), rows.Clip(r.columns[i].Name)))
 		}
 		if err := r.db.budget.Record(len(r.buf)); err != nil {
 			return nil, err
@@ -216,7 +209,7 @@ func (r *reader) appendValue(c *column, v any) error {
 		r.buf = rows.AppendFloat(r.buf, v, 64)
 	case string:
 		if !utf8.ValidString(v) {
-			return herb.Invalidf("%s, column %q: the text is not valid UTF-8; store it as UTF-8, or as a BLOB", r.Position(), rows.Clip(c.name))
+			return herb.Invalidf("the text is not valid UTF-8; store it as UTF-8, or as a BLOB")
 		}
 		c.isText = true
 		c.isOther = c.isOther || v != "" && !startsWithDate(v)
@@ -225,7 +218,7 @@ func (r *reader) appendValue(c *column, v any) error {
 		c.isText, c.isOther = true, true
 		r.buf = base64.StdEncoding.AppendEncode(r.buf, v)
 	default:
-		return fmt.Errorf("%s, column %q: the driver returned a %T", r.Position(), c.name, v)
+		return fmt.Errorf("the driver returned a %T", v)
 	}
 	return nil
 }

@@ -1,0 +1,229 @@
+package xlsx
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/ingest/rows"
+)
+
+// style is the number format of a cell, as far as it determines what the number means.
+type style struct {
+	date, time bool // parts of a timestamp that are shown
+	elapsed    bool // hours may exceed 24
+	zeros      int  // digits of a zero-padded code; 0: not a code
+}
+
+// builtinStyle returns a format that has a number instead of a code. Those from 27 to 36 and from 50 to 58 are dates in
+// East Asia and unused elsewhere.
+func builtinStyle(id int) style {
+	switch {
+	case id >= 14 && id <= 17, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 58:
+		return style{date: true}
+	case id >= 18 && id <= 21, id == 32, id == 33, id == 45, id == 47:
+		return style{time: true}
+	case id == 22:
+		return style{date: true, time: true}
+	case id == 46:
+		return style{time: true, elapsed: true}
+	default:
+		return style{}
+	}
+}
+
+// parseStyle parses a format code, such as yyyy\-mm\-dd or "€" #,##0.00;[Red]\-0. The first section, that of positive
+// numbers, decides.
+func parseStyle(code string) style {
+	var s style
+	if zeros := strings.Count(code, "0"); zeros > 1 && zeros == len(code) && zeros <= 100 {
+		return style{zeros: zeros}
+	}
+	ambiguous := false // m means a month or minutes
+	for i := 0; i < len(code); {
+		c := code[i] | 0x20 // in lower case, if it is a letter
+		run := 1
+		for i+run < len(code) && code[i+run]|0x20 == c {
+			run++
+		}
+		switch rest := code[i:]; {
+		case code[i] == ';':
+			i = len(code)
+			continue
+		case code[i] == '"':
+			run = skipPast(rest, '"')
+		case code[i] == '\\' || code[i] == '_' || code[i] == '*':
+			run = 2
+		case code[i] == '[':
+			run = skipPast(rest, ']')
+			if unit := strings.Trim(rest[:run], "[]"); unit != "" && strings.Trim(unit, "hmsHMS") == "" {
+				s.time, s.elapsed = true, true
+			}
+		case len(rest) >= 7 && strings.EqualFold(rest[:7], "general"):
+			run = 7
+		case len(rest) >= 5 && strings.EqualFold(rest[:5], "am/pm"):
+			s.time, run = true, 5
+		case len(rest) >= 3 && strings.EqualFold(rest[:3], "a/p"):
+			s.time, run = true, 3
+		case c == 'e' && len(rest) > 1 && (rest[1] == '+' || rest[1] == '-'):
+			run = 2 // an exponent
+		case c == 'y' || c == 'd' || c == 'e' || c == 'g' || c == 'b':
+			s.date = true
+		case c == 'm' && run > 2:
+			s.date = true
+		case c == 'm':
+			ambiguous = true
+		case c == 'h' || c == 's':
+			s.time = true
+		}
+		i += run
+	}
+	s.date = s.date || ambiguous && !s.time
+	return s
+}
+
+// skipPast returns the length of the part of s up to the next c after its first byte.
+func skipPast(s string, c byte) int {
+	if end := strings.IndexByte(s[1:], c); end >= 0 {
+		return end + 2
+	}
+	return len(s)
+}
+
+// appendNumber appends the value of a numeric cell and returns its kind.
+func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case s.date || s.time:
+		if f, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			if out, k := s.appendTimestamp(b, f, date1904); k != 0 {
+				return out, k
+			}
+		}
+	case s.zeros > 0 && isDigits(raw):
+		for range s.zeros - len(raw) {
+			b = append(b, '0')
+		}
+		return append(b, raw...), kindCode
+	}
+	return appendDecimal(b, raw)
+}
+
+func isDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only that, a time of day. The
+// kind is 0 if spreadsheet programs cannot show the number either.
+func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, kind) {
+	const dayMillis = 24 * 60 * 60 * 1000
+	if !(days >= 0 && days < 2_958_466) {
+		return b, 0
+	}
+	millis := int64(math.Round(days * dayMillis))
+	day, clock := millis/dayMillis, millis%dayMillis
+	if s.elapsed && !s.date {
+		return appendMillis(b, millis), kindOther
+	}
+	if !s.date && day == 0 {
+		return appendMillis(b, clock), kindOther
+	}
+	k := kindDate
+	if s.time || clock != 0 {
+		k = kindDatetime
+	}
+	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
+	case date1904:
+		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+int(day)))
+	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
+		b, k = append(b, "1900-02-29"...), kindOther
+	case day < 60:
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+int(day)))
+	default:
+		b = rows.AppendDate(b, epoch.AddDate(0, 0, int(day)))
+	}
+	if s.time || clock != 0 {
+		b = appendMillis(append(b, 'T'), clock)
+	}
+	return b, k
+}
+
+// appendMillis appends a time of day, with milliseconds if they are not zero.
+func appendMillis(b []byte, millis int64) []byte {
+	b = rows.AppendClock(b, millis/1000)
+	if fraction := millis % 1000; fraction != 0 {
+		b = rows.AppendPadded(append(b, '.'), int(fraction), 3)
+	}
+	return b
+}
+
+// appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with one exception: a fraction
+// of 16 or 17 digits is the conversion of a binary number (1.1000000000000001), which is written with the fewest digits
+// that mean the same number (1.1). Other text is appended unchanged.
+func appendDecimal(b, raw []byte) ([]byte, kind) {
+	mantissa, exponent, ok := splitNumber(raw)
+	if !ok {
+		return append(b, raw...), kindOther
+	}
+	integer, fraction, point := bytes.Cut(mantissa, []byte{'.'})
+	if n := significant(integer, fraction); (n == 16 || n == 17) && (point || exponent != 0) {
+		if f, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			return rows.AppendFloat(b, f, 64), kindNumber
+		}
+	}
+	if raw[0] == '-' {
+		b = append(b, '-')
+	}
+	if exponent == 0 && len(integer) > 0 && (!point || len(fraction) > 0) {
+		return append(b, mantissa...), kindNumber
+	}
+	digits := append(append([]byte{}, integer...), fraction...)
+	at := len(integer) + exponent // position of the point in the digits
+	if zeros := -at + 1; zeros > 0 {
+		digits = append(bytes.Repeat([]byte{'0'}, zeros), digits...)
+		at = 1
+	}
+	if zeros := at - len(digits); zeros > 0 {
+		digits = append(digits, bytes.Repeat([]byte{'0'}, zeros)...)
+	}
+	front := bytes.TrimLeft(digits[:at-1], "0")
+	b = append(append(b, front...), digits[at-1])
+	if decimals := digits[at:]; len(decimals) > 0 {
+		b = append(append(b, '.'), decimals...)
+	}
+	return b, kindNumber
+}
+
+// splitNumber splits a number into its mantissa, without a sign, and its exponent. ok is false for other text, and for
+// exponents beyond ±400.
+func splitNumber(raw []byte) (mantissa []byte, exponent int, ok bool) {
+	mantissa = bytes.TrimLeft(raw, "+-")
+	if len(raw)-len(mantissa) > 1 {
+		return nil, 0, false
+	}
+	if i := bytes.IndexAny(mantissa, "eE"); i >= 0 {
+		e, err := strconv.Atoi(string(mantissa[i+1:]))
+		if err != nil || e < -400 || e > 400 {
+			return nil, 0, false
+		}
+		mantissa, exponent = mantissa[:i], e
+	}
+	integer, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
+	if len(integer)+len(fraction) == 0 || len(integer) > 0 && !isDigits(integer) || len(fraction) > 0 && !isDigits(fraction) {
+		return nil, 0, false
+	}
+	return mantissa, exponent, true
+}
+
+// significant returns the number of digits without leading and trailing zeros.
+func significant(integer, fraction []byte) int {
+	digits := strings.Trim(string(integer)+string(fraction), "0")
+	return len(digits)
+}

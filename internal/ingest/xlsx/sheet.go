@@ -1,0 +1,247 @@
+package xlsx
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// kind classifies the values of cells. Kinds of a column are combined as bits.
+type kind uint8
+
+const (
+	kindText kind = 1 << iota
+	kindNumber
+	kindCode // number with a zero-padded format
+	kindDate
+	kindDatetime
+	kindBoolean
+	kindOther   // anything that declares no type, such as errors and times of day
+	kindMissing // #N/A
+)
+
+// row is a row with at least one value.
+type row struct {
+	line  int // number of the row, from 1
+	cells [][]byte
+	kinds []kind // 0 for an empty cell
+}
+
+// sheetReader reads the rows of a sheet.
+type sheetReader struct {
+	book     *book
+	sheet    sheet
+	part     *part
+	line     int // number of the row read last
+	formulas int // without a stored result
+	row      row
+	size     int    // bytes of its cells
+	raw      []byte // text of the cell that is being read
+	text     richText
+	buf      []byte // values of the row that are not shared strings
+}
+
+func (k *book) openSheet(s sheet) (*sheetReader, error) {
+	p, err := k.open(s.part, maxSheet)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, herb.Invalidf("the workbook has no part %s; save it again", rows.Clip(s.part))
+	}
+	return &sheetReader{book: k, sheet: s, part: p}, nil
+}
+
+// position locates the row read last.
+func (r *sheetReader) position() string { return fmt.Sprintf("sheet %q, row %d", r.sheet.name, r.line) }
+
+// next returns the next row with a value, valid until the next call. The error is io.EOF after the last.
+func (r *sheetReader) next() (row, error) {
+	for {
+		if err := r.part.token(); err != nil {
+			return row{}, err
+		}
+		if r.part.kind != tokenStart || r.part.depth != 3 || string(r.part.name) != "row" {
+			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
+		}
+		r.line++
+		if n := r.part.value("r"); n != "" {
+			line, err := strconv.Atoi(n)
+			if err != nil {
+				return row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
+			}
+			r.line = line
+		}
+		if err := r.readCells(); err != nil {
+			return row{}, err
+		}
+		if len(r.row.cells) > 0 {
+			return r.row, nil
+		}
+	}
+}
+
+// readCells reads the cells of a row.
+func (r *sheetReader) readCells() error {
+	r.buf, r.size, r.row = r.buf[:0], 0, row{r.line, r.row.cells[:0], r.row.kinds[:0]}
+	column := -1
+	for {
+		if err := r.part.token(); err != nil {
+			return err
+		}
+		switch {
+		case r.part.kind == tokenEnd && string(r.part.name) == "row":
+			return nil
+		case r.part.kind == tokenStart && string(r.part.name) == "c":
+			column++
+			if name := r.part.attr("r"); len(name) > 0 {
+				if column = columnOf(name); column < 0 {
+					return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(string(name)))
+				}
+			}
+			value, k, err := r.readCell()
+			if err == nil {
+				err = r.setCell(column, value, k)
+			}
+			if err != nil {
+				return r.locate(err)
+			}
+		}
+	}
+}
+
+// locate adds the position to an error about the file.
+func (r *sheetReader) locate(err error) error {
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		return err
+	}
+	return rows.Damaged(err, r.position())
+}
+
+func (r *sheetReader) setCell(column int, value []byte, k kind) error {
+	if len(value) == 0 {
+		return nil
+	}
+	if err := r.book.budget.Columns(column + 1); err != nil {
+		return err
+	}
+	r.size += len(value)
+	if err := r.book.budget.Record(r.size); err != nil {
+		return err
+	}
+	for len(r.row.cells) <= column {
+		r.row.cells, r.row.kinds = append(r.row.cells, nil), append(r.row.kinds, 0)
+	}
+	if r.row.kinds[column] != 0 {
+		return herb.Invalidf("the cell %s occurs twice; save the workbook again", cellName(column, r.line))
+	}
+	r.row.cells[column], r.row.kinds[column] = value, k
+	return nil
+}
+
+// readCell reads a cell. Its value is valid until the next row.
+func (r *sheetReader) readCell() ([]byte, kind, error) {
+	r.raw = r.raw[:0]
+	r.text.reset()
+	stored, s := string(r.part.attr("t")), style{}
+	if i, err := strconv.Atoi(string(r.part.attr("s"))); err == nil && i >= 0 && i < len(r.book.styles) {
+		s = r.book.styles[i]
+	}
+	inValue, inText, formula := false, false, false
+	for {
+		if err := r.part.token(); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, 0, err
+		}
+		if r.part.kind == tokenText {
+			if inValue {
+				r.raw = append(r.raw, r.part.text...)
+			}
+			if err := r.book.budget.Record(len(r.raw)); err != nil {
+				return nil, 0, err
+			}
+		} else {
+			start := r.part.kind == tokenStart
+			switch string(r.part.name) {
+			case "v":
+				inValue = start
+			case "is":
+				inText = start
+			case "f":
+				formula = true
+			case "c":
+				if formula && len(r.raw) == 0 && stored != "str" {
+					r.formulas++
+				}
+				return r.cellValue(stored, s)
+			}
+		}
+		if inText {
+			if err := r.text.add(r.part); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+}
+
+// cellValue returns the value of the cell that was read. stored is the type attribute.
+func (r *sheetReader) cellValue(stored string, s style) ([]byte, kind, error) {
+	start := len(r.buf)
+	k := kindText
+	switch {
+	case stored == "inlineStr" || stored == "str" || len(r.raw) == 0:
+		// Some writers put inline text into <v>, or leave out the type.
+		if r.buf = append(r.buf, r.text.text()...); len(r.buf) == start {
+			r.buf = append(r.buf, unescapeControls(r.raw)...)
+		}
+	case stored == "s":
+		text, err := r.book.strings.get(r.raw)
+		if err != nil || r.book.strings.file == nil {
+			return text, kindText, err // cells share the memory of the table
+		}
+		r.buf = append(r.buf, text...)
+	case stored == "b" && string(r.raw) == "1":
+		r.buf, k = append(r.buf, "true"...), kindBoolean
+	case stored == "b" && string(r.raw) == "0":
+		r.buf, k = append(r.buf, "false"...), kindBoolean
+	case stored == "b" || stored == "e" || stored == "d":
+		if k = kindOther; string(r.raw) == "#N/A" {
+			k = kindMissing
+		}
+		r.buf = append(r.buf, r.raw...)
+	default:
+		r.buf, k = s.appendNumber(r.buf, r.raw, r.book.date1904)
+	}
+	return r.buf[start:len(r.buf):len(r.buf)], k, nil
+}
+
+// cellName returns the name of a cell, such as BC17, by its column from 0 and its row from 1.
+func cellName(column, line int) string {
+	var letters []byte
+	for n := column + 1; n > 0; n = (n - 1) / 26 {
+		letters = append(letters, byte('A'+(n-1)%26))
+	}
+	slices.Reverse(letters)
+	return string(letters) + strconv.Itoa(line)
+}
+
+// columnOf parses the letters of a cell such as BC17, from 0. It is negative if there are none.
+func columnOf(cell []byte) int {
+	n := 0
+	for i := 0; i < len(cell); i++ {
+		c := cell[i] &^ 0x20
+		if c < 'A' || c > 'Z' {
+			break
+		}
+		if n = n*26 + int(c-'A') + 1; n > 1<<20 {
+			return -1
+		}
+	}
+	return n - 1
+}

@@ -1,0 +1,308 @@
+// Package xlsx reads sheets of Office Open XML workbooks.
+package xlsx
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// Format returns the XLSX format.
+func Format() rows.Format {
+	return rows.Format{
+		Name:       "xlsx",
+		Extensions: []string{".xlsx", ".xlsm"},
+		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) },
+		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+			k, err := openBook(ctx, f, b)
+			if err != nil {
+				return nil, err
+			}
+			r, err := newReader(k, o)
+			if err != nil {
+				return nil, errors.Join(err, k.Close())
+			}
+			return r, nil
+		},
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]string, error) {
+			k, err := openBook(ctx, f, b)
+			if err != nil {
+				return nil, err
+			}
+			tables, err := k.tables()
+			return sheetNames(tables), errors.Join(err, k.Close())
+		},
+	}
+}
+
+func sheetNames(sheets []sheet) []string {
+	var names []string
+	for _, s := range sheets {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// tables returns the visible sheets that are tables. If none looks like one, it returns the first visible sheet with a
+// value.
+func (k *book) tables() ([]sheet, error) {
+	var tables []sheet
+	var fallback *sheet
+	type content struct{ table, empty bool }
+	known := map[string]content{} // by part; sheets may share one
+	for _, s := range k.sheets {
+		if s.hidden {
+			continue
+		}
+		c, ok := known[s.part]
+		if !ok {
+			in, err := k.openSheet(s)
+			if err != nil {
+				return nil, err
+			}
+			sampled, err := sample(in.next)
+			if err := errors.Join(err, in.part.Close()); err != nil {
+				return nil, err
+			}
+			c = content{isTable(sampled), len(sampled) == 0}
+			known[s.part] = c
+		}
+		if c.table {
+			tables = append(tables, s)
+		} else if fallback == nil && !c.empty {
+			fallback = &s
+		}
+	}
+	if len(tables) == 0 && fallback != nil {
+		tables = append(tables, *fallback)
+	}
+	return tables, nil
+}
+
+// reader implements rows.Rows.
+type reader struct {
+	in      *sheetReader
+	options rows.Options
+	pending []row // sampled rows that Next has not returned
+	line    int   // number of the row returned last
+	columns []rows.Column
+	kinds   []kind // of the values of each column
+	named   int    // columns of the header
+	beyond  string // the first cell right of the header
+	notes   []string
+}
+
+// newReader selects a sheet and reads its header.
+func newReader(k *book, o rows.Options) (*reader, error) {
+	r := &reader{options: o}
+	s, err := r.selectSheet(k)
+	if err != nil {
+		return nil, err
+	}
+	if r.in, err = k.openSheet(s); err != nil {
+		return nil, err
+	}
+	if err := r.readHeader(); err != nil {
+		return nil, errors.Join(err, r.in.part.Close())
+	}
+	r.named = len(r.columns)
+	return r, nil
+}
+
+func (r *reader) selectSheet(k *book) (sheet, error) {
+	names, number := sheetNames(k.sheets), r.options.TableNo
+	switch {
+	case len(names) == 0:
+		return sheet{}, herb.Invalidf("the workbook has no sheet with cells")
+	case r.options.Table != "":
+		i, err := rows.FindTable("sheet", r.options.Table, names)
+		return k.sheets[i], err
+	case number < 0 || number > len(names):
+		return sheet{}, herb.Invalidf("no such sheet number %d; sheets: %s", number, rows.JoinNames(names))
+	case number > 0:
+		return k.sheets[number-1], nil
+	}
+	tables, err := k.tables()
+	if err != nil {
+		return sheet{}, err
+	}
+	if len(tables) == 0 {
+		return sheet{}, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
+			names[0], rows.JoinNames(names))
+	}
+	var others []string
+	for _, s := range k.sheets {
+		switch {
+		case s == tables[0]:
+		case s.hidden:
+			others = append(others, fmt.Sprintf("%q (hidden)", s.name))
+		case slices.Contains(tables, s):
+			others = append(others, strconv.Quote(s.name))
+		default:
+			others = append(others, fmt.Sprintf("%q (not a table)", s.name))
+		}
+	}
+	if len(others) > 0 {
+		r.notes = append(r.notes, fmt.Sprintf("only the sheet %q is published; add # and a name to the file to publish another: %s",
+			tables[0].name, rows.JoinNames(others)))
+	}
+	return tables[0], nil
+}
+
+// readHeader reads up to the first record.
+func (r *reader) readHeader() error {
+	o := r.options
+	switch {
+	case len(o.HeaderRows) > 0:
+		return r.readHeaderRows()
+	case o.Header == rows.HeaderNone:
+		for _, name := range o.Names {
+			r.addColumn(name)
+		}
+		return nil
+	}
+	sampled, err := sample(r.read)
+	if err != nil {
+		return err
+	}
+	if len(sampled) == 0 {
+		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.sheet.name)
+	}
+	header := 0
+	if o.Header == rows.HeaderDetect && o.Skip == 0 {
+		header = detectHeader(sampled)
+	}
+	for _, name := range sampled[header].cells {
+		r.addColumn(string(name))
+	}
+	if header > 0 {
+		r.notes = append(r.notes, skippedNote(r.in.sheet.name, sampled[header].line, sampled[:header]))
+	}
+	r.pending = sampled[header+1:]
+	return nil
+}
+
+// readHeaderRows reads the rows that name the columns together.
+func (r *reader) readHeaderRows() error {
+	last, join := slices.Max(r.options.HeaderRows), r.options.HeaderJoin
+	if join == "" {
+		join = " "
+	}
+	for {
+		header, err := r.read()
+		switch {
+		case err == io.EOF && len(r.columns) > 0:
+			return nil
+		case err == io.EOF:
+			return herb.Invalidf("sheet %q has no row %d", r.in.sheet.name, last)
+		case err != nil:
+			return err
+		case header.line > last:
+			r.pending = []row{header} // valid until the next call of read
+			return nil
+		case !slices.Contains(r.options.HeaderRows, header.line):
+			continue
+		}
+		for i, c := range header.cells {
+			if i == len(r.columns) {
+				r.addColumn("")
+			}
+			if r.columns[i].Name != "" && len(c) > 0 {
+				r.columns[i].Name += join
+			}
+			r.columns[i].Name += string(c)
+		}
+	}
+}
+
+func (r *reader) addColumn(name string) {
+	r.columns, r.kinds = append(r.columns, rows.Column{Name: name}), append(r.kinds, 0)
+}
+
+// read returns the next row that the options do not exclude.
+func (r *reader) read() (row, error) {
+	for {
+		next, err := r.in.next()
+		if err != nil || next.line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.line) {
+			return next, err
+		}
+	}
+}
+
+// Next implements rows.Rows.
+func (r *reader) Next() ([][]byte, error) {
+	var next row
+	if len(r.pending) > 0 {
+		next, r.pending = r.pending[0], r.pending[1:]
+	} else {
+		var err error
+		if next, err = r.read(); err != nil {
+			if err == io.EOF {
+				for i := range r.columns {
+					r.columns[i].Type = columnType(r.kinds[i])
+				}
+			}
+			return nil, err
+		}
+	}
+	r.line = next.line
+	if len(next.cells) > r.named && r.beyond == "" && r.options.Header != rows.HeaderNone {
+		r.beyond = cellName(len(next.cells)-1, next.line)
+	}
+	for i, k := range next.kinds {
+		if i == len(r.columns) {
+			r.addColumn("")
+		}
+		r.kinds[i] |= k
+	}
+	return next.cells, nil
+}
+
+// Columns implements rows.Rows. Cells right of the header add columns without a name. Types are known after the last row.
+func (r *reader) Columns() []rows.Column { return r.columns }
+
+// columnType returns the type that the cells of a column declare. Text declares none, because spreadsheets often store
+// numbers and dates as text, and neither do mixed cells.
+func columnType(kinds kind) herb.Type {
+	switch kinds &^ kindMissing {
+	case kindNumber:
+		return herb.TypeNumber
+	case kindCode:
+		return herb.TypeText
+	case kindDate:
+		return herb.TypeDate
+	case kindDatetime:
+		return "datetime"
+	case kindBoolean:
+		return "boolean"
+	default:
+		return ""
+	}
+}
+
+// Position implements rows.Rows.
+func (r *reader) Position() string { return fmt.Sprintf("row %d of sheet %q", r.line, r.in.sheet.name) }
+
+// Notes implements rows.Rows.
+func (r *reader) Notes() []string {
+	notes := slices.Clone(r.notes)
+	if r.beyond != "" {
+		notes = append(notes, fmt.Sprintf("sheet %q: values right of the header, the first in %s; columns without a name "+
+			"are named by their position, such as column_%d", r.in.sheet.name, r.beyond, r.named+1))
+	}
+	if r.in.formulas > 0 {
+		notes = append(notes, fmt.Sprintf("sheet %q: %d formulas have no stored result and are published as empty; "+
+			"open the workbook in a spreadsheet program and save it", r.in.sheet.name, r.in.formulas))
+	}
+	return notes
+}
+
+// Close implements rows.Rows.
+func (r *reader) Close() error { return errors.Join(r.in.part.Close(), r.in.book.Close()) }
