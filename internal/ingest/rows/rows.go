@@ -28,7 +28,8 @@ type Format struct {
 
 // Rows yields the rows of one table. It is used by one goroutine.
 type Rows interface {
-	// Columns returns the columns known so far. Next may append columns, and never changes those before.
+	// Columns returns the columns known so far. Next may append columns, and never renames those before. Types are complete
+	// after io.EOF, because workbooks and SQLite declare them value by value.
 	Columns() []Column
 	// Next returns the cells of the next row in the order of the columns, valid until the next call. Missing cells at the
 	// end may be left out. A cell is empty if it has no value. The error is io.EOF after the last row.

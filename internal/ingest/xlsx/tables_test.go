@@ -1,0 +1,280 @@
+package xlsx
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
+)
+
+// sheetXML renders rows from their first line on. Values that begin with = are numbers, with @ dates, with ! booleans; an
+// empty row is a blank line.
+func sheetXML(lines ...[]string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		fmt.Fprintf(&b, `<row r="%d">`, i+1)
+		for c, v := range line {
+			name := cellName(c, i+1)
+			switch {
+			case v == "":
+			case v[0] == '=':
+				fmt.Fprintf(&b, `<c r="%s"><v>%s</v></c>`, name, v[1:])
+			case v[0] == '@':
+				fmt.Fprintf(&b, `<c r="%s" s="1"><v>%s</v></c>`, name, v[1:])
+			case v[0] == '!':
+				fmt.Fprintf(&b, `<c r="%s" t="b"><v>%s</v></c>`, name, v[1:])
+			default:
+				fmt.Fprintf(&b, `<c r="%s" t="inlineStr"><is><t>%s</t></is></c>`, name, v)
+			}
+		}
+		b.WriteString("</row>")
+	}
+	return b.String()
+}
+
+// dateStyles makes 1 a date, 2 a timestamp, 3 a code of five digits and 4 a time of day.
+var dateStyles = map[string]string{"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="165" formatCode="00000"/></numFmts>` +
+	`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="165"/><xf numFmtId="20"/></cellXfs></styleSheet>`}
+
+func TestDetectHeader(t *testing.T) {
+	t.Parallel()
+	s := func(cells ...string) []string { return cells }
+	for _, c := range []struct {
+		name    string
+		lines   [][]string
+		options rows.Options
+		header  string
+		records int
+		skipped []string // mentioned in the note
+	}{
+		{"first row", [][]string{s("id", "name"), s("=1", "rose"), s("=2", "elm")}, rows.Options{}, "id,name", 2, nil},
+		{"a title", [][]string{s("Prices 2024"), s(""), s("id", "name", "price"), s("=1", "rose", "=2"), s("=2", "elm", "=3")}, rows.Options{}, "id,name,price", 2, []string{"Prices 2024"}},
+		{"two titles without a gap", [][]string{s("Prices"), s("Source: garden"), s("id", "name", "price"), s("=1", "rose", "=2"), s("=2", "elm", "=3")}, rows.Options{}, "id,name,price", 2, []string{"1 (Prices)", "2 (Source: garden)"}},
+		{"a date and a number above", [][]string{s("Report", "@45000"), s("id", "name", "price", "size"), s("=1", "rose", "=2", "=5"), s("=2", "elm", "=3", "=6")}, rows.Options{}, "id,name,price,size", 2, []string{"Report | 2023-03-15"}},
+		{"years as names", [][]string{s("Population"), s("country", "=2019", "=2020"), s("A", "=5", "=6"), s("B", "=7", "=8")}, rows.Options{}, "country,2019,2020", 2, []string{"Population"}},
+		{"all text below a title", [][]string{s("Plants"), s("name", "color", "origin"), s("rose", "red", "Asia"), s("elm", "green", "Europe")}, rows.Options{}, "name,color,origin", 2, []string{"Plants"}},
+		{"a short header is not a title", [][]string{s("name"), s("rose", "red"), s("elm", "green")}, rows.Options{}, "name,", 2, nil},
+		{"a short header above numbers", [][]string{s("name"), s("rose", "=1"), s("elm", "=2")}, rows.Options{}, "name,", 2, nil},
+		{"equal names below a title", [][]string{s("Prices"), s("id", "n", "n"), s("=1", "=2", "=3"), s("=2", "=4", "=5")}, rows.Options{}, "id,n,n", 2, []string{"Prices"}},
+		{"names of two columns of five", [][]string{s("id", "name"), s("=1", "rose", "a", "b", "c"), s("=2", "elm", "d", "e", "f")}, rows.Options{}, "id,name,,,", 2, nil},
+		{"one column", [][]string{s("name"), s("rose"), s("elm")}, rows.Options{}, "name", 2, nil},
+		{"numbers alone", [][]string{s("=1", "=2"), s("=3", "=4")}, rows.Options{}, "1,2", 1, nil},
+		{"header present", [][]string{s("Prices"), s("id", "name", "price"), s("=1", "rose", "=2")}, rows.Options{Header: rows.HeaderPresent}, "Prices,,", 2, nil},
+		{"no header", [][]string{s("id", "name"), s("=1", "rose")}, rows.Options{Header: rows.HeaderNone}, ",", 2, nil},
+		{"no header, names given", [][]string{s("=1", "rose")}, rows.Options{Header: rows.HeaderNone, Names: s("id", "name")}, "id,name", 1, nil},
+		{"skip", [][]string{s("id", "name"), s("a", "b"), s("=1", "rose")}, rows.Options{Skip: 1}, "a,b", 1, nil},
+		{"header row", [][]string{s("x", "y"), s("id", "name"), s("=1", "rose")}, rows.Options{HeaderRows: []int{2}}, "id,name", 1, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, notes, err := readFile(makeBook(t, sheetXML(c.lines...), dateStyles), c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h := strings.Join(got[0], ","); h != c.header || len(got)-1 != c.records {
+				t.Errorf("got header %q and %d records, want %q and %d", h, len(got)-1, c.header, c.records)
+			}
+			note := strings.Join(notes, "\n")
+			for _, want := range c.skipped {
+				if !strings.Contains(note, want) {
+					t.Errorf("no note about %q: %q", want, note)
+				}
+			}
+			if c.skipped == nil && strings.Contains(note, "is the header") {
+				t.Errorf("unexpected note %q", note)
+			}
+		})
+	}
+}
+
+func TestReader_RightOfHeader(t *testing.T) {
+	t.Parallel()
+	got, notes, err := readFile(makeBook(t, sheetXML([]string{"a", "b"}, []string{"=4"}, []string{"", "", "", "", "=5"}), nil), rows.Options{})
+	if diff := cmp.Diff([][]string{{"a", "b", "", "", ""}, {"4"}, {"", "", "", "", "5"}}, got); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "E3") {
+		t.Errorf("got notes %q", notes)
+	}
+}
+
+func TestReader_DeclaredTypes(t *testing.T) {
+	t.Parallel()
+	row := func(cells string) string { return "<row>" + cells + "</row>" }
+	text := `<c t="inlineStr"><is><t>1</t></is></c>`
+	for _, c := range []struct {
+		name, first, second string
+		want                herb.Type
+	}{
+		{"numbers", `<c><v>1</v></c>`, `<c><v>2.5E3</v></c>`, herb.TypeNumber},
+		{"numbers and a missing one", `<c><v>1</v></c>`, `<c t="e"><v>#N/A</v></c>`, herb.TypeNumber},
+		{"numbers and an empty cell", `<c><v>1</v></c>`, `<c/><c><v>1</v></c>`, herb.TypeNumber},
+		{"a number and an error", `<c><v>1</v></c>`, `<c t="e"><v>#DIV/0!</v></c>`, ""},
+		{"a number and text", `<c><v>1</v></c>`, text, ""},
+		{"text", text, text, ""},
+		{"dates", `<c s="1"><v>45351</v></c>`, `<c s="1"><v>45352</v></c>`, herb.TypeDate},
+		{"timestamps", `<c s="2"><v>45351</v></c>`, `<c s="2"><v>45352.5</v></c>`, "datetime"},
+		{"a date and a timestamp", `<c s="1"><v>45351</v></c>`, `<c s="2"><v>45352</v></c>`, ""},
+		{"a date that did not exist", `<c s="1"><v>60</v></c>`, `<c s="1"><v>61</v></c>`, ""},
+		{"times of day", `<c s="4"><v>0.5</v></c>`, `<c s="4"><v>0.25</v></c>`, ""},
+		{"codes", `<c s="3"><v>94110</v></c>`, `<c s="3"><v>42</v></c>`, herb.TypeText},
+		{"booleans", `<c t="b"><v>1</v></c>`, `<c t="b"><v>0</v></c>`, "boolean"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, columns, _, err := readTyped(makeBook(t, sheetXML([]string{"a", "b"})+row(c.first)+row(c.second), dateStyles), rows.Options{})
+			if err != nil || columns[0].Type != c.want {
+				t.Errorf("got %v, error %v, want %q", columns, err, c.want)
+			}
+		})
+	}
+}
+
+// bookOf returns a workbook of sheets, each from its own part.
+func bookOf(t testing.TB, sheets ...string) []byte {
+	t.Helper()
+	parts := map[string]string{}
+	var list, relations strings.Builder
+	for i, content := range sheets {
+		fmt.Fprintf(&list, `<sheet name="Sheet %d" r:id="r%d"/>`, i+1, i+1)
+		fmt.Fprintf(&relations, `<Relationship Id="r%d" Type="http://x/worksheet" Target="s%d.xml"/>`, i+1, i+1)
+		parts[fmt.Sprintf("xl/s%d.xml", i+1)] = "<worksheet><sheetData>" + content + "</sheetData></worksheet>"
+	}
+	parts["xl/workbook.xml"] = `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>` + list.String() + `</sheets></workbook>`
+	parts["xl/_rels/workbook.xml.rels"] = `<Relationships>` + relations.String() + `</Relationships>`
+	return makeBook(t, "", parts)
+}
+
+func tablesOf(b []byte) ([]string, error) {
+	ctx := context.Background()
+	return Format().Tables(ctx, memoryFile(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	table := sheetXML([]string{"id", "name"}, []string{"=1", "rose"})
+	for _, c := range []struct {
+		name   string
+		sheets []string
+		want   []string
+	}{
+		{"a note, tables and an empty sheet", []string{sheetXML([]string{"Notes"}, []string{"Read this first."}), table, "", table}, []string{"Sheet 2", "Sheet 4"}},
+		{"one column of numbers", []string{table, sheetXML([]string{"n"}, []string{"=1"}, []string{"=2"}, []string{"=3"})}, []string{"Sheet 1", "Sheet 2"}},
+		{"nothing but text in one column", []string{"", sheetXML([]string{"name"}, []string{"rose"})}, []string{"Sheet 2"}},
+		{"a header alone", []string{sheetXML([]string{"id", "name"})}, []string{"Sheet 1"}},
+		{"nothing", []string{"", ""}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tablesOf(bookOf(t, c.sheets...))
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("error %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	got, notes, err := readFile(bookOf(t, sheetXML([]string{"Read this first."}), table, table), rows.Options{})
+	if err != nil || got[0][0] != "id" || len(notes) != 1 || !strings.Contains(notes[0], `"Sheet 1" (not a table), "Sheet 3"`) {
+		t.Errorf("got %v, notes %q, error %v", got, notes, err)
+	}
+}
+
+// TestTables_Many reads a workbook with very many sheets and relations, which share a part.
+func TestTables_Many(t *testing.T) {
+	t.Parallel()
+	const count = 20_000
+	var list, relations strings.Builder
+	for i := range count {
+		fmt.Fprintf(&list, `<sheet name="%d" r:id="r%d"/>`, i, i)
+		fmt.Fprintf(&relations, `<Relationship Id="r%d" Type="http://x/worksheet" Target="worksheets/sheet1.xml"/>`, i)
+	}
+	b := makeBook(t, sheetXML([]string{"id", "name"}, []string{"=1", "rose"}), map[string]string{
+		"xl/workbook.xml":            `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>` + list.String() + `</sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships>` + relations.String() + `</Relationships>`,
+	})
+	if got, err := tablesOf(b); len(got) != count || err != nil {
+		t.Errorf("got %d tables, error %v", len(got), err)
+	}
+}
+
+// TestReader_Backslashes reads a zip file whose names have backslashes.
+func TestReader_Backslashes(t *testing.T) {
+	t.Parallel()
+	b := makeBook(t, sheetXML([]string{"id", "name"}, []string{"=1", "rose"}), nil)
+	for _, name := range []string{"_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/worksheets/sheet1.xml"} {
+		b = bytes.ReplaceAll(b, []byte(name), []byte(strings.ReplaceAll(name, "/", `\`)))
+	}
+	got, _, err := readFile(b, rows.Options{})
+	if diff := cmp.Diff([][]string{{"id", "name"}, {"1", "rose"}}, got); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestReader_SharedString reads cells that refer to one long string. Memory must not grow with the number of cells.
+func TestReader_SharedString(t *testing.T) {
+	long := strings.Repeat("x", 4<<20)
+	cell := `<c t="s"><v>0</v></c>`
+	for _, c := range []struct {
+		name, sheet string
+	}{
+		{"in one row", "<row>" + strings.Repeat(cell, 100) + "</row>"},
+		{"in 100 rows", strings.Repeat("<row>"+cell+"</row>", 100)},
+	} {
+		b := makeBook(t, header+c.sheet, map[string]string{"xl/sharedStrings.xml": `<sst><si><t>` + long + `</t></si></sst>`})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := openFile(b, rows.Options{})
+		for err == nil {
+			_, err = r.Next()
+		}
+		runtime.ReadMemStats(&after)
+		if herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: got error %v", c.name, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+			t.Errorf("%s: a workbook of %d bytes allocates %d", c.name, len(b), used)
+		}
+	}
+}
+
+// TestScanner_Linear reads tags and namespaces whose cost used to be quadratic.
+func TestScanner_Linear(t *testing.T) {
+	t.Parallel()
+	const size = 8 << 20
+	out, err := scanXML(strings.NewReader(`<a b="`+strings.Repeat(">", size)+`"/>`), 2*size)
+	if len(out) != 2 || len(out[0]) < size {
+		t.Errorf("got %d tokens, error %v", len(out), err)
+	}
+	var many strings.Builder
+	for i := range 2 * maxNamespaces {
+		fmt.Fprintf(&many, ` xmlns:n%d="x"`, i)
+	}
+	if _, err := scanXML(strings.NewReader("<a"+many.String()+"><n:b/></a>"), size); !errors.Is(err, errXML) {
+		t.Errorf("many namespaces: got error %v", err)
+	}
+}
+
+func TestReader_Canceled(t *testing.T) {
+	t.Parallel()
+	b := makeBook(t, header+strings.Repeat("<row><c><v>1</v></c></row>", 20_000), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Format().Open(ctx, memoryFile(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cancel()
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+}
