@@ -53,7 +53,7 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 	case encoding == meta.Plain && t.kind == meta.ByteArray:
 		return &byteArrayReader{src}, nil
 	case encoding == meta.Plain && t.kind == meta.Boolean:
-		return &booleanReader{&packedReader{src: src, width: 1}}, nil
+		return &booleanReader{bits: &packedReader{src: src, width: 1}}, nil
 	case encoding == meta.Plain:
 		return &fixedReader{src, t.width}, nil
 	case encoding == meta.RLE && t.kind == meta.Boolean:
@@ -61,7 +61,7 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 			return nil, io.ErrUnexpectedEOF
 		}
 		runs, err := newHybridReader(src[4:][:binary.LittleEndian.Uint32(src)], 1)
-		return &booleanReader{runs}, err
+		return &booleanReader{bits: runs}, err
 	case encoding == meta.ByteStreamSplit && t.width > 0:
 		return &streamSplitReader{src: src, count: len(src) / t.width, buf: make([]byte, t.width)}, nil
 	case encoding == meta.DeltaBinaryPacked && (t.kind == meta.Int32 || t.kind == meta.Int64):
@@ -105,14 +105,15 @@ func (r *byteArrayReader) next() ([]byte, error) {
 	return v, nil
 }
 
-type booleanReader struct{ bits bitReader }
+type booleanReader struct {
+	bits bitReader
+	buf  [1]byte
+}
 
 func (r *booleanReader) next() ([]byte, error) {
 	v, err := r.bits.next()
-	if v&1 != 0 {
-		return []byte{1}, err
-	}
-	return []byte{0}, err
+	r.buf[0] = byte(v & 1)
+	return r.buf[:], err
 }
 
 // streamSplitReader reads values whose first bytes are stored together, then their second bytes, and so on.
