@@ -16,30 +16,28 @@ type value struct {
 	data     []byte
 }
 
-func (v value) isNull() bool   { return v.data == nil }
-func (v value) uint32() uint32 { return binary.LittleEndian.Uint32(v.data) }
-func (v value) uint64() uint64 { return binary.LittleEndian.Uint64(v.data) }
+func (v value) isNull() bool { return v.data == nil }
+
+// uint returns an integer of four or eight bytes.
+func (v value) uint() uint64 {
+	if len(v.data) == 4 {
+		return uint64(binary.LittleEndian.Uint32(v.data))
+	}
+	return binary.LittleEndian.Uint64(v.data)
+}
+
+// int returns a signed integer of four or eight bytes.
+func (v value) int() int64 {
+	if len(v.data) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(v.data)))
+	}
+	return int64(binary.LittleEndian.Uint64(v.data))
+}
 
 // physicalType describes how the values of a leaf are stored.
 type physicalType struct {
 	kind  meta.Type
 	width int // of a value in bytes; 0 for booleans and byte arrays
-}
-
-func newPhysicalType(kind meta.Type, length int) (physicalType, error) {
-	switch kind {
-	case meta.Boolean, meta.ByteArray:
-		return physicalType{kind, 0}, nil
-	case meta.Int32, meta.Float:
-		return physicalType{kind, 4}, nil
-	case meta.Int64, meta.Double:
-		return physicalType{kind, 8}, nil
-	case meta.Int96:
-		return physicalType{kind, 12}, nil
-	case meta.FixedLenByteArray:
-		return physicalType{kind, length}, nil
-	}
-	return physicalType{}, fmt.Errorf("unsupported physical type %s", kind)
 }
 
 // valueReader decodes the values of a page, without nulls. A value is never nil and valid until the next call. Reading
@@ -55,7 +53,7 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 	case encoding == meta.Plain && t.kind == meta.ByteArray:
 		return &byteArrayReader{src}, nil
 	case encoding == meta.Plain && t.kind == meta.Boolean:
-		return &booleanReader{&packedReader{src: src, width: 1}}, nil
+		return &booleanReader{bits: &packedReader{src: src, width: 1}}, nil
 	case encoding == meta.Plain:
 		return &fixedReader{src, t.width}, nil
 	case encoding == meta.RLE && t.kind == meta.Boolean:
@@ -63,7 +61,7 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 			return nil, io.ErrUnexpectedEOF
 		}
 		runs, err := newHybridReader(src[4:][:binary.LittleEndian.Uint32(src)], 1)
-		return &booleanReader{runs}, err
+		return &booleanReader{bits: runs}, err
 	case encoding == meta.ByteStreamSplit && t.width > 0:
 		return &streamSplitReader{src: src, count: len(src) / t.width, buf: make([]byte, t.width)}, nil
 	case encoding == meta.DeltaBinaryPacked && (t.kind == meta.Int32 || t.kind == meta.Int64):
@@ -107,14 +105,15 @@ func (r *byteArrayReader) next() ([]byte, error) {
 	return v, nil
 }
 
-type booleanReader struct{ bits bitReader }
+type booleanReader struct {
+	bits bitReader
+	buf  [1]byte
+}
 
 func (r *booleanReader) next() ([]byte, error) {
 	v, err := r.bits.next()
-	if v&1 != 0 {
-		return []byte{1}, err
-	}
-	return []byte{0}, err
+	r.buf[0] = byte(v & 1)
+	return r.buf[:], err
 }
 
 // streamSplitReader reads values whose first bytes are stored together, then their second bytes, and so on.

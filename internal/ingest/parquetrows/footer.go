@@ -50,18 +50,7 @@ type columnMetadata struct {
 
 // list is a thrift list that grows as its elements are decoded. The library allocates as many elements as the file
 // claims.
-type list[T any] []T
-
-// Type implements thrift.Value.
-func (list[T]) Type() thrift.Type { return thrift.LIST }
-
-// EncodeFunc implements thrift.Value.
-func (l list[T]) EncodeFunc(cache thrift.EncodeFuncCache) thrift.EncodeFunc {
-	return thrift.Slice[T](l).EncodeFunc(cache)
-}
-
-// NullFunc implements thrift.Value.
-func (list[T]) NullFunc() thrift.NullFunc { return reflect.Value.IsNil }
+type list[T any] struct{ thrift.Slice[T] }
 
 // DecodeFunc implements thrift.Value.
 func (list[T]) DecodeFunc(cache thrift.DecodeFuncCache) thrift.DecodeFunc {
@@ -80,7 +69,7 @@ func (list[T]) DecodeFunc(cache thrift.DecodeFuncCache) thrift.DecodeFunc {
 			if err := decode(r, reflect.ValueOf(&item).Elem(), flags); err != nil {
 				return err
 			}
-			*items = append(*items, item)
+			items.Slice = append(items.Slice, item)
 		}
 		return nil
 	}
@@ -158,13 +147,13 @@ func errEncrypted() error {
 // checkChunks rejects column chunks that cannot be read and row counts that contradict each other.
 func (m *fileMetadata) checkChunks() error {
 	total := int64(0)
-	for g, group := range m.RowGroups {
+	for g, group := range m.RowGroups.Slice {
 		if total += group.NumRows; group.NumRows < 0 || total < 0 {
 			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1, group.NumRows)
 		}
-		for c := range group.Columns {
-			chunk := &group.Columns[c]
-			name := rows.Clip(strings.Join(chunk.Metadata.Path, "."))
+		for c := range group.Columns.Slice {
+			chunk := &group.Columns.Slice[c]
+			name := rows.Clip(strings.Join(chunk.Metadata.Path.Slice, "."))
 			switch {
 			case chunk.CryptoMetadata.Value != nil || len(chunk.Encrypted) > 0:
 				return errEncrypted()
@@ -185,10 +174,10 @@ func (m *fileMetadata) checkChunks() error {
 
 // checkLeaves rejects a file whose row groups do not hold exactly the columns of its schema.
 func (m *fileMetadata) checkLeaves(leaves int) error {
-	for g, group := range m.RowGroups {
-		if len(group.Columns) != leaves {
+	for g, group := range m.RowGroups.Slice {
+		if len(group.Columns.Slice) != leaves {
 			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy it again",
-				g+1, len(group.Columns), leaves)
+				g+1, len(group.Columns.Slice), leaves)
 		}
 		if leaves == 0 && group.NumRows > 0 {
 			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)

@@ -42,7 +42,7 @@ type cursor struct {
 }
 
 func (r *reader) newCursor(group, leaf int) (*cursor, error) {
-	metadata := &r.meta.RowGroups[group].Columns[leaf].Metadata
+	metadata := r.chunk(group, leaf)
 	chunk, err := newChunkReader(r.src, r.size, metadata)
 	return &cursor{
 		leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, unpack: r.unpack, budget: r.budget, arena: make([]byte, 0, 64),
@@ -250,7 +250,7 @@ func (c *cursor) nextRow(held *int) ([]value, error) {
 // pageMemory returns the bytes that the pages of a column chunk need when they are read one at a time. It reads the
 // headers of the pages only.
 func (r *reader) pageMemory(group, leaf int) (int64, error) {
-	pages, err := newChunkReader(r.src, r.size, &r.meta.RowGroups[group].Columns[leaf].Metadata)
+	pages, err := newChunkReader(r.src, r.size, r.chunk(group, leaf))
 	if err != nil {
 		return 0, err
 	}

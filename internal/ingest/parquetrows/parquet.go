@@ -72,7 +72,7 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 	if r.meta, err = readFooter(src, size); err != nil {
 		return nil, err
 	}
-	fields, err := readSchema(r.meta.Schema, b)
+	fields, err := readSchema(r.meta.Schema.Slice, b)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +129,10 @@ func columnType(n *node) herb.Type {
 	}
 }
 
+func (r *reader) chunk(group, leaf int) *columnMetadata {
+	return &r.meta.RowGroups.Slice[group].Columns.Slice[leaf].Metadata
+}
+
 // Options implements rows.Rows. Nothing about a Parquet file is optional.
 func (r *reader) Options() rows.Options { return rows.Options{} }
 
@@ -179,7 +183,7 @@ func (r *reader) nextGroup() error {
 		}
 	}
 	r.parts = nil
-	if r.group == len(r.meta.RowGroups) {
+	if r.group == len(r.meta.RowGroups.Slice) {
 		for i, c := range r.table {
 			r.columns[i].Type = columnType(c.node)
 		}
@@ -187,7 +191,7 @@ func (r *reader) nextGroup() error {
 	}
 	group := r.group
 	r.group++
-	if r.left = r.meta.RowGroups[group].NumRows; r.left == 0 {
+	if r.left = r.meta.RowGroups.Slice[group].NumRows; r.left == 0 {
 		return nil
 	}
 	sets, err := r.divide(group)
@@ -301,7 +305,7 @@ func (r *reader) classifyBytes(n *node) error {
 		return nil
 	}
 	n.leaf.kind = leafText
-	for g, group := range r.meta.RowGroups {
+	for g, group := range r.meta.RowGroups.Slice {
 		if group.NumRows == 0 {
 			continue
 		}

@@ -2,6 +2,7 @@ package parquetrows
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -459,8 +461,24 @@ func FuzzReader(f *testing.F) {
 		f.Add(damagedParquet(f, codec))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := readFile(b); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var err error
+		used := allocated(func() {
+			var r rows.Rows
+			if r, err = openFile(ctx, b); err != nil {
+				return
+			}
+			defer r.Close()
+			for err == nil {
+				_, err = r.Next()
+			}
+		})
+		if err != io.EOF && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Error(err)
+		}
+		if used > 512<<20 {
+			t.Errorf("a file of %d bytes allocates %d", len(b), used)
 		}
 	})
 }

@@ -17,6 +17,7 @@ type node struct {
 	children           []*node
 	first, leaves      int  // range of the leaves below, in the order of the file
 	def, rep           int  // levels of a value for which this node is present
+	path               int  // bytes of the names from the root
 	asJSON             bool // some list of this column was written as JSON
 }
 
@@ -37,7 +38,6 @@ type leafType struct {
 	scale  int  // of a decimal
 	digits int  // of the fraction of a second
 	utc    bool // times are in UTC
-	width  int  // bytes of each value; 0: variable
 	// isUnannotated is set for bytes that the file does not declare as text.
 	isUnannotated bool
 }
@@ -46,19 +46,14 @@ type leafKind int
 
 const (
 	leafBoolean leafKind = iota
-	leafInt32
-	leafInt64
-	leafUint32
-	leafUint64
+	leafInt              // the first number
+	leafUint
 	leafFloat
-	leafDouble
 	leafFloat16
-	leafDecimal32
-	leafDecimal64
-	leafDecimalBytes
+	leafDecimal
+	leafDecimalBytes // the last number
 	leafDate
-	leafTime32
-	leafTime64
+	leafTime
 	leafTimestamp
 	leafInt96
 	leafText
@@ -79,7 +74,7 @@ type schemaReader struct {
 // readSchema returns the top-level fields of a file.
 func readSchema(elements []meta.SchemaElement, b *rows.Budget) ([]*node, error) {
 	r := schemaReader{elements: elements, budget: b}
-	root, err := r.readNode(nil, 0)
+	root, err := r.readNode(new(node), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -95,18 +90,18 @@ func (r *schemaReader) readNode(parent *node, depth int) (*node, error) {
 	}
 	e := &r.elements[r.next]
 	r.next++
-	n := &node{name: e.Name, first: r.leaves}
-	if parent != nil {
-		n.def, n.rep = parent.def, parent.rep
-		if t := e.RepetitionType; t.Valid {
-			n.optional, n.repeated = t.V == meta.Optional, t.V == meta.Repeated
-		}
-		if n.optional || n.repeated {
-			n.def++
-		}
-		if n.repeated {
-			n.rep++
-		}
+	n := &node{name: e.Name, first: r.leaves, def: parent.def, rep: parent.rep, path: parent.path + len(e.Name) + 1}
+	if n.path > rows.MaxName {
+		return nil, herb.Invalidf("the name of column %q has more than %d bytes", rows.Clip(e.Name), rows.MaxName)
+	}
+	if t := e.RepetitionType; t.Valid && depth > 0 {
+		n.optional, n.repeated = t.V == meta.Optional, t.V == meta.Repeated
+	}
+	if n.optional || n.repeated {
+		n.def++
+	}
+	if n.repeated {
+		n.rep++
 	}
 	if e.Type.Valid {
 		r.leaves++
@@ -149,24 +144,14 @@ func shapeOfGroup(e *meta.SchemaElement, n *node) nodeShape {
 	}
 	pairs := n.children[0]
 	isMap := pairs.shape == shapeGroup && len(pairs.children) == 2 && pairs.children[0].leaves > 0 && pairs.children[1].leaves > 0
-	switch e.LogicalType.Value.(type) {
-	case *meta.ListType:
-		return shapeList
+	switch annotation(e).(type) {
 	case *meta.MapType:
 		if isMap {
 			return shapeMap
 		}
 		return shapeList
-	}
-	if ct := e.ConvertedType; ct.Valid {
-		switch {
-		case ct.V == deprecated.List:
-			return shapeList
-		case (ct.V == deprecated.Map || ct.V == deprecated.MapKeyValue) && isMap:
-			return shapeMap
-		case ct.V == deprecated.Map || ct.V == deprecated.MapKeyValue:
-			return shapeList
-		}
+	case *meta.ListType:
+		return shapeList
 	}
 	return shapeGroup
 }
@@ -230,157 +215,124 @@ func appendLeaves(leaves, nodes []*node) []*node {
 }
 
 // newLeafType returns the annotated type of a leaf, or else its stored type.
-func newLeafType(e *meta.SchemaElement) (leafType, error) {
-	l, ok := logicalLeaf(e)
-	if !ok {
-		l, ok = physicalLeaf(e)
-	}
-	if !ok {
-		return l, herb.Invalidf("column %q has an unsupported type; write it as text, numbers or dates", e.Name)
-	}
-	var err error
-	if l.stored, err = newPhysicalType(e.Type.V, max(1, int(e.TypeLength.V))); err != nil {
-		return l, err
-	}
-	if e.Type.V == meta.FixedLenByteArray {
-		if l.width = int(e.TypeLength.V); l.width <= 0 {
+func newLeafType(e *meta.SchemaElement) (l leafType, err error) {
+	stored := physicalType{kind: e.Type.V}
+	switch e.Type.V {
+	case meta.Boolean:
+		l.kind = leafBoolean
+	case meta.Int32:
+		l.kind, stored.width = leafInt, 4
+	case meta.Int64:
+		l.kind, stored.width = leafInt, 8
+	case meta.Float:
+		l.kind, stored.width = leafFloat, 4
+	case meta.Double:
+		l.kind, stored.width = leafFloat, 8
+	case meta.Int96:
+		l, stored.width = leafType{kind: leafInt96, digits: 9}, 12
+	case meta.ByteArray:
+		l = leafType{kind: leafBytes, isUnannotated: true}
+	case meta.FixedLenByteArray:
+		l, stored.width = leafType{kind: leafBytes, isUnannotated: true}, int(e.TypeLength.V)
+		if stored.width <= 0 {
 			return l, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
 		}
+	default:
+		return l, herb.Invalidf("column %q has an unsupported type; write it as text, numbers or dates", e.Name)
 	}
+	if annotated, ok := annotatedType(e, stored); ok {
+		l = annotated
+	}
+	l.stored = stored
 	return l, nil
 }
 
-// logicalLeaf returns the annotated type of a leaf. ok is false if there is none, or none that fits the stored type.
-func logicalLeaf(e *meta.SchemaElement) (l leafType, ok bool) {
-	stored := e.Type.V
-	bytes := stored == meta.ByteArray || stored == meta.FixedLenByteArray
-	switch t := e.LogicalType.Value.(type) {
+// annotatedType returns the annotated type of a leaf. ok is false if there is none that fits the stored type.
+func annotatedType(e *meta.SchemaElement, stored physicalType) (l leafType, ok bool) {
+	isBytes := stored.kind == meta.ByteArray || stored.kind == meta.FixedLenByteArray
+	isFixed := func(width int) bool { return stored.kind == meta.FixedLenByteArray && stored.width == width }
+	isInt := stored.kind == meta.Int32 || stored.kind == meta.Int64
+	switch t := annotation(e).(type) {
 	case *meta.StringType, *meta.EnumType, *meta.JsonType:
-		return leafType{kind: leafText}, bytes
+		return leafType{kind: leafText}, isBytes
 	case *meta.BsonType, *meta.GeometryType, *meta.GeographyType:
-		return leafType{kind: leafBinary}, bytes
+		return leafType{kind: leafBinary}, isBytes
 	case *meta.UUIDType:
-		return leafType{kind: leafUUID}, stored == meta.FixedLenByteArray && e.TypeLength.V == 16
+		return leafType{kind: leafUUID}, isFixed(16)
 	case *meta.Float16Type:
-		return leafType{kind: leafFloat16}, stored == meta.FixedLenByteArray && e.TypeLength.V == 2
+		return leafType{kind: leafFloat16}, isFixed(2)
+	case deprecated.ConvertedType: // Interval, which has no newer annotation
+		return leafType{kind: leafInterval}, isFixed(12)
 	case *meta.DecimalType:
-		return decimalLeaf(stored, t.Scale)
+		l = leafType{kind: leafDecimal, scale: int(t.Scale)}
+		if isBytes {
+			l.kind = leafDecimalBytes
+		}
+		return l, (isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000
 	case *meta.DateType:
-		return leafType{kind: leafDate}, stored == meta.Int32
+		return leafType{kind: leafDate}, stored.kind == meta.Int32
 	case *meta.TimeType:
-		return clockLeaf(stored, false, t.Unit, t.IsAdjustedToUTC)
+		l = leafType{kind: leafTime, digits: unitDigits(t.Unit), utc: t.IsAdjustedToUTC}
+		return l, stored.kind == meta.Int64 && l.digits > 0 || stored.kind == meta.Int32 && l.digits == 3
 	case *meta.TimestampType:
-		return clockLeaf(stored, true, t.Unit, t.IsAdjustedToUTC)
+		l = leafType{kind: leafTimestamp, digits: unitDigits(t.Unit), utc: t.IsAdjustedToUTC}
+		return l, stored.kind == meta.Int64 && l.digits > 0
 	case *meta.IntType:
-		return intLeaf(stored, t.IsSigned)
+		if t.IsSigned {
+			return leafType{kind: leafInt}, isInt
+		}
+		return leafType{kind: leafUint}, isInt
 	}
-	if !e.ConvertedType.Valid {
-		return leafType{}, false
+	return l, false
+}
+
+// unitDigits returns the digits of the fraction of a second, 0 for an unknown unit.
+func unitDigits(unit meta.TimeUnit) int {
+	switch unit.Value.(type) {
+	case *meta.MilliSeconds:
+		return 3
+	case *meta.MicroSeconds:
+		return 6
+	case *meta.NanoSeconds:
+		return 9
+	default:
+		return 0
+	}
+}
+
+// annotation returns the logical type of an element, translated from the older converted type if necessary.
+func annotation(e *meta.SchemaElement) any {
+	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
+		return e.LogicalType.Value
 	}
 	millis := meta.TimeUnit{Value: new(meta.MilliSeconds)}
 	micros := meta.TimeUnit{Value: new(meta.MicroSeconds)}
 	switch e.ConvertedType.V {
 	case deprecated.UTF8, deprecated.Enum, deprecated.Json:
-		return leafType{kind: leafText}, bytes
+		return new(meta.StringType)
 	case deprecated.Bson:
-		return leafType{kind: leafBinary}, bytes
+		return new(meta.BsonType)
 	case deprecated.Interval:
-		return leafType{kind: leafInterval}, stored == meta.FixedLenByteArray && e.TypeLength.V == 12
+		return e.ConvertedType.V
 	case deprecated.Decimal:
-		return decimalLeaf(stored, e.Scale.V)
+		return &meta.DecimalType{Scale: e.Scale.V}
 	case deprecated.Date:
-		return leafType{kind: leafDate}, stored == meta.Int32
+		return new(meta.DateType)
 	case deprecated.TimeMillis:
-		return clockLeaf(stored, false, millis, true)
+		return &meta.TimeType{IsAdjustedToUTC: true, Unit: millis}
 	case deprecated.TimeMicros:
-		return clockLeaf(stored, false, micros, true)
+		return &meta.TimeType{IsAdjustedToUTC: true, Unit: micros}
 	case deprecated.TimestampMillis:
-		return clockLeaf(stored, true, millis, true)
+		return &meta.TimestampType{IsAdjustedToUTC: true, Unit: millis}
 	case deprecated.TimestampMicros:
-		return clockLeaf(stored, true, micros, true)
+		return &meta.TimestampType{IsAdjustedToUTC: true, Unit: micros}
 	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-		return intLeaf(stored, false)
+		return new(meta.IntType)
+	case deprecated.List:
+		return new(meta.ListType)
+	case deprecated.Map, deprecated.MapKeyValue:
+		return new(meta.MapType)
 	default:
-		return leafType{}, false
+		return nil
 	}
-}
-
-func physicalLeaf(e *meta.SchemaElement) (leafType, bool) {
-	switch e.Type.V {
-	case meta.Boolean:
-		return leafType{kind: leafBoolean}, true
-	case meta.Int32:
-		return leafType{kind: leafInt32}, true
-	case meta.Int64:
-		return leafType{kind: leafInt64}, true
-	case meta.Int96:
-		return leafType{kind: leafInt96, digits: 9}, true
-	case meta.Float:
-		return leafType{kind: leafFloat}, true
-	case meta.Double:
-		return leafType{kind: leafDouble}, true
-	case meta.ByteArray, meta.FixedLenByteArray:
-		return leafType{kind: leafBytes, isUnannotated: true}, true
-	default:
-		return leafType{}, false
-	}
-}
-
-func intLeaf(stored meta.Type, signed bool) (leafType, bool) {
-	switch {
-	case stored == meta.Int32 && signed:
-		return leafType{kind: leafInt32}, true
-	case stored == meta.Int32:
-		return leafType{kind: leafUint32}, true
-	case stored == meta.Int64 && signed:
-		return leafType{kind: leafInt64}, true
-	case stored == meta.Int64:
-		return leafType{kind: leafUint64}, true
-	default:
-		return leafType{}, false
-	}
-}
-
-func decimalLeaf(stored meta.Type, scale int32) (leafType, bool) {
-	l := leafType{scale: int(scale)}
-	if scale < 0 || scale > 10_000 {
-		return l, false
-	}
-	switch stored {
-	case meta.Int32:
-		l.kind = leafDecimal32
-	case meta.Int64:
-		l.kind = leafDecimal64
-	case meta.ByteArray, meta.FixedLenByteArray:
-		l.kind = leafDecimalBytes
-	default:
-		return l, false
-	}
-	return l, true
-}
-
-// clockLeaf returns a time of day, or a timestamp.
-func clockLeaf(stored meta.Type, timestamp bool, unit meta.TimeUnit, utc bool) (leafType, bool) {
-	l := leafType{utc: utc}
-	switch unit.Value.(type) {
-	case *meta.MilliSeconds:
-		l.digits = 3
-	case *meta.MicroSeconds:
-		l.digits = 6
-	case *meta.NanoSeconds:
-		l.digits = 9
-	default:
-		return l, false
-	}
-	switch {
-	case timestamp && stored == meta.Int64:
-		l.kind = leafTimestamp
-	case !timestamp && stored == meta.Int32 && l.digits == 3:
-		l.kind = leafTime32
-	case !timestamp && stored == meta.Int64:
-		l.kind = leafTime64
-	default:
-		return l, false
-	}
-	return l, true
 }

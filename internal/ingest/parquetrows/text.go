@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -25,30 +24,27 @@ func (l *leafType) appendText(b []byte, v value) ([]byte, error) {
 	switch l.kind {
 	case leafBoolean:
 		return strconv.AppendBool(b, v.data[0] != 0), nil
-	case leafInt32:
-		return strconv.AppendInt(b, int64(int32(v.uint32())), 10), nil
-	case leafInt64:
-		return strconv.AppendInt(b, int64(v.uint64()), 10), nil
-	case leafUint32:
-		return strconv.AppendUint(b, uint64(v.uint32()), 10), nil
-	case leafUint64:
-		return strconv.AppendUint(b, v.uint64(), 10), nil
+	case leafInt:
+		return strconv.AppendInt(b, v.int(), 10), nil
+	case leafUint:
+		return strconv.AppendUint(b, v.uint(), 10), nil
 	case leafFloat:
-		return rows.AppendFloat(b, float64(math.Float32frombits(v.uint32())), 32), nil
-	case leafDouble:
-		return rows.AppendFloat(b, math.Float64frombits(v.uint64()), 64), nil
-	case leafDecimal32:
-		return appendPoint(strconv.AppendInt(b, int64(int32(v.uint32())), 10), len(b), l.scale), nil
-	case leafDecimal64:
-		return appendPoint(strconv.AppendInt(b, int64(v.uint64()), 10), len(b), l.scale), nil
+		if len(v.data) == 4 {
+			return rows.AppendFloat(b, float64(math.Float32frombits(uint32(v.uint()))), 32), nil
+		}
+		return rows.AppendFloat(b, math.Float64frombits(v.uint()), 64), nil
+	case leafDecimal:
+		return appendPoint(strconv.AppendInt(b, v.int(), 10), len(b), l.scale), nil
 	case leafDate:
-		return rows.AppendDate(b, time.Unix(int64(int32(v.uint32()))*secondsPerDay, 0).UTC()), nil
-	case leafTime32:
-		return l.appendTime(b, int64(int32(v.uint32())))
-	case leafTime64:
-		return l.appendTime(b, int64(v.uint64()))
+		return rows.AppendDate(b, time.Unix(v.int()*secondsPerDay, 0).UTC()), nil
+	case leafTime:
+		seconds, fraction := floorDiv(v.int(), l.unit())
+		if seconds < 0 || seconds >= secondsPerDay {
+			return b, errors.New("a time of day is outside the day")
+		}
+		return l.appendClock(b, seconds, fraction), nil
 	case leafTimestamp:
-		seconds, fraction := floorDiv(int64(v.uint64()), l.unit())
+		seconds, fraction := floorDiv(v.int(), l.unit())
 		b = append(rows.AppendDate(b, time.Unix(seconds, 0).UTC()), 'T')
 		_, clock := floorDiv(seconds, secondsPerDay)
 		return l.appendClock(b, clock, fraction), nil
@@ -61,7 +57,7 @@ func (l *leafType) appendText(b []byte, v value) ([]byte, error) {
 
 // appendBytes appends a value that is stored as bytes.
 func (l *leafType) appendBytes(b, data []byte) ([]byte, error) {
-	if l.width > 0 && len(data) != l.width {
+	if l.stored.width > 0 && len(data) != l.stored.width {
 		return b, errors.New("a value does not have the length that the schema declares")
 	}
 	switch l.kind {
@@ -88,13 +84,7 @@ func (l *leafType) appendBytes(b, data []byte) ([]byte, error) {
 }
 
 // isNumber reports whether values are numbers.
-func (l *leafType) isNumber() bool {
-	switch l.kind {
-	case leafInt32, leafInt64, leafUint32, leafUint64, leafFloat, leafDouble, leafFloat16, leafDecimal32, leafDecimal64, leafDecimalBytes:
-		return true
-	}
-	return false
-}
+func (l *leafType) isNumber() bool { return l.kind >= leafInt && l.kind <= leafDecimalBytes }
 
 // appendPoint inserts a decimal point into the integer that begins at start, so that scale digits follow it.
 func appendPoint(b []byte, start, scale int) []byte {
@@ -140,14 +130,7 @@ func half(h uint16) float64 {
 }
 
 func appendUUID(b, data []byte) []byte {
-	for i, end := range []int{4, 6, 8, 10, 16} {
-		if i > 0 {
-			b = append(b, '-')
-		}
-		start := []int{0, 4, 6, 8, 10}[i]
-		b = hex.AppendEncode(b, data[start:end])
-	}
-	return b
+	return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:])
 }
 
 // appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has no fixed length.
@@ -159,18 +142,16 @@ func appendInterval(b []byte, months, days, millis uint32) []byte {
 	if days != 0 {
 		b = append(strconv.AppendUint(b, uint64(days), 10), 'D')
 	}
-	if millis == 0 {
-		if months == 0 && days == 0 {
-			b = append(b, "0D"...)
+	if millis != 0 {
+		b = strconv.AppendUint(append(b, 'T'), uint64(millis/1000), 10)
+		if fraction := millis % 1000; fraction != 0 {
+			b = rows.AppendPadded(append(b, '.'), int(fraction), 3)
 		}
-		return b
+		b = append(b, 'S')
+	} else if months == 0 && days == 0 {
+		b = append(b, "0D"...)
 	}
-	b = append(b, 'T')
-	b = strconv.AppendUint(b, uint64(millis/1000), 10)
-	if rest := millis % 1000; rest != 0 {
-		b = append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-	}
-	return append(b, 'S')
+	return b
 }
 
 const (
@@ -197,19 +178,11 @@ func (l *leafType) appendClock(b []byte, seconds, fraction int64) []byte {
 	return b
 }
 
-func (l *leafType) appendTime(b []byte, units int64) ([]byte, error) {
-	seconds, fraction := floorDiv(units, l.unit())
-	if seconds < 0 || seconds >= secondsPerDay {
-		return b, errors.New("a time of day is outside the day")
-	}
-	return l.appendClock(b, seconds, fraction), nil
-}
-
 // appendInt96 appends a timestamp of older writers: nanoseconds of a day, and the Julian day number. The time zone is not
 // declared.
 func (l *leafType) appendInt96(b []byte, v value) []byte {
 	const julianOfEpoch = 2_440_588
-	seconds, fraction := floorDiv(int64(v.uint64()), 1e9)
+	seconds, fraction := floorDiv(int64(binary.LittleEndian.Uint64(v.data)), 1e9)
 	carry, clock := floorDiv(seconds, secondsPerDay)
 	days := int64(int32(binary.LittleEndian.Uint32(v.data[8:]))) - julianOfEpoch + carry
 	b = append(rows.AppendDate(b, time.Unix(days*secondsPerDay, 0).UTC()), 'T')

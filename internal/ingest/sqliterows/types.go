@@ -2,6 +2,7 @@ package sqliterows
 
 import (
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -18,26 +19,18 @@ const (
 // affinityOf follows the rules of SQLite, except that dates and booleans have no affinity: SQLite stores them as text or
 // as numbers.
 func affinityOf(declared string) affinity {
-	contains := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(strings.ToUpper(declared), p) {
-				return true
-			}
+	for _, rule := range []struct {
+		part     string
+		affinity affinity
+	}{
+		{"INT", affinityNumber}, {"CHAR", affinityText}, {"CLOB", affinityText}, {"TEXT", affinityText}, {"BLOB", affinityNone},
+		{"REAL", affinityNumber}, {"FLOA", affinityNumber}, {"DOUB", affinityNumber}, {"NUM", affinityNumber}, {"DEC", affinityNumber},
+	} {
+		if strings.Contains(strings.ToUpper(declared), rule.part) {
+			return rule.affinity
 		}
-		return false
 	}
-	switch {
-	case contains("INT"):
-		return affinityNumber
-	case contains("CHAR", "CLOB", "TEXT"):
-		return affinityText
-	case declared == "", contains("BLOB", "DATE", "TIME", "BOOL"):
-		return affinityNone
-	case contains("REAL", "FLOA", "DOUB", "NUM", "DEC"):
-		return affinityNumber
-	default:
-		return affinityNone
-	}
+	return affinityNone
 }
 
 // declaredType returns the type of a column once all values have been read. SQLite enforces no types: numbers are declared
@@ -55,14 +48,6 @@ func (c *column) declaredType() herb.Type {
 
 // startsWithDate reports whether text begins like 2024-02-29.
 func startsWithDate(s string) bool {
-	const pattern = "0000-00-00"
-	if len(s) < len(pattern) {
-		return false
-	}
-	for i := range pattern {
-		if digit := '0' <= s[i] && s[i] <= '9'; digit != (pattern[i] == '0') || !digit && s[i] != '-' {
-			return false
-		}
-	}
-	return true
+	_, err := time.Parse(time.DateOnly, s[:min(len(s), len(time.DateOnly))])
+	return err == nil
 }

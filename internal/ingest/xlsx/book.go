@@ -26,6 +26,7 @@ const (
 // book is an open workbook: the list of its sheets and what their cells refer to.
 type book struct {
 	ctx      context.Context // of Open
+	src      *limitedReaderAt
 	budget   *rows.Budget
 	parts    map[string]*zip.File // by name in lower case, because names are compared that way
 	sheets   []sheet
@@ -60,7 +61,7 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 		return nil, rows.Damaged(err, "the workbook")
 	}
 	limited.left = math.MaxInt64 // parts have limits of their own
-	k := &book{ctx: ctx, budget: b, parts: make(map[string]*zip.File, len(z.File))}
+	k := &book{ctx: ctx, src: limited, budget: b, parts: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
@@ -177,7 +178,7 @@ type limitedReaderAt struct {
 
 // ReadAt implements io.ReaderAt.
 func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if l.left -= int64(len(p)); l.left < 0 {
+	if l.left -= int64(len(p)); l.left < 0 || off < 0 { // the directory of a damaged file has any offset
 		return 0, io.ErrUnexpectedEOF
 	}
 	n, err := l.src.ReadAt(p, off)
@@ -328,10 +329,13 @@ func (x *part) token() error {
 	return x.locate(err)
 }
 
-// locate adds the part to an error.
+// locate adds the part to an error. Errors of the disk and of the context are not the fault of the file.
 func (x *part) locate(err error) error {
 	if ended := context.Cause(x.book.ctx); ended != nil {
 		return ended
+	}
+	if x.book.src.failed != nil {
+		return x.book.src.failed
 	}
 	return rows.Damaged(err, "the part "+rows.Clip(x.path)+" of the workbook")
 }

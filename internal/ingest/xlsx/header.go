@@ -16,6 +16,8 @@ const (
 	sampleRows  = 50
 	sampleBytes = 1 << 20
 	belowHeader = 20 // rows that a header is compared with
+	// maxGroupRows is the number of rows above a header that may have several values.
+	maxGroupRows = 3
 )
 
 // sample reads the first rows of a sheet.
@@ -95,10 +97,14 @@ func isHeader(sampled []row, i int, strict bool) bool {
 	if strict && (names < filled || len(distinct) < names) || !strict && (2*names < filled || !contrast) {
 		return false
 	}
+	groups := 0 // rows that name groups of columns, or several facts
 	for j, above := range sampled[:i] {
 		n := above.filled()
 		isTitle := n == 1 && (filled > 2 || contrast || sampled[j+1].line > above.line+1)
-		if !isTitle && !(contrast && 2*n <= filled) {
+		if !isTitle {
+			groups++
+		}
+		if !isTitle && !(contrast && 2*n <= filled && groups <= maxGroupRows) {
 			return false
 		}
 	}

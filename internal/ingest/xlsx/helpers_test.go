@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 
 	"herbarium/internal/ingest/rows"
 )
@@ -62,4 +63,13 @@ func readTyped(b []byte, o rows.Options) (out [][]string, columns []rows.Column,
 		out[0] = append(out[0], c.Name)
 	}
 	return out, r.Columns(), r.Notes(), r.Close()
+}
+
+// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

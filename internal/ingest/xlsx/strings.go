@@ -2,9 +2,9 @@ package xlsx
 
 import (
 	"bufio"
-	"encoding/binary"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -14,24 +14,17 @@ import (
 )
 
 const (
-	maxMemory   = 24 << 20 // bytes of shared strings in memory
-	anchorEvery = 8        // strings between known offsets
-	blockSize   = 16 << 10 // of the cache
-	cacheBlocks = 256
+	maxMemory  = 24 << 20 // bytes of shared strings in memory
+	maxStrings = 1 << 24
 )
 
-// sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file, with a cache
-// of its blocks.
+// sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
 type sharedStrings struct {
-	memory  []byte // each string after its length
-	file    *os.File
-	out     *bufio.Writer // to file
-	size    int64
-	count   int
-	anchors []int64 // offsets of every anchorEvery-th string
-	blocks  [cacheBlocks][]byte
-	numbers [cacheBlocks]int64 // of the blocks, from 1
-	joined  []byte             // string that spans several blocks
+	memory []byte
+	file   *os.File
+	out    *bufio.Writer // to file
+	ends   []int64       // of each string
+	buf    []byte        // string read from file
 }
 
 // readStrings reads the shared strings.
@@ -82,18 +75,12 @@ func (k *book) readStrings(part string) error {
 
 // add appends a string to the table.
 func (t *sharedStrings) add(text []byte) error {
-	if t.count%anchorEvery == 0 {
-		t.anchors = append(t.anchors, t.size)
+	if len(t.ends) == maxStrings {
+		return herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
 	}
-	t.count++
-	var length [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(length[:], uint64(len(text)))
-	t.size += int64(n + len(text))
-	if t.out == nil && len(t.memory)+n+len(text) <= maxMemory {
-		t.memory = append(append(t.memory, length[:n]...), text...)
-		return nil
-	}
-	if t.out == nil {
+	end := t.start(len(t.ends)) + int64(len(text))
+	t.ends = append(t.ends, end)
+	if t.file == nil && end > maxMemory {
 		f, err := rows.TempFile()
 		if err != nil {
 			return err
@@ -102,75 +89,35 @@ func (t *sharedStrings) add(text []byte) error {
 		t.out.Write(t.memory)
 		t.memory = nil
 	}
-	t.out.Write(length[:n])
+	if t.file == nil {
+		t.memory = append(t.memory, text...)
+		return nil
+	}
 	_, err := t.out.Write(text)
 	return err
+}
+
+// start returns the offset of a string.
+func (t *sharedStrings) start(i int) int64 {
+	if i == 0 {
+		return 0
+	}
+	return t.ends[i-1]
 }
 
 // get returns a string by its number. One from the temporary file is valid until the next call.
 func (t *sharedStrings) get(number []byte) ([]byte, error) {
 	i, err := strconv.Atoi(string(number))
-	if err != nil || t == nil || i < 0 || i >= t.count {
-		return nil, errNoString
+	if err != nil || t == nil || i < 0 || i >= len(t.ends) {
+		return nil, herb.Invalidf("a cell refers to a shared string that is missing; save the workbook again")
 	}
-	at := t.anchors[i/anchorEvery]
-	for skip := i % anchorEvery; ; skip-- {
-		head, err := t.bytes(at, min(binary.MaxVarintLen64, t.size-at))
-		if err != nil {
-			return nil, err
-		}
-		length, n := binary.Uvarint(head)
-		at += int64(n)
-		if skip == 0 {
-			return t.bytes(at, int64(length))
-		}
-		at += int64(length)
-	}
-}
-
-var errNoString = herb.Invalidf("a cell refers to a shared string that is missing; save the workbook again")
-
-// bytes returns some bytes of the table.
-func (t *sharedStrings) bytes(at, n int64) ([]byte, error) {
+	start, end := t.start(i), t.ends[i]
 	if t.file == nil {
-		return t.memory[at : at+n : at+n], nil
+		return t.memory[start:end:end], nil
 	}
-	t.joined = t.joined[:0]
-	for {
-		block, err := t.block(at / blockSize)
-		if err != nil {
-			return nil, err
-		}
-		block = block[at%blockSize:]
-		if len(t.joined) == 0 && int64(len(block)) >= n {
-			return block[:n], nil
-		}
-		block = block[:min(int64(len(block)), n)]
-		t.joined = append(t.joined, block...)
-		at, n = at+int64(len(block)), n-int64(len(block))
-		if n == 0 {
-			return t.joined, nil
-		}
-	}
-}
-
-// block returns a block of the file through the cache.
-func (t *sharedStrings) block(number int64) ([]byte, error) {
-	slot := number % cacheBlocks
-	if t.numbers[slot] == number+1 {
-		return t.blocks[slot], nil
-	}
-	if t.blocks[slot] == nil {
-		t.blocks[slot] = make([]byte, blockSize)
-	}
-	start := number * blockSize
-	b := t.blocks[slot][:blockSize][:min(blockSize, t.size-start)]
-	if _, err := t.file.ReadAt(b, start); err != nil {
-		t.numbers[slot] = 0
-		return nil, err
-	}
-	t.blocks[slot], t.numbers[slot] = b, number+1
-	return b, nil
+	t.buf = slices.Grow(t.buf[:0], int(end-start))[:end-start]
+	_, err = t.file.ReadAt(t.buf, start)
+	return t.buf, err
 }
 
 // Close implements io.Closer.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"io"
 	"strings"
 	"testing"
 
@@ -228,17 +228,16 @@ func TestReader_SharedString(t *testing.T) {
 		{"in 100 rows", strings.Repeat("<row>"+cell+"</row>", 100)},
 	} {
 		b := makeBook(t, header+c.sheet, map[string]string{"xl/sharedStrings.xml": `<sst><si><t>` + long + `</t></si></sst>`})
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		r, err := openFile(b, rows.Options{})
-		for err == nil {
-			_, err = r.Next()
-		}
-		runtime.ReadMemStats(&after)
+		var err error
+		used := allocated(func() {
+			var r rows.Rows
+			for r, err = openFile(b, rows.Options{}); err == nil; _, err = r.Next() {
+			}
+		})
 		if herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s: got error %v", c.name, err)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		if used > 100<<20 {
 			t.Errorf("%s: a workbook of %d bytes allocates %d", c.name, len(b), used)
 		}
 	}
@@ -276,5 +275,49 @@ func TestReader_Canceled(t *testing.T) {
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
+	}
+}
+
+func TestFormat_Matches(t *testing.T) {
+	t.Parallel()
+	entry := "PK\x03\x04" + strings.Repeat("\x00", 26)
+	for head, want := range map[string]bool{
+		entry + "[Content_Types].xml": true, entry + "xl/workbook.xml": true, entry + `_rels\.rels`: true,
+		entry + "table.csv": false, entry + "xlarge.csv": false, entry: false, "PK\x03\x04": false, "id,name": false,
+	} {
+		if got := Format().Matches([]byte(head)); got != want {
+			t.Errorf("%q: got %t", head, got)
+		}
+	}
+	if !Format().Matches(smallBook(t)) {
+		t.Error("a workbook does not match")
+	}
+}
+
+// failingFile fails after the directory has been read.
+type failingFile struct {
+	memoryFile
+	reads *int
+}
+
+func (f failingFile) Random() (io.ReaderAt, int64, error) { return f, f.Size(), nil }
+
+func (f failingFile) ReadAt(p []byte, off int64) (int, error) {
+	if *f.reads++; *f.reads > 8 {
+		return 0, io.ErrClosedPipe
+	}
+	return bytes.NewReader(f.memoryFile).ReadAt(p, off)
+}
+
+// TestReader_ReadError reports errors of the disk as they are.
+func TestReader_ReadError(t *testing.T) {
+	t.Parallel()
+	f := failingFile{smallBook(t), new(int)}
+	r, err := Format().Open(t.Context(), f, rows.Options{}, rows.NewBudget(t.Context(), f.Size(), rows.Limits{}))
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, io.ErrClosedPipe) || herb.CodeOf(err) == herb.CodeInvalid {
+		t.Errorf("got error %v after %d reads", err, *f.reads)
 	}
 }

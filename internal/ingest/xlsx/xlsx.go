@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -19,7 +20,7 @@ func Format() rows.Format {
 	return rows.Format{
 		Name:       "xlsx",
 		Extensions: []string{".xlsx", ".xlsm"},
-		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) },
+		Matches:    isWorkbook,
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 			k, err := openBook(ctx, f, b)
 			if err != nil {
@@ -40,6 +41,19 @@ func Format() rows.Format {
 			return sheetNames(tables), errors.Join(err, k.Close())
 		},
 	}
+}
+
+// isWorkbook reports whether a file begins with a zip entry that workbooks begin with.
+func isWorkbook(head []byte) bool {
+	const fixedHeader = 30 // bytes before the name of an entry
+	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || len(head) < fixedHeader {
+		return false
+	}
+	name := string(head[fixedHeader:])
+	return slices.ContainsFunc([]string{"[Content_Types].xml", "_rels", "xl", "docProps", "customXml"}, func(prefix string) bool {
+		rest, ok := strings.CutPrefix(name, prefix)
+		return ok && (strings.HasSuffix(prefix, ".xml") || strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, `\`))
+	})
 }
 
 func sheetNames(sheets []sheet) []string {
@@ -95,10 +109,10 @@ type reader struct {
 	columns []rows.Column
 	kinds   []kind // of the values of each column
 	named   int    // columns of the header
+	beyond  string // the first cell right of the header
+	notes   []string
 
-	headerLine int    // row of the detected header; 0: not detected
-	beyond     string // the first cell right of the header
-	notes      []string
+	headerLine int // row of the detected header; 0: not detected
 }
 
 // newReader selects a sheet and reads its header.
@@ -187,8 +201,7 @@ func (r *reader) readHeader() error {
 	if header > 0 {
 		r.notes = append(r.notes, skippedNote(r.in.sheet.name, sampled[header].line, sampled[:header]))
 	}
-	r.pending = sampled[header+1:]
-	r.headerLine = sampled[header].line
+	r.pending, r.headerLine = sampled[header+1:], sampled[header].line
 	return nil
 }
 

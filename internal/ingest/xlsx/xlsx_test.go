@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -432,9 +433,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(`<row r="9"><c r="AB9" t="s"><v>0</v></c><c s="0"><v>1e5</v></c></row>`, `<sst><si><r><t>_x000D_</t></r></si></sst>`, ``)
 	f.Fuzz(func(t *testing.T, sheet, texts, styles string) {
 		b := makeBook(t, sheet, map[string]string{"xl/sharedStrings.xml": texts, "xl/styles.xml": styles})
-		if _, _, err := readFile(b, rows.Options{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
-			t.Error(err)
-		}
+		checkBounded(t, b)
 	})
 }
 
@@ -442,8 +441,32 @@ func FuzzReader(f *testing.F) {
 func FuzzFile(f *testing.F) {
 	f.Add(smallBook(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, _, err := readFile(b, rows.Options{}); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
-			t.Error(err)
+		checkBounded(t, b)
+	})
+}
+
+// checkBounded reads a workbook that may be damaged, in limited time and memory.
+func checkBounded(t *testing.T, b []byte) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var err error
+	used := allocated(func() {
+		budget := rows.NewBudget(ctx, int64(len(b)), rows.Limits{})
+		var r rows.Rows
+		if r, err = Format().Open(ctx, memoryFile(b), rows.Options{}, budget); err != nil {
+			return
+		}
+		defer r.Close()
+		r = rows.Limit(r, budget)
+		for err == nil {
+			_, err = r.Next()
 		}
 	})
+	if err != io.EOF && herb.CodeOf(err) != herb.CodeInvalid {
+		t.Error(err)
+	}
+	if used > 512<<20 {
+		t.Errorf("a workbook of %d bytes allocates %d", len(b), used)
+	}
 }
