@@ -173,7 +173,7 @@ func (p *reader) readHeader(root node) (err error) {
 	if err := root.checkObject(); err != nil {
 		return err
 	}
-	if p.namespace, err = root.text("name"); err != nil {
+	if err := bind(root.member, binding{"name", &p.namespace}); err != nil {
 		return err
 	}
 	if p.namespace == "" {
@@ -207,13 +207,14 @@ func (p *reader) resource(n node, position int) (source.Source, error) {
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
-	name, err := n.text("name")
-	if err != nil {
+	name := ""
+	if err := bind(n.member, binding{"name", &name}); err != nil {
 		return s, err
 	}
 	if name == "" && s.Inline == nil {
 		name = source.Stem(s.Path)
 	}
+	var err error
 	if s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1))); err != nil {
 		return s, err
 	}

@@ -192,7 +192,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"quote", resource(`"dialect":{"quoteChar":"''"}`), "resources[0].dialect.quoteChar ", "one ASCII character"},
 		{"header", resource(`"dialect":{"header":"no"}`), "resources[0].dialect.header ", "true or false"},
 		{"header rows", resource(`"dialect":{"headerRows":[0]}`), "resources[0].dialect.headerRows[0] ", "from 1"},
-		{"comment not text", resource(`"dialect":{"commentChar":1}`), "resources[0].dialect.commentChar ", "text"},
+		{"comment not text", resource(`"dialect":{"commentChar":true}`), "resources[0].dialect.commentChar ", "text"},
 		{"skipped lines", resource(`"dialect":{"skipRows":-1}`), "resources[0].dialect.skipRows ", "number of lines"},
 		{"two prefixes of comments", resource(`"dialect":{"skipRows":["#","//"]}`), "resources[0].dialect.skipRows[1] ", `"#"`},
 		{"sheet", resource(`"dialect":{"excel":{"sheetNumber":-1}}`), "resources[0].dialect.excel.sheetNumber ", "from 1"},

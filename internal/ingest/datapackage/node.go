@@ -131,36 +131,10 @@ func (n node) scalar() (string, bool) {
 	return "", false
 }
 
-// text returns a member that is text, or "" if it is absent. A number is returned as it was written.
-func (n node) text(name string) (string, error) {
-	m := n.member(name)
-	if m.value == nil {
-		return "", nil
-	}
-	s, ok := m.scalar()
-	if _, isBool := m.value.(bool); !ok || isBool {
-		return "", m.errorf("must be text; put it in quotes")
-	}
-	return s, nil
-}
-
 // annotation returns a member that is text, or "" if it is anything else.
 func (n node) annotation(name string) string {
 	s, _ := n.member(name).value.(string)
 	return s
-}
-
-// flag returns a member that is true or false, or nil if it is absent.
-func (n node) flag(name string) (*bool, error) {
-	m := n.member(name)
-	b, ok := m.value.(bool)
-	switch {
-	case ok:
-		return &b, nil
-	case m.value == nil:
-		return nil, nil
-	}
-	return nil, m.errorf("must be true or false")
 }
 
 // integer returns a member that is an integer, or nil if it is absent.
@@ -200,6 +174,86 @@ func (n node) items() []node {
 		out[i] = node{fmt.Sprintf("%s[%d]", n.where, i), v}
 	}
 	return out
+}
+
+// binding assigns the value of a member to a variable: text to a *string, true or false to a *bool or **bool, one ASCII
+// character to a *byte, text or a list of text to a *[]string, a line number or a list of them to a *[]int.
+type binding struct {
+	name string
+	to   any
+}
+
+// bind assigns the members that lookup returns. It leaves the variables of absent members alone.
+func bind(lookup func(name string) node, bindings ...binding) error {
+	for _, b := range bindings {
+		n := lookup(b.name)
+		if n.value == nil {
+			continue
+		}
+		if err := n.assign(b.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign assigns the value to a variable.
+func (n node) assign(to any) (err error) {
+	s, isScalar := n.scalar()
+	flag, isBool := n.value.(bool)
+	switch to := to.(type) {
+	case *string:
+		if *to = s; !isScalar || isBool {
+			return n.errorf("must be text; put it in quotes")
+		}
+	case *bool:
+		if *to = flag; !isBool {
+			return n.errorf("must be true or false")
+		}
+	case **bool:
+		if *to = &flag; !isBool {
+			return n.errorf("must be true or false")
+		}
+	case *byte:
+		*to, err = n.char()
+	case *[]string:
+		*to, err = n.texts()
+	case *[]int:
+		for _, item := range n.items() {
+			line, err := item.ordinal("line")
+			if err != nil {
+				return err
+			}
+			*to = append(*to, line)
+		}
+	default:
+		err = fmt.Errorf("cannot assign %s to a %T", n.where, to)
+	}
+	return err
+}
+
+// char returns a value that is one ASCII character, or 0 for an empty one.
+func (n node) char() (byte, error) {
+	s, ok := n.value.(string)
+	switch {
+	case ok && s == "":
+		return 0, nil
+	case strings.EqualFold(s, "tab") || s == `\t`:
+		return '\t', nil
+	case len(s) != 1 || s[0] >= 0x80 || s[0] == '\n' || s[0] == '\r' || s[0] == 0:
+		return 0, n.errorf("is %s; it must be one ASCII character", rows.Clip(fmt.Sprintf("%#v", n.value)))
+	}
+	return s[0], nil
+}
+
+// ordinal returns a value that is the number of something, from 1.
+func (n node) ordinal(what string) (int, error) {
+	number, _ := n.value.(json.Number)
+	i, err := strconv.Atoi(number.String())
+	if err != nil || i < 1 {
+		return 0, n.errorf("must be the number of a %s, from 1", what)
+	}
+	return i, nil
 }
 
 // texts returns a value that is text or a list of text.

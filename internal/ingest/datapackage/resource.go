@@ -37,9 +37,11 @@ func (p *reader) readLocation(s *source.Source, n node) (err error) {
 	if s.Format, err = p.format(s, n, written[0]); err != nil {
 		return err
 	}
-	if s.Dialect.Encoding, err = readEncoding(n); err != nil {
+	encoding := ""
+	if err := bind(n.member, binding{"encoding", &encoding}); err != nil {
 		return err
 	}
+	s.Dialect.Encoding = encodingName(encoding)
 	for i, item := range path.items() {
 		full, err := p.findFile(item)
 		if err != nil {
@@ -115,15 +117,11 @@ func (p *reader) findFile(n node) (string, error) {
 // format returns the format of a resource: that of its member "format", of its media type or of its extension, in this
 // order.
 func (p *reader) format(s *source.Source, n node, path string) (string, error) {
-	declared, err := n.text("format")
-	if err != nil {
+	var declared, media, compression string
+	if err := bind(n.member, binding{"format", &declared}, binding{"mediatype", &media}, binding{"compression", &compression}); err != nil {
 		return "", err
 	}
-	media, err := n.text("mediatype")
-	if err != nil {
-		return "", err
-	}
-	if err := checkCompression(n, path); err != nil {
+	if err := checkCompression(n, compression, path); err != nil {
 		return "", err
 	}
 	known := strings.Join(source.FormatNames(p.formats), ", ")
@@ -154,12 +152,8 @@ func (p *reader) format(s *source.Source, n node, path string) (string, error) {
 }
 
 // checkCompression rejects compressions and archives that cannot be read.
-func checkCompression(n node, path string) error {
+func checkCompression(n node, written, path string) error {
 	const remedy = "unpack it next to the descriptor and name the unpacked file, or compress that with gzip or zstd"
-	written, err := n.text("compression")
-	if err != nil {
-		return err
-	}
 	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"}, strings.ToLower(written)) {
 		return n.member("compression").errorf("is %q, which cannot be read; %s", rows.Clip(written), remedy)
 	}
@@ -193,17 +187,15 @@ func formatName(s string) string {
 	return s
 }
 
-// readEncoding returns the encoding of a resource by its name in web standards.
-func readEncoding(n node) (string, error) {
-	written, err := n.text("encoding")
-	switch s := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(written)), "_", "-"); s {
+// encodingName returns the name of an encoding in web standards.
+func encodingName(s string) string {
+	switch s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-"); s {
 	case "utf-8-sig", "utf8-sig", "utf8":
-		return "utf-8", err
+		return "utf-8"
 	case "latin-1":
-		return "iso-8859-1", err
+		return "iso-8859-1"
 	case "cp-1252":
-		return "windows-1252", err
-	default:
-		return s, err
+		return "windows-1252"
 	}
+	return s
 }

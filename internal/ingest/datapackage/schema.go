@@ -95,18 +95,9 @@ func readField(s *source.Source, n node) (f source.FieldSetting, err error) {
 	}
 	f.Title = cmp.Or(n.annotation("title"), n.annotation("label"))
 	f.Description = n.annotation("description")
-	if f.From, err = own.text("from"); err != nil {
+	if err := bind(own.member, binding{"from", &f.From}, binding{"searchable", &f.Searchable}, binding{"filterable", &f.Filterable},
+		binding{"sortable", &f.Sortable}); err != nil {
 		return f, err
-	}
-	for _, b := range []struct {
-		name string
-		to   **bool
-	}{
-		{"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
-	} {
-		if *b.to, err = own.flag(b.name); err != nil {
-			return f, err
-		}
 	}
 	weight, err := own.integer("weight", 1, herb.MaxWeight)
 	if err != nil {
@@ -155,78 +146,49 @@ func types() []string {
 // readType reads the type of a field and the members that describe its notation. A member that does not apply to the type
 // is an error, because it would be ignored.
 func readType(s *source.Source, n node, name string) (d profile.Schema, err error) {
-	if d.Type, err = n.text("type"); err != nil {
+	format, bare := "", true
+	if err := bind(n.member, binding{"type", &d.Type}, binding{"format", &format}, binding{"decimalChar", &d.DecimalChar},
+		binding{"groupChar", &d.GroupChar}, binding{"bareNumber", &bare}, binding{"delimiter", &d.Delimiter}, binding{"trueValues", &d.TrueValues},
+		binding{"falseValues", &d.FalseValues}); err != nil {
 		return d, err
 	}
 	if d.Type = strings.ToLower(d.Type); d.Type != "" && !slices.Contains(types(), d.Type) {
 		return d, n.member("type").errorf("is unknown: %s", suggestion(d.Type, types()))
 	}
+	d.NotBare = !bare
 	t := profile.Type(d.Type)
 	for _, m := range []struct {
 		name string
+		set  bool
 		of   herb.Type
-		to   *string
 	}{
-		{"decimalChar", herb.TypeNumber, &d.DecimalChar}, {"groupChar", herb.TypeNumber, &d.GroupChar}, {"delimiter", herb.TypeList, &d.Delimiter},
+		{"decimalChar", d.DecimalChar != "", herb.TypeNumber}, {"groupChar", d.GroupChar != "", herb.TypeNumber}, {"bareNumber", d.NotBare, herb.TypeNumber},
+		{"delimiter", d.Delimiter != "", herb.TypeList}, {"trueValues", d.TrueValues != nil, herb.TypeBoolean},
+		{"falseValues", d.FalseValues != nil, herb.TypeBoolean},
 	} {
-		if *m.to, err = n.text(m.name); err == nil && *m.to != "" {
-			err = n.checkType(m.name, t, m.of)
-		}
-		if err != nil {
-			return d, err
+		if m.set && t != m.of {
+			return d, n.member(m.name).errorf("applies only to the type %s; set the type, or remove %s", m.of, m.name)
 		}
 	}
-	for _, m := range []struct {
-		name string
-		to   *[]string
-	}{{"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues}} {
-		if *m.to, err = n.member(m.name).texts(); err == nil && *m.to != nil {
-			err = n.checkType(m.name, t, herb.TypeBoolean)
-		}
-		if err != nil {
-			return d, err
-		}
-	}
-	bare, err := n.flag("bareNumber")
-	if err != nil {
-		return d, err
-	}
-	if d.NotBare = bare != nil && !*bare; d.NotBare {
-		if err := n.checkType("bareNumber", t, herb.TypeNumber); err != nil {
-			return d, err
-		}
-	}
-	return d, readFormat(s, n, name, t, &d)
-}
-
-// checkType rejects a member that applies only to another type.
-func (n node) checkType(member string, got, want herb.Type) error {
-	if got == want {
-		return nil
-	}
-	return n.member(member).errorf("applies only to the type %s; set the type, or remove %s", want, member)
+	err = readFormat(s, n.member("format"), format, name, &d)
+	return d, err
 }
 
 // readFormat reads the format of a field: the notation of dates and datetimes. It says nothing else about how values
 // compare.
-func readFormat(s *source.Source, n node, name string, t herb.Type, d *profile.Schema) error {
-	format, err := n.text("format")
-	if err != nil || format == "" || format == "default" {
-		return err
-	}
+func readFormat(s *source.Source, n node, format, name string, d *profile.Schema) error {
+	t := profile.Type(d.Type)
 	switch {
+	case format == "" || format == "default" || t == "" && format == "any":
 	case t == herb.TypeDate || t == herb.TypeDateTime:
 		d.Format = format
 	case t == herb.TypeNumber && format == "currency": // an early edition
 		d.NotBare = true
-	case t == "" && format == "any":
-	case t == herb.TypeText:
-		if !slices.Contains([]string{"email", "uri", "url", "uuid", "binary", "array", "object", "topojson", "any"}, format) {
-			s.Notes = append(s.Notes, fmt.Sprintf("field %q: the format %q has no effect on values that compare as text", rows.Clip(name), rows.Clip(format)))
-		}
-	default:
-		return n.member("format").errorf("is %q, which does not apply to the type %s; set the type date or datetime, or remove the format",
+	case t != herb.TypeText:
+		return n.errorf("is %q, which does not apply to the type %s; set the type date or datetime, or remove the format",
 			rows.Clip(format), cmp.Or(d.Type, "any"))
+	case !slices.Contains([]string{"email", "uri", "url", "uuid", "binary", "array", "object", "topojson", "any"}, format):
+		s.Notes = append(s.Notes, fmt.Sprintf("field %q: the format %q has no effect on values that compare as text", rows.Clip(name), rows.Clip(format)))
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ func (p *reader) readSettings(s *source.Source, n node) error {
 
 // readAccess reads who may list the records, or returns "" if it is not set.
 func readAccess(own node) (string, error) {
-	s, err := own.text("access")
-	if err != nil || s == "" {
+	s := ""
+	if err := bind(own.member, binding{"access", &s}); err != nil || s == "" {
 		return "", err
 	}
 	if _, err := herb.ParseAccess(s); err != nil {
@@ -77,11 +77,8 @@ func readOrder(n node) (o herb.Order, err error) {
 		if err := n.checkMembers(orderSettings()); err != nil {
 			return o, err
 		}
-		if o.Field, err = n.text("field"); err != nil {
-			return o, err
-		}
-		direction, err := n.text("order")
-		if err != nil {
+		direction := ""
+		if err := bind(n.member, binding{"field", &o.Field}, binding{"order", &direction}); err != nil {
 			return o, err
 		}
 		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {

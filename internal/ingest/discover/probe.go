@@ -141,29 +141,29 @@ func (s *search) probe(dir file.Dir, path string) probe {
 	if p, ok := s.probes.get(path, stamp); ok {
 		return p
 	}
-	// The file is opened by its path, because formats would copy a file in a Dir. The path must lead to the same file.
-	p := s.examine(path)
-	named, err := os.Stat(path)
-	if err != nil || !os.SameFile(before, named) {
-		return probe{err: herb.Errorf(herb.CodeUnavailable, "the file was replaced while it was being examined")}
-	}
-	if stampOf(dir, path, named) == stamp && context.Cause(s.ctx) == nil {
+	p := s.examine(dir, path)
+	if after, err := dir.Stat(path); err == nil && stampOf(dir, path, after) == stamp && context.Cause(s.ctx) == nil {
 		s.probes.put(path, stamp, p)
 	}
 	return p
 }
 
 // examine examines a file.
-func (s *search) examine(path string) probe {
+func (s *search) examine(dir file.Dir, path string) (p probe) {
 	isTable := func(name string) bool {
 		_, ok := file.ByPath(s.opts.Formats, name)
 		return ok
 	}
-	f, err := file.Open(s.ctx, path, file.Options{IsTable: isTable})
+	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, IsTable: isTable})
 	if err != nil {
 		return probe{err: err, reason: err.Error()}
 	}
 	defer f.Close()
+	defer func() {
+		if f.Replaced() {
+			p = probe{err: f.Changed()}
+		}
+	}()
 	name := s.opts.Format
 	if byPath, ok := file.ByPath(s.opts.Formats, f.Name()); ok && name == "" {
 		name = byPath.Name
@@ -173,7 +173,7 @@ func (s *search) examine(path string) probe {
 		return probe{err: err, reason: err.Error()}
 	}
 	byContent, _, err := f.Detect(s.opts.Formats, "")
-	p := probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
+	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
 	if p.multiple {
 		if p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, rows.NewBudget(s.ctx, f.Size(), rows.Limits{})); err != nil {
 			p.reason = err.Error()

@@ -30,7 +30,7 @@ func companions() []string { return []string{"-wal", "-journal"} }
 // Options configure how a file is opened.
 type Options struct {
 	Dir      Dir                    // folder of the file; the zero value: the user named the file itself
-	InPlace  bool                   // Path never copies; the caller calls Changed afterwards
+	InPlace  bool                   // Path never copies; the caller calls Replaced afterwards
 	Temp     string                 // folder of temporary files; empty: that of the system
 	IsTable  func(name string) bool // reports whether an archive entry of this name is a table; nil: only entry counts
 	Progress func(read int64)       // called with the number of stored bytes read so far; nil disables it
@@ -302,11 +302,16 @@ func (f *File) changed() bool {
 			return true
 		}
 	}
+	return f.Replaced()
+}
+
+// Replaced reports whether a library may have opened another file under the path that Path returned.
+func (f *File) Replaced() bool {
 	if !f.byPath {
 		return false
 	}
-	info, err := os.Stat(f.path) // a library opened it by name
-	return err != nil || !os.SameFile(info, d.info)
+	info, err := os.Stat(f.path)
+	return err != nil || !os.SameFile(info, f.stored.(diskFile).info)
 }
 
 // Close releases the file and its temporary copies.
