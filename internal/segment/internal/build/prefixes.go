@@ -1,9 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
@@ -101,17 +99,9 @@ func commonLength(a, b string) int {
 	return n
 }
 
-// prefixPostingsBuilder collects the postings of term prefixes. It is nil if there are none.
-type prefixPostingsBuilder struct {
-	ranges []byte
-	inner  []uint32 // by term, the innermost prefix from 1, or 0
-	outer  []uint32 // by prefix, the enclosing one
-	table  *inverted
-}
-
-// newPrefixPostings returns a builder for the terms, given as names and ids in sorted order. found is the number of
-// records by term number.
-func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []uint32) *prefixPostingsBuilder {
+// newPrefixPostings returns an index of term prefixes, or nil if there are none. names and ids are the terms in sorted
+// order; found is the number of records by term number.
+func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []uint32) *optionalIndex {
 	sorted := make([]uint32, len(names))
 	for i := range sorted {
 		sorted[i] = found[ids.At(i)]
@@ -120,52 +110,28 @@ func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []
 	if len(all) == 0 {
 		return nil
 	}
-	bb := &prefixPostingsBuilder{
-		inner: make([]uint32, len(names)),
-		outer: make([]uint32, len(all)),
+	x := &optionalIndex{
 		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
+		tags:  [3]file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
 	}
-	bb.table.numbers = len(all)
+	x.table.numbers = len(all)
+	inner := make([]uint32, len(names)) // by term number, the innermost prefix from 1, or 0
+	outer := make([]uint32, len(all))   // by prefix, the enclosing one
 	for i, a := range all {
-		bb.outer[i] = bb.inner[ids.At(a.from)]
+		outer[i] = inner[ids.At(a.from)]
 		for rank := a.from; rank < a.to; rank++ {
-			bb.inner[ids.At(rank)] = uint32(i + 1)
+			inner[ids.At(rank)] = uint32(i + 1)
 		}
-		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.from))
-		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.to))
+		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.from))
+		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.to))
 	}
-	return bb
-}
-
-// add adds a word of the forward index.
-func (b *prefixPostingsBuilder) add(record, word uint32) {
-	if b == nil || word == 0 {
-		return
+	x.add = func(record, word uint32) {
+		if word == 0 {
+			return
+		}
+		for i := inner[word-1]; i > 0; i = outer[i-1] {
+			x.table.add(i-1, record)
+		}
 	}
-	for i := b.inner[word-1]; i > 0; i = b.outer[i-1] {
-		b.table.add(i-1, record)
-	}
-}
-
-// next ends a record.
-func (b *prefixPostingsBuilder) next() error {
-	if b == nil {
-		return nil
-	}
-	return b.table.spillIfFull()
-}
-
-// writeTo writes the sections.
-func (b *prefixPostingsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
-	if b == nil {
-		return nil
-	}
-	postings, err := b.table.postings(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.Section(file.TagPrefixRanges, file.NoField, bytes.NewReader(b.ranges)); err != nil {
-		return err
-	}
-	return postings.writeTo(w, file.TagPrefixDocs, file.TagPrefixFreqs)
+	return x
 }
