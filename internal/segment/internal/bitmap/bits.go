@@ -15,7 +15,7 @@ type Bits []uint64
 // NewBits returns an empty set for numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// NewContainerBits returns an empty set for numbers below n, with room for whole containers, as CountIn needs.
+// NewContainerBits returns an empty set for numbers below n, with room for complete containers, as CountIn needs.
 func NewContainerBits(n int) Bits { return NewBits((n>>16 + 1) * ContainerMembers) }
 
 // Has reports whether a number is in the set.
@@ -74,7 +74,7 @@ type Pool struct {
 	pool    sync.Pool
 }
 
-// Get returns an empty bitset with room for whole containers.
+// Get returns an empty bitset with room for complete containers.
 func (p *Pool) Get() Bits {
 	if b, ok := p.pool.Get().(*Bits); ok {
 		clear(*b)

@@ -83,7 +83,7 @@ func (s *Table) Each(st *guard.Steps, i int, f func(record uint32)) {
 }
 
 // validateSet validates an encoded set and returns its greatest member + 1. It panics if the set violates what roaring
-// takes for granted: members in order, correct counts. It is called once per set, on first use.
+// assumes: members in order, correct counts. It is called once per set, on first use.
 func validateSet(b []byte) (end int) {
 	u16 := binary.LittleEndian.Uint16
 	ascend := func(member int) {

@@ -22,19 +22,19 @@ type commonWord struct {
 	seconds int    // number of second terms: a prefix of the frequent terms
 }
 
-// common returns the terms with bigrams, most frequent first. found is the number of records by term number.
-func (p BigramRules) common(found []uint32, records int) []commonWord {
+// common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by term number.
+func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 	if records < p.MinRecords {
 		return nil
 	}
 	most := uint64(0)
-	for _, n := range found {
+	for _, n := range docFreqs {
 		most = max(most, uint64(n))
 	}
 	// least is the minimum product of the numbers of records of both terms.
 	for least := max(uint64(records)*uint64(records)/uint64(p.Share), 1); ; least *= 2 {
 		var words []commonWord
-		for id, n := range found {
+		for id, n := range docFreqs {
 			if uint64(n)*most >= least {
 				words = append(words, commonWord{id: uint32(id), records: n})
 			}
@@ -56,9 +56,9 @@ func (p BigramRules) common(found []uint32, records int) []commonWord {
 	}
 }
 
-// newBigrams returns an index of bigrams, or nil if there are none. found is the number of records by term number.
-func (b *wordsBuilder) newBigrams(found []uint32) *optionalIndex {
-	words := b.optional.Bigrams.common(found, int(b.records))
+// newBigrams returns an index of bigrams, or nil if there are none. docFreqs is the document frequency by term number.
+func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
+	words := b.optional.Bigrams.common(docFreqs, int(b.records))
 	if len(words) == 0 {
 		return nil
 	}
@@ -66,8 +66,8 @@ func (b *wordsBuilder) newBigrams(found []uint32) *optionalIndex {
 		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
 		tags:  [3]file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
 	}
-	ranks := make([]uint32, len(found))  // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(words)) // by frequent term, the number of its first bigram
+	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
+	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
 	for i, c := range words {
 		ranks[c.id], firsts[i] = uint32(i+1), uint32(x.table.numbers)
 		x.head = binary.LittleEndian.AppendUint32(x.head, c.id)

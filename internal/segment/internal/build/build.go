@@ -197,7 +197,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 // readBatches divides a sequence of records into batches and sends them. The last one may carry an error.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
 	var x *batch
-	take := func() bool {
+	acquire := func() bool {
 		select {
 		case x = <-free:
 			return true
@@ -205,7 +205,7 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 			return false
 		}
 	}
-	if !take() {
+	if !acquire() {
 		return
 	}
 	for r, err := range records {
@@ -215,7 +215,7 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		}
 		if x.add(r); x.full() {
 			send(x)
-			if !take() {
+			if !acquire() {
 				return
 			}
 		}

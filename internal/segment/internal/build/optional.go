@@ -45,9 +45,9 @@ func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
 }
 
 // writeOptionalIndexes writes the optional indexes in one pass over the words of all records. names and ids are the
-// terms in sorted order; found is the number of records by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, found []uint32) error {
-	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(names, ids, found), b.newBigrams(found)},
+// terms in sorted order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, docFreqs []uint32) error {
+	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(names, ids, docFreqs), b.newBigrams(docFreqs)},
 		func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
 		return nil

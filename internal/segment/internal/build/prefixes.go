@@ -25,15 +25,15 @@ type termPrefix struct {
 }
 
 // choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
-// start of their range; of two with the same start, the longer range is first. found is the number of records of each
+// start of their range; of two with the same start, the longer range is first. docFreqs is the document frequency of each
 // sorted term.
-func (r PrefixRules) choose(words []string, found []uint32, records int) []termPrefix {
+func (r PrefixRules) choose(words []string, docFreqs []uint32, records int) []termPrefix {
 	if records < r.MinRecords {
 		return nil
 	}
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
-	room, work := uint64(0), make([]uint32, len(found))
-	for i, n := range found {
+	room, work := uint64(0), make([]uint32, len(docFreqs))
+	for i, n := range docFreqs {
 		room += size(uint64(n))
 		if work[i] = n; int(n) > records/(bitmap.ContainerMembers/bitmap.MaxArrayMembers) {
 			work[i] = uint32(records / 128) // stored as bits, which costs at most an eighth of the longest array
@@ -100,11 +100,11 @@ func commonLength(a, b string) int {
 }
 
 // newPrefixPostings returns an index of term prefixes, or nil if there are none. names and ids are the terms in sorted
-// order; found is the number of records by term number.
-func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []uint32) *optionalIndex {
+// order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, docFreqs []uint32) *optionalIndex {
 	sorted := make([]uint32, len(names))
 	for i := range sorted {
-		sorted[i] = found[ids.At(i)]
+		sorted[i] = docFreqs[ids.At(i)]
 	}
 	all := b.optional.Prefixes.choose(names, sorted, int(b.records))
 	if len(all) == 0 {

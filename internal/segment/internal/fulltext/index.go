@@ -79,15 +79,15 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 // Clause is a search clause with its matching records.
 type Clause struct {
 	query.Clause
-	steps   *guard.Steps
-	Set     *roaring.Bitmap
-	in      *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
-	term    int            // its number in the table
-	pattern []byte         // the words before the last, or all of them, as encoded in the forward index
-	from    int            // prefix: range of its terms
-	to      int
-	last    bitmap.Bits   // prefix: their numbers; nil if not collected yet
-	sum     *frequencySum // prefix without postings: its frequency in each record
+	steps    *guard.Steps
+	Set      *roaring.Bitmap
+	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
+	term     int            // its number in the table
+	pattern  []byte         // the words before the last, or all of them, as encoded in the forward index
+	from     int            // prefix: range of its terms
+	to       int
+	last     bitmap.Bits   // prefix: their numbers; nil if not collected yet
+	sum      *frequencySum // prefix without postings: its frequency in each record
 }
 
 // Match returns the records that contain a clause.
@@ -113,7 +113,7 @@ func (w *Index) Match(st *guard.Steps, c query.Clause) Clause {
 		all = append(all, w.anyOf(&out))
 	}
 	out.Set = bitmap.Intersection(st, all)
-	if out.in == nil && len(c.Words) > 1 {
+	if out.postings == nil && len(c.Words) > 1 {
 		out.Set = w.atLeast(&out, 1)
 	}
 	return out
@@ -124,7 +124,7 @@ func (w *Index) Match(st *guard.Steps, c query.Clause) Clause {
 func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap) {
 	add := func(o *postingsTable, number int) {
 		if all = append(all, o.docs.Get(number)); len(all) == 1 {
-			c.in, c.term = o, number
+			c.postings, c.term = o, number
 		}
 	}
 	inBigram := false // whether the preceding word and this one are a bigram
@@ -142,7 +142,7 @@ func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap) {
 		}
 	}
 	if len(all) > 1 || c.Prefix {
-		c.in = nil
+		c.postings = nil
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (w *Index) anyOf(c *Clause) *roaring.Bitmap {
 	}
 	if ok {
 		if len(c.Words) == 1 {
-			c.in, c.term = in, number
+			c.postings, c.term = in, number
 		}
 		return in.docs.Get(number)
 	}
@@ -173,8 +173,8 @@ func (w *Index) anyOf(c *Clause) *roaring.Bitmap {
 // recordsWithRepeats returns the records in which a clause occurs more than once.
 func (w *Index) recordsWithRepeats(c *Clause) *roaring.Bitmap {
 	switch {
-	case c.in != nil:
-		return c.in.freqs.Get(c.term)
+	case c.postings != nil:
+		return c.postings.freqs.Get(c.term)
 	case c.summed():
 		return roaring.FromDense(c.sum.repeated, true)
 	default:
@@ -236,8 +236,8 @@ func (w *Index) count(record uint32, c *Clause, most int) int {
 // counts returns the frequency of a clause, up to MaxFrequency, in each of some records, which are in order and contain
 // the clause. wanted is the same records.
 func (w *Index) counts(c *Clause, records []uint32, wanted bitmap.Bits) []byte {
-	if c.in != nil {
-		return c.in.frequencies(c.steps, c.term, records, wanted)
+	if c.postings != nil {
+		return c.postings.frequencies(c.steps, c.term, records, wanted)
 	}
 	out := make([]byte, len(records))
 	for i, rec := range records {

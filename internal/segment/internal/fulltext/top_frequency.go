@@ -17,12 +17,12 @@ import (
 // shortest record of the file with a lower frequency could not be among the top. It returns false if that is not
 // worthwhile, or if a record with a frequency of 1 could be among the top.
 func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool) {
-	if len(v.clauses) != 1 || v.clauses[0].in == nil {
+	if len(v.clauses) != 1 || v.clauses[0].postings == nil {
 		return nil, false
 	}
 	c := &v.clauses[0]
-	freqs := c.in.freqs.Get(c.term)
-	counts := c.in.freqs.Trailer(c.term, freqs)[:freqs.GetCardinality()]
+	freqs := c.postings.freqs.Get(c.term)
+	counts := c.postings.freqs.Trailer(c.term, freqs)[:freqs.GetCardinality()]
 	// This many of all records with the term contain about n of the set.
 	wanted := n * int(c.Set.GetCardinality()) / int(set.GetCardinality())
 	shortest, ok := v.minLength()
@@ -83,7 +83,7 @@ func minFrequency(counts []byte, wanted int) int {
 // withCount returns the best records of a set with at least the given frequency of the only clause, a term.
 func (v *relevance) withCount(set *roaring.Bitmap, counts []byte, least int, best topOf) []scored {
 	c, positions := &v.clauses[0], positionsOf(counts, least)
-	bitmap.Pick(c.in.freqs.Bytes(c.term), positions, func(i int, rec uint32) {
+	bitmap.Pick(c.postings.freqs.Bytes(c.term), positions, func(i int, rec uint32) {
 		v.steps.Add(1)
 		if set != c.Set && !set.Contains(rec) {
 			return
