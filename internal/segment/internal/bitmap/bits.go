@@ -46,14 +46,16 @@ func (b Bits) Count(from, to int) (n int) {
 
 // Next returns the first member in [from, to), or to.
 func (b Bits) Next(st *guard.Steps, from, to int) int {
-	for from < to {
-		st.Add(1)
-		if word := b[from/64] >> (from % 64); word != 0 {
-			return min(from+bits.TrailingZeros64(word), to)
-		}
-		from += 64 - from%64
+	if from >= to {
+		return to
 	}
-	return to
+	i := from / 64
+	word := b[i] &^ (1<<(from%64) - 1)
+	for last := (to - 1) / 64; word == 0 && i < last; word = b[i] {
+		i++
+	}
+	st.Add(1 + i - from/64)
+	return min(64*i+bits.TrailingZeros64(word), to)
 }
 
 // Last returns the last member below end, or -1.
