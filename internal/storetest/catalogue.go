@@ -78,7 +78,7 @@ func wantHistory(t *testing.T, s Store, ref herb.Ref, live int, numbers ...int) 
 	var want []store.Version
 	for _, n := range numbers {
 		d := dataset(ref, n)
-		want = append(want, store.Version{Version: d.Version, Published: d.Published, Records: d.Records, Live: n == live})
+		want = append(want, store.Version{Dataset: d, Live: n == live})
 	}
 	got, err := s.History(t.Context(), ref)
 	noError(t, err)
