@@ -89,7 +89,7 @@ func (c *catalogue) paginate(base, page string) error {
 	if page != "" {
 		n, err := strconv.Atoi(page)
 		if err != nil || n < 1 {
-			return herb.Invalidf("page is %q; it must be a whole number from 1", view.Clip(page, 60))
+			return herb.Invalidf("page is %q; it must be a whole number from 1", herb.Clip(page, 60))
 		}
 		c.Page = n
 	}
@@ -122,7 +122,7 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 		list += " …"
 	}
 	return entry{
-		Ref: d.Ref, Title: view.Title(d), Description: view.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
+		Ref: d.Ref, Title: view.Title(d), Description: herb.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
 		Columns: len(d.Fields), ColumnNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
 		Mutable: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
 	}
