@@ -17,7 +17,7 @@ import (
 // sizeVariable names the environment variable with the number of plants to list in the benchmark.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// benchPlants returns that number: a million, unless told otherwise.
+// benchPlants returns the number of plants: that of sizeVariable, or a million.
 func benchPlants(b *testing.B) int {
 	if s := os.Getenv(sizeVariable); s != "" {
 		n, err := strconv.Atoi(s)
