@@ -14,7 +14,6 @@ const subBits = 7
 type Histogram struct {
 	counts [(64 - subBits) << subBits]uint32
 	n      int
-	sum    time.Duration
 	max    time.Duration
 }
 
@@ -23,7 +22,6 @@ func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
 	h.n++
-	h.sum += d
 	h.max = max(h.max, d)
 }
 
@@ -33,20 +31,11 @@ func (h *Histogram) Merge(o *Histogram) {
 		h.counts[i] += c
 	}
 	h.n += o.n
-	h.sum += o.sum
 	h.max = max(h.max, o.max)
 }
 
 // Count returns the number of durations.
 func (h *Histogram) Count() int { return h.n }
-
-// Mean is the mean of them, 0 of none.
-func (h *Histogram) Mean() time.Duration {
-	if h.n == 0 {
-		return 0
-	}
-	return h.sum / time.Duration(h.n)
-}
 
 // Quantile returns the q-quantile, or 0 if the histogram is empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
