@@ -127,33 +127,54 @@ type Type string
 
 // Field types.
 const (
-	TypeText   Type = "text"   // compared by Unicode collation
-	TypeNumber Type = "number" // plain decimal notation of any precision
-	TypeDate   Type = "date"   // YYYY-MM-DD
-	TypeList   Type = "list"   // comma-separated elements in one string
+	TypeText     Type = "text"     // compared by Unicode collation
+	TypeNumber   Type = "number"   // decimal numbers of any precision
+	TypeDate     Type = "date"     // days of the calendar
+	TypeDateTime Type = "datetime" // instants; a time without a zone is in UTC
+	TypeBoolean  Type = "boolean"  // false sorts before true
+	TypeList     Type = "list"     // comma-separated elements in one string
 )
 
 // Types returns all types.
-func Types() []Type { return []Type{TypeText, TypeNumber, TypeDate, TypeList} }
+func Types() []Type {
+	return []Type{TypeText, TypeNumber, TypeDate, TypeDateTime, TypeBoolean, TypeList}
+}
+
+// IsScalar reports whether the values of a type have a canonical form by which they compare, and may be missing.
+func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 
 // ParseType parses a Type.
 func ParseType(s string) (Type, error) {
 	if t := Type(s); slices.Contains(Types(), t) {
 		return t, nil
 	}
-	return "", Invalidf("unknown type %q; choose text, number, date or list", s)
+	return "", Invalidf("unknown type %q; choose text, number, date, datetime, boolean or list", s)
+}
+
+// Notation describes how the values of a scalar field are written. The zero value is the standard notation of the type:
+// a decimal point, ISO 8601, and the words true/false, yes/no, t/f and y/n.
+type Notation struct {
+	Decimal string   `json:"decimal,omitempty"` // decimal separator; empty means a point
+	Group   string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
+	Affix   string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
+	Padded  bool     `json:"padded,omitempty"`  // numbers may have leading zeros
+	Layout  string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y
+	True    []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
+	False   []string `json:"false,omitempty"`
+	Missing []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
 }
 
 // Field is an exposed field of a dataset. Its position in Dataset.Fields is the position of its value in a Record.
 type Field struct {
-	Name        string `json:"name"`
-	Type        Type   `json:"type"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	Searchable  bool   `json:"searchable"`
-	Filterable  bool   `json:"filterable"`
-	Sortable    bool   `json:"sortable"`
-	Weight      int    `json:"weight,omitempty"` // weight of words in this field in search scores; 0 means 1
+	Name        string   `json:"name"`
+	Type        Type     `json:"type"`
+	Title       string   `json:"title,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Searchable  bool     `json:"searchable"`
+	Filterable  bool     `json:"filterable"`
+	Sortable    bool     `json:"sortable"`
+	Weight      int      `json:"weight,omitempty"` // weight of words in this field in search scores; 0 means 1
+	Notation    Notation `json:"notation,omitzero"`
 }
 
 // MaxWeight is the maximum weight of a field.

@@ -230,7 +230,7 @@ func TestFieldSettings_Refused(t *testing.T) {
 			`: field "id" is configured twice; give each field a name of its own`},
 		{"no name", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{From: "id"}}}, `: field 1 has no name; give each field a name`},
 		{"type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Type: "int"}}},
-			`: unknown type "int"; choose text, number, date or list`},
+			`: unknown type "int"; choose text, number, date, datetime, boolean or list`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
 		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; choose from csv, tsv, json, ndjson, jsonl, parquet, xlsx, sqlite`},
 		{"delimiter", ingest.Source{Path: csv, Dialect: ingest.Dialect{Delimiter: '"'}},

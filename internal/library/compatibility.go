@@ -75,8 +75,9 @@ func compare(live, next herb.Dataset) []Change {
 }
 
 func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string, ...any)) {
+	finer := was.Type == herb.TypeText && is.Type.IsScalar() // values stay the same and compare as what they are
 	if was.Type != is.Type {
-		add(TypeChanged, was.Name, true, "field %q is a %s instead of a %s", was.Name, is.Type, was.Type)
+		add(TypeChanged, was.Name, !finer, "field %q is a %s instead of a %s", was.Name, is.Type, was.Type)
 	}
 	for _, flag := range []struct {
 		name    string
@@ -88,7 +89,7 @@ func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string,
 	} {
 		switch {
 		case flag.was && !flag.is:
-			add(FlagLost, was.Name, true, "field %q is no longer %s", was.Name, flag.name)
+			add(FlagLost, was.Name, !finer || flag.name != "searchable", "field %q is no longer %s", was.Name, flag.name)
 		case !flag.was && flag.is:
 			add(FlagGained, was.Name, false, "field %q is now %s", was.Name, flag.name)
 		}

@@ -80,6 +80,27 @@ func TestPublish_gate(t *testing.T) {
 			want: []string{`-field "price" is a text instead of a number`, `field "price" is now searchable`},
 		},
 		{
+			name: "a finer type", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) { f.Type = herb.TypeDateTime; f.Searchable = false }), price}
+			},
+			want: []string{`field "name" is a datetime instead of a text`, `field "name" is no longer searchable`},
+		},
+		{
+			name: "a finer type without sorting", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) { f.Type = herb.TypeBoolean; f.Sortable = false }), price}
+			},
+			want: []string{`field "name" is a boolean instead of a text`, `-field "name" is no longer sortable`},
+		},
+		{
+			name: "text as a list", records: 10,
+			change: func(d *herb.Dataset) {
+				d.Fields = []herb.Field{id, with(name, func(f *herb.Field) { f.Type = herb.TypeList }), price}
+			},
+			want: []string{`-field "name" is a list instead of a text`},
+		},
+		{
 			name: "flags", records: 10,
 			change: func(d *herb.Dataset) {
 				d.Fields = []herb.Field{

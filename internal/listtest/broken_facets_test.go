@@ -67,15 +67,17 @@ func withFacetTypes(from, to herb.Type) facetFault {
 
 func facetFaults() map[string]facetFault {
 	return map[string]facetFault{
-		"filters ignored": withFacetRequest(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
-		"search ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Request.Search = nil }),
-		"top ignored":     withFacetRequest(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
-		"buckets ignored": withFacetRequest(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
-		"fields reversed": withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
-		"one field only":  withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
-		"numbers as text": withFacetTypes(herb.TypeNumber, herb.TypeText),
-		"lists as text":   withFacetTypes(herb.TypeList, herb.TypeText),
-		"text as lists":   withFacetTypes(herb.TypeText, herb.TypeList),
+		"filters ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
+		"search ignored":   withFacetRequest(func(r *query.FacetRequest) { r.Request.Search = nil }),
+		"top ignored":      withFacetRequest(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
+		"buckets ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
+		"fields reversed":  withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
+		"one field only":   withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
+		"numbers as text":  withFacetTypes(herb.TypeNumber, herb.TypeText),
+		"dates as text":    withFacetTypes(herb.TypeDate, herb.TypeText),
+		"booleans as text": withFacetTypes(herb.TypeBoolean, herb.TypeText),
+		"lists as text":    withFacetTypes(herb.TypeList, herb.TypeText),
+		"text as lists":    withFacetTypes(herb.TypeText, herb.TypeList),
 		"empty values are values": withFacet(func(f *query.Facet) {
 			if f.Empty > 0 {
 				f.Distinct++

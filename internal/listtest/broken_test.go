@@ -105,7 +105,7 @@ func faults() map[string]broken {
 		})
 	}
 	place := func(o *Oracle, r *query.Request, n int) parsedValue {
-		return parseValue(o.fields[r.Sort].Type, o.records[n][r.Sort])
+		return parseValue(o.fields[r.Sort], o.records[n][r.Sort])
 	}
 	return map[string]broken{
 		"ties reversed in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
@@ -123,7 +123,9 @@ func faults() map[string]broken {
 			if r.Sort != query.NoSort && o.fields[r.Sort].Type == herb.TypeText && !r.Desc {
 				slices.SortStableFunc(found, func(a, b int) int {
 					x, y := o.records[a][r.Sort], o.records[b][r.Sort]
-					return compareForSort(parsedValue{empty: x == "", text: x}, parsedValue{empty: y == "", text: y}, false)
+					p, q := parseValue(o.fields[r.Sort], x), parseValue(o.fields[r.Sort], y)
+					p.text, q.text = x, y
+					return compareForSort(p, q, false)
 				})
 			}
 		}),
@@ -176,6 +178,8 @@ func faults() map[string]broken {
 			}
 		}),
 		"numbers as text":     withTypes(herb.TypeNumber, herb.TypeText),
+		"datetimes as text":   withTypes(herb.TypeDateTime, herb.TypeText),
+		"booleans as text":    withTypes(herb.TypeBoolean, herb.TypeText),
 		"lists as text":       withTypes(herb.TypeList, herb.TypeText),
 		"text as lists":       withTypes(herb.TypeText, herb.TypeList),
 		"rarity after filter": rarityAfterFilter,

@@ -31,7 +31,7 @@ type listQuery struct {
 
 // testCases returns all named cases.
 func testCases() []testCase {
-	return slices.Concat(plantCases(), catalogCases(), valueCases(), textCases(), searchCases(), facetCases())
+	return slices.Concat(plantCases(), catalogCases(), valueCases(), scalarCases(), textCases(), searchCases(), facetCases())
 }
 
 // check runs all queries of a case.

@@ -98,24 +98,24 @@ type counted struct {
 }
 
 func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Facet {
-	t := o.fields[field].Type
-	f := query.Facet{Field: o.fields[field].Name, Type: t}
+	def := o.fields[field]
+	f := query.Facet{Field: def.Name, Type: def.Type}
 	values := map[string]*counted{}
 	for _, n := range found {
 		value := o.records[n][field]
-		if value == "" {
+		if _, missing := missingRank(def, value); missing {
 			f.Empty++
 			continue
 		}
 		seen := map[string]bool{}
-		for _, part := range parts(t, value) {
-			id := identity(t, part)
+		for _, part := range parts(def.Type, value) {
+			id := identity(def, part)
 			if seen[id] {
 				continue // counts once per record
 			}
 			seen[id] = true
 			if values[id] == nil {
-				values[id] = &counted{query.ValueCount{Value: o.firstWritten(field, id)}, parseValue(t, part)}
+				values[id] = &counted{query.ValueCount{Value: o.firstWritten(field, id)}, parseValue(def, part)}
 			}
 			values[id].Count++
 		}
@@ -129,9 +129,9 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 	}
 	slices.SortFunc(all, inOrder)
 	f.Distinct = len(all)
-	if (t == herb.TypeNumber || t == herb.TypeDate) && len(all) > 0 {
+	if query.HasRange(def.Type) && len(all) > 0 {
 		f.Min, f.Max = all[0].Value, all[len(all)-1].Value
-		f.Histogram = histogram(t, all, r.Buckets)
+		f.Histogram = histogram(def, all, r.Buckets)
 	}
 	slices.SortStableFunc(all, func(a, b *counted) int { return cmp.Compare(b.Count, a.Count) })
 	for _, v := range all[:min(len(all), r.Top)] {
@@ -149,49 +149,48 @@ func parts(t herb.Type, value string) []string {
 }
 
 // identity returns a string that is equal for two values exactly if facets count them as one.
-func identity(t herb.Type, value string) string {
-	if t == herb.TypeNumber {
-		return parseValue(t, value).number.RatString()
+func identity(f herb.Field, value string) string {
+	if f.Type == herb.TypeText || f.Type == herb.TypeList {
+		return value
 	}
-	return value
+	return parseValue(f, value).identity()
 }
 
 // firstWritten returns a value as written in the first record of the dataset that has it.
 func (o *Oracle) firstWritten(field int, id string) string {
-	if o.fields[field].Type != herb.TypeNumber {
+	if t := o.fields[field].Type; t == herb.TypeText || t == herb.TypeList {
 		return id
 	}
 	return o.written[field]()[id]
 }
 
-// firstWritings returns the numbers of a field as first written.
-func firstWritings(t herb.Type, field int, records []herb.Record) map[string]string {
+// firstWritings returns the values of a scalar field as first written.
+func firstWritings(f herb.Field, field int, records []herb.Record) map[string]string {
 	first := map[string]string{}
 	for _, rec := range records {
-		if value := rec[field]; value != "" {
-			if id := identity(t, value); first[id] == "" {
-				first[id] = value
-			}
+		if id := identity(f, rec[field]); first[id] == "" {
+			first[id] = rec[field]
 		}
 	}
 	return first
 }
 
 // histogram counts values, which must be in ascending order.
-func histogram(t herb.Type, all []*counted, most int) []query.Bucket {
+func histogram(f herb.Field, all []*counted, most int) []query.Bucket {
 	if most == 0 {
 		return nil
 	}
 	var borders []string
-	if t == herb.TypeDate {
-		borders = dateBorders(all[0].place.date, all[len(all)-1].place.date, most)
+	least, greatest := all[0].place, all[len(all)-1].place
+	if f.Type == herb.TypeNumber {
+		borders = numberBorders(least.number, greatest.number, most)
 	} else {
-		borders = numberBorders(all[0], all[len(all)-1], most)
+		borders = timeBorders(f.Type, least.time, greatest.time, most)
 	}
 	var buckets []query.Bucket
 	for i := 1; i < len(borders); i++ {
-		b := query.Bucket{From: borders[i-1], To: borders[i]}
-		from, to := parseValue(t, b.From), parseValue(t, b.To)
+		b := query.Bucket{From: localized(f, borders[i-1]), To: localized(f, borders[i])}
+		from, to := parseValue(f, b.From), parseValue(f, b.To)
 		for _, v := range all {
 			last := i == len(borders)-1
 			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
@@ -203,16 +202,26 @@ func histogram(t herb.Type, all []*counted, most int) []query.Bucket {
 	return buckets
 }
 
+// localized writes a border with the decimal separator of its field.
+func localized(f herb.Field, border string) string {
+	if f.Notation.Decimal == "" {
+		return border
+	}
+	return strings.ReplaceAll(border, ".", f.Notation.Decimal)
+}
+
 // numberBorders tries steps of 1, 2, 5, 10 and so on, in units of the last significant decimal place.
-func numberBorders(least, greatest *counted, most int) []string {
+func numberBorders(least, greatest *big.Rat, most int) []string {
 	places := 0
-	for _, v := range []*counted{least, greatest} {
-		whole, fraction, _ := strings.Cut(strings.TrimPrefix(v.Value, "-"), ".")
-		fraction = strings.TrimRight(fraction, "0")
-		if len(whole)+len(fraction) > query.MaxBorderDigits {
+	for _, v := range []*big.Rat{least, greatest} {
+		p := 0
+		for scaled := new(big.Rat).Set(v); !scaled.IsInt(); scaled.Mul(scaled, big.NewRat(10, 1)) {
+			p++
+		}
+		if digits := strings.Trim(v.FloatString(p), "-."); len(strings.ReplaceAll(digits, ".", "")) > query.MaxBorderDigits {
 			return nil
 		}
-		places = max(places, len(fraction))
+		places = max(places, p)
 	}
 	unit := big.NewRat(1, 1)
 	for range places {
@@ -221,7 +230,7 @@ func numberBorders(least, greatest *counted, most int) []string {
 	for ; ; unit.Mul(unit, big.NewRat(10, 1)) {
 		for _, factor := range []int64{1, 2, 5} {
 			step := new(big.Rat).Mul(unit, big.NewRat(factor, 1))
-			first, last := floor(least.place.number, step), floor(greatest.place.number, step)
+			first, last := floor(least, step), floor(greatest, step)
 			count := new(big.Int).Sub(last, first)
 			if count.Cmp(big.NewInt(int64(most))) >= 0 {
 				continue
@@ -250,16 +259,29 @@ func plain(step *big.Rat, times *big.Int, places int) string {
 	return s
 }
 
-// dateBorders tries a day, a week, a month, a quarter, and years.
-func dateBorders(least, greatest time.Time, most int) []string {
-	type step struct{ days, months, years int }
-	steps := []step{{days: 1}, {days: 7}, {months: 1}, {months: 3}}
+// timeBorders tries a day, a week, a month, a quarter, and years; for datetimes first minutes and hours.
+func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
+	type step struct {
+		clock               time.Duration
+		days, months, years int
+	}
+	var steps []step
+	if t == herb.TypeDateTime {
+		for _, minutes := range []time.Duration{1, 5, 15, 30, 60, 180, 360, 720} {
+			steps = append(steps, step{clock: minutes * time.Minute})
+		}
+	}
+	steps = append(steps, step{days: 1}, step{days: 7}, step{months: 1}, step{months: 3})
 	for years := 1; years <= 10_000; years *= 10 {
 		steps = append(steps, step{years: years}, step{years: 2 * years}, step{years: 5 * years})
 	}
 	for _, s := range steps {
-		begin := least
+		begin := time.Date(least.Year(), least.Month(), least.Day(), 0, 0, 0, 0, time.UTC)
 		switch {
+		case s.clock > 0:
+			for begin.Add(s.clock).Compare(least) <= 0 {
+				begin = begin.Add(s.clock)
+			}
 		case s.days == 7:
 			for begin.Weekday() != time.Monday {
 				begin = begin.AddDate(0, 0, -1)
@@ -273,26 +295,29 @@ func dateBorders(least, greatest time.Time, most int) []string {
 				begin = begin.AddDate(-1, 0, 0)
 			}
 		}
-		borders := []string{border(begin)}
+		borders := []string{border(t, begin)}
 		for at := begin; !at.After(greatest) && len(borders) <= most+1; {
-			at = at.AddDate(s.years, s.months, s.days)
-			borders = append(borders, border(at))
+			at = at.AddDate(s.years, s.months, s.days).Add(s.clock)
+			borders = append(borders, border(t, at))
 		}
 		if len(borders) <= most+1 {
 			return borders
 		}
 	}
-	panic("the oracle found no step for dates")
+	panic("the oracle found no step for times")
 }
 
-// border formats a date, clamped to the valid range.
-func border(d time.Time) string {
-	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-	if d.Before(first) {
-		d = first
+// border formats a time, clamped to the valid range.
+func border(t herb.Type, at time.Time) string {
+	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+	if at.Before(first) {
+		at = first
 	}
-	if d.After(last) {
-		d = last
+	if at.After(last) {
+		at = last
 	}
-	return d.Format(time.DateOnly)
+	if t == herb.TypeDate {
+		return at.Format(time.DateOnly)
+	}
+	return at.Format(time.RFC3339Nano)
 }

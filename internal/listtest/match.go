@@ -1,9 +1,7 @@
 package listtest
 
 import (
-	"cmp"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,7 @@ import (
 // meetsAll reports whether a record meets all conditions.
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
 	for _, c := range conditions {
-		if !meets(fields[c.Field].Type, rec[c.Field], c) {
+		if !meets(fields[c.Field], rec[c.Field], c) {
 			return false
 		}
 	}
@@ -24,9 +22,9 @@ func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition
 }
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.
-func meets(t herb.Type, value string, c query.Condition) bool {
+func meets(f herb.Field, value string, c query.Condition) bool {
 	for _, v := range c.Values {
-		if fits(t, value, c.Op, v.Text) {
+		if fits(f, value, c.Op, v.Text) {
 			return c.Op != query.OpNe
 		}
 	}
@@ -34,23 +32,28 @@ func meets(t herb.Type, value string, c query.Condition) bool {
 }
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
-func fits(t herb.Type, value string, op query.Op, operand string) bool {
+func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	equality := op == query.OpEq || op == query.OpNe
-	if value == "" || operand == "" {
-		return equality && value == operand
+	rank, missing := missingRank(f, value)
+	if operandRank, ok := missingRank(f, operand); missing || ok {
+		return equality && missing && ok && rank == operandRank
 	}
 	parts := []string{value}
-	if t == herb.TypeList {
+	if f.Type == herb.TypeList {
 		parts = text.Elements(value)
 	}
 	return slices.ContainsFunc(parts, func(part string) bool {
 		switch {
-		case equality && (t == herb.TypeText || t == herb.TypeList):
+		case equality && (f.Type == herb.TypeText || f.Type == herb.TypeList):
 			return part == operand
+		case op == query.OpPrefix && f.Type == herb.TypeDate:
+			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)
+		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
+			return strings.HasPrefix(parseValue(f, part).time.Format("2006-01-02T15:04:05.000000000Z"), operand)
 		case op == query.OpPrefix:
 			return strings.HasPrefix(part, operand)
 		}
-		order := parseValue(t, part).compare(parseValue(t, operand))
+		order := parseValue(f, part).compare(parseValue(f, operand))
 		switch op {
 		case query.OpEq, query.OpNe:
 			return order == 0
@@ -65,64 +68,6 @@ func fits(t herb.Type, value string, op query.Op, operand string) bool {
 		}
 		panic(fmt.Sprintf("listtest: unknown operator %q", op))
 	})
-}
-
-// parsedValue is a parsed value that can be compared with others of its field. It does not use the sort keys of numbers
-// and dates, so that it checks them.
-type parsedValue struct {
-	empty  bool
-	number *big.Rat // nil if not a number
-	date   time.Time
-	text   string
-}
-
-// parseValue parses a value of a field. It panics on a value that is not valid for the type, which is an error in the
-// test.
-func parseValue(t herb.Type, value string) parsedValue {
-	if value == "" {
-		return parsedValue{empty: true}
-	}
-	switch t {
-	case herb.TypeNumber:
-		n, ok := new(big.Rat).SetString(value)
-		if !ok {
-			panic(fmt.Sprintf("listtest: %q is not a number", value))
-		}
-		return parsedValue{number: n}
-	case herb.TypeDate:
-		d, err := time.Parse(time.DateOnly, value)
-		if err != nil {
-			panic(fmt.Sprintf("listtest: %q is not a date: %v", value, err))
-		}
-		return parsedValue{date: d}
-	default:
-		return parsedValue{text: text.CollationKey(value)}
-	}
-}
-
-// compare compares two non-empty values of one field.
-func (p parsedValue) compare(q parsedValue) int {
-	if p.number != nil {
-		return p.number.Cmp(q.number)
-	}
-	return cmp.Or(p.date.Compare(q.date), strings.Compare(p.text, q.text))
-}
-
-// compareForSort compares two values of one field, either of which may be empty. Empty values sort last in both
-// directions.
-func compareForSort(p, q parsedValue, desc bool) int {
-	switch {
-	case p.empty && q.empty:
-		return 0
-	case p.empty:
-		return 1
-	case q.empty:
-		return -1
-	case desc:
-		return q.compare(p)
-	default:
-		return p.compare(q)
-	}
 }
 
 // contains reports whether a record, given as the words of its searchable fields, matches a search.

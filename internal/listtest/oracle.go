@@ -23,7 +23,7 @@ type Oracle struct {
 	average float64      // mean number of words in the searchable fields of a record, weighted
 
 	parsed  []func() []parsedValue     // by field, by record; computed on first use
-	written []func() map[string]string // by number field: its values as first written
+	written []func() map[string]string // by scalar field: its values as first written
 	decoder decoder                    // of engine results
 }
 
@@ -53,11 +53,11 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 		o.parsed = append(o.parsed, sync.OnceValue(func() []parsedValue {
 			places := make([]parsedValue, len(records))
 			for n, rec := range records {
-				places[n] = parseValue(f.Type, rec[i])
+				places[n] = parseValue(f, rec[i])
 			}
 			return places
 		}))
-		o.written = append(o.written, sync.OnceValue(func() map[string]string { return firstWritings(f.Type, i, records) }))
+		o.written = append(o.written, sync.OnceValue(func() map[string]string { return firstWritings(f, i, records) }))
 	}
 	return o
 }

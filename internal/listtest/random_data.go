@@ -101,16 +101,23 @@ func (g *generator) list() string {
 	return b.String()
 }
 
-// value returns a value that is valid for the type; blank is the percentage of empty values.
-func (g *generator) value(t herb.Type, blank int) string {
+// value returns a value that is valid for the field; blank is the percentage of missing values.
+func (g *generator) value(f herb.Field, blank int) string {
 	if g.chance(blank) {
+		if f.Type.IsScalar() && g.chance(50) {
+			return pick(g, append([]string{" "}, f.Notation.Missing...))
+		}
 		return ""
 	}
-	switch t {
+	switch f.Type {
 	case herb.TypeNumber:
-		return g.number()
+		return g.writeNumber(f.Notation, g.number())
 	case herb.TypeDate:
-		return g.date()
+		return g.writeDate(f.Notation, g.date())
+	case herb.TypeDateTime:
+		return g.datetime(f.Notation)
+	case herb.TypeBoolean:
+		return g.boolean(f.Notation)
 	case herb.TypeList:
 		return g.list()
 	}
@@ -145,6 +152,7 @@ func (g *generator) fields() []herb.Field {
 			Searchable: g.chance(60),
 			Filterable: g.chance(90),
 			Sortable:   g.chance(90),
+			Notation:   g.notation(t),
 		}
 		if g.chance(30) {
 			fields[i].Weight = 1 + g.IntN(herb.MaxWeight)
@@ -181,7 +189,7 @@ func (g *generator) records(fields []herb.Field, size int) []herb.Record {
 		}
 		rec := make(herb.Record, len(fields))
 		for i, f := range fields {
-			rec[i] = g.value(f.Type, blank[i])
+			rec[i] = g.value(f, blank[i])
 		}
 		records[n] = rec
 	}

@@ -52,7 +52,7 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	if len(filterable) > 0 {
 		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
 			i := pick(g, filterable)
-			name, value := g.condition(fields[i], func() string { return g.sample(fields[i].Type, i, records) })
+			name, value := g.condition(fields[i], func() string { return g.sample(fields[i], i, records) })
 			if !strings.HasSuffix(name, "[empty]") || !slices.ContainsFunc(params, func(p string) bool {
 				return strings.HasPrefix(p, url.QueryEscape(name)+"=") // may be given only once
 			}) {
@@ -80,17 +80,17 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 }
 
 // sample returns a value to compare with: that of a record, or any other valid for the type. It may be empty.
-func (g *generator) sample(t herb.Type, field int, records []herb.Record) string {
+func (g *generator) sample(f herb.Field, field int, records []herb.Record) string {
 	if len(records) == 0 || g.chance(15) {
-		return g.value(t, 10)
+		return g.value(f, 10)
 	}
 	value := pick(g, records)[field]
-	if t == herb.TypeList && !g.chance(10) {
+	if f.Type == herb.TypeList && !g.chance(10) {
 		if elements := text.Elements(value); len(elements) > 0 {
 			value = pick(g, elements)
 		}
 	}
-	if t == herb.TypeNumber && value != "" && g.chance(20) {
+	if f.Type == herb.TypeNumber && f.Notation.Decimal == "" && text.IsNumber([]byte(value)) && g.chance(20) {
 		if strings.Contains(value, ".") { // the same number in another notation
 			return value + "0"
 		}
@@ -112,6 +112,9 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		op = query.OpEq
 	}
 	value = sample()
+	if op == query.OpIn && f.Type.IsScalar() && f.Notation.Layout+f.Notation.Group+f.Notation.Decimal != "" {
+		op = query.OpEq // a comma in a value would separate values
+	}
 	switch op {
 	case "empty":
 		value = pick(g, []string{"true", "false"})
@@ -122,7 +125,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		}
 		value = strings.Join(values, ",")
 	case query.OpPrefix:
-		if f.Type == herb.TypeNumber {
+		if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
 			op = query.OpGte
 			break
 		}
@@ -131,7 +134,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 			value = value[:len(value)-1]
 		}
 	}
-	if value == "" && op != query.OpEq && op != query.OpNe && op != "in" {
+	if _, missing := missingRank(f, value); missing && op != query.OpEq && op != query.OpNe && op != query.OpIn {
 		op = query.OpNe // the other operators need a value
 	}
 	plain := !slices.Contains(query.Reserved(), f.Name) && !strings.HasSuffix(f.Name, "]")

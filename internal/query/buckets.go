@@ -9,29 +9,38 @@ import (
 	"herbarium/internal/text"
 )
 
-// Buckets returns the empty buckets of a histogram over the values of a number or date field from least to greatest: at
-// most that many, adjacent, with round borders. It returns none if most is 0, if a number has more than MaxBorderDigits
-// digits, or if the values are not valid for the type.
+// Buckets returns the empty buckets of a histogram over the values of a field from least to greatest, as written: at most
+// that many, adjacent, with round borders in canonical notation as text.Localize writes it. It returns none if most is 0,
+// if a number has more than MaxBorderDigits digits, or if the values are not valid for the type.
 //
 // Borders are multiples of a step, the smallest that needs no more than most buckets. For numbers it is 1, 2 or 5 times
 // a power of ten, and at least one unit of the last significant decimal place of least or greatest. For dates it is a
-// day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years.
-func Buckets(t herb.Type, least, greatest string, most int) []Bucket {
+// day, a week starting on Monday, a month, a quarter, or 1, 2 or 5 times a power of ten years; for datetimes also 1, 5,
+// 15 or 30 minutes, or 1, 3, 6 or 12 hours.
+func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
 	if most == 0 || least == "" {
 		return nil
 	}
+	low, okLow := text.Canonical(&f, least)
+	high, okHigh := text.Canonical(&f, greatest)
+	if okLow != text.Valid || okHigh != text.Valid {
+		return nil
+	}
 	var borders []string
-	if t == herb.TypeDate {
-		borders = dateBorders(least, greatest, most)
-	} else {
-		borders = numberBorders(least, greatest, most)
+	switch f.Type {
+	case herb.TypeDate:
+		borders = timeBorders(time.DateOnly, low, high, most)
+	case herb.TypeDateTime:
+		borders = timeBorders(time.RFC3339Nano, low, high, most)
+	default:
+		borders = numberBorders(low, high, most)
 	}
 	if len(borders) == 0 {
 		return nil
 	}
 	buckets := make([]Bucket, len(borders)-1)
 	for i := range buckets {
-		buckets[i].From, buckets[i].To = borders[i], borders[i+1]
+		buckets[i].From, buckets[i].To = text.Localize(&f, borders[i]), text.Localize(&f, borders[i+1])
 	}
 	return buckets
 }
@@ -120,40 +129,48 @@ func formatDecimal(n *big.Int, places int) string {
 	return whole
 }
 
-// dateStep divides the calendar into numbered intervals.
-type dateStep struct {
-	number func(day time.Time) int
+// timeStep divides time into numbered intervals.
+type timeStep struct {
+	number func(time.Time) int
 	begin  func(number int) time.Time
 }
 
 const day = 24 * time.Hour
 
-// inDays returns a step of n days, counted from a Monday.
-func inDays(n int) dateStep {
+// byDuration returns a step of a fixed duration, counted from midnight on a Monday.
+func byDuration(d time.Duration) timeStep {
 	monday := time.Date(-1, time.December, 27, 0, 0, 0, 0, time.UTC) // before all valid dates
-	return dateStep{
-		number: func(d time.Time) int { return int((d.Unix()-monday.Unix())/int64(day/time.Second)) / n },
-		begin:  func(i int) time.Time { return monday.AddDate(0, 0, i*n) },
+	seconds := int64(d / time.Second)
+	return timeStep{
+		number: func(t time.Time) int { return int((t.Unix() - monday.Unix()) / seconds) },
+		begin:  func(i int) time.Time { return time.Unix(monday.Unix()+int64(i)*seconds, 0).UTC() },
 	}
 }
 
-// inMonths returns a step of n months, counted from the start of year 0.
-func inMonths(n int) dateStep {
-	return dateStep{
-		number: func(d time.Time) int { return (12*d.Year() + int(d.Month()) - 1) / n },
+// byMonths returns a step of n months, counted from the start of year 0.
+func byMonths(n int) timeStep {
+	return timeStep{
+		number: func(t time.Time) int { return (12*t.Year() + int(t.Month()) - 1) / n },
 		begin:  func(i int) time.Time { return time.Date(0, time.Month(i*n+1), 1, 0, 0, 0, 0, time.UTC) },
 	}
 }
 
-func dateBorders(least, greatest string, most int) []string {
-	from, err := time.Parse(time.DateOnly, least)
-	to, err2 := time.Parse(time.DateOnly, greatest)
+// timeBorders returns the borders between two times in canonical form. Those of dates are dates.
+func timeBorders(layout, least, greatest string, most int) []string {
+	from, err := time.Parse(layout, least)
+	to, err2 := time.Parse(layout, greatest)
 	if err != nil || err2 != nil || from.After(to) {
 		return nil
 	}
-	steps := []dateStep{inDays(1), inDays(7), inMonths(1), inMonths(3)}
+	var steps []timeStep
+	if layout != time.DateOnly {
+		for _, minutes := range []time.Duration{1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60} {
+			steps = append(steps, byDuration(minutes*time.Minute))
+		}
+	}
+	steps = append(steps, byDuration(day), byDuration(7*day), byMonths(1), byMonths(3))
 	for years := 1; years <= 10_000; years *= 10 {
-		steps = append(steps, inMonths(12*years), inMonths(12*2*years), inMonths(12*5*years))
+		steps = append(steps, byMonths(12*years), byMonths(12*2*years), byMonths(12*5*years))
 	}
 	for _, s := range steps {
 		first, last := s.number(from), s.number(to)
@@ -162,22 +179,21 @@ func dateBorders(least, greatest string, most int) []string {
 		}
 		borders := make([]string, 0, last-first+2)
 		for i := first; i <= last+1; i++ {
-			borders = append(borders, formatBorder(s.begin(i)))
+			borders = append(borders, formatBorder(layout, s.begin(i)))
 		}
 		return borders
 	}
 	return nil
 }
 
-// formatBorder formats a date. Years outside 0000 to 9999 are not valid in requests, so such dates are clamped to the
-// first or the last valid date.
-func formatBorder(d time.Time) string {
+// formatBorder formats a time. Years outside 0000 to 9999 are not valid in requests, so such times are clamped to the
+// first or the last valid one.
+func formatBorder(layout string, t time.Time) string {
 	switch {
-	case d.Year() < 0:
-		return "0000-01-01"
-	case d.Year() > 9999:
-		return "9999-12-31"
-	default:
-		return d.Format(time.DateOnly)
+	case t.Year() < 0:
+		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	case t.Year() > 9999:
+		t = time.Date(10_000, 1, 1, 0, 0, 0, -1, time.UTC)
 	}
+	return t.Format(layout)
 }

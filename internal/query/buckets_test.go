@@ -37,7 +37,7 @@ func TestBuckets(t *testing.T) {
 			" 1" + strings.Repeat("0", query.MaxBorderDigits)},
 		{"too many digits", herb.TypeNumber, "0", nines + "9", 2, ""},
 		{"no buckets", herb.TypeNumber, "0", "1", 0, ""},
-		{"no number", herb.TypeNumber, "1", "1e5", 20, ""},
+		{"no number", herb.TypeNumber, "1", "1x5", 20, ""},
 		{"the wrong way round", herb.TypeNumber, "2", "1", 20, ""},
 		{"no date", herb.TypeDate, "2024-01-01", "2024-02-30", 20, ""},
 		{"dates the wrong way round", herb.TypeDate, "2024-01-02", "2024-01-01", 20, ""},
@@ -48,6 +48,16 @@ func TestBuckets(t *testing.T) {
 		{"quarters", herb.TypeDate, "2023-12-31", "2024-04-01", 3, "2023-10-01 2024-01-01 2024-04-01 2024-07-01"},
 		{"years", herb.TypeDate, "2022-06-01", "2024-06-01", 5, "2022-01-01 2023-01-01 2024-01-01 2025-01-01"},
 		{"centuries", herb.TypeDate, "1799-12-31", "1900-01-01", 3, "1700-01-01 1800-01-01 1900-01-01 2000-01-01"},
+		{"minutes", herb.TypeDateTime, "2024-02-29T23:59:30Z", "2024-03-01 00:01", 3,
+			"2024-02-29T23:59:00Z 2024-03-01T00:00:00Z 2024-03-01T00:01:00Z 2024-03-01T00:02:00Z"},
+		{"quarters of an hour", herb.TypeDateTime, "2024-02-29T10:14", "2024-02-29T10:46", 4,
+			"2024-02-29T10:00:00Z 2024-02-29T10:15:00Z 2024-02-29T10:30:00Z 2024-02-29T10:45:00Z 2024-02-29T11:00:00Z"},
+		{"hours in UTC", herb.TypeDateTime, "2024-02-29T10:30:00+01:00", "2024-02-29T10:30:00Z", 2,
+			"2024-02-29T09:00:00Z 2024-02-29T10:00:00Z 2024-02-29T11:00:00Z"},
+		{"days of datetimes", herb.TypeDateTime, "2024-02-28T10:30", "2024-03-01T00:00", 4,
+			"2024-02-28T00:00:00Z 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z 2024-03-02T00:00:00Z"},
+		{"the last moment of all", herb.TypeDateTime, "9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z", 2,
+			"9999-12-31T23:59:00Z 9999-12-31T23:59:59.999999999Z"},
 		{"the last day of all", herb.TypeDate, "9999-12-30", "9999-12-31", 2, "9999-12-30 9999-12-31 9999-12-31"},
 		{"the first day of all", herb.TypeDate, "0000-01-01", "0000-01-09", 3, "0000-01-01 0000-01-03 0000-01-10"},
 		{"all days", herb.TypeDate, "0000-01-01", "9999-12-31", 2, "0000-01-01 5000-01-01 9999-12-31"},
@@ -55,7 +65,7 @@ func TestBuckets(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var borders []string
-			buckets := query.Buckets(tt.typ, tt.least, tt.greatest, tt.most)
+			buckets := query.Buckets(herb.Field{Type: tt.typ}, tt.least, tt.greatest, tt.most)
 			for i, b := range buckets {
 				if i > 0 && b.From != buckets[i-1].To {
 					t.Errorf("bucket %d begins at %s, and the one before ends at %s", i, b.From, buckets[i-1].To)

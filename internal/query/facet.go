@@ -44,16 +44,16 @@ type Facets struct {
 
 // Facet is the distribution of the values of one field.
 //
-// Equal numbers are one value, displayed as its first occurrence in the dataset; dates, texts and list elements are one
-// value if they are identical strings. A record counts once for each distinct element of its list.
+// Values of a scalar type that compare equal are one value, displayed as its first occurrence in the dataset; texts and
+// list elements are one value if they are identical strings. A record counts once for each distinct element of its list.
 type Facet struct {
 	Field     string
 	Type      herb.Type
-	Empty     int          // records whose value is empty
+	Empty     int          // records whose value is missing
 	Distinct  int          // distinct values; for lists, distinct elements
 	Values    []ValueCount // by descending count, ties in the order of the values
-	Min, Max  string       // numbers and dates: minimum and maximum; empty if there are no values
-	Histogram []Bucket     // numbers and dates: adjacent buckets in ascending order
+	Min, Max  string       // HasRange: minimum and maximum as written; empty if there are no values
+	Histogram []Bucket     // HasRange: adjacent buckets in ascending order
 }
 
 // ValueCount is a value and the number of records that have it.
@@ -70,7 +70,7 @@ type Bucket struct {
 }
 
 // HasRange reports whether facets of a type have a minimum, a maximum and a histogram.
-func HasRange(t herb.Type) bool { return t == herb.TypeNumber || t == herb.TypeDate }
+func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {

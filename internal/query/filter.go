@@ -46,9 +46,10 @@ type Condition struct {
 
 // Operand is one value of a condition.
 type Operand struct {
+	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a marker of missing values.
 	Text string
-	// Key is the sort key of the value. It is set for OpGt to OpLte, and on number fields for OpEq and OpNe with a
-	// non-empty value.
+	// Key is the sort key of the value. It is empty for OpPrefix, for equality of texts and list elements, and for missing
+	// values.
 	Key string
 }
 
@@ -83,7 +84,7 @@ func (fp *filterParser) add(p Param) error {
 		default:
 			return herb.Invalidf("%s is %q; it must be true or false", p.Name, clip(p.Value))
 		}
-		values[0] = ""
+		values = append([]string{""}, fp.fields[field].Notation.Missing...)
 	}
 	if fp.values += len(values); fp.values > MaxFilterValues {
 		return herb.Invalidf("the filters have more than %d values; give at most %d", MaxFilterValues, MaxFilterValues)
@@ -133,23 +134,23 @@ func operand(f herb.Field, op Op, value string) (Operand, error) {
 	switch {
 	case value == "" && !equality:
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
-	case op == OpPrefix && f.Type == herb.TypeNumber:
-		return o, herb.Invalidf("%s[prefix] does not apply: %q is a number field; use gte and lt for a range", f.Name, f.Name)
-	case value == "", op == OpPrefix, equality && (f.Type == herb.TypeText || f.Type == herb.TypeList):
+	case op == OpPrefix && (f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean):
+		return o, herb.Invalidf("%s[prefix] does not apply: %q is a %s field; use gte and lt for a range", f.Name, f.Name, f.Type)
+	case op == OpPrefix && f.Type == herb.TypeDateTime:
+		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form
+		return o, nil
+	case value == "", op == OpPrefix, equality && !f.Type.IsScalar():
 		return o, nil
 	}
-	key, ok := text.Key(f.Type, value)
+	canonical, status := text.Operand(&f, value)
 	switch {
-	case ok:
-		o.Key = key
-	case f.Type == herb.TypeNumber:
-		return o, herb.Invalidf("%s is a number field and %q is not a number; write it in plain decimal notation, such as -3, 25 or 12.50",
-			f.Name, clip(value))
+	case status == text.Valid:
+		o.Key, _ = text.Key(f.Type, canonical)
+		o.Text = text.Localize(&f, canonical)
+	case status == text.Missing && equality:
+		o.Text = strings.TrimSpace(value)
 	default:
-		return o, herb.Invalidf("%s is a date field and %q is not a date; write it YYYY-MM-DD, such as 2024-02-29", f.Name, clip(value))
-	}
-	if f.Type == herb.TypeDate && equality {
-		o.Key = ""
+		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(f.Type))
 	}
 	return o, nil
 }

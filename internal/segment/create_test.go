@@ -153,10 +153,10 @@ func TestCreate_fails(t *testing.T) {
 		"source in between": {during(records, 1100, func() error { return reason }), func(err error) bool { return errors.Is(err, reason) }},
 		"source at the end": {during(records, 1999, func() error { return reason }), func(err error) bool { return errors.Is(err, reason) }},
 		"value of another type": {
-			sequence([]herb.Record{{"a", "1", "", ""}, {"b", "1e5", "", ""}}),
+			sequence([]herb.Record{{"a", "1", "", ""}, {"b", "1x5", "", ""}}),
 			func(err error) bool {
 				return herb.CodeOf(err) == herb.CodeOf(herb.Invalidf("")) &&
-					strings.Contains(err.Error(), `"number"`) && strings.Contains(err.Error(), `"1e5"`)
+					strings.Contains(err.Error(), `"number"`) && strings.Contains(err.Error(), `"1x5"`)
 			},
 		},
 	}

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/segment/internal/column"
 )
 
-// Duplicates reports the records with equal values in some fields. Numbers are compared by value, everything else as
-// written. Records in which all of the fields are empty are ignored.
+// Duplicates reports the records with equal values in some fields. Text and lists are compared as written, other types by
+// value. Records in which all of the fields are empty are ignored.
 type Duplicates struct {
 	Records int         // records with the values of an earlier one
 	First   []Duplicate // some of the combinations, by first occurrence
@@ -140,7 +140,7 @@ func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
 	for _, f := range s.fields {
 		raw := s.r.records.Raw(record, f)
 		ok = ok || len(raw) > 0
-		s.part = column.AppendIdentity(s.part[:0], s.r.Fields()[f].Type, raw)
+		s.part = column.AppendIdentity(s.part[:0], &s.r.Fields()[f], raw)
 		s.key = binary.AppendUvarint(s.key, uint64(len(s.part)))
 		s.key = append(s.key, s.part...)
 	}

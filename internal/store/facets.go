@@ -78,7 +78,7 @@ func (l *lister) idFacet(ctx context.Context, where fragment, r *query.FacetRequ
 			f.Values = append(f.Values, query.ValueCount{Value: strconv.FormatInt(id, 10), Count: 1})
 		}
 	}
-	f.Histogram = query.Buckets(f.Type, f.Min, f.Max, r.Buckets)
+	f.Histogram = query.Buckets(herb.Field{Type: f.Type}, f.Min, f.Max, r.Buckets)
 	return l.countBuckets(ctx, where, f.Histogram)
 }
 

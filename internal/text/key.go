@@ -3,22 +3,44 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 
 	"herbarium/internal/herb"
 )
 
-// Key returns the sort key of a value of the given type: values sort as their keys do as bytes, and values with the
-// same key are ties. ok is false if the value is not valid for the type. Callers must handle empty values separately:
-// they sort last in both directions.
+// Key returns the sort key of a value of the given type in canonical form: values sort as their keys do as bytes, and
+// values with the same key are ties. ok is false if the value is not valid for the type. Callers must handle missing
+// values separately: they sort last in both directions.
 func Key(t herb.Type, value string) (key string, ok bool) {
 	switch t {
 	case herb.TypeNumber:
 		return NumberKey(value)
 	case herb.TypeDate:
 		return value, IsDate(value)
+	case herb.TypeDateTime:
+		return value, isCanonicalDateTime(value)
+	case herb.TypeBoolean:
+		return value, value == False || value == True
 	default:
 		return CollationKey(value), true
 	}
+}
+
+// FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
+func FieldKey(f *herb.Field, value string) (key string, status Status) {
+	if !f.Type.IsScalar() && value != "" {
+		return CollationKey(value), Valid
+	}
+	if f.Notation.Decimal+f.Notation.Layout == "" {
+		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
+			return key, Valid
+		}
+	}
+	canonical, status := Canonical(f, value)
+	if status == Valid {
+		key, _ = Key(f.Type, canonical)
+	}
+	return key, status
 }
 
 // First bytes of number keys.
@@ -98,21 +120,21 @@ func isDigits[T string | []byte](s T) bool {
 }
 
 // IsDate reports whether s is a calendar date in the form YYYY-MM-DD.
-func IsDate(s string) bool {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' || !isDigits(s[:4]) || !isDigits(s[5:7]) || !isDigits(s[8:]) {
+func IsDate[T string | []byte](s T) bool {
+	if len(s) != len(time.DateOnly) {
 		return false
 	}
-	year, month, day := parseDigits(s[:4]), parseDigits(s[5:7]), parseDigits(s[8:])
-	return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+	_, ok := parseISO([]byte(s))
+	return ok
 }
 
-// parseDigits parses a few digits that have been validated.
-func parseDigits(s string) int {
-	n := 0
-	for i := range len(s) {
-		n = n*10 + int(s[i]-'0')
+// isCanonicalDateTime reports whether s is a datetime in the form of DateTimeLayout.
+func isCanonicalDateTime[T string | []byte](s T) bool {
+	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[19] != '.' || s[len(s)-1] != 'Z' {
+		return false
 	}
-	return n
+	_, ok := parseISO([]byte(s))
+	return ok
 }
 
 func daysIn(year, month int) int {

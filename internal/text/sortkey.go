@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// AppendSortKey appends a sort key that compares with others of its type as those of Key do and is equal if they are,
+// AppendSortKey appends a sort key of a value in canonical form that compares with others of its type as those of Key do and is equal if they are,
 // but is computed without allocating. For text it is about a fifth as long: most of the work of a sort is moving keys.
 // No key is a prefix of another, so concatenated keys compare key by key.
 func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
@@ -19,7 +19,11 @@ func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) 
 		key, ok = appendNumberKey(dst, value)
 		return append(key, 0), ok // sorts before any digit: 1 before 15
 	case herb.TypeDate:
-		return append(dst, value...), IsDate(string(value))
+		return append(dst, value...), IsDate(value)
+	case herb.TypeDateTime:
+		return append(dst, value...), isCanonicalDateTime(value)
+	case herb.TypeBoolean:
+		return append(dst, value...), string(value) == False || string(value) == True
 	default:
 		if key, ok := appendASCIISortKey(dst, value); ok {
 			return key, true

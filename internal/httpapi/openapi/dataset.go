@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // Paths of the operations that apply to any dataset. Those of a dataset are derived from them.
@@ -155,18 +156,30 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// describeField returns the description of a field, followed by that of its type.
+// describeField returns the description of a field, followed by that of its type and its notation.
 func describeField(f herb.Field) string {
-	types := map[herb.Type]string{
-		herb.TypeText:   "Text.",
-		herb.TypeNumber: "A number in plain decimal notation, as written in the source.",
-		herb.TypeDate:   "A date, YYYY-MM-DD.",
-		herb.TypeList:   "A list of comma-separated elements.",
+	about := map[herb.Type]string{
+		herb.TypeText:     "Text.",
+		herb.TypeNumber:   "A number, as written in the source.",
+		herb.TypeDate:     "A date, as written in the source.",
+		herb.TypeDateTime: "A date and time, as written in the source. Without a zone it is in UTC.",
+		herb.TypeBoolean:  "True or false, as written in the source.",
+		herb.TypeList:     "A list of comma-separated elements.",
+	}[f.Type]
+	if f.Description != "" {
+		about = strings.TrimRight(f.Description, ". ") + ". " + about
 	}
-	if f.Description == "" {
-		return types[f.Type]
+	n := f.Notation
+	for _, part := range []struct{ format, value string }{
+		{" Decimal separator: `%s`.", n.Decimal}, {" Thousands separator: `%s`.", n.Group}, {" Written with `%s`.", n.Affix},
+		{" Layout: `%s`.", n.Layout}, {" True is written `%s`.", strings.Join(n.True, "` or `")}, {" False is written `%s`.", strings.Join(n.False, "` or `")},
+		{" Missing values are empty or `%s`.", strings.Join(n.Missing, "`, `")},
+	} {
+		if part.value != "" {
+			about += fmt.Sprintf(part.format, part.value)
+		}
 	}
-	return strings.TrimRight(f.Description, ". ") + ". " + types[f.Type]
+	return about
 }
 
 // maxListed is the maximum number of filterable fields with one parameter per field and operator. With more, one
@@ -197,8 +210,11 @@ func filterParameters(d *herb.Dataset, reserved []string) (params []parameter) {
 	values := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	for _, f := range d.Fields {
 		if f.Filterable && !slices.Contains(reserved, f.Name) {
-			const about = "Records whose %s is this value. If repeated, any of the values. If empty, records without a value."
-			params = append(params, queryParameter(f.Name, fmt.Sprintf(about, f.Name), values))
+			about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records without a value.", f.Name)
+			if f.Type.IsScalar() {
+				about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
+			}
+			params = append(params, queryParameter(f.Name, about, values))
 		}
 		for _, op := range Operators(f) {
 			schema := values
@@ -218,7 +234,7 @@ func queryParameter(name, description string, schema map[string]any) parameter {
 
 // describeOperator describes the records that an operator selects.
 func describeOperator(op query.Op, field string) string {
-	text := map[query.Op]string{
+	about := map[query.Op]string{
 		query.OpEq:     "Records whose %s is this value. If repeated, any of the values.",
 		query.OpNe:     "Records whose %s is not this value. If repeated, none of the values.",
 		query.OpGt:     "Records whose %s is greater than this value.",
@@ -227,9 +243,9 @@ func describeOperator(op query.Op, field string) string {
 		query.OpLte:    "Records whose %s is less than or equal to this value.",
 		query.OpPrefix: "Records whose %s begins with this value.",
 		query.OpIn:     "Records whose %s is one of these comma-separated values.",
-		query.OpEmpty:  "true: records without a value for %s; false: those with one.",
+		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
 	}
-	return fmt.Sprintf(text[op], field)
+	return fmt.Sprintf(about[op], field)
 }
 
 // Operators returns the operators of a field.
@@ -238,7 +254,7 @@ func Operators(f herb.Field) []query.Op {
 	if f.Filterable {
 		ops = query.Ops()
 	}
-	if f.Type == herb.TypeNumber {
+	if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
 		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
 	}
 	return ops

@@ -55,8 +55,8 @@ func newChip(p query.Param, fields []herb.Field) Chip {
 		c.Relation = "is empty"
 	case p.Value == "" && op == query.OpNe:
 		c.Relation = "is not empty"
-	case fields[i].Type == herb.TypeDate:
-		c.Value = Date(p.Value)
+	case fields[i].Type == herb.TypeDate, fields[i].Type == herb.TypeDateTime:
+		_, c.Value = Time(&fields[i], p.Value)
 	case fields[i].Type == herb.TypeList && op == query.OpEq:
 		c.Relation = "has"
 	}

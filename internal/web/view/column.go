@@ -63,10 +63,12 @@ func KindOf(d *herb.Dataset, i int) Kind {
 			return KindCode
 		}
 		return KindNumber
-	case herb.TypeDate:
+	case herb.TypeDate, herb.TypeDateTime:
 		return KindDate
 	case herb.TypeList:
 		return KindList
+	case herb.TypeBoolean:
+		return KindText
 	}
 	if hasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
 		return KindImage

@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -106,22 +105,32 @@ func (f *Filter) setHistogram(s *State, facet query.Facet) (highest int) {
 
 // covers reports whether a bucket lies within the entered range. Without a range, every bucket does.
 func (f *Filter) covers(b query.Bucket) bool {
-	if low, ok := text.Key(f.Type, f.From); ok && f.From != "" {
-		if from, _ := text.Key(f.Type, b.From); strings.Compare(from, low) < 0 {
+	if low, ok := f.key(f.From); ok {
+		if from, _ := f.key(b.From); from < low {
 			return false
 		}
 	}
-	if high, ok := text.Key(f.Type, f.To); ok && f.To != "" {
-		if to, _ := text.Key(f.Type, b.To); strings.Compare(to, high) > 0 {
+	if high, ok := f.key(f.To); ok {
+		if to, _ := f.key(b.To); to > high {
 			return false
 		}
 	}
 	return true
 }
 
-func (f *Filter) format(s string) string {
-	if f.Type == herb.TypeDate {
-		return Date(s)
+// key returns the sort key of an operand.
+func (f *Filter) key(operand string) (string, bool) {
+	canonical, status := text.Operand(&f.Field, operand)
+	if status != text.Valid {
+		return "", false
 	}
-	return Number(s)
+	return text.Key(f.Type, canonical)
+}
+
+func (f *Filter) format(s string) string {
+	if f.Type == herb.TypeNumber {
+		return Number(s)
+	}
+	_, shown := Time(&f.Field, s)
+	return shown
 }

@@ -3,9 +3,11 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // Filter narrows a listing by one field. A page is sent without the counts of its filters, which cost more than its rows:
@@ -116,13 +118,24 @@ func (f *Filter) setInputs(d *herb.Dataset, used []condition) {
 	for _, c := range used {
 		switch {
 		case f.Mode == ModeRange && (c.op == query.OpGte || c.op == query.OpGt):
-			f.FromName, f.From = c.Name, c.Value
+			f.FromName, f.From = c.Name, f.input(c.Value)
 		case f.Mode == ModeRange && (c.op == query.OpLte || c.op == query.OpLt):
-			f.ToName, f.To = c.Name, c.Value
+			f.ToName, f.To = c.Name, f.input(c.Value)
 		case c.op == query.OpPrefix:
 			f.PrefixName, f.Prefix = c.Name, c.Value
 		}
 	}
+}
+
+// input returns an operand in the form that its input requires: browsers show dates and times only in ISO 8601 without a
+// zone.
+func (f *Filter) input(operand string) string {
+	canonical, status := text.Operand(&f.Field, operand)
+	if status != text.Valid || f.Type == herb.TypeNumber {
+		return operand
+	}
+	local, _ := strings.CutSuffix(canonical, ".000000000Z")
+	return strings.TrimSuffix(local, "Z")
 }
 
 // Hidden returns the parameters that the search form carries along: those without an input of their own.
@@ -136,8 +149,11 @@ func Hidden(s *State, filters []Filter) query.Params {
 
 // InputType returns the type of the inputs of a range.
 func (f Filter) InputType() string {
-	if f.Type == herb.TypeDate {
+	switch f.Type {
+	case herb.TypeDate:
 		return "date"
+	case herb.TypeDateTime:
+		return "datetime-local"
 	}
 	return "text"
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Day formats the date of a time.
@@ -71,11 +72,30 @@ func Number(s string) string {
 	return sign + grouped + digits[len(whole):]
 }
 
-// Date formats a date of a dataset. Anything else is returned unchanged.
-func Date(s string) string {
-	t, err := time.Parse(time.DateOnly, s)
-	if err != nil {
-		return s
+// Time formats a date or datetime of a field, for machines and for display. Anything else is displayed unchanged, and
+// machine is empty.
+func Time(f *herb.Field, s string) (machine, display string) {
+	canonical, status := text.Operand(f, s)
+	if status != text.Valid {
+		return "", s
 	}
-	return t.Format("2 Jan 2006")
+	if f.Type == herb.TypeDate {
+		t, err := time.Parse(time.DateOnly, canonical)
+		if err != nil {
+			return "", s
+		}
+		return canonical, t.Format("2 Jan 2006")
+	}
+	t, err := time.Parse(text.DateTimeLayout, canonical)
+	if err != nil {
+		return "", s
+	}
+	layout := "2 Jan 2006, 15:04"
+	if t.Second() != 0 || t.Nanosecond() != 0 {
+		layout = "2 Jan 2006, 15:04:05.999999999"
+	}
+	if _, zoned, _ := text.ScanDateTime([]byte(s)); zoned {
+		layout += " UTC"
+	}
+	return t.Format(time.RFC3339Nano), t.Format(layout)
 }

@@ -70,7 +70,7 @@ func newValue(s *State, d *herb.Dataset, i int, value string) Value {
 			v.Image = value
 		}
 	case KindDate:
-		formatted = Date(value)
+		_, formatted = Time(&v.Field, value)
 	case KindNumber:
 		formatted = Number(value)
 	}

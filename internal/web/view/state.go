@@ -188,12 +188,16 @@ func (s *State) conditions() map[int][]condition {
 // toggle returns the parameters with a filter by a whole value added, or removed if it is active.
 func (s *State) toggle(field int, value string) (ps query.Params, active bool) {
 	ps = s.AnyPage()
+	name, op := s.eqParam(field), query.OpEq
+	if value == "" && len(s.fields[field].Notation.Missing) > 0 { // markers count as empty
+		name, op, value = query.FilterParam(s.fields[field].Name, query.OpEmpty), query.OpEmpty, "true"
+	}
 	for k, p := range ps {
-		if i, op, _ := query.ResolveFilter(p.Name, s.fields); i == field && op == query.OpEq && p.Value == value {
+		if i, used, _ := query.ResolveFilter(p.Name, s.fields); i == field && used == op && p.Value == value {
 			return slices.Delete(ps, k, k+1), true
 		}
 	}
-	return ps.With(query.Param{Name: s.eqParam(field), Value: value}), false
+	return ps.With(query.Param{Name: name, Value: value}), false
 }
 
 // WithoutFilter returns the parameters without those that filter a field.

@@ -77,6 +77,22 @@ func TestState_toggle(t *testing.T) {
 	}
 }
 
+func TestState_toggleEmpty(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NA"}}}}
+	s, _, err := ParseState("/p", "n[empty]=true", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ps, active := s.toggle(0, ""); !active || len(ps) != 0 {
+		t.Errorf("the filter of missing values is not removed: %s, %t", ps.Encode(), active)
+	}
+	s, _, _ = ParseState("/p", "", fields)
+	if ps, active := s.toggle(0, ""); active || ps.Get("n[empty]") != "true" {
+		t.Errorf("missing values are not filtered: %s, %t", ps.Encode(), active)
+	}
+}
+
 func TestState_validListing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -76,7 +76,7 @@ func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, t
 		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k, c := range columns {
-			row.Cells[k] = newCell(c.Kind, values[c.Index], tagLinks[k])
+			row.Cells[k] = newCell(&c, values[c.Index], tagLinks[k])
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -114,17 +114,19 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	return h
 }
 
-func newCell(kind Kind, value, tagLink string) Cell {
+func newCell(c *Column, value, tagLink string) Cell {
 	if value == "" {
 		return Cell{Empty: true}
 	}
-	switch kind {
+	switch c.Kind {
 	case KindNumber:
 		return Cell{Number: true, Text: herb.Clip(Number(value), maxCell)}
 	case KindCode:
 		return Cell{Number: true, Text: herb.Clip(value, maxCell)}
 	case KindDate:
-		return Cell{Date: value, Text: Date(value)}
+		if machine, shown := Time(&c.Field, value); machine != "" {
+			return Cell{Date: machine, Text: shown}
+		}
 	case KindList:
 		return newTags(value, tagLink)
 	case KindImage:

@@ -20,13 +20,53 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestDate(t *testing.T) {
+func TestTime(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
-		"2024-02-29": "29 Feb 2024", "2024-12-01": "1 Dec 2024", "2024-13-01": "2024-13-01", "2024-1-01": "2024-1-01", "soon": "soon", "": "",
+	date := herb.Field{Type: herb.TypeDate}
+	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y", Missing: []string{"NA"}}}
+	datetime := herb.Field{Type: herb.TypeDateTime}
+	for _, tt := range []struct {
+		name                 string
+		field                herb.Field
+		in, machine, display string
+	}{
+		{"date", date, "2024-02-29", "2024-02-29", "29 Feb 2024"},
+		{"one digit", date, "2024-12-01", "2024-12-01", "1 Dec 2024"},
+		{"not a date", date, "2024-13-01", "", "2024-13-01"},
+		{"empty", date, "", "", ""},
+		{"own notation", european, "1/12/2024", "2024-12-01", "1 Dec 2024"},
+		{"ISO operand", european, "2024-12-01", "2024-12-01", "1 Dec 2024"},
+		{"missing", european, "NA", "", "NA"},
+		{"minutes", datetime, "2024-02-29 10:00", "2024-02-29T10:00:00Z", "29 Feb 2024, 10:00"},
+		{"seconds and zone", datetime, "2024-02-29T10:00:05+01:00", "2024-02-29T09:00:05Z", "29 Feb 2024, 09:00:05 UTC"},
+		{"fraction", datetime, "2024-02-29T10:00:00.250", "2024-02-29T10:00:00.25Z", "29 Feb 2024, 10:00:00.25"},
 	} {
-		if got := Date(in); got != want {
-			t.Errorf("Date(%q) = %q, want %q", in, got, want)
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if machine, display := Time(&tt.field, tt.in); machine != tt.machine || display != tt.display {
+				t.Errorf("Time(%q) = %q, %q; want %q, %q", tt.in, machine, display, tt.machine, tt.display)
+			}
+		})
+	}
+}
+
+func TestFilter_inputs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typ                 herb.Type
+		notation            herb.Notation
+		operand, kind, want string
+	}{
+		{herb.TypeNumber, herb.Notation{Decimal: ","}, "1,50", "text", "1,50"},
+		{herb.TypeDate, herb.Notation{Layout: "%d/%m/%Y"}, "20/10/2020", "date", "2020-10-20"},
+		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00Z", "datetime-local", "2024-02-29T10:00:00"},
+		{herb.TypeDateTime, herb.Notation{}, "2024-02-29", "datetime-local", "2024-02-29T00:00:00"},
+		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00.5Z", "datetime-local", "2024-02-29T10:00:00.500000000"},
+		{herb.TypeDate, herb.Notation{}, "soon", "date", "soon"},
+	} {
+		f := Filter{Field: herb.Field{Name: "f", Type: tt.typ, Notation: tt.notation}}
+		if got := f.input(tt.operand); got != tt.want || f.InputType() != tt.kind {
+			t.Errorf("the input of %s %q is %s %q; want %s %q", tt.typ, tt.operand, f.InputType(), got, tt.kind, tt.want)
 		}
 	}
 }

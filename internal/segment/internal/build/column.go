@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
 )
 
 // columnBuilder builds the sections of one field from its values.
@@ -98,17 +99,20 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 
 // appendKey appends the sort key of a value.
 func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
-	return column.AppendSortKey(dst, b.field, value)
+	return column.AppendSortKey(dst, &b.field, value)
 }
 
 // sortRows sorts the records by value and divides them into runs.
 func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
 	s := newSorter(b.tmp, buf, b.appendKey)
 	defer func() { err = errors.Join(err, s.close()) }()
-	empty := b.tmp.newSpillFile() // records without a value
+	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
+	for i := range missing {
+		missing[i] = b.tmp.newSpillFile()
+	}
 	err = b.each(ctx, func(record uint32, value []byte) error {
-		if len(value) == 0 {
-			return empty.writeU32(record)
+		if rank := text.MissingRank(&b.field, value); rank >= 0 {
+			return missing[rank].writeU32(record)
 		}
 		return s.add(value, record)
 	})
@@ -140,15 +144,17 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 		return err
 	}
 	b.markNonUniform(-1)
-	without, err := empty.reader()
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(b.sorted, without); err != nil {
-		return err
-	}
-	if err := empty.remove(); err != nil {
-		return err
+	for _, m := range missing {
+		in, err := m.reader()
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(b.sorted, in); err != nil {
+			return err
+		}
+		if err := m.remove(); err != nil {
+			return err
+		}
 	}
 	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
 	return err

@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
 )
 
 // Parameters of the format.
@@ -21,8 +22,8 @@ const (
 )
 
 // Column is the index of one field. Its sorted rows are the record numbers ordered by value; the index of a record in
-// them is its rank. Records with equal values form a value run, ordered by record number. Records without a value are
-// last and form an additional run.
+// them is its rank. Records with equal values form a value run, ordered by record number. Records whose value is
+// missing are last and form an additional run, ordered by text.MissingRank, then by record number.
 type Column struct {
 	Field    herb.Field
 	position int
@@ -139,7 +140,17 @@ func (c *Column) firstRun(key string) (i int, equal bool) {
 }
 
 func (c *Column) runKey(i int) string {
-	return sortKey(c.Field.Type, c.RunValue(i))
+	return sortKey(&c.Field, c.RunValue(i))
+}
+
+// missingRanks returns the ranks of the records whose value has a rank among the missing values.
+func (c *Column) missingRanks(missing int) (from, to int) {
+	first := func(missing int) int {
+		return c.Values() + sort.Search(c.sorted.Len()-c.Values(), func(i int) bool {
+			return text.MissingRank(&c.Field, c.value(c.sorted.At(c.Values()+i))) >= missing
+		})
+	}
+	return first(missing), first(missing + 1)
 }
 
 // isNonUniform reports whether a run contains values that compare equal but are written differently.

@@ -31,7 +31,7 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	if query.HasRange(c.Field.Type) {
 		first, last := t.ends()
 		f.Min, f.Max = c.RunValue(first), c.RunValue(last)
-		h = c.bucketCounter(buckets(c.Field.Type, f.Min, f.Max, q.Buckets))
+		h = c.bucketCounter(query.Buckets(c.Field, f.Min, f.Max, q.Buckets))
 		f.Histogram = h.buckets
 	}
 	best := topValues{most: q.Top}
@@ -127,7 +127,7 @@ type bucketCounter struct {
 func (c *Column) bucketCounter(buckets []query.Bucket) bucketCounter {
 	h := bucketCounter{buckets: buckets, starts: make([]int, len(buckets))}
 	for i, b := range buckets {
-		h.starts[i], _ = c.firstRun(sortKey(c.Field.Type, b.From))
+		h.starts[i], _ = c.firstRun(borderKey(&c.Field, b.From))
 	}
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
 )
 
 // Match returns the records that meet a condition on the field. The set must not be modified.
@@ -34,8 +35,12 @@ func (c *Column) Match(st *guard.Steps, cond query.Condition) *roaring.Bitmap {
 
 // matchOperand returns the records whose value matches one operand. OpNe is treated as OpEq.
 func (c *Column) matchOperand(st *guard.Steps, op query.Op, o query.Operand) *roaring.Bitmap {
-	if o.Text == "" {
-		return c.runSet(st, c.Distinct())
+	if missing := text.MissingRank(&c.Field, o.Text); missing >= 0 {
+		if len(c.Field.Notation.Missing) == 0 {
+			return c.runSet(st, c.Distinct())
+		}
+		from, to := c.missingRanks(missing)
+		return c.RankSet(st, from, to)
 	}
 	if c.Field.Type == herb.TypeList {
 		return c.withElement(st, op, o)
@@ -78,7 +83,7 @@ func (c *Column) Bounds(cond query.Condition) (from, to int, ok bool) {
 	default:
 		return 0, 0, false
 	}
-	if len(cond.Values) != 1 || cond.Values[0].Text == "" || c.Field.Type == herb.TypeList {
+	if len(cond.Values) != 1 || cond.Values[0].Key == "" || c.Field.Type == herb.TypeList {
 		return 0, 0, false
 	}
 	from, to = c.rankRange(cond.Op, cond.Values[0])
@@ -89,7 +94,7 @@ func (c *Column) Bounds(cond query.Condition) (from, to int, ok bool) {
 func (c *Column) equal(st *guard.Steps, o query.Operand) *roaring.Bitmap {
 	key := o.Key
 	if key == "" {
-		key = sortKey(c.Field.Type, o.Text)
+		key = sortKey(&c.Field, o.Text)
 	}
 	run, ok := c.firstRun(key)
 	if !ok {
@@ -130,6 +135,9 @@ func (c *Column) withPrefix(st *guard.Steps, prefix string) *roaring.Bitmap {
 	if from, to, ok := prefixKeys(c.Field.Type, prefix); ok {
 		first, _ = c.firstRun(from)
 		end, _ = c.firstRun(to)
+	}
+	if EqualByKey(c.Field.Type) { // the keys of all values in the range have the prefix
+		return c.RankSet(st, int(c.runs.At(first)), int(c.runs.At(end)))
 	}
 	for run := first; run < end; run++ {
 		st.Add(1)

@@ -1,0 +1,180 @@
+package profile
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/text"
+)
+
+// family is a set of types that exclude one another.
+type family uint8
+
+const (
+	famNumber family = 1 << iota
+	famTime
+	famBoolean
+)
+
+// column gathers what the type of a column depends on. A family is tested until a value rules it out.
+type column struct {
+	filled            int // values that are not empty
+	shortest, longest int // characters of a non-empty value
+	kinds             [kinds]int
+	open              family
+	ruledOut          [3]*place // by family: the first value that does not fit
+	numbers           numbers
+	times             times
+	booleans          booleans
+	missing           int    // values that are blank or markers, while a family is open
+	markers           uint32 // markers and infinities that occur
+	urls              bool   // all values are URLs
+	json              bool   // some value is JSON text
+	list              elements
+	blanks            int // values with white space at the beginning or end
+	blank             *place
+	padded            *place
+	checks            []*Field
+}
+
+func newColumn() *column {
+	return &column{open: famNumber | famTime | famBoolean, numbers: newNumbers(), times: newTimes(), urls: true}
+}
+
+// observe adds a non-empty value.
+func (c *column) observe(value []byte, budget *int, where func() string) {
+	c.filled++
+	c.measure(value)
+	v := value
+	if hasBlankEnd(value) {
+		v = trimSpace(value)
+		if c.blanks++; c.blank == nil {
+			c.blank = newPlace(value, where)
+		}
+	}
+	if len(v) == 0 {
+		c.missing++
+	} else {
+		c.classify(v, where)
+	}
+	for _, f := range c.checks {
+		f.check(value, where)
+	}
+	if c.urls {
+		c.urls = isURL(value)
+	}
+	if !c.list.ruledOut {
+		c.json = c.json || value[0] == '[' || value[0] == '{'
+		c.list.observe(value, budget)
+	}
+}
+
+// classify tests a value against the open families.
+func (c *column) classify(v []byte, where func() string) {
+	k := kindOf(v)
+	c.kinds[k]++
+	if c.open == 0 && len(c.checks) == 0 {
+		return
+	}
+	if k == kindPadded && c.padded == nil {
+		c.padded = newPlace(v, where)
+	}
+	if k == kindText {
+		if bit := markerBit(v); bit != 0 {
+			c.markers |= bit
+			c.missing++
+			return
+		}
+	}
+	if c.open&famNumber != 0 && !c.numbers.observe(k, v) {
+		c.ruleOut(famNumber, v, where)
+	}
+	if c.open&famTime != 0 && !c.times.observe(k, v) {
+		c.ruleOut(famTime, v, where)
+	}
+	if c.open&famBoolean != 0 && !c.booleans.observe(v) {
+		c.ruleOut(famBoolean, v, where)
+	}
+}
+
+func (c *column) ruleOut(f family, v []byte, where func() string) {
+	c.open &^= f
+	c.ruledOut[bits.TrailingZeros8(uint8(f))] = newPlace(v, where)
+}
+
+// reason returns the first value that does not fit a family, or nil.
+func (c *column) reason(f family) *place { return c.ruledOut[bits.TrailingZeros8(uint8(f))] }
+
+// booleans recognizes columns of one pair of words.
+type booleans struct {
+	pair     int
+	has, not bool // true occurs, false occurs
+}
+
+func (b *booleans) observe(v []byte) bool {
+	is, pair := text.BooleanWord(v)
+	if pair == 0 || b.pair != 0 && b.pair != pair {
+		return false
+	}
+	b.pair = pair
+	b.has, b.not = b.has || is, b.not || !is
+	return true
+}
+
+// hold reports whether the words are booleans: both words of the pair occur, or the words are true or false.
+func (b *booleans) hold() bool { return b.pair == 1 || b.has && b.not }
+
+// check tests a value against the type that the descriptor declares.
+func (f *Field) check(value []byte, where func() string) {
+	if f.misfit != nil {
+		return
+	}
+	var status text.Status
+	if f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value); status == text.Invalid && markerBit(trimSpace(value)) == 0 {
+		f.misfit = newPlace(value, where)
+	}
+}
+
+// measure updates the lengths of the shortest and the longest value. It counts characters only if the number of bytes
+// does not rule out a change.
+func (c *column) measure(value []byte) {
+	if size := len(value); c.filled > 1 && size <= c.longest && size >= utf8.UTFMax*c.shortest {
+		return
+	}
+	n := characters(value)
+	c.longest = max(c.longest, n)
+	if c.filled == 1 || n < c.shortest {
+		c.shortest = n
+	}
+}
+
+// characters counts the characters of UTF-8: the bytes that do not continue one, eight at a time.
+func characters(v []byte) int {
+	const each = 0x0101010101010101
+	n := len(v)
+	for ; len(v) >= 8; v = v[8:] {
+		x := binary.LittleEndian.Uint64(v)
+		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & each)
+	}
+	for _, c := range v {
+		if c&0xC0 == 0x80 {
+			n--
+		}
+	}
+	return n
+}
+
+// hasBlankEnd reports whether a non-empty value begins or ends with white space.
+func hasBlankEnd(v []byte) bool {
+	first, last := v[0], v[len(v)-1]
+	if first < utf8.RuneSelf && last < utf8.RuneSelf {
+		return isBlank(first) || isBlank(last)
+	}
+	f, _ := utf8.DecodeRune(v)
+	l, _ := utf8.DecodeLastRune(v)
+	return unicode.IsSpace(f) || unicode.IsSpace(l)
+}
+
+func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

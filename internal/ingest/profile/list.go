@@ -1,0 +1,86 @@
+package profile
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of the search for lists.
+const (
+	maxElement  = 40      // characters of an element; longer ones are sentences
+	maxDistinct = 100_000 // elements of one column that are kept to see whether they recur
+)
+
+// elements distinguishes lists (shade,hardy) from text with commas (Smith, John): no blank is beside a comma, elements
+// are short words, and they recur.
+type elements struct {
+	ruledOut bool
+	lists    int // values with more than one element
+	total    int
+	distinct map[string]struct{}
+}
+
+func (e *elements) observe(value []byte, budget *int) {
+	if bytes.IndexByte(value, ',') >= 0 {
+		e.lists++
+	}
+	for rest, first, more := value, true, true; more; first = false {
+		var element []byte
+		element, rest, more = bytes.Cut(rest, []byte{','})
+		beside := !first && startsBlank(element) || more && endsBlank(element)
+		element = bytes.TrimSpace(element) // as text.Elements does
+		if _, known := e.distinct[string(element)]; known && !beside {
+			e.total++
+			continue
+		}
+		if beside || !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
+			e.ruleOut(budget)
+			return
+		}
+		e.total++
+		if e.distinct == nil {
+			e.distinct = map[string]struct{}{}
+		}
+		e.distinct[string(element)] = struct{}{}
+		*budget--
+	}
+}
+
+// ruleOut ends the search and releases its memory.
+func (e *elements) ruleOut(budget *int) {
+	*budget += len(e.distinct)
+	*e = elements{ruledOut: true}
+}
+
+func (e *elements) hold() bool {
+	return !e.ruledOut && e.lists >= 2 && 2*len(e.distinct) <= e.total
+}
+
+// isElement reports whether b is a short word or a few words: it has a letter, and no character of amounts or of JSON.
+func isElement(b []byte) bool {
+	if len(b) > maxElement*utf8.UTFMax || utf8.RuneCount(b) > maxElement || !bytes.ContainsFunc(b, unicode.IsLetter) {
+		return false
+	}
+	return !bytes.ContainsFunc(b, func(r rune) bool { return !isWordRune(r) })
+}
+
+func startsBlank(b []byte) bool {
+	r, _ := utf8.DecodeRune(b)
+	return unicode.IsSpace(r)
+}
+
+func endsBlank(b []byte) bool {
+	r, _ := utf8.DecodeLastRune(b)
+	return unicode.IsSpace(r)
+}
+
+// isListName reports whether columns of this name usually hold lists.
+func isListName(name string) bool {
+	switch strings.ToLower(name) {
+	case "tags", "tag_list", "keywords", "labels", "topics":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,245 @@
+package profile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/text"
+)
+
+// profileOf profiles a column of values separated by "|".
+func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (profile.Result, error) {
+	t.Helper()
+	s := profile.New()
+	f, err := s.Field(0, schema)
+	if err != nil {
+		return profile.Result{}, err
+	}
+	row := 0
+	for v := range strings.SplitSeq(values, "|") {
+		row++
+		s.Observe([][]byte{[]byte(v)}, func() string { return fmt.Sprint("row ", row) })
+	}
+	return f.Result(name, fileType)
+}
+
+func TestInfer(t *testing.T) {
+	t.Parallel()
+	layout := func(s string) herb.Notation { return herb.Notation{Layout: s} }
+	for _, tt := range []struct {
+		name, values string
+		want         herb.Type
+		notation     herb.Notation
+		evidence     string // part of it
+	}{
+		{"integers", "1|22|-3", herb.TypeNumber, herb.Notation{}, "3 of 3"},
+		{"decimals", "1.5|2|-0.25", herb.TypeNumber, herb.Notation{}, ""},
+		{"empty values", "1||3", herb.TypeNumber, herb.Notation{}, "1 empty"},
+		{"signs and bare points", "+3|.5|-.5", herb.TypeNumber, herb.Notation{}, ""},
+		{"blanks around", " 1|2 | 3 |\u00a04", herb.TypeNumber, herb.Notation{}, ""},
+		{"blank value", "1|  |3", herb.TypeNumber, herb.Notation{}, "1 missing"},
+		{"leading zeros", "00042|17", herb.TypeText, herb.Notation{}, `"00042" (row 1)`},
+		{"leading zeros later", "17|00042", herb.TypeText, herb.Notation{}, `"00042" (row 2)`},
+		{"exponent beside a plain number", "4e+06|9900", herb.TypeNumber, herb.Notation{}, ""},
+		{"exponent with a point", "1.5e3|2e3", herb.TypeNumber, herb.Notation{}, ""},
+		{"exponent with a sign", "4e+06", herb.TypeNumber, herb.Notation{}, ""},
+		{"codes with an e", "1e5|2e7", herb.TypeText, herb.Notation{}, "1e5"},
+		{"exponent out of range", "1.5|1e999", herb.TypeText, herb.Notation{}, ""},
+		{"thousands and decimals", "1,234.50|12.00", herb.TypeNumber, herb.Notation{Group: ","}, `","`},
+		{"millions", "1,234,567|8,900", herb.TypeNumber, herb.Notation{Group: ","}, ""},
+		{"thousands beside hundreds", "1,234|567|8,900", herb.TypeNumber, herb.Notation{Group: ","}, ""},
+		{"three digits after every comma", "1,234|5,678", herb.TypeText, herb.Notation{}, "comma"},
+		{"decimal comma", "12,5|3|0,25", herb.TypeNumber, herb.Notation{Decimal: ","}, ""},
+		{"points between thousands", "1.234,50|999,00", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
+		{"points only", "1.234.567|1.234", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
+		{"point is decimal", "1.234|2.345", herb.TypeNumber, herb.Notation{}, ""},
+		{"blanks between thousands", "1 234|5 678 901", herb.TypeNumber, herb.Notation{Group: " "}, ""},
+		{"no-break spaces and decimal comma", "1\u00a0234,5|2", herb.TypeNumber, herb.Notation{Group: " ", Decimal: ","}, ""},
+		{"apostrophes", "1'234.5|2", herb.TypeNumber, herb.Notation{Group: "'"}, ""},
+		{"both separators in both roles", "1,234.5|1.234,5", herb.TypeText, herb.Notation{}, ""},
+		{"pounds", "£40,637.00|£1.50|-£2", herb.TypeNumber, herb.Notation{Group: ",", Affix: "£"}, "£"},
+		{"trailing euros", "12,50 €|3 €", herb.TypeNumber, herb.Notation{Decimal: ",", Affix: "€"}, ""},
+		{"reais", "R$ 1.234,50|R$ 2,00", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ",", Affix: "R$"}, ""},
+		{"two currencies", "£5|$5", herb.TypeText, herb.Notation{}, ""},
+		{"currency on some", "£5|5", herb.TypeText, herb.Notation{}, "£"},
+		{"percent", "5%|12.5%", herb.TypeNumber, herb.Notation{Affix: "%"}, ""},
+		{"percent on some", "5%|12.5", herb.TypeText, herb.Notation{}, "%"},
+		{"markers in numbers", "1|NA|3|NaN|..", herb.TypeNumber, herb.Notation{Missing: []string{"..", "NA", "NaN"}}, "3 missing"},
+		{"markers first", "NA|NA|7", herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
+		{"every marker", `1|NA|N/A|null|NULL|None|NaN|?|..|--|\N|#N/A`, herb.TypeNumber,
+			herb.Notation{Missing: []string{"#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null"}}, ""},
+		{"markers only", "NA|NA", herb.TypeText, herb.Notation{}, ""},
+		{"markers in text", "a|NA", herb.TypeText, herb.Notation{}, ""},
+		{"infinity", "1.5|Inf", herb.TypeText, herb.Notation{}, ""},
+		{"first misfit", "1|2|3|x|y", herb.TypeText, herb.Notation{}, `"x" (row 4)`},
+		{"ISO dates", "2024-02-29|2023-01-01", herb.TypeDate, herb.Notation{}, ""},
+		{"impossible day", "2023-02-29|2023-01-01", herb.TypeText, herb.Notation{}, ""},
+		{"day first", "1/2/2024|31/12/2024", herb.TypeDate, layout("%d/%m/%Y"), "%d/%m/%Y"},
+		{"month first", "1/2/2024|12/31/2024|NA", herb.TypeDate, herb.Notation{Layout: "%m/%d/%Y", Missing: []string{"NA"}}, ""},
+		{"ambiguous dates", "1/2/2024|3/4/2024", herb.TypeText, herb.Notation{}, "ambiguous"},
+		{"contradictory dates", "31/12/2024|12/31/2024", herb.TypeText, herb.Notation{}, ""},
+		{"dates with points", "31.12.2024|1.1.2025", herb.TypeDate, layout("%d.%m.%Y"), ""},
+		{"year first", "2024/2/9|2024/12/31", herb.TypeDate, layout("%Y/%m/%d"), ""},
+		{"missing zeros", "2024-2-9|2024-12-31", herb.TypeDate, layout("%Y-%m-%d"), ""},
+		{"names of months", "1 Feb 2024|29 February 2024", herb.TypeDate, layout("%d %b %Y"), ""},
+		{"two digits of a year", "1/22/20|2/3/99", herb.TypeDate, layout("%m/%d/%y"), ""},
+		{"ambiguous century", "1/22/20|2/3/45", herb.TypeText, herb.Notation{}, "years"},
+		{"versions", "1.2.34|1.13.4", herb.TypeText, herb.Notation{}, ""},
+		{"datetimes", "2024-02-29T10:00:00Z|2024-02-29T10:00:00.5+01:00", herb.TypeDateTime, herb.Notation{}, ""},
+		{"datetimes with a blank", "2024-02-29 10:00|2024-02-29 10:00:01", herb.TypeDateTime, herb.Notation{}, ""},
+		{"dates among datetimes", "2024-02-29|2024-02-29 10:00", herb.TypeDateTime, herb.Notation{}, ""},
+		{"zones on some", "2024-02-29T10:00|2024-02-29T10:00Z", herb.TypeText, herb.Notation{}, "zone"},
+		{"ISO and other dates", "2024-02-29|31/12/2024", herb.TypeText, herb.Notation{}, ""},
+		{"booleans", "true|FALSE|True", herb.TypeBoolean, herb.Notation{}, ""},
+		{"only true", "true|true", herb.TypeBoolean, herb.Notation{}, ""},
+		{"yes and no", "Yes|no|NA", herb.TypeBoolean, herb.Notation{Missing: []string{"NA"}}, ""},
+		{"letters", "Y|N|y", herb.TypeBoolean, herb.Notation{}, ""},
+		{"one letter", "F|F", herb.TypeText, herb.Notation{}, ""},
+		{"two pairs", "t|no", herb.TypeText, herb.Notation{}, ""},
+		{"digits are numbers", "0|1", herb.TypeNumber, herb.Notation{}, ""},
+		{"lists of recurring words", "red,green|green,blue|red,blue|red,green", herb.TypeList, herb.Notation{}, "elements"},
+		{"names", "Smith,John|Doe,Jane", herb.TypeText, herb.Notation{}, ""},
+		{"amounts are no lists", "£40,637.00|£40,637.00|x|£40,637.00", herb.TypeText, herb.Notation{}, ""},
+		{"JSON is no list", `["a","b"]|["a","b"]|["a","b"]`, herb.TypeText, herb.Notation{}, ""},
+		{"URLs", "https://a.example/x|http://b.example", herb.TypeText, herb.Notation{}, "URLs"},
+		{"no values", "||", herb.TypeText, herb.Notation{}, "no values"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); r.Type != tt.want || diff != "" {
+				t.Errorf("%s (%s); want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, tt.want, diff)
+			}
+			if !strings.Contains(r.Report.Evidence, tt.evidence) {
+				t.Errorf("evidence %q; want %q", r.Report.Evidence, tt.evidence)
+			}
+			f := herb.Field{Type: r.Type, Notation: r.Notation}
+			for v := range strings.SplitSeq(tt.values, "|") {
+				if _, status := text.Canonical(&f, v); status == text.Invalid {
+					t.Errorf("%q has no canonical form", v)
+				}
+			}
+		})
+	}
+}
+
+func TestInfer_fileTypes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, column, values string
+		file, want           herb.Type
+		notation             herb.Notation
+	}{
+		{"digits in text", "zip", "94110|10001", herb.TypeText, herb.TypeText, herb.Notation{}},
+		{"words in text", "c", "yes|no", herb.TypeText, herb.TypeText, herb.Notation{}},
+		{"dates in text", "c", "2024-02-29", herb.TypeText, herb.TypeDate, herb.Notation{}},
+		{"NaN and infinity in numbers", "c", "1.5|NaN|-Inf", herb.TypeNumber, herb.TypeNumber, herb.Notation{Missing: []string{"-Inf", "NaN"}}},
+		{"exponents in numbers", "c", "1e5|2e7", herb.TypeNumber, herb.TypeNumber, herb.Notation{}},
+		{"text in numbers", "c", "1|x", herb.TypeNumber, herb.TypeText, herb.Notation{}},
+		{"midnight in datetimes", "c", "2024-02-29", herb.TypeDateTime, herb.TypeDateTime, herb.Notation{}},
+		{"digits in booleans", "c", "1|0", herb.TypeBoolean, herb.TypeBoolean, herb.Notation{True: []string{"1"}, False: []string{"0"}}},
+		{"arrays", "c", "1,2", herb.TypeList, herb.TypeList, herb.Notation{}},
+		{"name of a list", "Tags", "solo", "", herb.TypeList, herb.Notation{}},
+		{"JSON under the name of a list", "tags", `["a"]`, "", herb.TypeText, herb.Notation{}},
+		{"no values", "c", "|", herb.TypeNumber, herb.TypeNumber, herb.Notation{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, tt.values, tt.column, tt.file, profile.Schema{})
+			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
+				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, err, tt.want, diff)
+			}
+		})
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, values string
+		schema       profile.Schema
+		want         herb.Type
+		notation     herb.Notation
+		culprit      string // of the error
+	}{
+		{"text", "1|2", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
+		{"any", "1|2", profile.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"padded integers", "01001|01003", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
+		{"plain integers", "1|2", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"codes with an e", "1e5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"markers", "1|NA|INF", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Missing: []string{"INF", "NA"}}, ""},
+		{"separators", "1.234|1,5", profile.Schema{Type: "number", DecimalChar: ",", GroupChar: "."}, herb.TypeNumber, herb.Notation{Decimal: ",", Group: "."}, ""},
+		{"undeclared separators", "1,234.5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Group: ","}, ""},
+		{"not bare", "$5|$7", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{Affix: "$"}, ""},
+		{"not a number", "1|x", profile.Schema{Type: "number"}, "", herb.Notation{}, `"x" (row 2)`},
+		{"unsupported decimals", "1", profile.Schema{Type: "number", DecimalChar: "·"}, "", herb.Notation{}, "decimalChar"},
+		{"unsupported groups", "1", profile.Schema{Type: "number", GroupChar: "xx"}, "", herb.Notation{}, "groupChar"},
+		{"equal separators", "1", profile.Schema{Type: "number", GroupChar: "."}, "", herb.Notation{}, "groupChar"},
+		{"layout", "1/2/2024|3/4/2024", profile.Schema{Type: "date", Format: "%d/%m/%Y"}, herb.TypeDate, herb.Notation{Layout: "%d/%m/%Y"}, ""},
+		{"letters of a layout", "01/02/2024", profile.Schema{Type: "date", Format: "DD/MM/YYYY"}, herb.TypeDate, herb.Notation{Layout: "%d/%m/%Y"}, ""},
+		{"unsupported layout", "2024-060", profile.Schema{Type: "date", Format: "%Y-%j"}, "", herb.Notation{}, "%Y-%j"},
+		{"any date", "31/12/2024", profile.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{Layout: "%d/%m/%Y"}, ""},
+		{"not a date", "2024-02-30", profile.Schema{Type: "date"}, "", herb.Notation{}, `"2024-02-30" (row 1)`},
+		{"datetime", "2024-02-29T10:00:00Z", profile.Schema{Type: "datetime"}, herb.TypeDateTime, herb.Notation{}, ""},
+		{"datetime layout", "29.2.2024 10:00", profile.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime, herb.Notation{Layout: "%d.%m.%Y %H:%M"}, ""},
+		{"markers beside a declared layout", "29.2.2024 10:00|NA", profile.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime,
+			herb.Notation{Layout: "%d.%m.%Y %H:%M", Missing: []string{"NA"}}, ""},
+		{"booleans", "true|false", profile.Schema{Type: "boolean"}, herb.TypeBoolean, herb.Notation{}, ""},
+		{"words", "oui|non", profile.Schema{Type: "boolean", TrueValues: []string{"oui"}, FalseValues: []string{"non"}}, herb.TypeBoolean,
+			herb.Notation{True: []string{"oui"}, False: []string{"non"}}, ""},
+		{"not a boolean", "oui", profile.Schema{Type: "boolean"}, "", herb.Notation{}, `"oui" (row 1)`},
+		{"list", "a;b", profile.Schema{Type: "list", Delimiter: ";"}, "", herb.Notation{}, "delimiter"},
+		{"time is text", "10:00", profile.Schema{Type: "time"}, herb.TypeText, herb.Notation{}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, tt.values, "c", "", tt.schema)
+			if tt.culprit != "" {
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.culprit) {
+					t.Errorf("%s, %v; want an error about %s", r.Type, err, tt.culprit)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
+				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, err, tt.want, diff)
+			}
+		})
+	}
+}
+
+func TestSurvey_allocations(t *testing.T) {
+	s := profile.New()
+	row := [][]byte{
+		[]byte("1234.5"), []byte("£1,234.50"), []byte("2024-02-29"), []byte("31/12/2024"), []byte("2024-02-29T10:00:00Z"), []byte("yes"),
+		[]byte("Rosa canina, a shrub"), []byte("NA"), []byte("1.5e3"), []byte("https://a.example/x"), []byte("red,green"),
+	}
+	where := func() string { return "here" }
+	s.Observe(row, where)
+	if n := testing.AllocsPerRun(100, func() { s.Observe(row, where) }); n > 0 {
+		t.Errorf("%v allocations for a row", n)
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	for _, bench := range []struct{ name, value string }{
+		{"integer", "12345"}, {"decimal", "1234.56"}, {"money", "£1,234.50"}, {"date", "2024-02-29"}, {"other date", "31/12/2024"},
+		{"datetime", "2024-02-29T10:00:00Z"}, {"boolean", "true"}, {"text", "Rosa canina, a shrub of the hedges"}, {"marker", "NA"},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			s, where := profile.New(), func() string { return "" }
+			cells := [][]byte{[]byte(bench.value)}
+			for b.Loop() {
+				s.Observe(cells, where)
+			}
+		})
+	}
+}

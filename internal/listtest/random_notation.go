@@ -1,0 +1,113 @@
+package listtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// notation returns a notation for the values of a type, mostly the standard one.
+func (g *generator) notation(t herb.Type) (n herb.Notation) {
+	if !t.IsScalar() {
+		return n
+	}
+	if g.chance(50) {
+		switch t {
+		case herb.TypeNumber:
+			n = pick(g, []herb.Notation{
+				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","}, {Affix: "£", Group: ","}, {Affix: "%"},
+			})
+		case herb.TypeDate:
+			n.Layout = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y"})
+		case herb.TypeDateTime:
+			n.Layout = "%d.%m.%Y %H:%M"
+		case herb.TypeBoolean:
+			n.True, n.False = []string{"1", "ja"}, []string{"0", "nein"}
+		}
+	}
+	if g.chance(50) {
+		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}})
+	}
+	return n
+}
+
+// writeNumber writes a number in plain decimal notation in another notation.
+func (g *generator) writeNumber(n herb.Notation, number string) string {
+	minus := ""
+	if rest, ok := strings.CutPrefix(number, "-"); ok {
+		minus, number = "-", rest
+	}
+	whole, fraction, point := strings.Cut(number, ".")
+	if n.Group != "" && g.chance(80) {
+		for at := len(whole) - 3; at > 0; at -= 3 {
+			whole = whole[:at] + n.Group + whole[at:]
+		}
+	}
+	if whole == "0" && fraction != "" && g.chance(20) {
+		whole = ""
+	}
+	if number = whole; point {
+		number += "."
+		if n.Decimal != "" {
+			number = whole + n.Decimal
+		}
+		number += fraction
+	}
+	switch {
+	case n.Affix == "£" && g.chance(80):
+		number = n.Affix + number
+	case n.Affix != "" && g.chance(80):
+		number += pick(g, []string{"", " "}) + n.Affix
+	case n.Group == "" && g.chance(10):
+		number += pick(g, []string{"e0", "e+2", "E-3"})
+	}
+	if minus == "" && g.chance(5) {
+		minus = "+"
+	}
+	if number = minus + number; g.chance(3) {
+		return " " + number + " "
+	}
+	return number
+}
+
+func (g *generator) writeDate(n herb.Notation, date string) string {
+	if n.Layout == "" {
+		return date
+	}
+	d, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		panic(err)
+	}
+	return d.Format(goLayout.Replace(n.Layout))
+}
+
+func (g *generator) datetime(n herb.Notation) string {
+	if n.Layout != "" {
+		d, err := time.Parse(time.DateOnly, g.date())
+		if err != nil {
+			panic(err)
+		}
+		return d.Add(time.Duration(g.IntN(1440)) * time.Minute).Format(goLayout.Replace(n.Layout))
+	}
+	day := pick(g, []string{"2024-02-29", "2024-03-01", "2024-02-28"})
+	if g.chance(20) {
+		day = fmt.Sprintf("%04d-%02d-%02d", 1+g.IntN(9998), 1+g.IntN(12), 1+g.IntN(28))
+	}
+	if g.chance(5) {
+		return day
+	}
+	s := fmt.Sprintf("%s%s%02d:%02d", day, pick(g, []string{"T", " "}), g.IntN(24), g.IntN(3))
+	if g.chance(50) {
+		s += fmt.Sprintf(":%02d", g.IntN(2)) + pick(g, []string{"", "", ".5", ".500", ".000000001"})
+	}
+	return s + pick(g, []string{"", "", "Z", "+01:00", "-0530"})
+}
+
+func (g *generator) boolean(n herb.Notation) string {
+	if len(n.True) > 0 {
+		return pick(g, append(n.True[:len(n.True):len(n.True)], n.False...))
+	}
+	return pick(g, []string{"true", "false", "TRUE", "Yes", "no", "t", "F", "y", "N"})
+}

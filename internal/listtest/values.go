@@ -1,0 +1,162 @@
+package listtest
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// parsedValue is a parsed value that can be compared with others of its field. It does not use the canonical form and the
+// sort keys of scalar types, so that it checks them.
+type parsedValue struct {
+	missing int      // 0 if not missing, or 1 + the rank among missing values
+	number  *big.Rat // nil if not a number
+	time    time.Time
+	is      bool
+	text    string
+}
+
+// missingRank returns the position of a value in the order of missing values: those with markers in the order of the
+// field's markers, then empty ones. ok is false if the value is not missing.
+func missingRank(f herb.Field, value string) (rank int, ok bool) {
+	if value == "" {
+		return len(f.Notation.Missing), true
+	}
+	if f.Type == herb.TypeText || f.Type == herb.TypeList {
+		return 0, false
+	}
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return len(f.Notation.Missing), true
+	}
+	rank = slices.Index(f.Notation.Missing, value)
+	return rank, rank >= 0
+}
+
+// parseValue parses a value of a field, in its notation or in that of operands and borders. It panics on a value that is
+// not valid for the type, which is an error in the test.
+func parseValue(f herb.Field, value string) (p parsedValue) {
+	if rank, ok := missingRank(f, value); ok {
+		return parsedValue{missing: 1 + rank}
+	}
+	ok := true
+	switch f.Type {
+	case herb.TypeNumber:
+		p.number, ok = parseNumber(f.Notation, value)
+	case herb.TypeDate, herb.TypeDateTime:
+		p.time, ok = parseTime(f.Notation, strings.TrimSpace(value))
+	case herb.TypeBoolean:
+		p.is, ok = parseBoolean(f.Notation, strings.TrimSpace(value))
+	default:
+		p.text = text.CollationKey(value)
+	}
+	if !ok {
+		panic(fmt.Sprintf("listtest: %q is not a %s", value, f.Type))
+	}
+	return p
+}
+
+func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
+	if n.Affix != "" {
+		s = strings.ReplaceAll(s, n.Affix, "")
+	}
+	switch n.Group {
+	case "":
+	case "'":
+		s = strings.NewReplacer("'", "", "’", "").Replace(s)
+	default:
+		s = strings.ReplaceAll(s, n.Group, "")
+	}
+	s = strings.Join(strings.Fields(s), "") // also removes groups of blanks
+	if n.Decimal != "" {
+		s = strings.ReplaceAll(s, n.Decimal, ".")
+	}
+	return new(big.Rat).SetString(s)
+}
+
+// goLayout translates layouts to those of package time.
+var goLayout = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04")
+
+func parseTime(n herb.Notation, s string) (time.Time, bool) {
+	layouts := []string{time.DateOnly}
+	if n.Layout != "" {
+		layouts = append(layouts, goLayout.Replace(n.Layout))
+	}
+	for _, between := range []string{"T", " "} {
+		for _, clock := range []string{"15:04", "15:04:05"} { // the latter also reads fractions
+			for _, zone := range []string{"", "Z07:00", "Z0700"} {
+				layouts = append(layouts, time.DateOnly+between+clock+zone)
+			}
+		}
+	}
+	for _, l := range layouts {
+		if t, err := time.Parse(l, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+func parseBoolean(n herb.Notation, s string) (is, ok bool) {
+	switch {
+	case slices.Contains(n.True, s):
+		return true, true
+	case slices.Contains(n.False, s):
+		return false, true
+	}
+	switch strings.ToLower(s) {
+	case "true", "yes", "t", "y":
+		return true, true
+	case "false", "no", "f", "n":
+		return false, true
+	}
+	return false, false
+}
+
+// identity returns a string that is equal for two values exactly if they are equal.
+func (p parsedValue) identity() string {
+	switch {
+	case p.missing > 0:
+		return fmt.Sprint("missing ", p.missing)
+	case p.number != nil:
+		return p.number.RatString()
+	}
+	return fmt.Sprint(p.time.Format(time.RFC3339Nano), p.is, p.text)
+}
+
+// compare compares two values of one field that are not missing.
+func (p parsedValue) compare(q parsedValue) int {
+	if p.number != nil {
+		return p.number.Cmp(q.number)
+	}
+	order := 0
+	if p.is != q.is {
+		order = 1
+		if q.is {
+			order = -1
+		}
+	}
+	return cmp.Or(p.time.Compare(q.time), order, strings.Compare(p.text, q.text))
+}
+
+// compareForSort compares two values of one field. Missing values sort last in both directions.
+func compareForSort(p, q parsedValue, desc bool) int {
+	switch {
+	case p.missing > 0 && q.missing > 0:
+		return cmp.Compare(p.missing, q.missing)
+	case p.missing > 0:
+		return 1
+	case q.missing > 0:
+		return -1
+	case desc:
+		return q.compare(p)
+	default:
+		return p.compare(q)
+	}
+}

@@ -1,0 +1,182 @@
+package text
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// Status classifies a value of a field.
+type Status uint8
+
+// Statuses of a value.
+const (
+	Invalid Status = iota // does not fit the type
+	Valid
+	Missing // empty, or a marker of a missing value such as NA
+)
+
+// Canonical returns the canonical form of a value as written in the notation of its field: a number in plain decimal
+// notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the layout of DateTimeLayout, a boolean as true or false.
+// Text and lists are their own canonical form. Only valid values have one.
+func Canonical(f *herb.Field, value string) (string, Status) {
+	b, status := AppendCanonical(make([]byte, 0, 64), f, []byte(value))
+	return string(b), status
+}
+
+// AppendCanonical is Canonical without allocation.
+func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
+	if len(value) == 0 {
+		return dst, Missing
+	}
+	if !f.Type.IsScalar() {
+		return append(dst, value...), Valid
+	}
+	if MissingRank(f, value) >= 0 {
+		return dst, Missing
+	}
+	if canonical, ok := appendScalar(dst, f.Type, &f.Notation, value); ok {
+		return canonical, Valid
+	}
+	return dst, Invalid
+}
+
+func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]byte, bool) {
+	switch t {
+	case herb.TypeNumber:
+		return AppendDecimal(dst, n, value)
+	case herb.TypeBoolean:
+		return appendBoolean(dst, n, value)
+	}
+	m, ok := parseMoment(n.Layout, trimBlanks(value))
+	switch {
+	case !ok:
+		return dst, false
+	case t == herb.TypeDate:
+		return m.appendDate(dst), !m.clock
+	default:
+		return m.appendUTC(dst)
+	}
+}
+
+// MissingRank returns the position of a missing value among the missing values of its field, which sort after all others:
+// that of its marker in Notation.Missing, or after these if it is empty or blank. It is -1 if the value is not missing.
+func MissingRank[T string | []byte](f *herb.Field, value T) int {
+	if len(value) == 0 {
+		return len(f.Notation.Missing)
+	}
+	if !f.Type.IsScalar() {
+		return -1
+	}
+	trimmed := trimBlanks([]byte(value))
+	if len(trimmed) == 0 {
+		return len(f.Notation.Missing)
+	}
+	return slices.IndexFunc(f.Notation.Missing, func(marker string) bool { return marker == string(trimmed) })
+}
+
+// Operand returns the canonical form of a value to compare with. It accepts the notation of the field, the standard
+// notation of its type, and for a datetime a date, which is the start of that day.
+func Operand(f *herb.Field, value string) (string, Status) {
+	canonical, status := Canonical(f, value)
+	if status != Invalid {
+		return canonical, status
+	}
+	return Canonical(&herb.Field{Type: f.Type}, value)
+}
+
+// Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a field with a decimal
+// comma have a comma.
+func Localize(f *herb.Field, canonical string) string {
+	if d := f.Notation.Decimal; d != "" && f.Type == herb.TypeNumber {
+		return strings.Replace(canonical, ".", d, 1)
+	}
+	return canonical
+}
+
+// Canonical booleans.
+const (
+	False = "false"
+	True  = "true"
+)
+
+func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
+	value = trimBlanks(value)
+	if len(n.True)+len(n.False) > 0 {
+		switch word := string(value); {
+		case slices.Contains(n.True, word):
+			return append(dst, True...), true
+		case slices.Contains(n.False, word):
+			return append(dst, False...), true
+		default:
+			return dst, false
+		}
+	}
+	switch is, pair := BooleanWord(value); {
+	case pair == 0:
+		return dst, false
+	case is:
+		return append(dst, True...), true
+	default:
+		return append(dst, False...), true
+	}
+}
+
+// BooleanWord parses a standard word for true or false in any case. pair identifies the pair of words: 1 for true/false,
+// 2 for yes/no, 3 for t/f and 4 for y/n; it is 0 for anything else.
+func BooleanWord(value []byte) (is bool, pair int) {
+	if len(value) > len(False) {
+		return false, 0
+	}
+	var lower [len(False)]byte
+	for i, c := range value {
+		lower[i] = c | 0x20
+	}
+	switch string(lower[:len(value)]) {
+	case "true", "yes", "t", "y":
+		is = true
+	case "false", "no", "f", "n":
+	default:
+		return false, 0
+	}
+	switch {
+	case len(value) == 1 && (lower[0] == 't' || lower[0] == 'f'):
+		return is, 3
+	case len(value) == 1:
+		return is, 4
+	case len(value) <= len("yes"):
+		return is, 2
+	default:
+		return is, 1
+	}
+}
+
+// blanks are the white space characters around values.
+const blanks = " \t\r\n\u00a0\u202f\u2009"
+
+// trimBlanks removes surrounding white space.
+func trimBlanks(v []byte) []byte {
+	if len(v) > 0 && isInner(v[0]) && isInner(v[len(v)-1]) {
+		return v
+	}
+	return bytes.Trim(v, blanks)
+}
+
+// isInner reports whether a byte is neither white space nor part of a longer character.
+func isInner(c byte) bool { return c > ' ' && c < 0x80 }
+
+// Example describes how to write values of a scalar type in requests.
+func Example(t herb.Type) string {
+	switch t {
+	case herb.TypeNumber:
+		return "in plain decimal notation, such as -3, 25 or 12.50"
+	case herb.TypeDate:
+		return "YYYY-MM-DD, such as 2024-02-29"
+	case herb.TypeDateTime:
+		return "in ISO 8601, such as 2024-02-29T13:30:00Z or 2024-02-29"
+	default:
+		return "true or false"
+	}
+}

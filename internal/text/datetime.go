@@ -1,0 +1,169 @@
+package text
+
+import (
+	"bytes"
+	"time"
+)
+
+// DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort as bytes.
+const DateTimeLayout = "2006-01-02T15:04:05.000000000Z"
+
+// moment is a point in time as written.
+type moment struct {
+	year, month, day           int
+	hour, minute, second, nano int
+	offset                     int  // of the zone, in minutes east of UTC
+	clock                      bool // has a time of day
+	zoned                      bool // has a zone
+}
+
+func (m *moment) isValid() bool {
+	return m.month >= 1 && m.month <= 12 && m.day >= 1 && m.day <= daysIn(m.year, m.month) &&
+		m.hour < 24 && m.minute < 60 && m.second < 60
+}
+
+func (m *moment) appendDate(dst []byte) []byte {
+	dst = appendDigits(dst, m.year, 4)
+	dst = appendDigits(append(dst, '-'), m.month, 2)
+	return appendDigits(append(dst, '-'), m.day, 2)
+}
+
+// appendUTC appends the canonical form. ok is false if the year is not in the range 0000 to 9999 in UTC.
+func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
+	u := *m
+	if m.offset != 0 {
+		t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, 0, 0, time.UTC)
+		if t.Year() < 0 || t.Year() > 9999 {
+			return dst, false
+		}
+		u.year, u.month, u.day, u.hour, u.minute = t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute()
+	}
+	dst = u.appendDate(dst)
+	dst = appendDigits(append(dst, 'T'), u.hour, 2)
+	dst = appendDigits(append(dst, ':'), u.minute, 2)
+	dst = appendDigits(append(dst, ':'), u.second, 2)
+	return append(appendDigits(append(dst, '.'), u.nano, 9), 'Z'), true
+}
+
+// appendDigits appends n with leading zeros.
+func appendDigits(dst []byte, n, width int) []byte {
+	at := len(dst) + width
+	for range width {
+		dst = append(dst, '0')
+	}
+	for i := at - 1; n > 0; i-- {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return dst
+}
+
+// ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a
+// blank and hh:mm[:ss[.fraction]], optionally followed by a zone.
+func ScanDateTime(v []byte) (clock, zoned, ok bool) {
+	m, ok := parseISO(v)
+	return m.clock, m.zoned, ok
+}
+
+// parseMoment parses a date or datetime. An empty layout is the standard notation.
+func parseMoment(layout string, v []byte) (moment, bool) {
+	if layout == "" {
+		return parseISO(v)
+	}
+	return parseLayout(layout, v)
+}
+
+func parseISO(v []byte) (m moment, ok bool) {
+	const day = len("2006-01-02")
+	if len(v) < day || v[4] != '-' || v[7] != '-' || !isDigits(v[:4]) || !isDigits(v[5:7]) || !isDigits(v[8:day]) {
+		return m, false
+	}
+	m.year, m.month, m.day = number(v[:4]), number(v[5:7]), number(v[8:day])
+	if len(v) == day {
+		return m, m.isValid()
+	}
+	if v[day] != 'T' && v[day] != ' ' && v[day] != 't' {
+		return m, false
+	}
+	if v, ok = m.cutClock(v[day+1:]); !ok {
+		return m, false
+	}
+	if len(v) > 0 && !m.setZone(v) {
+		return m, false
+	}
+	return m, m.isValid()
+}
+
+// cutClock parses hh:mm[:ss[.fraction]] at the start of v.
+func (m *moment) cutClock(v []byte) (rest []byte, ok bool) {
+	if len(v) < len("15:04") || v[2] != ':' || !isDigits(v[:2]) || !isDigits(v[3:5]) {
+		return v, false
+	}
+	m.clock, m.hour, m.minute = true, number(v[:2]), number(v[3:5])
+	if v = v[5:]; len(v) == 0 || v[0] != ':' {
+		return v, true
+	}
+	if len(v) < len(":05") || !isDigits(v[1:3]) {
+		return v, false
+	}
+	m.second = number(v[1:3])
+	if v = v[3:]; len(v) == 0 || v[0] != '.' && v[0] != ',' {
+		return v, true
+	}
+	n := digitCount(v[1:])
+	return v[1+n:], m.setFraction(v[1 : 1+n])
+}
+
+// setFraction sets the fraction of a second, which has at most nine digits.
+func (m *moment) setFraction(v []byte) bool {
+	if len(v) == 0 || len(v) > 9 {
+		return false
+	}
+	m.nano = number(v)
+	for range 9 - len(v) {
+		m.nano *= 10
+	}
+	return true
+}
+
+// setZone parses Z, UTC, GMT, ±hh, ±hhmm or ±hh:mm, optionally after a blank.
+func (m *moment) setZone(v []byte) bool {
+	m.zoned = true
+	v = bytes.TrimPrefix(v, []byte{' '})
+	switch string(v) {
+	case "Z", "z", "UTC", "GMT":
+		return true
+	}
+	if len(v) < len("+00") || v[0] != '+' && v[0] != '-' || !isDigits(v[1:3]) {
+		return false
+	}
+	minutes := bytes.TrimPrefix(v[3:], []byte{':'})
+	if len(v) > 3 && (len(minutes) != 2 || !isDigits(minutes)) {
+		return false
+	}
+	m.offset = 60*number(v[1:3]) + number(minutes)
+	ok := number(minutes) < 60 && m.offset <= 24*60
+	if v[0] == '-' {
+		m.offset = -m.offset
+	}
+	return ok
+}
+
+// number parses a few digits that have been validated.
+func number(v []byte) int {
+	n := 0
+	for _, c := range v {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// digitCount returns the number of digits at the start of v.
+func digitCount(v []byte) int {
+	for i, c := range v {
+		if c < '0' || c > '9' {
+			return i
+		}
+	}
+	return len(v)
+}

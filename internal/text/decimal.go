@@ -1,0 +1,158 @@
+package text
+
+import (
+	"bytes"
+	"slices"
+
+	"herbarium/internal/herb"
+)
+
+// MaxExponent bounds the decimal exponent of a number, because the exponent is expanded to digits.
+const MaxExponent = 400
+
+// AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the separators and the
+// affix of n it accepts a plus sign, a missing zero before the point, an exponent, and surrounding white space. ok is
+// false if value is not a number; dst is then unchanged.
+func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, ok bool) {
+	if n.Decimal == "" && IsNumber(value) {
+		return append(dst, value...), true
+	}
+	v, minus := cutSign(trimBlanks(value))
+	if n.Affix != "" {
+		v = cutAffix(v, n.Affix)
+		if !minus {
+			v, minus = cutSign(v)
+		}
+	}
+	mantissa, exponent, ok := cutExponent(v)
+	if !ok {
+		return dst, false
+	}
+	point := []byte{'.'}
+	if n.Decimal != "" {
+		point = []byte(n.Decimal)
+	}
+	whole, fraction, hasPoint := bytes.Cut(mantissa, point)
+	if hasPoint && !isDigits(fraction) || len(whole)+len(fraction) == 0 {
+		return dst, false
+	}
+	start := len(dst)
+	if minus {
+		dst = append(dst, '-')
+	}
+	digits := len(dst)
+	if dst, ok = appendWhole(dst, whole, n); !ok {
+		return dst[:start], false
+	}
+	return placePoint(append(dst, fraction...), digits, len(dst)-digits+exponent), true
+}
+
+// appendWhole appends the digits of an integer part without its group separators. It rejects leading zeros, and groups
+// of other than three digits.
+func appendWhole(dst, whole []byte, n *herb.Notation) (_ []byte, ok bool) {
+	for n.Padded && len(whole) > 1 && whole[0] == '0' {
+		whole = whole[1:]
+	}
+	start, run, groups := len(dst), 0, 0
+	for i := 0; i < len(whole); {
+		if c := whole[i]; '0' <= c && c <= '9' {
+			dst = append(dst, c)
+			run++
+			i++
+			continue
+		}
+		size := separatorSize(whole[i:], n.Group)
+		if size == 0 || run == 0 || run > 3 || groups > 0 && run != 3 {
+			return dst, false
+		}
+		i, run, groups = i+size, 0, groups+1
+	}
+	if size := len(dst) - start; size > 1 && dst[start] == '0' || groups > 0 && (run != 3 || dst[start] == '0') {
+		return dst, false
+	}
+	return dst, true
+}
+
+// separatorSize returns the size of the group separator at the start of v, or 0.
+func separatorSize(v []byte, group string) int {
+	variants := [...]string{group, "", "", ""}
+	switch group {
+	case "":
+		return 0
+	case " ":
+		variants = [...]string{" ", "\u00a0", "\u202f", "\u2009"}
+	case "'":
+		variants = [...]string{"'", "\u2019", "", ""}
+	}
+	for _, s := range variants {
+		if s != "" && len(v) >= len(s) && string(v[:len(s)]) == s {
+			return len(s)
+		}
+	}
+	return 0
+}
+
+// placePoint inserts the decimal point into the digits at the end of dst, which begin at from, so that point of them
+// precede it. It adds the zeros that this takes.
+func placePoint(dst []byte, from, point int) []byte {
+	n := len(dst) - from
+	switch {
+	case point <= 0:
+		dst = slices.Insert(dst, from, zeros[:1-point]...)
+		point = 1
+	case point > n:
+		dst = append(dst, zeros[:point-n]...)
+	}
+	for point > 1 && dst[from] == '0' { // 0.5e3
+		dst = slices.Delete(dst, from, from+1)
+		point--
+	}
+	if from+point < len(dst) {
+		dst = slices.Insert(dst, from+point, '.')
+	}
+	return dst
+}
+
+var zeros = bytes.Repeat([]byte{'0'}, MaxExponent+1)
+
+// cutExponent splits off the exponent. ok is false if it is malformed or out of range.
+func cutExponent(v []byte) (mantissa []byte, exponent int, ok bool) {
+	i := bytes.IndexAny(v, "eE")
+	if i < 0 {
+		return v, 0, true
+	}
+	e, minus := v[i+1:], false
+	if len(e) > 0 && (e[0] == '+' || e[0] == '-') {
+		e, minus = e[1:], e[0] == '-'
+	}
+	if !isDigits(e) || len(e) > 4 {
+		return v, 0, false
+	}
+	if exponent = number(e); minus {
+		exponent = -exponent
+	}
+	return v[:i], exponent, exponent >= -MaxExponent && exponent <= MaxExponent
+}
+
+// cutSign splits off a sign, which may be U+2212.
+func cutSign(v []byte) (rest []byte, minus bool) {
+	if rest, ok := bytes.CutPrefix(v, []byte("\u2212")); ok {
+		return rest, true
+	}
+	if len(v) > 0 && (v[0] == '-' || v[0] == '+') {
+		return v[1:], v[0] == '-'
+	}
+	return v, false
+}
+
+// cutAffix removes a currency or percent sign before or after a number, and the white space between them.
+func cutAffix(v []byte, affix string) []byte {
+	rest, ok := bytes.CutPrefix(v, []byte(affix))
+	if !ok {
+		rest, ok = bytes.CutSuffix(v, []byte(affix))
+	}
+	if !ok {
+		return v
+	}
+	return trimBlanks(rest)
+}
