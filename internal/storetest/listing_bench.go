@@ -39,7 +39,7 @@ type BenchOptions struct {
 }
 
 // BenchmarkListings fills an empty store and measures the shapes of listings.
-func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
+func BenchmarkListings(b *testing.B, s PlantStore, o BenchOptions) {
 	n := benchPlants(b)
 	fillForBench(b, s, n)
 	if o.Filled != nil {
@@ -113,7 +113,7 @@ func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
 }
 
 // fillForBench creates n plants with names of three words, the first being one of 50, and for nine of ten one of ten tags.
-func fillForBench(b *testing.B, s Store, n int) {
+func fillForBench(b *testing.B, s PlantStore, n int) {
 	b.Helper()
 	fill(b, s, n, func(r *rand.Rand) (p herb.Plant) {
 		p.Name = fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000))
@@ -125,7 +125,7 @@ func fillForBench(b *testing.B, s Store, n int) {
 }
 
 // fill creates n generated plants.
-func fill(b *testing.B, s Store, n int, generate func(*rand.Rand) herb.Plant) {
+func fill(b *testing.B, s PlantStore, n int, generate func(*rand.Rand) herb.Plant) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	const batch = 5000

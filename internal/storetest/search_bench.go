@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,14 +10,9 @@ import (
 	"herbarium/internal/query"
 )
 
-// Faceter counts values of the plants.
-type Faceter interface {
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-}
-
 // BenchmarkSearches fills an empty store with plants whose names share few first letters, and measures searches and facets
 // that match a large part of them.
-func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
+func BenchmarkSearches(b *testing.B, s PlantStore) {
 	fillWithWords(b, s, benchPlants(b))
 	for _, raw := range []string{
 		"", "search=r*", "search=r*+s*+t*+b*", "search=r*+s*+t*+b*&sort=name", "search=-r*",
@@ -37,7 +31,7 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 		facets := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
 		b.Run("facets/"+raw, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := f.Facets(b.Context(), facets); err != nil {
+				if _, err := s.Plants().Facets(b.Context(), facets); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -46,7 +40,7 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 }
 
 // fillWithWords creates n plants with names of six words and one of 50 tags.
-func fillWithWords(b *testing.B, s Store, n int) {
+func fillWithWords(b *testing.B, s PlantStore, n int) {
 	b.Helper()
 	fill(b, s, n, func(r *rand.Rand) herb.Plant {
 		words := make([]string, 6)

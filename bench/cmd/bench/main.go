@@ -69,7 +69,7 @@ const method = `Written by ` + "`make bench`" + `; [README.md](README.md) says h
 
 The servers run beside each other and beside the load generator, over loopback: all of them share the cores. They are
 measured in turns. *herbarium* is ` + "`herbarium serve`" + ` with its default settings; *sqlite* is bench/peer, the same records in
-SQLite with an index for every field that is filtered or sorted by; *constant* is bench/floor, a handler that writes a body
+SQLite with an index for every field that is filtered or sorted by; *constant* is a handler that writes a body
 as large as the first page. cpu-ns/op is the processor time of the server for one request.`
 
 // bench is the state of a run.
