@@ -1,4 +1,4 @@
-// Package floor answers everything with the same bytes: no server in Go can be faster, because none can do less.
+// Package floor responds to every request with the same bytes, as an upper bound for the throughput of a Go server.
 package floor
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// New returns a handler that writes a body of that size.
+// New returns a handler that writes a body of a given size.
 func New(size int) http.Handler {
 	body := bytes.Repeat([]byte{'x'}, size)
 	length := []string{strconv.Itoa(size)}

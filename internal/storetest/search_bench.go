@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/store"
 )
 
 // Faceter counts values of the plants.
@@ -49,20 +48,11 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 // fillWithWords creates n plants with names of six words and one of 50 tags.
 func fillWithWords(b *testing.B, s Store, n int) {
 	b.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	const batch = 5000
-	for first := 0; first < n; first += batch {
-		creations := make([]store.Creation, min(batch, n-first))
-		for i := range creations {
-			words := make([]string, 6)
-			for j := range words {
-				words[j] = fmt.Sprintf("%c%d", "rstbo"[r.IntN(5)], r.IntN(3000))
-			}
-			tag := fmt.Sprintf("t%d", r.IntN(50))
-			creations[i].Plant = herb.NewPlant{ID: int64(first + i + 1), Plant: herb.Plant{Name: strings.Join(words, " "), Tag: &tag}}
+	fill(b, s, n, func(r *rand.Rand) herb.Plant {
+		words := make([]string, 6)
+		for j := range words {
+			words[j] = fmt.Sprintf("%c%d", "rstbo"[r.IntN(5)], r.IntN(3000))
 		}
-		if _, err := s.CreatePlants(b.Context(), creations); err != nil {
-			b.Fatal(err)
-		}
-	}
+		return herb.Plant{Name: strings.Join(words, " "), Tag: new(fmt.Sprintf("t%d", r.IntN(50)))}
+	})
 }

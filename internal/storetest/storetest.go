@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// Store is all that a store can do.
+// Store is the interface of a database.
 type Store interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	Plants() store.Plants
@@ -54,8 +54,8 @@ type Store interface {
 	Close() error
 }
 
-// Database is where data persists while stores are opened and closed. Every call of Open opens another store on the same
-// data, also while others are open; the suite closes it. A nil clock is that of the machine.
+// Database persists data across stores. Each call of Open opens another store on the same data, even while others are open;
+// the suite closes it. A nil clock means time.Now.
 type Database interface {
 	Open(t testing.TB, now func() time.Time) Store
 }

@@ -1,4 +1,4 @@
-// Command peer serves what Herbarium is compared with: the same records from SQLite, or a constant.
+// Command peer serves the systems that Herbarium is compared with: the same records from SQLite, or a constant.
 package main
 
 import (
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(serve(ctx, *addr, s), s.Close())
 }
 
-// serve answers until ctx ends. Requests under way are cut off: nobody waits for them any more.
+// serve handles requests until ctx ends, and aborts those in flight.
 func serve(ctx context.Context, addr string, h http.Handler) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
