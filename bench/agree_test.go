@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// TestPeerAgrees sees that what is compared answers alike: the engine and the peer find as many records in every shape,
-// and the same ones where the order is not by relevance.
+// TestPeerAgrees checks that the engine and the peer find the same number of records for every shape, and the same records
+// unless they are ordered by relevance.
 func TestPeerAgrees(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ func faultTests() map[string][]string {
 	return map[string][]string{
 		"full disk":               {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails"},
 		"read-only disk at start": {"hostiletest TestReadOnlyDisk"},
-		"slow disk":               {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_refusesWhenFull"},
+		"slow disk":               {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_queueFull"},
 		"no file descriptors left (`EMFILE`)": {
 			"faulttest TestDescriptors", "hostiletest TestIdleConnections", "segment TestOpen_limits",
 		},
@@ -27,7 +27,7 @@ func faultTests() map[string][]string {
 		"clock set back":    {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
 		"clock set forward": {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
 		"PostgreSQL down": {
-			"clustertest TestCluster", "store/postgres TestOpen_away", "store/postgres TestSilence", "library TestRestart_withoutCatalogue",
+			"clustertest TestCluster", "store/postgres TestOpen_unavailable", "store/postgres TestFrozenServer", "library TestRestart_withoutCatalogue",
 			"access TestVerify_withoutDatabase",
 		},
 		"object store down": {"clustertest TestCluster", "blobs TestStopped", "blobs TestFrozen", "library TestPublish_objectsFail"},

@@ -104,7 +104,7 @@ func measure(t *testing.T, s settings) *figures {
 	return m
 }
 
-// complete sees that all was measured.
+// complete checks that everything was measured.
 func complete(t *testing.T, s settings, m *figures) {
 	t.Helper()
 	for _, l := range m.Listings {
@@ -133,7 +133,7 @@ func complete(t *testing.T, s settings, m *figures) {
 	}
 }
 
-// start starts everything. What is written lies on the disk of the temporary folder.
+// start starts the cluster. Its data is in the temporary folder.
 func start(t *testing.T, s settings) *cluster {
 	t.Log("starting")
 	c := &cluster{settings: s, scratch: t.TempDir(), db: &pgtest.Cluster{Durable: true, TCP: true}}

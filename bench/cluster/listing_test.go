@@ -90,7 +90,7 @@ func (c *cluster) measureListings(t *testing.T, into *figures) {
 	into.Listing = polls.end(t)
 }
 
-// measureIdle looks what nodes do that nobody asks.
+// measureIdle measures nodes without requests.
 func (c *cluster) measureIdle(t *testing.T, into *figures) {
 	t.Log("idle")
 	polls := c.watch(t)

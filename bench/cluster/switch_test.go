@@ -32,7 +32,7 @@ func (c *cluster) measureSwitches(t *testing.T, into *figures) {
 		s := versionSwitch{Records: records, Nodes: len(c.nodes)}
 		c.publish(t, records+c.publishes) // not measured: the first version of all is fetched when it is asked for
 		for i := range c.publishes {
-			// Each version has another number of records, so that a listing tells which one it is of.
+			// Each version has a different number of records, which identifies it in a listing.
 			first, all := c.publish(t, records+c.publishes-i-1)
 			s.First, s.All = append(s.First, first), append(s.All, all)
 		}
@@ -42,7 +42,7 @@ func (c *cluster) measureSwitches(t *testing.T, into *figures) {
 	into.Bytes = c.newest(t).size
 }
 
-// publish publishes so many records, and tells how long after its end the first node lists them, and the last one.
+// publish publishes records and returns how long after its end the first and the last node list them.
 func (c *cluster) publish(t *testing.T, records int) (first, all time.Duration) {
 	t.Helper()
 	path := filepath.Join(c.scratch, "items.csv")

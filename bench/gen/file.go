@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// File returns a file of n records in a folder, which it writes unless it is there. The name tells the seed, the number
-// and what generator wrote it, so that a file of an older one is not taken for it.
+// File returns the path of a file of n records in a folder, and writes it unless it exists. Its name contains the seed, the
+// number, and a fingerprint of the generator.
 func File(ctx context.Context, dir string, seed uint64, n int) (path string, err error) {
 	g := New(seed)
 	sum := crc32.NewIEEE()

@@ -1,4 +1,4 @@
-// Package gen writes the data that is measured with: records that look like a catalogue, the same bytes for the same seed.
+// Package gen generates the benchmark data: records of a catalogue, the same bytes for the same seed.
 package gen
 
 import (
@@ -16,7 +16,7 @@ import (
 // Header is the first line of a file.
 const Header = "id,title,description,category,status,date,url,image,price,author,tags\n"
 
-// Fields are the fields of the records as they are inferred from a file.
+// Fields returns the fields of the records as inferred from a file.
 func Fields() []herb.Field {
 	var fields []herb.Field
 	for name := range strings.SplitSeq(strings.TrimSpace(Header), ",") {
@@ -42,7 +42,7 @@ const (
 	tags       = 200
 )
 
-// Generator makes records. It never changes, so that any number of goroutines may use it at once.
+// Generator generates records. It is immutable and safe for concurrent use.
 type Generator struct {
 	seed       uint64
 	words      []string
@@ -84,7 +84,7 @@ func New(seed uint64) *Generator {
 	return g
 }
 
-// makeAuthors pairs first names with last names, of which some have accents: names are what collation is for.
+// makeAuthors pairs first names with last names, some with accents, to exercise collation.
 func makeAuthors(l *lexicon) []string {
 	first := make([]string, firstNames)
 	for i := range first {

@@ -29,7 +29,7 @@ func write(t *testing.T, seed uint64, n int) []byte {
 	return b.Bytes()
 }
 
-// TestWriteCSV_golden sees that what was measured yesterday is measured today.
+// TestWriteCSV_golden checks that the generated data never change, so that results stay comparable.
 func TestWriteCSV_golden(t *testing.T) {
 	t.Parallel()
 	const want = "57e0717e5a4c9eeb1e5404f1dce9555a1e99917074701a03a3ae18df0afde1e7"
@@ -49,7 +49,7 @@ func TestWriteCSV_seeds(t *testing.T) {
 	}
 }
 
-func TestWriteCSV_stops(t *testing.T) {
+func TestWriteCSV_canceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -58,7 +58,7 @@ func TestWriteCSV_stops(t *testing.T) {
 	}
 }
 
-// TestFile also sees that the fields are what is inferred from a file.
+// TestFile also checks that Fields are those inferred from a file.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

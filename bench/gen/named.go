@@ -1,6 +1,6 @@
 package gen
 
-// What the queries name, for every seed. The shares are of records, at any number of them.
+// Values that occur in queries, for every seed. The comments give the share of records.
 const (
 	CommonWord = "zemes"         // in 40 %
 	RareWord   = "lanavas"       // in 0.04 %

@@ -2,7 +2,7 @@ package gen
 
 import "math/bits"
 
-// rng is splitmix64. It is our own so that the same seed gives the same bytes whatever Go's library does.
+// rng is splitmix64, implemented here so that the same seed gives the same bytes with every version of Go.
 type rng uint64
 
 func (r *rng) next() uint64 {
@@ -19,16 +19,15 @@ func (r *rng) below(n int) int {
 	return int(hi)
 }
 
-// skewed returns a number from 0 to n-1, of which the low ones come more often: a half of them in the lowest quarter.
+// skewed returns a number from 0 to n-1; half of the results are in the lowest quarter.
 func (r *rng) skewed(n int) int {
 	u := r.next() >> 32
 	return int(u * u >> 32 * uint64(n) >> 32)
 }
 
-// weighted draws numbers by given weights in constant time: Walker's alias method in whole numbers, so that no machine
-// rounds differently.
+// weighted draws numbers by given weights in constant time: Walker's alias method with integers, to avoid rounding.
 type weighted struct {
-	keep  []uint32 // the chance, of 2^32, that a column stands for itself
+	keep  []uint32 // probability, of 2^32, that a column returns itself
 	alias []uint16
 }
 

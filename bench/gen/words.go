@@ -3,19 +3,18 @@ package gen
 // vocabularySize is the number of words that titles and descriptions are written with.
 const vocabularySize = 30_000
 
-// lexicon makes up words that can be pronounced, never the same one twice.
+// lexicon generates unique pronounceable words.
 type lexicon struct {
 	rng  rng
 	seen map[string]bool
 }
 
-// newLexicon starts the lexicon that every generator has: the words do not depend on the seed, so that they can be named
-// in queries.
+// newLexicon returns the lexicon of all generators: the words do not depend on the seed, so that queries can contain them.
 func newLexicon() *lexicon {
 	return &lexicon{rng: 2024, seen: map[string]bool{}}
 }
 
-// word makes a word of that many syllables.
+// word returns a new word with a number of syllables.
 func (l *lexicon) word(syllables int) string {
 	onsets := [...]string{
 		"b", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "gl", "kr", "pl", "sh", "st", "th", "tr",
@@ -36,7 +35,7 @@ func (l *lexicon) word(syllables int) string {
 	}
 }
 
-// vocabulary makes the words of the texts, the most frequent first. As in a language, frequent words are short.
+// vocabulary returns the words of the texts, most frequent first. Frequent words are short.
 func (l *lexicon) vocabulary() []string {
 	words := make([]string, vocabularySize)
 	for i := range words {
@@ -62,5 +61,5 @@ func wordWeights() []uint64 {
 	return weights
 }
 
-// capital writes a word, which begins with a letter of ASCII, with a capital letter.
+// capital capitalizes a word that begins with an ASCII letter.
 func capital(w string) string { return string(w[0]-'a'+'A') + w[1:] }

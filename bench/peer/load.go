@@ -18,7 +18,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// tables of the database. Values are kept as they are written; beside them stands what numbers and titles sort by.
+// tables of the database. Values are stored as text, with separate sort keys for numbers and titles.
 const tables = `
 CREATE TABLE items (
 	id INTEGER PRIMARY KEY, title TEXT, description TEXT, category TEXT, status TEXT, date TEXT, url TEXT, image TEXT,
@@ -30,8 +30,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 	content='items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
 );`
 
-// indexes are made when the records are in. What is sorted by has one for each direction, because ties keep their order
-// in both.
+// indexes are created after the records are inserted. Sort columns have one per direction, because ties keep their order in
+// both.
 const indexes = `
 CREATE INDEX items_category ON items (category);
 CREATE INDEX items_status ON items (status);
@@ -47,12 +47,12 @@ INSERT INTO words (words) VALUES ('rebuild');
 INSERT INTO words (words) VALUES ('optimize');
 ANALYZE;`
 
-// Fingerprint changes with the tables, so that a database of another make is not taken for one of these.
+// Fingerprint identifies the schema, so that an outdated database is not reused.
 func Fingerprint() string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(tables+indexes)))
 }
 
-// Load makes a database of a file of records. It appears under its name only when it is complete.
+// Load creates a database from a file of records. The database file appears only when it is complete.
 func Load(ctx context.Context, csvPath, dbPath string) (err error) {
 	part := dbPath + ".part"
 	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -128,7 +128,7 @@ func insert(ctx context.Context, db *sql.DB, rows *csv.Reader) error {
 	}
 }
 
-// The places of some columns.
+// Positions of columns.
 const (
 	columnID    = 0
 	columnTitle = 1

@@ -1,5 +1,5 @@
-// Package peer lists the same records in the same form from SQLite, in the way that services in use do it: count(*) for the
-// total, LIMIT and OFFSET for the page, FTS5 for words.
+// Package peer lists the same records from SQLite as common services do: count(*) for the total, LIMIT and OFFSET for the
+// page, FTS5 for words.
 package peer
 
 import (
@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/query"
 )
 
-// Server answers listings from a database that Load has made.
+// Server serves listings from a database of Load.
 type Server struct {
 	db     *sql.DB
 	fields []herb.Field
@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string) (*Server, error) {
 // Close closes the database.
 func (s *Server) Close() error { return s.db.Close() }
 
-// ServeHTTP answers with a page, whatever the path.
+// ServeHTTP responds with a page, for any path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := s.answer(r.Context(), r.URL.RawQuery)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
 	return append(body, '}'), nil
 }
 
-// List finds the page that r asks for.
+// List returns a page.
 func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	count, page, err := translate(r)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error)
 	return out, rows.Err()
 }
 
-// prepare keeps statements: there are as many as shapes of queries.
+// prepare returns a cached prepared statement.
 func (s *Server) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

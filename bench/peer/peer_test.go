@@ -58,7 +58,7 @@ func TestServer_ServeHTTP(t *testing.T) {
 	}
 }
 
-// TestPlans sees that the peer is given its best: no page of a sorted listing is sorted for, and every filter has an index.
+// TestPlans checks the query plans of the peer: sorted listings read an index, and every filter has one.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := open(t, 2000)
@@ -117,7 +117,7 @@ func explain(t *testing.T, s *Server, st statement) string {
 	return plan.String()
 }
 
-func TestLoad_refuses(t *testing.T) {
+func TestLoad_invalid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")

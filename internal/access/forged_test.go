@@ -61,8 +61,8 @@ func forge(id string) string {
 	return secret + checksum(secret)
 }
 
-// TestVerify_sameWork checks that a failure takes the same work whether or not a key with its ID exists.
-func TestVerify_sameWork(t *testing.T) {
+// TestVerify_constantWork checks that a failure takes the same work whether or not a key with its ID exists.
+func TestVerify_constantWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		keys := &countingKeys{keys: map[string]herb.Key{}}

@@ -162,7 +162,7 @@ func TestVerify_withoutToken(t *testing.T) {
 	}
 }
 
-func TestVerify_storeAway(t *testing.T) {
+func TestVerify_storeUnavailable(t *testing.T) {
 	t.Parallel()
 	ring := newKeyring()
 	secret, _ := access.Mint("k", nil, time.Now(), time.Time{})

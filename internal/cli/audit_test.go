@@ -49,8 +49,8 @@ func TestAudit(t *testing.T) {
 		t.Errorf("got\n%s", table)
 	}
 	for _, args := range [][]string{{"--since", "yesterday"}, {"--dataset", "prices"}, {"--limit", "-1"}, {"more"}} {
-		if code, _, told := e.run(t, append([]string{"audit"}, args...)...); code != 2 {
-			t.Errorf("%v: exit code %d\n%s", args, code, told)
+		if code, _, errOut := e.run(t, append([]string{"audit"}, args...)...); code != 2 {
+			t.Errorf("%v: exit code %d\n%s", args, code, errOut)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestPublish_PassesOverWhatIsNoTable(t *testing.T) {
+func TestPublish_skipsOtherFiles(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	dir := t.TempDir()

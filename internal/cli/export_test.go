@@ -115,9 +115,9 @@ func cellsOf(t *testing.T, file string, comma byte) (rows [][]string) {
 	return rows
 }
 
-// TestExport_oddFiles publishes odd files, exports them in both formats, and publishes and exports the export: no byte of
+// TestExport_specialFiles publishes odd files, exports them in both formats, and publishes and exports the export: no byte of
 // a cell may change on the way.
-func TestExport_oddFiles(t *testing.T) {
+func TestExport_specialFiles(t *testing.T) {
 	t.Parallel()
 	for name, content := range oddFiles() {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestExport_refusals(t *testing.T) {
+func TestExport_invalid(t *testing.T) {
 	t.Parallel()
 	e, dir := newEnvironment(t), t.TempDir()
 	e.must(t, "publish", garden)
@@ -250,7 +250,7 @@ func TestExport_refusals(t *testing.T) {
 	}
 }
 
-// TestExport_file sees that a file is there when it is whole, and that nothing else is left.
+// TestExport_file checks that the output file appears only when it is complete, and that no temporary file remains.
 func TestExport_file(t *testing.T) {
 	t.Parallel()
 	e, dir := newEnvironment(t), t.TempDir()

@@ -85,7 +85,7 @@ func hostileFiles(t *testing.T) []hostileFile {
 }
 
 // TestPublish_hostile publishes each file over a dataset that a server lists. What cannot be read leaves the listing and
-// the data folder as they were, and is told in one clear error.
+// the data folder as they were, and is reported in one error.
 func TestPublish_hostile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -147,8 +147,8 @@ func TestPublish_dataFolder(t *testing.T) {
 	}
 }
 
-// TestPublish_replacedMeanwhile publishes a file that is replaced all the time. What is listed is one of its contents.
-func TestPublish_replacedMeanwhile(t *testing.T) {
+// TestPublish_superseded publishes a file that is replaced all the time. What is listed is one of its contents.
+func TestPublish_superseded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	path := write(t, "shop/x.csv", "n\n0\n")

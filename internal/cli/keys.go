@@ -84,7 +84,7 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 			return err
 		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
-			key.ID, key.Name, joinScopes(key.Scopes), expiry(key))
+			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry(key))
 		_, err := fmt.Fprintln(r.Out, secret)
 		return err
 	})
@@ -132,14 +132,6 @@ func expiry(k herb.Key) string {
 	return "expires " + k.Expires.Format(time.RFC3339)
 }
 
-func joinScopes(scopes []herb.Scope) string {
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
-	return strings.Join(names, ",")
-}
-
 func newKeysList(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -169,7 +161,7 @@ func (r *runner) keysAsTable(keys []herb.Key) error {
 		return nil
 	}
 	return writeTable(r.Out, "ID\tNAME\tSTATUS\tSCOPES\tCREATED\tEXPIRES\tLAST USED", keys, func(k herb.Key) []any {
-		return []any{k.ID, k.Name, k.Status(time.Now()), joinScopes(k.Scopes), minute(k.Created, ""), minute(k.Expires, "never"),
+		return []any{k.ID, k.Name, k.Status(time.Now()), herb.JoinScopes(k.Scopes, ","), minute(k.Created, ""), minute(k.Expires, "never"),
 			minute(k.LastUsed, "never")}
 	})
 }

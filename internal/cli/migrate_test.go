@@ -72,7 +72,7 @@ func TestDumpAndLoad(t *testing.T) {
 	}
 }
 
-func TestMigrate_wrong(t *testing.T) {
+func TestMigrate_invalid(t *testing.T) {
 	t.Parallel()
 	const database, secret = "postgres://user:hunter2@127.0.0.1:1/x?connect_timeout=1", "hunter2"
 	files := "file://" + filepath.ToSlash(t.TempDir())

@@ -40,25 +40,25 @@ func managerSocket(t *testing.T) (path string, next func() string) {
 	}
 }
 
-func TestServe_tellsTheServiceManager(t *testing.T) {
+func TestServe_notifiesServiceManager(t *testing.T) {
 	t.Parallel()
 	socket, next := managerSocket(t)
 	e := newEnvironment(t)
 	e[app.NotifyEnv] = socket
 	s := e.serve(t)
 	if got := next(); got != "READY=1" {
-		t.Fatalf("the manager is told %q; want READY=1", got)
+		t.Fatalf("the manager was sent %q; want READY=1", got)
 	}
 	if status, body := s.get(t, "/readyz"); status != http.StatusOK {
-		t.Errorf("told to be ready, but: %d %s", status, body)
+		t.Errorf("READY=1 was sent, but: %d %s", status, body)
 	}
 	s.stop()
 	if got := next(); got != "STOPPING=1" {
-		t.Errorf("the manager is told %q; want STOPPING=1", got)
+		t.Errorf("the manager was sent %q; want STOPPING=1", got)
 	}
 }
 
-func TestServe_serviceManagerIsDeaf(t *testing.T) {
+func TestServe_serviceManagerUnreachable(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e[app.NotifyEnv] = filepath.Join(t.TempDir(), "nobody")
@@ -68,6 +68,6 @@ func TestServe_serviceManagerIsDeaf(t *testing.T) {
 	}
 	s.stop()
 	if log := s.log.String(); !strings.Contains(log, "cannot notify service manager") {
-		t.Errorf("the log does not tell that nobody was told:\n%s", log)
+		t.Errorf("the log does not report the failed notification:\n%s", log)
 	}
 }

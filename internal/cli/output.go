@@ -51,12 +51,3 @@ func printable(s string) string {
 	}
 	return s
 }
-
-// shorten returns s in printable form, truncated to a number of characters.
-func shorten(s string, most int) string {
-	s = printable(s)
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}

@@ -33,9 +33,9 @@ func TestPublish_protected(t *testing.T) {
 		{"publish", file, "--as", "other/name"},
 		{"publish", file},
 	} {
-		code, out, told := e.run(t, args...)
-		if code != 3 || !strings.Contains(told, "--access") {
-			t.Errorf("herbarium %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, told)
+		code, out, errOut := e.run(t, args...)
+		if code != 3 || !strings.Contains(errOut, "--access") {
+			t.Errorf("herbarium %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errOut)
 		}
 		if access() != "key" {
 			t.Fatalf("herbarium %s: access is %s", strings.Join(args, " "), access())
@@ -49,8 +49,8 @@ func TestPublish_protected(t *testing.T) {
 	if access() != "key" {
 		t.Errorf("access is %s", access())
 	}
-	if code, _, told := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" {
-		t.Errorf("rollback to an open version: exit code %d, access is %s\n%s", code, access(), told)
+	if code, _, errOut := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" {
+		t.Errorf("rollback to an open version: exit code %d, access is %s\n%s", code, access(), errOut)
 	}
 	e.must(t, "datasets", "rollback", "vault/people", "--allow-breaking")
 	if access() != "open" {
@@ -103,8 +103,8 @@ func TestServe_rejectedProtected(t *testing.T) {
 	put(t, descriptor, `{"name":"vault","resources":[{"name":"people","path":"people.csv","schema":{"fields":[{"name":"mail"}],"primaryKey":"mail"},
 		"herbarium":{"access":"key","goldens":[{"query":"mail=bob@example.org","first":{"mail":"carol@example.org"}}]}}]}`)
 	s := e.serve(t, descriptor)
-	if _, _, told := e.run(t, "datasets"); !strings.Contains(told, "alice@example.org") || !strings.Contains(s.log.String(), "alice@example.org") {
-		t.Errorf("the reason is not told:\n%s\n%s", told, s.log)
+	if _, _, errOut := e.run(t, "datasets"); !strings.Contains(errOut, "alice@example.org") || !strings.Contains(s.log.String(), "alice@example.org") {
+		t.Errorf("the reason is not reported:\n%s\n%s", errOut, s.log)
 	}
 	for _, path := range []string{"/", "/openapi.json", "/catalog.jsonld", "/api/v1", "/api/v1/vault/people", "/datasets/vault/people", "/readyz"} {
 		if _, body := s.get(t, path); strings.Contains(body, "@example.org") {

@@ -268,7 +268,7 @@ func summarize(p publish.Result) string {
 	const most = 50
 	var fields []string
 	for _, f := range p.Dataset.Fields[:min(len(p.Dataset.Fields), most)] {
-		fields = append(fields, shorten(f.Name, 60)+" "+string(f.Type))
+		fields = append(fields, herb.Clip(printable(f.Name), 60)+" "+string(f.Type))
 	}
 	if more := len(p.Dataset.Fields) - most; more > 0 {
 		fields = append(fields, herb.Count(more)+" more")

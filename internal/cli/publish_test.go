@@ -55,7 +55,7 @@ func (e environment) versions(t *testing.T) int {
 	return len(files)
 }
 
-func TestPublish_refused(t *testing.T) {
+func TestPublish_rejected(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	file := write(t, "shop/prices.csv", "code,price\n007,1.50\n008,2\n009,3\n")
@@ -84,7 +84,7 @@ func TestPublish_refused(t *testing.T) {
 	}
 }
 
-func TestPublish_severalOneRefused(t *testing.T) {
+func TestPublish_oneOfSeveralRejected(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	a := write(t, "shop/a.csv", "x,y\n1,2\n")
@@ -103,7 +103,7 @@ func TestPublish_severalOneRefused(t *testing.T) {
 		t.Errorf("exit code %d, %v\n%s", code, got, errOut)
 	}
 	if !strings.Contains(errOut, "2 of 3 datasets not published") {
-		t.Errorf("standard error does not tell what failed:\n%s", errOut)
+		t.Errorf("standard error does not name the failed dataset:\n%s", errOut)
 	}
 	rewrite(t, a, "x,y\n1,2\n3,4\n")
 	if code, _, _ := e.run(t, "publish", dir); code != 1 {
@@ -163,7 +163,7 @@ func TestPublish_report(t *testing.T) {
 			}
 		}
 		if strings.Contains(out, "\x1b") {
-			t.Errorf("%s: there are colours although nobody reads it on a terminal", what)
+			t.Errorf("%s: output has colors although it is not a terminal", what)
 		}
 	}
 	code, out, errOut := e.run(t, "publish", "--check", file)

@@ -41,7 +41,7 @@ func writeReport(w io.Writer, d herb.Dataset) error {
 		if c.Longest != c.Shortest {
 			length += "-" + strconv.Itoa(c.Longest)
 		}
-		return []any{name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct), shorten(c.Min, 24), shorten(c.Max, 24),
+		return []any{name, herb.Count(c.Filled), herb.Count(c.Empty), herb.Count(c.Distinct), herb.Clip(printable(c.Min), 24), herb.Clip(printable(c.Max), 24),
 			length, cmp.Or(c.Evidence, string(c.Type))}
 	})
 }

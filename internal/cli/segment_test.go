@@ -43,7 +43,7 @@ func TestSegment(t *testing.T) {
 		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 3,384 bytes\n", ""},
 		{"verify damaged record", []string{"verify", damaged(t, 20)}, 1, "", "damaged.seg: the segment is damaged: section RECS"},
 		{"verify other version", []string{"verify", damaged(t, 8)}, 1, "", "another format version: it has 0 and this program reads 1"},
-		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "", "the segment is damaged: it does not begin as one"},
+		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "", "the segment is damaged: no magic number at the start"},
 		{"verify empty", []string{"verify", empty}, 1, "", "the segment is cut off: it is empty"},
 		{"verify missing", []string{"verify", "no.seg"}, 1, "", "no.seg: no such file"},
 		{"verify nothing", []string{"verify"}, 2, "", "expected one segment file"},

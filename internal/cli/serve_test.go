@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// total returns the number of records that a listing tells.
+// total returns the total of a listing.
 func (s *server) total(t *testing.T, path string, headers ...string) int {
 	t.Helper()
 	status, body := s.get(t, path, headers...)
@@ -37,7 +37,7 @@ func TestServe(t *testing.T) {
 	}
 	for _, want := range []string{"/api/v1/garden/catalog/data", "/api/v1/store/plants/data", "/openapi.json"} {
 		if !strings.Contains(s.out.String(), "curl") || !strings.Contains(s.out.String(), want) {
-			t.Errorf("the banner does not tell of %s:\n%s", want, s.out)
+			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
 		}
 	}
 	for _, path := range []string{"/", "/healthz", "/readyz", "/api/v1", "/api/v1/garden/catalog", "/openapi.json"} {
@@ -47,7 +47,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestServe_unchangedFilesAreNotPublishedAgain(t *testing.T) {
+func TestServe_unchangedFiles(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e.serve(t, garden).stop()
@@ -58,7 +58,7 @@ func TestServe_unchangedFilesAreNotPublishedAgain(t *testing.T) {
 	}
 }
 
-func TestServe_oneBadFile(t *testing.T) {
+func TestServe_invalidFile(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	bad := write(t, "shop/bad.csv", "a,b\n1,2,3\n")
@@ -91,10 +91,10 @@ func TestKeys_onRunningServer(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.serve(t)
-	code, out, told := e.run(t, "keys", "create", "--name", "nursery", "--scope", "plants:write", "--expires", "90d")
+	code, out, errOut := e.run(t, "keys", "create", "--name", "nursery", "--scope", "plants:write", "--expires", "90d")
 	token := strings.TrimSuffix(out, "\n")
-	if code != 0 || strings.ContainsAny(token, " \n") || strings.Contains(told, token) {
-		t.Fatalf("exit code %d; standard output %q must be the secret alone, and standard error must not have it:\n%s", code, out, told)
+	if code != 0 || strings.ContainsAny(token, " \n") || strings.Contains(errOut, token) {
+		t.Fatalf("exit code %d; standard output %q must be the secret alone, and standard error must not have it:\n%s", code, out, errOut)
 	}
 	if status, body := s.create(t, token, `{"id":1,"name":"Rose"}`); status != http.StatusOK {
 		t.Fatalf("a new key does not work at once: %d %s", status, body)
@@ -116,8 +116,8 @@ func TestKeys_onRunningServer(t *testing.T) {
 	if list := e.must(t, "keys", "list", "--json"); !strings.Contains(list, `"status":"revoked"`) {
 		t.Errorf("keys list --json says\n%s", list)
 	}
-	if code, _, told := e.run(t, "keys", "revoke", "nobody"); code != 1 || !strings.Contains(told, "keys list") {
-		t.Errorf("revoking an unknown key: exit code %d\n%s", code, told)
+	if code, _, errOut := e.run(t, "keys", "revoke", "nobody"); code != 1 || !strings.Contains(errOut, "keys list") {
+		t.Errorf("revoking an unknown key: exit code %d\n%s", code, errOut)
 	}
 }
 
@@ -150,8 +150,8 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte("code,price\n1,2,3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, told := e.run(t, "publish", file, "--as", "shop/prices"); code != 1 || !strings.Contains(told, "line 2") {
-		t.Errorf("a ragged file: exit code %d\n%s", code, told)
+	if code, _, errOut := e.run(t, "publish", file, "--as", "shop/prices"); code != 1 || !strings.Contains(errOut, "line 2") {
+		t.Errorf("a ragged file: exit code %d\n%s", code, errOut)
 	}
 	if n := s.total(t, path); n != 2 {
 		t.Errorf("%d records after a publish that failed; want 2", n)
@@ -166,8 +166,8 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if status, _ := s.get(t, path); status != http.StatusNotFound {
 		t.Errorf("a dataset that was removed is answered with %d; want 404", status)
 	}
-	if code, _, told := e.run(t, "publish", file, "--as", "store/plants"); code == 0 || !strings.Contains(told, "store/plants") {
-		t.Errorf("publishing over the plants: exit code %d\n%s", code, told)
+	if code, _, errOut := e.run(t, "publish", file, "--as", "store/plants"); code == 0 || !strings.Contains(errOut, "store/plants") {
+		t.Errorf("publishing over the plants: exit code %d\n%s", code, errOut)
 	}
 }
 
@@ -296,8 +296,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestServe_finishesWhatItAccepted stops a server while it reads the body of a creation.
-func TestServe_finishesWhatItAccepted(t *testing.T) {
+// TestServe_gracefulShutdown stops a server while it reads the body of a creation.
+func TestServe_gracefulShutdown(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	e["HERBARIUM_TOKEN"] = "token-of-the-environment-0123456789abcdef"

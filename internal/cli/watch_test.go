@@ -49,10 +49,10 @@ func TestServe_watch(t *testing.T) {
 	until(t, "a new file", totals("stock", 3))
 
 	put(t, file, "code,price\n1,2,3\n") // one value too many
-	until(t, "a bad file is told of in the log", func() bool { return strings.Contains(s.log.String(), "line 2") })
-	until(t, "a bad file is told of by datasets", func() bool {
-		_, _, told := e.run(t, "datasets")
-		return strings.Contains(told, "shop/prices: not published since") && strings.Contains(told, "line 2")
+	until(t, "a bad file is errOut of in the log", func() bool { return strings.Contains(s.log.String(), "line 2") })
+	until(t, "a bad file is errOut of by datasets", func() bool {
+		_, _, errOut := e.run(t, "datasets")
+		return strings.Contains(errOut, "shop/prices: not published since") && strings.Contains(errOut, "line 2")
 	})
 	if _, page := s.get(t, "/"); !strings.Contains(page, "The newest file was rejected") || strings.Contains(page, "line 2") {
 		t.Errorf("the front page does not say that the file was rejected, or says why:\n%s", page)
@@ -70,22 +70,22 @@ func TestServe_watch(t *testing.T) {
 	}
 	until(t, "a file renamed into place", totals("prices", 3))
 	until(t, "the source error is cleared", func() bool {
-		_, _, told := e.run(t, "datasets")
-		return !strings.Contains(told, "not published")
+		_, _, errOut := e.run(t, "datasets")
+		return !strings.Contains(errOut, "not published")
 	})
 
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a removed file is told of", func() bool { return strings.Contains(s.log.String(), "is gone") })
+	until(t, "a removed file is errOut of", func() bool { return strings.Contains(s.log.String(), "is gone") })
 	if !totals("prices", 3)() {
 		t.Error("a dataset went with its file")
 	}
 
 	put(t, filepath.Join(folder, "datapackage.json"), "{")
-	until(t, "a bad descriptor is told of", func() bool {
-		_, _, told := e.run(t, "datasets")
-		return strings.Contains(told, "datapackage.json")
+	until(t, "a bad descriptor is errOut of", func() bool {
+		_, _, errOut := e.run(t, "datasets")
+		return strings.Contains(errOut, "datapackage.json")
 	})
 	put(t, filepath.Join(folder, "datapackage.json"),
 		`{"name":"shop","resources":[{"name":"stock","path":"stock.csv","title":"What is left"}]}`)
@@ -97,7 +97,7 @@ func TestServe_watch(t *testing.T) {
 
 func TestServe_watchNothing(t *testing.T) {
 	t.Parallel()
-	if code, _, told := newEnvironment(t).run(t, "serve", "--watch"); code != 2 || !strings.Contains(told, "--watch needs") {
-		t.Errorf("exit code %d\n%s", code, told)
+	if code, _, errOut := newEnvironment(t).run(t, "serve", "--watch"); code != 2 || !strings.Contains(errOut, "--watch needs") {
+		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 }

@@ -18,16 +18,16 @@ import (
 	"herbarium/internal/storetest/pgtest"
 )
 
-// cluster is three nodes behind a proxy, and what they share.
+// cluster is three nodes behind a proxy, with their database and object store.
 type cluster struct {
-	t       *testing.T // as long as which it lives
+	t       *testing.T // ends the cluster
 	db      *pgtest.Cluster
 	standby *pgtest.Standby
 	s3      *s3test.Server
 	nodes   []*node
-	proxy   string // address of the proxy, as the beginning of a URL
+	proxy   string // URL of the proxy
 	env     []string
-	token   string // a key that may do everything
+	token   string // a key with all scopes
 }
 
 // node is one process of the cluster, and the folder of its cache.
@@ -81,7 +81,7 @@ func (c *cluster) restart(i int) {
 	c.nodes[i] = c.startNode(c.t, c.nodes[i].Addr(), c.nodes[i].folder)
 }
 
-// startProxy starts HAProxy as deploy has it. It is given a listener that is open already, so it has no port to lose.
+// startProxy starts HAProxy with the configuration in deploy. It inherits an open listener, so that its port is not taken.
 func (c *cluster) startProxy(t *testing.T) {
 	t.Helper()
 	program, err := exec.LookPath("haproxy")
@@ -118,7 +118,7 @@ func (c *cluster) startProxy(t *testing.T) {
 	})
 }
 
-// run runs a command as somebody on a machine beside the nodes does, and returns what it prints.
+// run runs a command with its own data folder and returns its output.
 func (c *cluster) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, errs, err := c.try(t, args...)
@@ -139,7 +139,7 @@ func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error
 	return o.String(), e.String(), err
 }
 
-// prices writes a file of so many records that all have the same price, so that a listing that mixes two files shows.
+// prices writes a file of records with the same price, so that a listing that mixes two versions is detected.
 func prices(t *testing.T, records, price int) string {
 	t.Helper()
 	var b strings.Builder

@@ -74,7 +74,7 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 		return p, err
 	}
 	if !p.May(anyOf...) {
-		err := herb.Errorf(herb.CodeForbidden, "the key is valid but lacks the scope; it needs %s", orList(anyOf))
+		err := herb.Errorf(herb.CodeForbidden, "the key is valid but lacks the scope; it needs %s", herb.JoinScopes(anyOf, " or "))
 		w.Header().Set("WWW-Authenticate",
 			challenge+`, error="insufficient_scope", scope="`+string(anyOf[0])+`"`+description(herb.MessageOf(err)))
 		return p, err
@@ -91,13 +91,4 @@ func description(message string) string {
 		return c
 	}, message)
 	return `, error_description="` + safe + `"`
-}
-
-// orList joins alternative scopes for a message.
-func orList(scopes []herb.Scope) string {
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
-	return strings.Join(names, " or ")
 }

@@ -63,7 +63,7 @@ func TestLockedListing(t *testing.T) {
 	}
 }
 
-func TestOpenListingLooksAtNoKey(t *testing.T) {
+func TestListing_openIgnoresKeys(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	for _, headers := range [][]string{{}, {"X-API-Key: " + unknown}, {"Authorization: Bearer " + elsewhere}, {"Authorization: Basic x"}} {
@@ -76,7 +76,7 @@ func TestOpenListingLooksAtNoKey(t *testing.T) {
 	}
 }
 
-func TestDescriptionIsOpen(t *testing.T) {
+func TestDescriptor_open(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	if a := s.get(t, "/api/v1/locked/staff"); a.status != 200 || !strings.Contains(a.body, `"access":"key"`) {
@@ -84,7 +84,7 @@ func TestDescriptionIsOpen(t *testing.T) {
 	}
 }
 
-func TestCreatingNeedsAToken(t *testing.T) {
+func TestCreatePlant_authorization(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	const bare = `Bearer realm="herbarium"`

@@ -63,7 +63,7 @@ func TestAcceptEncoding(t *testing.T) {
 	})
 }
 
-func TestSmallBodiesAreNotCompressed(t *testing.T) {
+func TestCompress_smallBodies(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	if a := s.get(t, "/healthz", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "" {
@@ -86,8 +86,8 @@ func TestCompressedLength(t *testing.T) {
 	}
 }
 
-// TestResponsesDoNotMix sends different requests concurrently, because buffers and encoders are shared.
-func TestResponsesDoNotMix(t *testing.T) {
+// TestCompress_concurrent sends different requests concurrently, because buffers and encoders are shared.
+func TestCompress_concurrent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	var wg sync.WaitGroup

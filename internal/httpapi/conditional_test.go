@@ -77,7 +77,7 @@ func TestListingTags(t *testing.T) {
 	}
 }
 
-func TestWrongQueryIsNotModifiedByNothing(t *testing.T) {
+func TestConditionalListing_invalidQuery(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	if a := s.get(t, "/api/v1/garden/catalog/data?page=0", "If-None-Match: *"); a.status != 400 || a.header.Get("Etag") != "" {

@@ -79,7 +79,7 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-func TestNoDescriptorLeft(t *testing.T) {
+func TestListener_outOfDescriptors(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -47,7 +47,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-func TestOptionsThatIsNoPreflight(t *testing.T) {
+func TestOptions_withoutPreflight(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	a := s.do(t, request("OPTIONS", "/api/v1/garden/catalog/data", ""))
@@ -56,8 +56,8 @@ func TestOptionsThatIsNoPreflight(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShared checks that scripts can read error responses.
-func TestErrorsAreShared(t *testing.T) {
+// TestPreflight_errors checks that scripts can read error responses.
+func TestPreflight_errors(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	for _, path := range []string{

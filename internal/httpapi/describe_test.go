@@ -80,7 +80,7 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
-func TestDescriptorOfPlantsIsOfNow(t *testing.T) {
+func TestDescriptor_plantsCurrent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	records := func() (n int) {

@@ -169,7 +169,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestUnknownDatasetWhenTheCatalogueIsAway(t *testing.T) {
+func TestUnknownDataset_catalogueUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.library.datasetsErr = errors.New("away")
@@ -207,7 +207,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-func TestPanicThatCutsTheConnection(t *testing.T) {
+func TestPanic_afterHeader(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -283,7 +283,7 @@ func TestHomeFails(t *testing.T) {
 	}
 }
 
-func TestNewNeedsItsParts(t *testing.T) {
+func TestNew_missingOptions(t *testing.T) {
 	t.Parallel()
 	if _, err := httpapi.New(httpapi.Options{}); err == nil {
 		t.Error("New accepts missing dependencies")

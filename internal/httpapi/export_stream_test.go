@@ -89,7 +89,7 @@ func TestExportEqualsPages(t *testing.T) {
 	}
 }
 
-func TestExportRefusals(t *testing.T) {
+func TestExport_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	tests := []struct {
@@ -205,13 +205,13 @@ func TestExportTrailer(t *testing.T) {
 			t.Errorf("%s: the body is another", coding)
 		}
 		if !strings.Contains(s.log.String(), `"bytes":`+strconv.Itoa(len(body))+",") {
-			t.Errorf("%s: the log does not tell of %d bytes:\n%s", coding, len(body), s.log)
+			t.Errorf("%s: the log does not contain %d bytes:\n%s", coding, len(body), s.log)
 		}
 	}
 }
 
-// TestExportToOldClients checks that HTTP/1.0 clients get neither chunks nor trailers.
-func TestExportToOldClients(t *testing.T) {
+// TestExport_http10 checks that HTTP/1.0 clients get neither chunks nor trailers.
+func TestExport_http10(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	a := raw(t, s.listen(t), "GET", "GET "+catalogData+" HTTP/1.0\r\nAccept: text/csv\r\n\r\n")
@@ -278,8 +278,8 @@ func fetch(t *testing.T, base string, read func(io.Reader) error) (res *http.Res
 	return res, read(res.Body)
 }
 
-// TestExportThatFails checks that a failure after the first bytes cannot be mistaken for the end.
-func TestExportThatFails(t *testing.T) {
+// TestExport_failure checks that a failure after the first bytes cannot be mistaken for the end.
+func TestExport_failure(t *testing.T) {
 	t.Parallel()
 	broken := herb.Errorf(herb.CodeInternal, "the disk is gone")
 	t.Run("before the first byte", func(t *testing.T) {
@@ -335,8 +335,8 @@ func TestExportThatFails(t *testing.T) {
 	}
 }
 
-// TestExportClientGoesAway checks that an export stops when its client disconnects.
-func TestExportClientGoesAway(t *testing.T) {
+// TestExport_clientDisconnects checks that an export stops when its client disconnects.
+func TestExport_clientDisconnects(t *testing.T) {
 	t.Parallel()
 	s := newWatched(t, 0)
 	s.library.stream = func(ctx context.Context) query.Stream { return rows(ctx, -1, nil) }
@@ -376,9 +376,9 @@ func TestExportStalledClient(t *testing.T) {
 	}
 }
 
-// TestExportSlowerThanTheServersLimits checks that a slow but steady reader gets a whole export that takes longer than
+// TestExport_slowClient checks that a slow but steady reader gets a whole export that takes longer than
 // the limits of other responses.
-func TestExportSlowerThanTheServersLimits(t *testing.T) {
+func TestExport_slowClient(t *testing.T) {
 	t.Parallel()
 	const limit = 2 * time.Second // enough for a loaded machine to read the header of a request
 	s := newService(t, nil)

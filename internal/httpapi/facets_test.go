@@ -58,7 +58,7 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-func TestFacetsRefusals(t *testing.T) {
+func TestFacets_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	tests := []struct {

@@ -59,7 +59,7 @@ func raw(t *testing.T, addr, method, text string) checkedResponse {
 	return checkedResponse{res.StatusCode, res.Header, string(body)}
 }
 
-func TestRefusalsOfNetHTTP(t *testing.T) {
+func TestListener_rejections(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	addr := s.listen(t)
@@ -95,7 +95,7 @@ func TestRefusalsOfNetHTTP(t *testing.T) {
 	}
 }
 
-func TestOddRequests(t *testing.T) {
+func TestListener_unusualRequests(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	addr := s.listen(t)
@@ -128,8 +128,8 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// TestHandlersMayRespondInPlainText checks that only rejections of net/http are replaced.
-func TestHandlersMayRespondInPlainText(t *testing.T) {
+// TestListener_plainText checks that only rejections of net/http are replaced.
+func TestListener_plainText(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -142,7 +142,7 @@ func needsKey(ref herb.Ref) string {
 
 // acquire opens the dataset of the path.
 func (a *API) acquire(r *http.Request) (library.View, error) {
-	ref := herb.Ref{Namespace: clip(r.PathValue("namespace")), Name: clip(r.PathValue("dataset"))}
+	ref := herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 	snap, err := a.opts.Library.Acquire(r.Context(), ref)
 	if err == nil {
 		snap.Source = a.opts.Admission.Limit(snap.Dataset, snap.Source)

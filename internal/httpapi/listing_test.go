@@ -70,7 +70,7 @@ func TestListingQueries(t *testing.T) {
 	}
 }
 
-func TestListingRefusals(t *testing.T) {
+func TestListing_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	tests := []struct {
@@ -152,7 +152,7 @@ func TestListingLinks(t *testing.T) {
 	}
 }
 
-func TestListingIsOfOneVersion(t *testing.T) {
+func TestListing_duringPublish(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	// A version published during a listing must not affect it.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+
+	"herbarium/internal/herb"
 )
 
 // logRequest logs a request and calls Options.Observe.
@@ -35,7 +37,7 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	record := slog.NewRecord(end, level, "request", 0)
 	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
-		slog.String("path", shorten(redactText(r.URL.Path))),
+		slog.String("path", herb.Clip(redactText(r.URL.Path), maxLogged)),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),

@@ -85,8 +85,8 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsLogged puts secrets wherever a careless client might, and searches log and responses for them.
-func TestNoSecretIsLogged(t *testing.T) {
+// TestLog_secretsRedacted puts secrets wherever a careless client might, and searches log and responses for them.
+func TestLog_secretsRedacted(t *testing.T) {
 	t.Parallel()
 	const plain = "correct-horse-battery" // a key chosen by the operator has no recognizable prefix
 	const list = "/api/v1/locked/staff/data"
@@ -142,7 +142,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 }
 
-func TestLogKeepsWhatIsNoSecret(t *testing.T) {
+func TestLog_othersNotRedacted(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.get(t, "/api/v1/garden/catalog/data?title=a%26b&category=fern&page=2&sort=price")
@@ -155,7 +155,7 @@ func TestLogKeepsWhatIsNoSecret(t *testing.T) {
 	}
 }
 
-func TestLogIsBounded(t *testing.T) {
+func TestLog_truncated(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.get(t, "/"+strings.Repeat("p", 30000)+"?title="+strings.Repeat("q", 30000))

@@ -60,7 +60,7 @@ func readSpec(t *testing.T, s *service) spec {
 	return d
 }
 
-func TestDocumentAndRoutesAgree(t *testing.T) {
+func TestDocument_routes(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	want := map[string]bool{}
@@ -99,7 +99,7 @@ func TestDocumentAndRoutesAgree(t *testing.T) {
 	}
 }
 
-func TestDocumentOfADataset(t *testing.T) {
+func TestDocument_dataset(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	d := readSpec(t, s)
@@ -157,9 +157,9 @@ func putWide(s *service, fields int) {
 	s.library.put(d, nil)
 }
 
-// TestDocumentOfAWideDataset checks that all fields are described and that the size of the document grows only with
+// TestDocument_wideDataset checks that all fields are described and that the size of the document grows only with
 // their names.
-func TestDocumentOfAWideDataset(t *testing.T) {
+func TestDocument_wideDataset(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	const fields = 10_000
@@ -197,7 +197,7 @@ func TestDocumentOfAWideDataset(t *testing.T) {
 	}
 }
 
-func TestDocumentFollowsTheDatasets(t *testing.T) {
+func TestDocument_newDatasets(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	before := s.get(t, "/openapi.json")
@@ -224,7 +224,7 @@ func TestDocumentFollowsTheDatasets(t *testing.T) {
 	}
 }
 
-func TestDocumentIsValid(t *testing.T) {
+func TestDocument_valid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	putWide(s, 60)
@@ -265,7 +265,7 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-func TestDocumentGolden(t *testing.T) {
+func TestDocument_golden(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	var got bytes.Buffer
@@ -291,8 +291,8 @@ func TestDocumentGolden(t *testing.T) {
 	}
 }
 
-// TestDocumentByRedocly validates the document with an independent validator on another platform.
-func TestDocumentByRedocly(t *testing.T) {
+// TestDocument_redocly validates the document with an independent validator on another platform.
+func TestDocument_redocly(t *testing.T) {
 	t.Parallel()
 	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
 	if err != nil {

@@ -27,7 +27,7 @@ func ordered(t *testing.T) *service {
 	})
 }
 
-func TestListing_OrderOfTheDataset(t *testing.T) {
+func TestListing_datasetOrder(t *testing.T) {
 	t.Parallel()
 	s := ordered(t)
 	for _, tt := range []struct{ name, query, want string }{

@@ -171,7 +171,7 @@ func TestBasePath(t *testing.T) {
 		t.Errorf("the address itself gives %d", a.status)
 	}
 	if a := s.get(t, "/plants/database"); a.status != 404 {
-		t.Errorf("a path that begins alike gives %d", a.status)
+		t.Errorf("a path with the same prefix has status %d", a.status)
 	}
 	var d struct{ Links map[string]string }
 	if err := json.Unmarshal([]byte(s.get(t, "/api/v1/garden/catalog").body), &d); err != nil {

@@ -69,14 +69,14 @@ func checkPlantHeaders(h http.Header) error {
 	}
 	media, params, err := mime.ParseMediaType(types[0])
 	if err != nil || media != "application/json" {
-		return herb.Invalidf("the Content-Type is %q; %s", clip(redactText(types[0])), right)
+		return herb.Invalidf("the Content-Type is %q; %s", herb.Clip(redactText(types[0]), maxShown), right)
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", clip(redactText(charset)), right)
+		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", herb.Clip(redactText(charset), maxShown), right)
 	}
 	for _, encoding := range h["Content-Encoding"] {
 		if !strings.EqualFold(encoding, "identity") && encoding != "" {
-			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", clip(redactText(encoding)))
+			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", herb.Clip(redactText(encoding), maxShown))
 		}
 	}
 	return nil

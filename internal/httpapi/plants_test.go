@@ -61,7 +61,7 @@ func TestCreatePlant(t *testing.T) {
 	}
 }
 
-func TestCreatePlantRefusals(t *testing.T) {
+func TestCreatePlant_invalid(t *testing.T) {
 	t.Parallel()
 	const plant = `{"id":1,"name":"Rose"}`
 	tests := []struct {
@@ -133,7 +133,7 @@ func TestCreatePlantRefusals(t *testing.T) {
 	})
 }
 
-func TestCreatePlantAccepts(t *testing.T) {
+func TestCreatePlant_valid(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{
 		"Content-Type: application/json; charset=utf-8", `Content-Type: Application/JSON;charset="UTF-8"`,
@@ -146,7 +146,7 @@ func TestCreatePlantAccepts(t *testing.T) {
 	}
 }
 
-func TestCreatePlantAgain(t *testing.T) {
+func TestCreatePlant_duplicate(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	const body = `{"id":1,"name":"Rose"}`

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"herbarium/internal/access"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
@@ -12,7 +13,8 @@ import (
 const (
 	redacted       = "REDACTED"
 	malformedQuery = "MALFORMED" // logged if the secrets in a query cannot be located
-	maxLogged      = 2048        // maximum bytes of a path or query in the log
+	maxLogged      = 2048        // maximum characters of a path or query in the log
+	maxShown       = 200         // maximum characters of client input in a message
 )
 
 // redactQuery returns a raw query for the log: names as written, and values that are or may be secrets redacted.
@@ -41,7 +43,7 @@ func redactQuery(raw string) string {
 			b.WriteString(piece)
 		}
 	}
-	return shorten(b.String())
+	return herb.Clip(b.String(), maxLogged)
 }
 
 // isSecretName reports whether a parameter with this name, or a likely typo of it, contains a secret.
@@ -92,12 +94,4 @@ func redactText(s string) string {
 // isKeyByte reports whether a key may contain c.
 func isKeyByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// shorten truncates text that is too long for a log line.
-func shorten(s string) string {
-	if len(s) <= maxLogged {
-		return s
-	}
-	return s[:maxLogged] + "…"
 }

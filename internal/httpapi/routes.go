@@ -71,7 +71,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 			w.Header().Set("Allow", allow)
 			w.(*response).apiPath = !page[pattern]
 			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
-				knownMethod(r.Method), clip(redactText(r.URL.Path)), allow))
+				knownMethod(r.Method), herb.Clip(redactText(r.URL.Path), maxShown), allow))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -118,10 +118,10 @@ func isCanonical(u *url.URL) bool {
 
 // noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has a route.
 func (a *API) noSuchPath(r *http.Request) error {
-	shown := clip(redactText(r.URL.Path))
+	shown := herb.Clip(redactText(r.URL.Path), maxShown)
 	clean := path.Clean("/" + r.URL.Path)
 	if clean != r.URL.Path && a.hasRoute(clean) {
-		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, clip(redactText(clean)))
+		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, herb.Clip(redactText(clean), maxShown))
 	}
 	var known []string
 	for _, rt := range a.routes {
@@ -137,13 +137,4 @@ func (a *API) noSuchPath(r *http.Request) error {
 func (a *API) hasRoute(p string) bool {
 	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: p}})
 	return pattern != "/"
-}
-
-// clip truncates client input for use in a message.
-func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

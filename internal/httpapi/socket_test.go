@@ -108,8 +108,8 @@ func TestContentLengthAndTransferEncoding(t *testing.T) {
 	}
 }
 
-// TestClientLeaves checks that a response that cannot be delivered ends only its own connection.
-func TestClientLeaves(t *testing.T) {
+// TestClient_disconnects checks that a response that cannot be delivered ends only its own connection.
+func TestClient_disconnects(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	addr := s.listen(t)

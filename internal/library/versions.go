@@ -2,8 +2,12 @@ package library
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // VersionInfo describes a version in the history of a dataset.
@@ -21,23 +25,89 @@ func (l *Library) DescribeVersions(ctx context.Context, ref herb.Ref) ([]Version
 		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
 	}
 	history, err := l.catalogue.History(ctx, ref)
+	infos := make([]VersionInfo, len(history))
+	for i, v := range history {
+		infos[i] = VersionInfo{Dataset: v.Dataset, Live: v.Live, First: i+1 == len(history)}
+		if !infos[i].First {
+			infos[i].Changes = compare(history[i+1].Dataset, v.Dataset)
+		}
+	}
+	return infos, err
+}
+
+// History returns the versions of a dataset, newest first.
+func (l *Library) History(ctx context.Context, ref herb.Ref) ([]store.Version, error) {
+	return l.catalogue.History(ctx, ref)
+}
+
+// Newest describes the most recently published version of a dataset. After a rollback it is not the live one.
+func (l *Library) Newest(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil || len(history) == 0 {
+		return herb.Dataset{}, err
+	}
+	return history[0].Dataset, nil
+}
+
+// Version describes a version of a dataset; an empty name means the live one.
+func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+	if mutable, ok := l.opts.Mutable[ref]; ok {
+		return mutable.Describe(ctx)
+	}
+	return l.catalogue.Version(ctx, ref, version)
+}
+
+// Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
+// if the live version is protected and the other one is open, unless mayOpen, or if another version goes live concurrently.
+func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
+	history, err := l.catalogue.History(ctx, ref)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	infos := make([]VersionInfo, 0, len(history))
+	i := slices.IndexFunc(history, func(v store.Version) bool { return v.Live })
+	if i < 0 {
+		return "", fmt.Errorf("the live version of %s is not in its history", ref)
+	}
+	live := history[i].Dataset
+	switch {
+	case version == "" && i+1 == len(history):
+		return "", herb.Invalidf("%s has no version before the live one", ref)
+	case version == "":
+		version = history[i+1].Version
+	}
+	next := slices.IndexFunc(history, func(v store.Version) bool { return v.Version == version })
+	if !mayOpen && next >= 0 && accessOf(live) == herb.AccessKey && accessOf(history[next].Dataset) != herb.AccessKey {
+		return "", herb.Errorf(herb.CodeRefused, "%s needs a key and version %s does not: rolling back would make it public; "+
+			"if this is intended, use --allow-breaking", ref, version)
+	}
+	err = l.catalogue.SetLive(ctx, ref, version, live.Version)
+	if errors.Is(err, store.ErrSuperseded) {
+		return "", herb.Wrap(herb.CodeRefused, err, "%s was not rolled back because it was changed concurrently; "+
+			"run 'herbarium datasets history %s' and try again", ref, ref)
+	}
+	if err != nil {
+		return "", err
+	}
+	l.notifyChange()
+	return version, nil
+}
+
+// Remove removes a dataset with all its versions.
+func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
+	if _, ok := l.opts.Mutable[ref]; ok {
+		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
+	}
+	history, err := l.catalogue.History(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if err := l.catalogue.RemoveDataset(ctx, ref, l.retireAt()); err != nil {
+		return err
+	}
+	l.notifyChange()
+	var errs []error
 	for _, v := range history {
-		d, err := l.catalogue.Version(ctx, ref, v.Version)
-		if herb.CodeOf(err) == herb.CodeNotFound {
-			continue // pruned after the history was read
-		}
-		if err != nil {
-			return nil, err
-		}
-		infos = append(infos, VersionInfo{Dataset: d, Live: v.Live, First: true})
+		errs = append(errs, l.removeFile(v.Version))
 	}
-	for i := range len(infos) - 1 {
-		infos[i].First = false
-		infos[i].Changes = compare(infos[i+1].Dataset, infos[i].Dataset)
-	}
-	return infos, nil
+	return errors.Join(errs...)
 }

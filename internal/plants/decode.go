@@ -15,6 +15,8 @@ const (
 	MaxBody = 1 << 20 // bytes
 	MaxName = 255     // Unicode code points
 	MaxTag  = 255
+
+	maxShown = 60 // characters of a value in a message
 )
 
 // validID completes messages about the ID.
@@ -67,9 +69,9 @@ func decodeID(members map[string]any) (int64, error) {
 	id, whole, fits := parseInteger(string(number))
 	switch {
 	case !whole:
-		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, truncate(string(number)), validID)
+		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, herb.Clip(string(number), maxShown), validID)
 	case !fits:
-		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, truncate(string(number)), validID)
+		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, herb.Clip(string(number), maxShown), validID)
 	}
 	return id, nil
 }
@@ -115,13 +117,4 @@ func kind(value any) string {
 	default:
 		return "of another type"
 	}
-}
-
-// truncate shortens a value for a message.
-func truncate(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
 }

@@ -73,7 +73,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecode_refuses(t *testing.T) {
+func TestDecode_invalid(t *testing.T) {
 	t.Parallel()
 	const fern = `,"name":"Fern"}`
 	tests := []struct{ name, body, message string }{

@@ -60,7 +60,7 @@ func readMembers(d *json.Decoder) (map[string]any, error) {
 		}
 		key, _ := name.(string)
 		if _, twice := members[key]; twice {
-			return nil, herb.Invalidf("duplicate member %q", truncate(key))
+			return nil, herb.Invalidf("duplicate member %q", herb.Clip(key, maxShown))
 		}
 		value, err := d.Token()
 		if err != nil {

@@ -151,7 +151,7 @@ func TestService_limitsBatches(t *testing.T) {
 	})
 }
 
-func TestService_refusesWhenFull(t *testing.T) {
+func TestService_queueFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newFakeStore()
@@ -167,7 +167,7 @@ func TestService_refusesWhenFull(t *testing.T) {
 	})
 }
 
-func TestService_failsTheBatch(t *testing.T) {
+func TestService_batchFails(t *testing.T) {
 	t.Parallel()
 	busy := herb.Errorf(herb.CodeUnavailable, "the database is busy; try again")
 	tests := []struct {
@@ -205,7 +205,7 @@ func TestService_failsTheBatch(t *testing.T) {
 	}
 }
 
-func TestService_callerLeaves(t *testing.T) {
+func TestService_callerCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newFakeStore()

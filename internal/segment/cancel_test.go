@@ -198,9 +198,9 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// TestFilterMemory measures the allocations of filters that match many values: a set per value would take tens of
+// TestFilter_memory measures the allocations of filters that match many values: a set per value would take tens of
 // megabytes.
-func TestFilterMemory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process
+func TestFilter_memory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process
 	r := openCancelSegment(t)
 	const limit = 6 << 20 // a string per value, and a bit per record
 	for _, raw := range []string{

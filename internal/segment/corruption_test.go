@@ -120,7 +120,7 @@ func requests(fields []herb.Field) []*query.Request {
 	return parsed
 }
 
-func TestRawQueriesAreValid(t *testing.T) {
+func TestRawQueries_valid(t *testing.T) {
 	t.Parallel()
 	for _, raw := range rawQueries(everyType()) {
 		if _, err := query.Parse(raw, everyType()); err != nil {
@@ -257,8 +257,8 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes_many flips some bytes of a file that is large enough for every method of locating a page.
-func TestFlippedBytes_many(t *testing.T) {
+// TestFlippedBytes_largeFile flips some bytes of a file that is large enough for every method of locating a page.
+func TestFlippedBytes_largeFile(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), manyRecords(5000), segment.Options{})
 	records := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:])) / 2 // at least half of the bytes are JSON
@@ -351,8 +351,8 @@ func repair(b []byte) []byte {
 	return b
 }
 
-// TestFlippedBytes_repaired damages the metadata and the table of contents without invalidating the checksums.
-func TestFlippedBytes_repaired(t *testing.T) {
+// TestFlippedBytes_validChecksums damages the metadata and the table of contents without invalidating the checksums.
+func TestFlippedBytes_validChecksums(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	if d := cmp.Diff(good, repair(good)); d != "" {
@@ -395,7 +395,7 @@ func TestFlippedBytes_repaired(t *testing.T) {
 	}
 }
 
-func TestCutFiles(t *testing.T) {
+func TestOpen_truncated(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	path := filepath.Join(t.TempDir(), "cut.seg")
@@ -419,7 +419,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-func TestOtherVersion(t *testing.T) {
+func TestOpen_otherVersion(t *testing.T) {
 	t.Parallel()
 	other := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
@@ -434,8 +434,8 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestUnknownSections checks that sections of later versions are ignored.
-func TestUnknownSections(t *testing.T) {
+// TestOpen_unknownSections checks that sections of later versions are ignored.
+func TestOpen_unknownSections(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	toc := binary.LittleEndian.Uint64(good[len(good)-frameFooter:])
@@ -451,9 +451,9 @@ func TestUnknownSections(t *testing.T) {
 	}
 }
 
-// TestMisplacedSections checks that overlapping and duplicate sections are rejected: the former could make a small file
+// TestOpen_overlappingSections checks that overlapping and duplicate sections are rejected: the former could make a small file
 // take much memory, the latter are ambiguous.
-func TestMisplacedSections(t *testing.T) {
+func TestOpen_overlappingSections(t *testing.T) {
 	t.Parallel()
 	good := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: allIndexes()})
 	toc := int(binary.LittleEndian.Uint64(good[len(good)-frameFooter:]))
@@ -476,8 +476,8 @@ func TestMisplacedSections(t *testing.T) {
 	}
 }
 
-// TestEndlessValue checks a record whose last value has lost its closing quote and contains other quotes.
-func TestEndlessValue(t *testing.T) {
+// TestList_unterminatedValue checks a record whose last value has lost its closing quote and contains other quotes.
+func TestList_unterminatedValue(t *testing.T) {
 	t.Parallel()
 	fields := everyType()[:1]
 	bad := fileOf(t, fields, []herb.Record{{`"rose"`}}, segment.Options{})

@@ -206,8 +206,8 @@ func TestCreate_existing(t *testing.T) {
 	}
 }
 
-// TestCreate_leftover checks that the files of another build, finished or not, are not touched.
-func TestCreate_leftover(t *testing.T) {
+// TestCreate_otherBuild checks that the files of another build, finished or not, are not touched.
+func TestCreate_otherBuild(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.seg")
@@ -229,8 +229,8 @@ func TestCreate_leftover(t *testing.T) {
 	}
 }
 
-// TestCreate_impossible checks that a build to a target that cannot be written leaves nothing behind.
-func TestCreate_impossible(t *testing.T) {
+// TestCreate_unwritableTarget checks that a build to a target that cannot be written leaves nothing behind.
+func TestCreate_unwritableTarget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "folder", "full"), 0o700); err != nil {
@@ -345,9 +345,9 @@ func TestCreate_shapes(t *testing.T) {
 	}
 }
 
-// TestCreate_sameBytes checks that repeated builds, also with so little memory that everything is spilled, produce
+// TestCreate_sameBytesWithAnyMemory checks that repeated builds, also with so little memory that everything is spilled, produce
 // identical bytes.
-func TestCreate_sameBytes(t *testing.T) {
+func TestCreate_sameBytesWithAnyMemory(t *testing.T) {
 	t.Parallel()
 	wide, wideRecords := manyFields(40, 20)
 	tests := map[string]struct {

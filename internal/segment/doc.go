@@ -6,6 +6,17 @@
 // Create builds a file from a sequence of records, Open maps one, Reader.List executes a listing.
 // docs/format/segment.md specifies the format.
 //
+// # Packages
+//
+// This package is the API. Its internal packages separate reading from building:
+//
+//   - file: the frame of a file, its writer, and its memory map
+//   - guard: cancellation of queries, and conversion of faults and failed format checks to errors
+//   - bitmap: sets of record numbers
+//   - column: reads the index of a field: filters, pages in sorted order, facets
+//   - fulltext: reads the full-text index: words, phrases, prefixes, scores
+//   - build: everything that is only needed to build a file
+//
 // # How a page is located
 //
 // Conditions and searches become sets of record numbers (roaring bitmaps). Their intersection is the result, and its

@@ -27,7 +27,7 @@ type Stat struct {
 // KindStat is the space used by the sections of one kind.
 type KindStat struct {
 	Tag      string `json:"tag"`
-	Sections int    `json:"sections"` // one for each field that has it, or one for the whole file
+	Sections int    `json:"sections"` // one for each field that has it, or one for the file
 	Bytes    int64  `json:"bytes"`
 }
 

@@ -501,11 +501,11 @@ func prefixWords() dataset {
 	return d
 }
 
-// TestFreeze writes the frozen files of this version. They are created once, when a format version is finished, and
+// TestFrozen_write writes the frozen files of this version. They are created once, when a format version is finished, and
 // never changed, because they represent the files of users. Existing files are therefore kept.
 //
-//	go test ./internal/segment -run TestFreeze -freeze
-func TestFreeze(t *testing.T) {
+//	go test ./internal/segment -run TestFrozen_write -freeze
+func TestFrozen_write(t *testing.T) {
 	if !*freeze {
 		t.Skip("writes files; -freeze runs it")
 	}

@@ -65,7 +65,7 @@ func (r *Reader) open() (err error) {
 	return err
 }
 
-// Verify reads the whole file and verifies its checksums.
+// Verify reads the entire file and verifies its checksums.
 func (r *Reader) Verify() error { return r.file.Verify() }
 
 // Forget releases the pages of the file from memory. They are read again on demand.

@@ -154,10 +154,10 @@ func history(ctx context.Context, tx Tx, ref herb.Ref) (versions []Version, err 
 		return nil, err
 	}
 	return collect(ctx, tx, func(rows *sql.Rows) (v Version, err error) {
-		err = rows.Scan(&v.Version, (*stamp)(&v.Published), &v.Records)
+		v.Dataset, err = scanDataset(rows)
 		v.Live = v.Version == live
 		return v, err
-	}, "SELECT version, published, records FROM versions WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
+	}, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
 }
 
 // liveVersion returns the name of a dataset's live version.

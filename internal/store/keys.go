@@ -20,7 +20,7 @@ func (s Tables) AddKey(ctx context.Context, k herb.Key) error {
 			return err
 		}
 		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditKeyCreated, Subject: k.ID, Detail: fmt.Sprintf("name %q, scopes %s", k.Name, joinScopes(k.Scopes)),
+			Action: herb.AuditKeyCreated, Subject: k.ID, Detail: fmt.Sprintf("name %q, scopes %s", k.Name, herb.JoinScopes(k.Scopes, " ")),
 		})
 	})
 }
@@ -39,7 +39,7 @@ func (s Tables) AddKeys(ctx context.Context, keys []herb.Key) error {
 
 func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 	result, err := tx.ExecContext(ctx, "INSERT INTO keys ("+keyColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) "+
-		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, joinScopes(k.Scopes), k.Hash[:],
+		"ON CONFLICT (id) DO NOTHING", k.ID, k.Name, herb.JoinScopes(k.Scopes, " "), k.Hash[:],
 		k.Created.UnixMicro(), stamp(k.Expires), stamp(k.Revoked), stamp(k.LastUsed))
 	if err != nil {
 		return err
@@ -48,15 +48,6 @@ func addKey(ctx context.Context, tx Tx, k herb.Key) error {
 		return err
 	}
 	return herb.Invalidf("a key with id %q exists already; choose another id", k.ID)
-}
-
-// joinScopes returns the stored form of scopes.
-func joinScopes(scopes []herb.Scope) string {
-	names := make([]string, len(scopes))
-	for i, scope := range scopes {
-		names[i] = string(scope)
-	}
-	return strings.Join(names, " ")
 }
 
 // Key returns the key with an ID.

@@ -12,7 +12,7 @@ const (
 	fieldTag
 )
 
-// Row is a plant with the columns derived from it, which make all databases sort and search alike.
+// Row is a plant with the columns derived from it, which make all databases sort and search in the same way.
 type Row struct {
 	ID       int64
 	Name     string

@@ -36,12 +36,10 @@ type Outcome struct {
 // ErrSuperseded reports that a version did not go live because another one went live first.
 var ErrSuperseded = errors.New("another version went live in the meantime")
 
-// Version is an entry of a dataset's history.
+// Version is a version of a dataset in the catalogue.
 type Version struct {
-	Version   string
-	Published time.Time
-	Records   int
-	Live      bool
+	herb.Dataset
+	Live bool
 }
 
 // Retired is a version that is not in the catalogue and can never enter it again.

@@ -11,7 +11,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// wantAudit checks the entries that a query selects, but for their times.
+// wantAudit checks the entries that a query selects, except for their times.
 func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry) {
 	t.Helper()
 	got, err := s.AuditEntries(t.Context(), q)
@@ -21,7 +21,7 @@ func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry
 	}
 }
 
-// testAudit checks that every change is recorded with its actor, and that what changes nothing is not.
+// testAudit checks that every change is recorded with its actor, and that other calls are not recorded.
 func testAudit(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantAudit(t, s, herb.AuditQuery{})

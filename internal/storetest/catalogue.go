@@ -78,7 +78,7 @@ func wantHistory(t *testing.T, s Store, ref herb.Ref, live int, numbers ...int) 
 	var want []store.Version
 	for _, n := range numbers {
 		d := dataset(ref, n)
-		want = append(want, store.Version{Version: d.Version, Published: d.Published, Records: d.Records, Live: n == live})
+		want = append(want, store.Version{Dataset: d, Live: n == live})
 	}
 	got, err := s.History(t.Context(), ref)
 	noError(t, err)
@@ -98,7 +98,7 @@ func wantVersions(t *testing.T, s Store, want ...string) {
 	}
 }
 
-// changes checks that do moves the generation on.
+// changes checks that do increases the generation.
 func changes(t *testing.T, s Store, do func()) {
 	t.Helper()
 	before, err := s.Generation(t.Context())
@@ -125,7 +125,7 @@ func testAddVersion(t *testing.T, db Database) {
 	wantVersions(t, other, "catalog-v1", "catalog-v2", "seeds-v1", "v")
 }
 
-// testAddVersionAgain publishes what was published before.
+// testAddVersionAgain adds an existing version.
 func testAddVersionAgain(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
@@ -134,7 +134,7 @@ func testAddVersionAgain(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 1, 2)
 }
 
-// testSuperseded adds versions over one that is not live, and lets several publishers race for the place of the same one.
+// testSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
 func testSuperseded(t *testing.T, db Database) {
 	s := open(t, db)
 	wantSuperseded := func(live string) {
@@ -168,7 +168,7 @@ func testSuperseded(t *testing.T, db Database) {
 	}
 	wg.Wait()
 	if won.Load() != 1 || lost.Load() != 7 {
-		t.Errorf("%d of 8 took the place of the same version, %d did not", won.Load(), lost.Load())
+		t.Errorf("%d of 8 replaced the same version, %d did not", won.Load(), lost.Load())
 	}
 }
 

@@ -30,7 +30,7 @@ func numbered(first, last int) (plants []herb.NewPlant) {
 	return plants
 }
 
-// wantPlants checks that plants come back as they were given.
+// wantPlants checks the stored plants.
 func wantPlants(t *testing.T, s Store, want []herb.NewPlant) {
 	t.Helper()
 	n, err := s.CountPlants(t.Context())
@@ -52,7 +52,7 @@ func wantPlants(t *testing.T, s Store, want []herb.NewPlant) {
 	}
 }
 
-// wantTotal checks how much a query finds.
+// wantTotal checks the total of a query.
 func wantTotal(t *testing.T, s Store, raw string, want int) {
 	t.Helper()
 	if _, total := list(t, s, raw); total != want {
@@ -152,7 +152,7 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 	}
 }
 
-// wantAllVersions checks the whole catalogue.
+// wantAllVersions checks the catalogue.
 func wantAllVersions(t *testing.T, s Store, want ...store.DatasetVersions) {
 	t.Helper()
 	got, err := s.AllVersions(t.Context())

@@ -19,7 +19,7 @@ func withKey(c store.Creation, credential, key, body string) store.Creation {
 	return c
 }
 
-// wantReplay checks that a creation gets the answer of an earlier one.
+// wantReplay checks that a creation gets the outcome of an earlier one.
 func wantReplay(t *testing.T, s Store, c store.Creation, want herb.Plant) {
 	t.Helper()
 	outcomes := mustCreate(t, s, c)

@@ -17,7 +17,7 @@ import (
 // sizeVariable names the environment variable with the number of plants to list in the benchmark.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// benchPlants returns that number: a million, unless told otherwise.
+// benchPlants returns the number of plants: that of sizeVariable, or a million.
 func benchPlants(b *testing.B) int {
 	if s := os.Getenv(sizeVariable); s != "" {
 		n, err := strconv.Atoi(s)
@@ -39,7 +39,7 @@ type BenchOptions struct {
 }
 
 // BenchmarkListings fills an empty store and measures the shapes of listings.
-func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
+func BenchmarkListings(b *testing.B, s PlantStore, o BenchOptions) {
 	n := benchPlants(b)
 	fillForBench(b, s, n)
 	if o.Filled != nil {
@@ -112,20 +112,27 @@ func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
 	}
 }
 
-// fillForBench creates n plants: names of three words, of which the first is one of 50, one of ten tags for nine of ten.
-func fillForBench(b *testing.B, s Store, n int) {
+// fillForBench creates n plants with names of three words, the first being one of 50, and for nine of ten one of ten tags.
+func fillForBench(b *testing.B, s PlantStore, n int) {
+	b.Helper()
+	fill(b, s, n, func(r *rand.Rand) (p herb.Plant) {
+		p.Name = fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000))
+		if tag := r.IntN(10); tag > 0 {
+			p.Tag = new("tag" + strconv.Itoa(tag))
+		}
+		return p
+	})
+}
+
+// fill creates n generated plants.
+func fill(b *testing.B, s PlantStore, n int, generate func(*rand.Rand) herb.Plant) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	const batch = 5000
 	for first := 0; first < n; first += batch {
 		creations := make([]store.Creation, min(batch, n-first))
 		for i := range creations {
-			p := herb.NewPlant{ID: int64(first + i + 1)}
-			p.Name = fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000))
-			if tag := r.IntN(10); tag > 0 {
-				p.Tag = new("tag" + strconv.Itoa(tag))
-			}
-			creations[i].Plant = p
+			creations[i].Plant = herb.NewPlant{ID: int64(first + i + 1), Plant: generate(r)}
 		}
 		if _, err := s.CreatePlants(b.Context(), creations); err != nil {
 			b.Fatal(err)

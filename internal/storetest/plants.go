@@ -16,7 +16,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// creation is a plant to be created; the tag may be left out.
+// creation returns a plant to be created; the tag is optional.
 func creation(id int64, name string, tag ...string) store.Creation {
 	c := store.Creation{Plant: herb.NewPlant{ID: id, Plant: herb.Plant{Name: name}}}
 	if len(tag) > 0 {
@@ -25,7 +25,7 @@ func creation(id int64, name string, tag ...string) store.Creation {
 	return c
 }
 
-// mustCreate creates plants of which none may be refused.
+// mustCreate creates plants and fails if one is rejected.
 func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outcome {
 	t.Helper()
 	outcomes, err := s.CreatePlants(t.Context(), creations)
@@ -39,7 +39,7 @@ func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outc
 	return outcomes
 }
 
-// find returns what a query finds: the records, and the total.
+// find returns the records and the total of a query.
 func find(ctx context.Context, s Store, raw string) (records []string, total int, err error) {
 	r, err := query.Parse(raw, herb.PlantFields())
 	if err != nil {
@@ -60,7 +60,7 @@ func list(t *testing.T, s Store, raw string) (records []string, total int) {
 	return records, total
 }
 
-// wantList checks what a query finds.
+// wantList checks the records of a query.
 func wantList(t *testing.T, s Store, raw string, want ...string) {
 	t.Helper()
 	got, total := list(t, s, raw)
@@ -112,7 +112,7 @@ func testDuplicates(t *testing.T, db Database) {
 			t.Errorf("the message %q does not name the id %s", message, id)
 		}
 		if o.Plant != (herb.Plant{}) {
-			t.Errorf("a plant that was refused is returned: %+v", o.Plant)
+			t.Errorf("a rejected plant is returned: %+v", o.Plant)
 		}
 	}
 	wantList(t, s, "", `{"id":"7","name":"Fern","tag":""}`, `{"id":"8","name":"Rose","tag":"red"}`,
@@ -144,11 +144,11 @@ func testPlantsVersion(t *testing.T, db Database) {
 	for id := range int64(5) {
 		v := version()
 		if v == "" || seen[v] {
-			t.Errorf("version %q was there before", v)
+			t.Errorf("version %q is not unique", v)
 		}
 		seen[v] = true
 		if again := version(); again != v {
-			t.Errorf("version %q became %q by itself", v, again)
+			t.Errorf("version %q became %q without a creation", v, again)
 		}
 		mustCreate(t, s, creation(id, "Fern"))
 	}

@@ -35,7 +35,7 @@ func retireVersion(t *testing.T, s Store, version string, at time.Time, want boo
 	}
 }
 
-// testRetiredWithCatalogue: what leaves the catalogue is retired at the time that was given, if one was.
+// testRetiredWithCatalogue checks that versions that leave the catalogue are retired at the given time, if there is one.
 func testRetiredWithCatalogue(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	add(t, s, catalog, 1, 4)
@@ -54,7 +54,7 @@ func testRetiredWithCatalogue(t *testing.T, db Database) {
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
 }
 
-// testRetireVersion: what is retired never becomes a version, and what is a version is not retired.
+// testRetireVersion checks that a retired version cannot be added, and that a version in the catalogue cannot be retired.
 func testRetireVersion(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
@@ -85,7 +85,7 @@ func testForgetRetired(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v0", Since: day}, store.Retired{Version: "catalog-v2", Since: day})
 }
 
-// testRetireWhileAdding: of one who adds a version and one who retires it, exactly one succeeds.
+// testRetireWhileAdding checks that exactly one of adding and retiring a version succeeds.
 func testRetireWhileAdding(t *testing.T, db Database) {
 	adder, retirer := open(t, db), open(t, db)
 	for n := range 20 {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -9,17 +8,11 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/store"
 )
-
-// Faceter counts values of the plants.
-type Faceter interface {
-	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
-}
 
 // BenchmarkSearches fills an empty store with plants whose names share few first letters, and measures searches and facets
 // that match a large part of them.
-func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
+func BenchmarkSearches(b *testing.B, s PlantStore) {
 	fillWithWords(b, s, benchPlants(b))
 	for _, raw := range []string{
 		"", "search=r*", "search=r*+s*+t*+b*", "search=r*+s*+t*+b*&sort=name", "search=-r*",
@@ -38,7 +31,7 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 		facets := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
 		b.Run("facets/"+raw, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := f.Facets(b.Context(), facets); err != nil {
+				if _, err := s.Plants().Facets(b.Context(), facets); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -47,22 +40,13 @@ func BenchmarkSearches(b *testing.B, s Store, f Faceter) {
 }
 
 // fillWithWords creates n plants with names of six words and one of 50 tags.
-func fillWithWords(b *testing.B, s Store, n int) {
+func fillWithWords(b *testing.B, s PlantStore, n int) {
 	b.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	const batch = 5000
-	for first := 0; first < n; first += batch {
-		creations := make([]store.Creation, min(batch, n-first))
-		for i := range creations {
-			words := make([]string, 6)
-			for j := range words {
-				words[j] = fmt.Sprintf("%c%d", "rstbo"[r.IntN(5)], r.IntN(3000))
-			}
-			tag := fmt.Sprintf("t%d", r.IntN(50))
-			creations[i].Plant = herb.NewPlant{ID: int64(first + i + 1), Plant: herb.Plant{Name: strings.Join(words, " "), Tag: &tag}}
+	fill(b, s, n, func(r *rand.Rand) herb.Plant {
+		words := make([]string, 6)
+		for j := range words {
+			words[j] = fmt.Sprintf("%c%d", "rstbo"[r.IntN(5)], r.IntN(3000))
 		}
-		if _, err := s.CreatePlants(b.Context(), creations); err != nil {
-			b.Fatal(err)
-		}
-	}
+		return herb.Plant{Name: strings.Join(words, " "), Tag: new(fmt.Sprintf("t%d", r.IntN(50)))}
+	})
 }

@@ -10,52 +10,22 @@ import (
 	"herbarium/internal/store"
 )
 
-// Store is all that a store can do.
-type Store interface {
+// PlantStore is what each database implements.
+type PlantStore interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	Plants() store.Plants
-
-	AddKey(ctx context.Context, k herb.Key) error
-	Key(ctx context.Context, id string) (herb.Key, error)
-	Keys(ctx context.Context) ([]herb.Key, error)
-	CountKeys(ctx context.Context) (total, revoked int, err error)
-	RevokeKey(ctx context.Context, id string, at time.Time) error
-	TouchKeys(ctx context.Context, used map[string]time.Time) error
-
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	Generation(ctx context.Context) (int64, error)
-	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string) error
-	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
-	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
-	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
-	Versions(ctx context.Context) ([]string, error)
-	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
-	Retired(ctx context.Context) ([]store.Retired, error)
-	ForgetRetired(ctx context.Context, versions []string) error
-
-	SetSourceError(ctx context.Context, t herb.SourceError) error
-	ClearSourceError(ctx context.Context, place string) error
-	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
-
-	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
-	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
-
-	CountPlants(ctx context.Context) (int, error)
-	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
-	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
-	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
-	AddKeys(ctx context.Context, keys []herb.Key) error
-	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
-	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
-
 	Ping(ctx context.Context) error
 	Close() error
 }
 
-// Database is where data persists while stores are opened and closed. Every call of Open opens another store on the same
-// data, also while others are open; the suite closes it. A nil clock is that of the machine.
+// Store is an open database: its plants, and the tables that all databases share.
+type Store struct {
+	PlantStore
+	store.Tables
+}
+
+// Database persists data across stores. Each call of Open opens another store on the same data, even while others are open;
+// the suite closes it. A nil clock means time.Now.
 type Database interface {
 	Open(t testing.TB, now func() time.Time) Store
 }

@@ -31,6 +31,11 @@ func FieldKey(f *herb.Field, value string) (key string, status Status) {
 	if !f.Type.IsScalar() && value != "" {
 		return CollationKey(value), Valid
 	}
+	if f.Notation.Decimal+f.Notation.Layout == "" {
+		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
+			return key, Valid
+		}
+	}
 	canonical, status := Canonical(f, value)
 	if status == Valid {
 		key, _ = Key(f.Type, canonical)

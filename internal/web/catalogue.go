@@ -58,8 +58,11 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("reading source errors: %w", err)
 	}
-	values := r.URL.Query()
-	c := catalogue{Base: p.base, Search: values.Get(query.ParamSearch), Total: len(datasets)}
+	params, err := query.ParseParams(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	c := catalogue{Base: p.base, Search: params.Get(query.ParamSearch), Total: len(datasets)}
 	for i := range datasets {
 		d := &datasets[i]
 		c.Rows += d.Records
@@ -72,7 +75,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	c.Found = len(c.Datasets)
-	if err := c.paginate(p.base, values.Get(query.ParamPage)); err != nil {
+	if err := c.paginate(p.base, params.Get(query.ParamPage)); err != nil {
 		return err
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
@@ -85,14 +88,15 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 
 // paginate reduces the datasets to those of one page.
 func (c *catalogue) paginate(base, page string) error {
-	c.Page, c.Pages = 1, (c.Found+datasetsPerPage-1)/datasetsPerPage
+	req := query.Request{Page: 1, PerPage: datasetsPerPage}
 	if page != "" {
-		n, err := strconv.Atoi(page)
-		if err != nil || n < 1 {
-			return herb.Invalidf("page is %q; it must be a whole number from 1", view.Clip(page, 60))
+		var err error
+		if req.Page, err = strconv.Atoi(page); err != nil || req.Page < 1 || req.Page > query.MaxPage {
+			return herb.Invalidf("page is %q; it must be a whole number from 1", herb.Clip(page, 60))
 		}
-		c.Page = n
 	}
+	m := req.Meta(c.Found)
+	c.Page, c.Pages = m.Page, m.TotalPages
 	href := func(n int) string {
 		var ps query.Params
 		if c.Search != "" {
@@ -100,14 +104,14 @@ func (c *catalogue) paginate(base, page string) error {
 		}
 		return view.Join(base+pathCatalogue, ps.With(query.Param{Name: query.ParamPage, Value: strconv.Itoa(n)}).Encode())
 	}
-	if c.Page > 1 && c.Pages > 0 {
-		c.Prev = href(min(c.Page-1, c.Pages))
+	if m.HasPrev {
+		c.Prev = href(min(m.Page-1, m.TotalPages))
 	}
-	if c.Page < c.Pages {
-		c.Next = href(c.Page + 1)
+	if m.HasNext {
+		c.Next = href(m.Page + 1)
 	}
-	from := min((min(c.Page, c.Pages+1)-1)*datasetsPerPage, c.Found)
-	c.Datasets = c.Datasets[max(from, 0):min(max(from, 0)+datasetsPerPage, c.Found)]
+	from := min(req.Offset(), c.Found)
+	c.Datasets = c.Datasets[from:min(from+datasetsPerPage, c.Found)]
 	return nil
 }
 
@@ -122,7 +126,7 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 		list += " …"
 	}
 	return entry{
-		Ref: d.Ref, Title: view.Title(d), Description: view.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
+		Ref: d.Ref, Title: view.Title(d), Description: herb.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
 		Columns: len(d.Fields), ColumnNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
 		Mutable: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
 	}

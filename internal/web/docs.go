@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/web/view"
 )
 
 // swaggerUI contains only the files that are served, compressed.
@@ -39,7 +38,7 @@ func (p *Pages) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	types := map[string]string{"swagger-ui.css": "text/css; charset=utf-8", "swagger-ui-bundle.js": "text/javascript; charset=utf-8"}
 	contentType, ok := types[name]
 	if !ok {
-		return herb.Errorf(herb.CodeNotFound, "no such file %q; the API viewer is at %s%s", view.Clip(name, 60), p.base, pathDocs)
+		return herb.Errorf(herb.CodeNotFound, "no such file %q; the API viewer is at %s%s", herb.Clip(name, 60), p.base, pathDocs)
 	}
 	compressed, err := swaggerUI.ReadFile("swagger-ui/" + name + ".gz")
 	if err != nil {

@@ -32,7 +32,7 @@ func schemaDataset(origin string, d *herb.Dataset) node {
 	about := view.ReadDescriptor(d)
 	n := node{
 		"@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": view.PlainText(view.Title(d)),
-		"description": view.Clip(view.PlainText(view.Describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
+		"description": herb.Clip(view.PlainText(view.Describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
 		"includedInDataCatalog": node{"@type": "DataCatalog", "name": siteName, "url": origin + pathCatalogue},
 		"distribution": []node{
 			{"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": data},
@@ -70,7 +70,7 @@ func (p *Pages) catalogueJSONLD(r *http.Request, datasets []herb.Dataset) (templ
 		d := &datasets[i]
 		refs = append(refs, node{
 			"@type": "Dataset", "@id": origin + pathDatasets + d.Ref.String(), "url": origin + pathDatasets + d.Ref.String(),
-			"name": view.PlainText(view.Title(d)), "description": view.Clip(view.PlainText(view.Describe(d)), 300),
+			"name": view.PlainText(view.Title(d)), "description": herb.Clip(view.PlainText(view.Describe(d)), 300),
 		})
 	}
 	return encodeLD(node{

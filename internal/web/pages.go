@@ -162,7 +162,7 @@ const siteName = "Herbarium"
 
 func (p *Pages) layout(r *http.Request, title, description string) layout {
 	return layout{
-		Base: p.base, Title: view.PlainText(title), Description: view.Clip(view.PlainText(description), 300), SiteName: siteName, Theme: themeOf(r),
+		Base: p.base, Title: view.PlainText(title), Description: herb.Clip(view.PlainText(description), 300), SiteName: siteName, Theme: themeOf(r),
 		Version: p.opts.Version,
 	}
 }

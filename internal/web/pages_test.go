@@ -215,7 +215,7 @@ func TestCanonicalAddresses(t *testing.T) {
 	}
 }
 
-func TestHostIsNotTrusted(t *testing.T) {
+func TestOrigin_invalidHost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.get(t, "/datasets/garden/catalog")
@@ -255,7 +255,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-func TestCatalogueWithoutDatasets(t *testing.T) {
+func TestCatalogue_empty(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
 	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
@@ -263,7 +263,7 @@ func TestCatalogueWithoutDatasets(t *testing.T) {
 	}
 }
 
-func TestCatalogueOfMany(t *testing.T) {
+func TestCatalogue_pages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
 		for i := range 100 {
@@ -305,7 +305,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestNewNeedsItsParts(t *testing.T) {
+func TestNew_missingOptions(t *testing.T) {
 	t.Parallel()
 	if _, err := web.New(web.Options{}); err == nil {
 		t.Error("New accepts options without a library")

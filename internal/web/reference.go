@@ -76,7 +76,7 @@ func (page *reference) addExamples(ctx context.Context, snap library.View) error
 	for i := range page.Columns {
 		c := &page.Columns[i]
 		for _, row := range rows {
-			if v := view.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
+			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
 				c.Examples = append(c.Examples, v)
 			}
 		}

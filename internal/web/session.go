@@ -2,11 +2,11 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
@@ -119,9 +119,6 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		return redirect(w, p.base+pathCatalogue)
 	}
-	values, err := url.ParseQuery(back)
-	if err != nil {
-		values = nil
-	}
-	return redirect(w, view.Join(p.datasetPath(ref), values.Encode()))
+	params, _ := query.ParseParams(back) // a malformed query is dropped
+	return redirect(w, view.Join(p.datasetPath(ref), params.Encode()))
 }

@@ -73,7 +73,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-func TestKey_refused(t *testing.T) {
+func TestKey_rejected(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, tt := range []struct {

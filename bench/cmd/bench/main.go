@@ -1,4 +1,4 @@
-// Command bench builds the program and what it is compared with, measures them in one run, and writes bench/RESULTS.md.
+// Command bench builds the program and its peers, measures them in one run, and writes bench/RESULTS.md.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.IntVar(&o.records, "n", 1_000_000, "`number` of records; a tenth and a hundredth of it are measured, too")
-	flags.Uint64Var(&o.seed, "seed", 1, "`number` that decides what is in them")
+	flags.Uint64Var(&o.seed, "seed", 1, "`seed` of the generator")
 	flags.Float64Var(&o.seconds, "seconds", 2, "`time` for each server in each shape")
 	flags.BoolVar(&o.alone, "alone", false, "measure Herbarium alone, with n records only")
 	flags.StringVar(&o.out, "out", "bench/RESULTS.md", "`file` to write results to")
@@ -69,7 +69,7 @@ const method = `Written by ` + "`make bench`" + `; [README.md](README.md) says h
 
 The servers run beside each other and beside the load generator, over loopback: all of them share the cores. They are
 measured in turns. *herbarium* is ` + "`herbarium serve`" + ` with its default settings; *sqlite* is bench/peer, the same records in
-SQLite with an index for every field that is filtered or sorted by; *constant* is bench/floor, a handler that writes a body
+SQLite with an index for every field that is filtered or sorted by; *constant* is a handler that writes a body
 as large as the first page. cpu-ns/op is the processor time of the server for one request.`
 
 // bench is the state of a run.
@@ -129,7 +129,7 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-// say tells what is being done.
+// say logs progress.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.log, time.Now().Format("15:04:05 ")+format+"\n", args...)
 }

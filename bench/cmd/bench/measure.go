@@ -17,13 +17,13 @@ import (
 	"herbarium/internal/query"
 )
 
-// servers are what is measured side by side. peer and floor may be nil.
+// servers are measured side by side. peer and floor may be nil.
 type servers struct{ herbarium, peer, floor *process }
 
-// turns is how often the servers are asked in turn for one figure.
+// turns is how many times the servers are measured in turn for one figure.
 const turns = 3
 
-// answer is what is looked at of a page.
+// answer is the checked part of a page.
 type answer struct {
 	ids   []string
 	total int
@@ -70,7 +70,7 @@ func (p *process) target(raw string) string {
 	return p.path + "?" + raw
 }
 
-// agree sees that both servers answer a request alike: what answers wrongly need not be measured.
+// agree checks that both servers respond with the same records; incorrect responses are not measured.
 func (s servers) agree(ctx context.Context, raw string, byRelevance bool) error {
 	if s.peer == nil {
 		return nil
@@ -186,14 +186,14 @@ func addAll(into *report.Report, name string, samples []*sample) {
 	}
 }
 
-// sample is what was measured of one server so far.
+// sample is the measurement of one server.
 type sample struct {
 	server *process
 	result load.Result
 	cpu    time.Duration
 }
 
-// compare asks the servers in turns, so many times.
+// compare measures the servers in turn, a number of times.
 func (b *bench) compare(ctx context.Context, s servers, raw string, conns, times int) (samples []*sample, err error) {
 	for _, p := range []*process{s.herbarium, s.peer, s.floor} {
 		if p != nil {
@@ -210,7 +210,7 @@ func (b *bench) compare(ctx context.Context, s servers, raw string, conns, times
 	return samples, nil
 }
 
-// add asks a server for a slice of time.
+// add measures a server for a period.
 func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64) error {
 	before, err := programtest.CPU(s.server.PID())
 	if err != nil {

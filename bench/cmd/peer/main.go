@@ -1,7 +1,8 @@
-// Command peer serves what Herbarium is compared with: the same records from SQLite, or a constant.
+// Command peer serves the systems that Herbarium is compared with: the same records from SQLite, or a constant.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -10,10 +11,10 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
-	"herbarium/bench/floor"
 	"herbarium/bench/peer"
 )
 
@@ -37,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case *size > 0:
-		return serve(ctx, *addr, floor.New(*size))
+		return serve(ctx, *addr, constant(*size))
 	case *db == "":
 		return errors.New("give -db or -floor")
 	case *load != "":
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(serve(ctx, *addr, s), s.Close())
 }
 
-// serve answers until ctx ends. Requests under way are cut off: nobody waits for them any more.
+// serve handles requests until ctx ends, and aborts those in flight.
 func serve(ctx context.Context, addr string, h http.Handler) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -62,4 +63,15 @@ func serve(ctx context.Context, addr string, h http.Handler) error {
 		return err
 	}
 	return nil
+}
+
+// constant returns a handler that responds to every request with the same bytes, as an upper bound for the throughput of a
+// Go server.
+func constant(size int) http.Handler {
+	body, contentType, length := bytes.Repeat([]byte{'x'}, size), []string{"application/json"}, []string{strconv.Itoa(size)}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h["Content-Type"], h["Content-Length"] = contentType, length
+		_, _ = w.Write(body)
+	})
 }

@@ -1,4 +1,4 @@
-// Package hist counts durations in little room, for quantiles that are right to a hundredth.
+// Package hist provides a histogram of durations with quantiles of 1 % precision.
 package hist
 
 import (
@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// subBits decides the precision: every power of two is cut into that many bits' worth of buckets.
+// subBits sets the precision: each power of two has 2^subBits buckets.
 const subBits = 7
 
 // Histogram counts durations. The zero value is empty and ready.
 type Histogram struct {
 	counts [(64 - subBits) << subBits]uint32
 	n      int
-	sum    time.Duration
 	max    time.Duration
 }
 
@@ -23,32 +22,22 @@ func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
 	h.n++
-	h.sum += d
 	h.max = max(h.max, d)
 }
 
-// Merge counts everything that another histogram has counted.
+// Merge adds another histogram.
 func (h *Histogram) Merge(o *Histogram) {
 	for i, c := range o.counts {
 		h.counts[i] += c
 	}
 	h.n += o.n
-	h.sum += o.sum
 	h.max = max(h.max, o.max)
 }
 
-// Count is how many durations were counted.
+// Count returns the number of durations.
 func (h *Histogram) Count() int { return h.n }
 
-// Mean is the mean of them, 0 of none.
-func (h *Histogram) Mean() time.Duration {
-	if h.n == 0 {
-		return 0
-	}
-	return h.sum / time.Duration(h.n)
-}
-
-// Quantile returns the duration that a share q of all does not exceed, 0 of none.
+// Quantile returns the q-quantile, or 0 if the histogram is empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := max(1, int(math.Ceil(q*float64(h.n))))
 	for i, c := range h.counts {
@@ -67,7 +56,7 @@ func bucket(v uint64) int {
 	return shift<<subBits + int(v>>shift)
 }
 
-// middle is the duration in the middle of a bucket.
+// middle returns the duration in the middle of a bucket.
 func middle(i int) time.Duration {
 	if i < 2<<subBits {
 		return time.Duration(i)

@@ -22,8 +22,8 @@ func TestHistogram(t *testing.T) {
 	}
 	low.Merge(&high)
 	for _, h := range []*hist.Histogram{&all, &low} {
-		if h.Count() != 100_000 || h.Mean() != 50_000*731+365 {
-			t.Errorf("count %d, mean %d", h.Count(), h.Mean())
+		if h.Count() != 100_000 {
+			t.Errorf("count %d", h.Count())
 		}
 		for _, q := range []float64{0.0001, 0.01, 0.5, 0.99, 0.999, 1} {
 			want := q * 100_000 * 731
@@ -37,7 +37,7 @@ func TestHistogram(t *testing.T) {
 func TestHistogram_extremes(t *testing.T) {
 	t.Parallel()
 	var h hist.Histogram
-	if h.Quantile(0.5) != 0 || h.Mean() != 0 || h.Count() != 0 {
+	if h.Quantile(0.5) != 0 || h.Count() != 0 {
 		t.Error("an empty histogram is not empty")
 	}
 	for _, d := range []time.Duration{-1, 0, 1, math.MaxInt64} {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// conn is a connection that is kept alive. It speaks as much HTTP as the servers here need: net/http's client would take
-// as much of the shared processors as they do.
+// conn is a keep-alive connection with a minimal HTTP client, because the client of net/http would use as much of the shared
+// processors as the servers.
 type conn struct {
 	net.Conn
 	body    func() []byte // nil: requests have none
@@ -36,7 +36,7 @@ func newConn(c net.Conn, addr string, o Options) *conn {
 	return &conn{c, o.Body, head, []byte(head + "\r\n"), bufio.NewReaderSize(c, 64<<10)}
 }
 
-// prepare makes the next request, if it is not that of before.
+// prepare builds the next request if it has a body.
 func (c *conn) prepare() {
 	if c.body == nil {
 		return
@@ -68,7 +68,7 @@ func (c *conn) roundTrip() (size int64, err error) {
 	return size, err
 }
 
-// readHeader reads up to the body and returns its length, which must be told.
+// readHeader reads up to the body and returns its Content-Length, which is required.
 func (c *conn) readHeader() (length int64, err error) {
 	const name = "content-length:"
 	length = -1

@@ -1,4 +1,4 @@
-// Package load asks servers the same thing over and over and tells how long it took.
+// Package load repeats a request over several connections and measures latency and throughput.
 package load
 
 import (
@@ -15,13 +15,13 @@ import (
 
 // Options of a run.
 type Options struct {
-	Addrs    []string      // host:port of the servers; everybody who asks goes round them, each beginning with another one
-	Target   string        // path and query to ask for
-	Body     func() []byte // makes the JSON that is posted, by several goroutines at once; nil: it is a GET
+	Addrs    []string      // host:port of the servers; each worker rotates over them
+	Target   string        // path and query
+	Body     func() []byte // returns a JSON body to post, called concurrently; nil means GET
 	Key      string        // bearer token; "": none
-	Conns    int           // how many ask, each again as soon as it has its answer, over a connection to each server; 0: one
-	Requests int           // at most so many requests; 0: no limit
-	Duration time.Duration // no request is begun after that; everybody makes one in any case
+	Conns    int           // number of workers, each with one connection per server and one request in flight; 0 means one
+	Requests int           // maximum number of requests; 0 means unlimited
+	Duration time.Duration // no request starts after it, except for the first of each worker
 }
 
 // Result of one run or of several.
@@ -31,10 +31,10 @@ type Result struct {
 	Bytes   int64 // of all bodies
 }
 
-// Requests is how many were answered.
+// Requests returns the number of responses.
 func (r *Result) Requests() int { return r.Latency.Count() }
 
-// Rate is the number of answers in a second.
+// Rate returns the number of responses per second.
 func (r *Result) Rate() float64 {
 	if r.Elapsed == 0 {
 		return 0
@@ -49,7 +49,7 @@ func (r *Result) Merge(o *Result) {
 	r.Bytes += o.Bytes
 }
 
-// Run opens connections and asks until one of the limits is reached. An answer other than 200 ends it with an error.
+// Run opens connections and sends requests until one of the limits is reached. A response other than 200 is an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	c, err := Open(ctx, o)
 	if err != nil {
@@ -59,34 +59,34 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return c.Run(ctx, o.Duration)
 }
 
-// Client has open connections. One run at a time can use them, and none after one that has failed.
+// Client has open connections. Only one run at a time can use them, and none after a failure.
 type Client struct {
 	options Options
-	askers  []asker
+	workers []worker
 }
 
 // Open opens the connections.
 func Open(ctx context.Context, o Options) (_ *Client, err error) {
-	c := &Client{options: o, askers: make([]asker, max(1, o.Conns))}
+	c := &Client{options: o, workers: make([]worker, max(1, o.Conns))}
 	defer func() {
 		if err != nil {
 			c.Close()
 		}
 	}()
-	for i := range c.askers {
-		c.askers[i].next = i
+	for i := range c.workers {
+		c.workers[i].next = i
 		for _, addr := range o.Addrs {
 			conn, err := dial(ctx, addr, o)
 			if err != nil {
 				return nil, err
 			}
-			c.askers[i].conns = append(c.askers[i].conns, conn)
+			c.workers[i].conns = append(c.workers[i].conns, conn)
 		}
 	}
 	return c, nil
 }
 
-// Warm uses each connection once, so that what it costs at its beginning is no part of a run.
+// Warm uses each connection once, so that connection setup is not measured.
 func (c *Client) Warm(ctx context.Context) error {
 	for range c.options.Addrs {
 		if _, err := c.Run(ctx, 0); err != nil {
@@ -96,11 +96,11 @@ func (c *Client) Warm(ctx context.Context) error {
 	return nil
 }
 
-// Run asks for some time, in place of that of the options.
+// Run sends requests for a duration, which replaces that of the options.
 func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// A connection that waits for an answer is woken when the run is given up.
+	// Connections that wait for a response are interrupted when the run is canceled.
 	defer context.AfterFunc(ctx, func() {
 		for _, conn := range c.all() {
 			_ = conn.SetDeadline(time.Unix(1, 0))
@@ -108,20 +108,20 @@ func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	})()
 	var (
 		left    atomic.Int64
-		workers sync.WaitGroup
-		results = make([]Result, len(c.askers))
+		running sync.WaitGroup
+		results = make([]Result, len(c.workers))
 	)
 	left.Store(int64(c.options.Requests))
 	more := func() bool { return c.options.Requests == 0 || left.Add(-1) >= 0 }
 	start := time.Now()
-	for i := range c.askers {
-		workers.Go(func() {
-			if err := c.askers[i].ask(&results[i], start.Add(d), more); err != nil {
-				cancel(fmt.Errorf("asking %s for %s: %w", strings.Join(c.options.Addrs, ", "), c.options.Target, err))
+	for i := range c.workers {
+		running.Go(func() {
+			if err := c.workers[i].run(&results[i], start.Add(d), more); err != nil {
+				cancel(fmt.Errorf("request to %s%s: %w", strings.Join(c.options.Addrs, ", "), c.options.Target, err))
 			}
 		})
 	}
-	workers.Wait()
+	running.Wait()
 	total := &Result{}
 	for i := range results {
 		total.Merge(&results[i])
@@ -137,22 +137,22 @@ func (c *Client) Close() {
 	}
 }
 
-// all goes through the connections.
+// all returns the connections.
 func (c *Client) all() (conns []*conn) {
-	for _, a := range c.askers {
+	for _, a := range c.workers {
 		conns = append(conns, a.conns...)
 	}
 	return conns
 }
 
-// asker goes round the servers.
-type asker struct {
+// worker sends requests to the servers in rotation.
+type worker struct {
 	conns []*conn // one to each
 	next  int
 }
 
-// ask sends requests one after the other until the deadline, or until there are no more to send.
-func (a *asker) ask(r *Result, deadline time.Time, more func() bool) error {
+// run sends requests one after the other until the deadline, or until more returns false.
+func (a *worker) run(r *Result, deadline time.Time, more func() bool) error {
 	for more() {
 		c := a.conns[a.next%len(a.conns)]
 		a.next++

@@ -51,7 +51,7 @@ func TestRun_count(t *testing.T) {
 	}
 }
 
-// TestRun_post sees that bodies are sent as they are made, with the key, and that everybody goes round the servers.
+// TestRun_post checks that bodies are sent with the key, and that each worker rotates over the servers.
 func TestRun_post(t *testing.T) {
 	t.Parallel()
 	var (
@@ -86,7 +86,7 @@ func TestRun_post(t *testing.T) {
 	}
 }
 
-// TestClient sees that connections outlive a run, and that warming uses each of them once.
+// TestClient checks that connections are reused by the next run, and that Warm uses each of them once.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	var (
@@ -156,8 +156,8 @@ func TestRun_fails(t *testing.T) {
 	}
 }
 
-// TestRun_cancelled sees that a server that does not answer does not hold up the end.
-func TestRun_cancelled(t *testing.T) {
+// TestRun_canceled checks that a run ends when its context does, even if the server does not respond.
+func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
 	addr := serve(t, func(_ http.ResponseWriter, r *http.Request) {

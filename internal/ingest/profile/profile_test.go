@@ -106,6 +106,7 @@ func TestInfer(t *testing.T) {
 		{"lists of recurring words", "red,green|green,blue|red,blue|red,green", herb.TypeList, herb.Notation{}, "elements"},
 		{"names", "Smith,John|Doe,Jane", herb.TypeText, herb.Notation{}, ""},
 		{"amounts are no lists", "£40,637.00|£40,637.00|x|£40,637.00", herb.TypeText, herb.Notation{}, ""},
+		{"pairs are no lists", "a:1,b:2|a:1,b:2|b:2,a:1|a:1,b:2", herb.TypeText, herb.Notation{}, ""},
 		{"JSON is no list", `["a","b"]|["a","b"]|["a","b"]`, herb.TypeText, herb.Notation{}, ""},
 		{"URLs", "https://a.example/x|http://b.example", herb.TypeText, herb.Notation{}, "URLs"},
 		{"no values", "||", herb.TypeText, herb.Notation{}, "no values"},

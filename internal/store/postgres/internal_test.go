@@ -75,8 +75,8 @@ func TestConfigure(t *testing.T) {
 
 func reported(code string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code}) }
 
-// TestAttempt counts how often something that fails once is run, and looks at what is said in the end.
-func TestAttempt(t *testing.T) {
+// TestRetry counts how often something that fails once is run, and looks at what is said in the end.
+func TestRetry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err  error

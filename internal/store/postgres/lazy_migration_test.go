@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestPreparation_shared has many wait for one attempt, each for as long as it wants to. A failure is for all who waited,
+// TestLazyMigration_shared has many wait for one attempt, each for as long as it wants to. A failure is for all who waited,
 // and the next one tries again.
-func TestPreparation_shared(t *testing.T) {
+func TestLazyMigration_shared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		attempts, fault := 0, errors.New("away")
@@ -54,8 +54,8 @@ func TestPreparation_shared(t *testing.T) {
 	})
 }
 
-// TestPreparation_close ends the attempt under way, and all who wait for it.
-func TestPreparation_close(t *testing.T) {
+// TestLazyMigration_close ends the attempt under way, and all who wait for it.
+func TestLazyMigration_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &lazyMigration{migrate: func(ctx context.Context) error {

@@ -89,8 +89,8 @@ func TestWrite_lost(t *testing.T) {
 	}
 }
 
-// TestSilence has the server stop responding: calls fail in time, and report that the outcome is unknown.
-func TestSilence(t *testing.T) {
+// TestFrozenServer has the server stop responding: calls fail in time, and report that the outcome is unknown.
+func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	direct := open(t, address, postgres.Options{})

@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// TestOpen_together has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
-func TestOpen_together(t *testing.T) {
+// TestOpen_concurrent has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
+func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
 	var wg sync.WaitGroup
@@ -62,8 +62,8 @@ func TestOpen_waits(t *testing.T) {
 	wantTotal(t, open(t, address, postgres.Options{}), 0)
 }
 
-// TestOpen_away opens a database that is not there yet. Calls fail until it is, and then the same store works.
-func TestOpen_away(t *testing.T) {
+// TestOpen_unavailable opens a database that is not there yet. Calls fail until it is, and then the same store works.
+func TestOpen_unavailable(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(cluster.Database(t))
 	check(t, err)
@@ -165,7 +165,7 @@ func TestOpen_newer(t *testing.T) {
 	}
 }
 
-func TestOpen_refused(t *testing.T) {
+func TestOpen_rejected(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		address string
@@ -213,9 +213,9 @@ func TestNUL(t *testing.T) {
 	}
 }
 
-// TestStream_meanwhile reads a stream while plants are created and listed, with one connection for all: the stream holds
+// TestStream_concurrentCreation reads a stream while plants are created and listed, with one connection for all: the stream holds
 // none between two chunks, and has the plants that there were when it began.
-func TestStream_meanwhile(t *testing.T) {
+func TestStream_concurrentCreation(t *testing.T) {
 	t.Parallel()
 	s := open(t, cluster.Database(t), postgres.Options{MaxConns: 1})
 	const n = 600

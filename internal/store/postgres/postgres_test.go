@@ -68,7 +68,7 @@ func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return storetest.Store{PlantStore: s, Tables: s.Tables}
 }
 
 func TestStore(t *testing.T) {

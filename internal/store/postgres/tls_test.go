@@ -71,9 +71,9 @@ func sign(t *testing.T, template *x509.Certificate, by *authority) (*x509.Certif
 	return certificate, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestMigrate_refused tries addresses with one error each. Migrate reports the cause; clients do not get it, and no message
+// TestMigrate_rejected tries addresses with one error each. Migrate reports the cause; clients do not get it, and no message
 // contains the password.
-func TestMigrate_refused(t *testing.T) {
+func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	right, wrong := newAuthority(t, "right"), newAuthority(t, "wrong")
 	server := &pgtest.Cluster{TCP: true, HBA: "local all postgres trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"}

@@ -50,7 +50,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	steps := readSteps(t, recording(oldest))
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { // a continuous reader blocks nobody
+	wg.Go(func() { // a continuous reader blocks no migration
 		for {
 			select {
 			case <-ended:

@@ -68,7 +68,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func TestFailed_system(t *testing.T) {
+func TestDiskFault_system(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err  error

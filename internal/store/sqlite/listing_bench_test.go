@@ -13,6 +13,5 @@ func BenchmarkListPlants(b *testing.B) {
 
 // BenchmarkSearches measures searches and facets that match a large part of the plants.
 func BenchmarkSearches(b *testing.B) {
-	s := open(b)
-	storetest.BenchmarkSearches(b, s, s.Plants())
+	storetest.BenchmarkSearches(b, open(b))
 }

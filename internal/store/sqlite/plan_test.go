@@ -109,8 +109,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestNearerEnd holds that no page is further away than the middle.
-func TestNearerEnd(t *testing.T) {
+// TestListPlants_nearerEnd holds that no page is further away than the middle.
+func TestListPlants_nearerEnd(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
 	creations := make([]store.Creation, 200)

@@ -26,7 +26,7 @@ func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return storetest.Store{PlantStore: s, Tables: s.Tables}
 }
 
 func TestStore(t *testing.T) {
@@ -93,8 +93,8 @@ func TestOpen_notADatabase(t *testing.T) {
 	}
 }
 
-// TestOpen_together has many stores open a new database concurrently: one of them creates the tables, all can use them.
-func TestOpen_together(t *testing.T) {
+// TestOpen_concurrent has many stores open a new database concurrently: one of them creates the tables, all can use them.
+func TestOpen_concurrent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "herbarium.db")
 	var wg sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 	"herbarium/internal/store/sqlite"
 )
 
-// TestStream_meanwhile reads a stream while plants are created and listed, with one connection for all that read: the
+// TestStream_concurrentCreation reads a stream while plants are created and listed, with one connection for all that read: the
 // stream holds none of them between two chunks, and has the plants that there were when it began.
-func TestStream_meanwhile(t *testing.T) {
+func TestStream_concurrentCreation(t *testing.T) {
 	t.Parallel()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "herbarium.db"), sqlite.Options{Readers: 1})
 	if err != nil {

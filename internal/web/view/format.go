@@ -55,20 +55,6 @@ func PlainText(s string) string {
 	}, s)), " ")
 }
 
-// Clip shortens text to at most limit characters.
-func Clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return strings.TrimRight(s[:i], " ") + "…"
-		}
-	}
-	return s
-}
-
 // Number groups the digits of a decimal number. Numbers of up to four digits, such as years, are not grouped.
 func Number(s string) string {
 	sign, digits := "", s

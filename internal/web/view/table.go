@@ -120,9 +120,9 @@ func newCell(c *Column, value, tagLink string) Cell {
 	}
 	switch c.Kind {
 	case KindNumber:
-		return Cell{Number: true, Text: Clip(Number(value), maxCell)}
+		return Cell{Number: true, Text: herb.Clip(Number(value), maxCell)}
 	case KindCode:
-		return Cell{Number: true, Text: Clip(value, maxCell)}
+		return Cell{Number: true, Text: herb.Clip(value, maxCell)}
 	case KindDate:
 		if machine, shown := Time(&c.Field, value); machine != "" {
 			return Cell{Date: machine, Text: shown}
@@ -136,9 +136,9 @@ func newCell(c *Column, value, tagLink string) Cell {
 	}
 	if IsWebAddress(value) {
 		_, text, _ := strings.Cut(value, "://")
-		return Cell{Href: value, Text: Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
+		return Cell{Href: value, Text: herb.Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
 	}
-	return Cell{Text: Clip(value, maxCell), Long: len(value) > 60, Medium: len(value) > 20}
+	return Cell{Text: herb.Clip(value, maxCell), Long: len(value) > 60, Medium: len(value) > 20}
 }
 
 // newTags returns the cell of a list value. An empty link is that of a column that cannot be filtered.
@@ -150,9 +150,9 @@ func newTags(value, link string) Cell {
 		case len(c.Tags) == maxTags:
 			c.More++
 		case link == "":
-			c.Tags = append(c.Tags, Tag{Text: Clip(tag, maxTagText)})
+			c.Tags = append(c.Tags, Tag{Text: herb.Clip(tag, maxTagText)})
 		default:
-			c.Tags = append(c.Tags, Tag{Text: Clip(tag, maxTagText), Href: link + url.QueryEscape(tag)})
+			c.Tags = append(c.Tags, Tag{Text: herb.Clip(tag, maxTagText), Href: link + url.QueryEscape(tag)})
 		}
 	}
 	return c

@@ -15,7 +15,7 @@ type Bits []uint64
 // NewBits returns an empty set for numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// NewContainerBits returns an empty set for numbers below n, with room for whole containers, as CountIn needs.
+// NewContainerBits returns an empty set for numbers below n, with room for complete containers, as CountIn needs.
 func NewContainerBits(n int) Bits { return NewBits((n>>16 + 1) * ContainerMembers) }
 
 // Has reports whether a number is in the set.
@@ -46,14 +46,16 @@ func (b Bits) Count(from, to int) (n int) {
 
 // Next returns the first member in [from, to), or to.
 func (b Bits) Next(st *guard.Steps, from, to int) int {
-	for from < to {
-		st.Add(1)
-		if word := b[from/64] >> (from % 64); word != 0 {
-			return min(from+bits.TrailingZeros64(word), to)
-		}
-		from += 64 - from%64
+	if from >= to {
+		return to
 	}
-	return to
+	i := from / 64
+	word := b[i] &^ (1<<(from%64) - 1)
+	for last := (to - 1) / 64; word == 0 && i < last; word = b[i] {
+		i++
+	}
+	st.Add(1 + i - from/64)
+	return min(64*i+bits.TrailingZeros64(word), to)
 }
 
 // Last returns the last member below end, or -1.
@@ -74,7 +76,7 @@ type Pool struct {
 	pool    sync.Pool
 }
 
-// Get returns an empty bitset with room for whole containers.
+// Get returns an empty bitset with room for complete containers.
 func (p *Pool) Get() Bits {
 	if b, ok := p.pool.Get().(*Bits); ok {
 		clear(*b)

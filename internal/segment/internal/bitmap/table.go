@@ -4,7 +4,6 @@ package bitmap
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 	"sync/atomic"
@@ -25,23 +24,11 @@ type Table struct {
 }
 
 // OpenTable returns the table encoded in b, of a segment with the given number of records.
-func OpenTable(b []byte, records int) (Table, error) {
-	if len(b) == 0 {
-		return Table{}, nil
-	}
-	if len(b) < 8 {
-		return Table{}, fmt.Errorf("%w: table of sets", guard.ErrCorrupt)
-	}
-	n := binary.LittleEndian.Uint64(b)
-	if n > uint64(len(b))/8 || 8*(n+2) > uint64(len(b)) {
-		return Table{}, fmt.Errorf("%w: table of sets", guard.ErrCorrupt)
-	}
-	return Table{
-		records: records,
-		starts:  file.U64s(b[8 : 8*(n+2)]),
-		body:    b[8*(n+2):],
-		opened:  make([]atomic.Pointer[roaring.Bitmap], n),
-	}, nil
+func OpenTable(b []byte, records int) (t Table, err error) {
+	t.records = records
+	t.starts, t.body, err = file.SplitTable(b)
+	t.opened = make([]atomic.Pointer[roaring.Bitmap], t.Len())
+	return t, err
 }
 
 // Len returns the number of sets.
@@ -96,7 +83,7 @@ func (s *Table) Each(st *guard.Steps, i int, f func(record uint32)) {
 }
 
 // validateSet validates an encoded set and returns its greatest member + 1. It panics if the set violates what roaring
-// takes for granted: members in order, correct counts. It is called once per set, on first use.
+// assumes: members in order, correct counts. It is called once per set, on first use.
 func validateSet(b []byte) (end int) {
 	u16 := binary.LittleEndian.Uint16
 	ascend := func(member int) {
@@ -181,10 +168,4 @@ func (e *Encoder) AddEncoded(b *roaring.Bitmap, trailer []byte) error {
 }
 
 // Head returns the part of the table that precedes the sets.
-func (e *Encoder) Head() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(e.starts)))
-	for _, s := range append(e.starts, e.at) {
-		b = binary.LittleEndian.AppendUint64(b, s)
-	}
-	return b
-}
+func (e *Encoder) Head() []byte { return file.EncodeStarts(append(e.starts, e.at)) }

@@ -30,19 +30,11 @@ type batch struct {
 }
 
 func newBatch(fields []herb.Field) *batch {
-	x := emptyBatch(len(fields))
+	x := &batch{ready: make(chan struct{}, 1), values: make([][]byte, len(fields)), elements: make([]tokens, len(fields))}
 	for _, f := range fields {
 		x.names += len(f.Name)
 	}
 	return x
-}
-
-func emptyBatch(fields int) *batch {
-	return &batch{
-		ready:    make(chan struct{}, 1),
-		values:   make([][]byte, fields),
-		elements: make([]tokens, fields),
-	}
 }
 
 // add adds a record.
@@ -57,11 +49,9 @@ func (x *batch) add(r herb.Record) {
 func (x *batch) full() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
 
 // empty resets a batch for reuse. It replaces one that had to grow for a long record.
-func (x *batch) empty() *batch {
+func (x *batch) empty(fields []herb.Field) *batch {
 	if x.size > 4*batchBytes {
-		fresh := emptyBatch(len(x.values))
-		fresh.names = x.names
-		return fresh
+		return newBatch(fields)
 	}
 	clear(x.records)
 	x.records, x.size, x.json, x.ends = x.records[:0], 0, x.json[:0], x.ends[:0]

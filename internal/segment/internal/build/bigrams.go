@@ -1,9 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"slices"
 
@@ -24,19 +22,19 @@ type commonWord struct {
 	seconds int    // number of second terms: a prefix of the frequent terms
 }
 
-// common returns the terms with bigrams, most frequent first. found is the number of records by term number.
-func (p BigramRules) common(found []uint32, records int) []commonWord {
+// common returns the terms with bigrams, most frequent first. docFreqs is the document frequency by term number.
+func (p BigramRules) common(docFreqs []uint32, records int) []commonWord {
 	if records < p.MinRecords {
 		return nil
 	}
 	most := uint64(0)
-	for _, n := range found {
+	for _, n := range docFreqs {
 		most = max(most, uint64(n))
 	}
 	// least is the minimum product of the numbers of records of both terms.
 	for least := max(uint64(records)*uint64(records)/uint64(p.Share), 1); ; least *= 2 {
 		var words []commonWord
-		for id, n := range found {
+		for id, n := range docFreqs {
 			if uint64(n)*most >= least {
 				words = append(words, commonWord{id: uint32(id), records: n})
 			}
@@ -58,69 +56,34 @@ func (p BigramRules) common(found []uint32, records int) []commonWord {
 	}
 }
 
-// bigramsBuilder collects the postings of bigrams. It is nil if there are none.
-type bigramsBuilder struct {
-	head   []byte
-	words  []commonWord
-	ranks  []uint32 // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts []uint32 // by frequent term, the number of its first bigram
-	before uint32   // rank of the preceding term, or 0
-	table  *inverted
-}
-
-// newBigrams returns a builder. found is the number of records by term number.
-func (b *wordsBuilder) newBigrams(found []uint32) *bigramsBuilder {
-	words := b.optional.Bigrams.common(found, int(b.records))
+// newBigrams returns an index of bigrams, or nil if there are none. docFreqs is the document frequency by term number.
+func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
+	words := b.optional.Bigrams.common(docFreqs, int(b.records))
 	if len(words) == 0 {
 		return nil
 	}
-	pb := &bigramsBuilder{words: words, ranks: make([]uint32, len(found)), firsts: make([]uint32, len(words))}
-	all := uint32(0)
+	x := &optionalIndex{
+		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
+		tags:  [3]file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
+	}
+	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
+	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram
 	for i, c := range words {
-		pb.ranks[c.id], pb.firsts[i] = uint32(i+1), all
-		pb.head = binary.LittleEndian.AppendUint32(pb.head, c.id)
-		pb.head = binary.LittleEndian.AppendUint32(pb.head, all)
-		all += uint32(c.seconds)
+		ranks[c.id], firsts[i] = uint32(i+1), uint32(x.table.numbers)
+		x.head = binary.LittleEndian.AppendUint32(x.head, c.id)
+		x.head = binary.LittleEndian.AppendUint32(x.head, firsts[i])
+		x.table.numbers += c.seconds
 	}
-	pb.table = newInverted(b.tmp, b.memory/4) // fields are sorted concurrently
-	pb.table.numbers = int(all)
-	return pb
-}
-
-// add adds a word of the forward index, in which 0 separates fields.
-func (b *bigramsBuilder) add(record, word uint32) {
-	if b == nil {
-		return
+	before := uint32(0) // rank of the preceding term, or 0
+	x.add = func(record, word uint32) {
+		rank := uint32(0)
+		if word > 0 {
+			rank = ranks[word-1]
+		}
+		if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
+			x.table.add(firsts[before-1]+rank-1, record)
+		}
+		before = rank
 	}
-	rank := uint32(0)
-	if word > 0 {
-		rank = b.ranks[word-1]
-	}
-	if b.before > 0 && rank > 0 && int(rank) <= b.words[b.before-1].seconds {
-		b.table.add(b.firsts[b.before-1]+rank-1, record)
-	}
-	b.before = rank
-}
-
-// next ends a record.
-func (b *bigramsBuilder) next() error {
-	if b == nil {
-		return nil
-	}
-	return b.table.spillIfFull()
-}
-
-// writeTo writes the sections.
-func (b *bigramsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
-	if b == nil {
-		return nil
-	}
-	postings, err := b.table.postings(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.Section(file.TagBigramTerms, file.NoField, bytes.NewReader(b.head)); err != nil {
-		return err
-	}
-	return postings.writeTo(w, file.TagBigramDocs, file.TagBigramFreqs)
+	return x
 }

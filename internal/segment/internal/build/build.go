@@ -134,6 +134,13 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 // single goroutines that read and write cannot keep up with more than four.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
+// recovered calls f and converts a panic to an error of the build: in a goroutine it would end the process, which may be
+// a server.
+func recovered(f func() error) (err error) {
+	defer herb.Recover(&err)
+	return f()
+}
+
 // read reads all records: their JSON is written to the file, their values and words to the builders. One goroutine
 // reads, several prepare, and this one adds the batches in order and recycles them.
 func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error]) error {
@@ -150,7 +157,9 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 		others.Go(func() {
 			p := b.preparer()
 			for x := range work {
-				p.tryPrepare(x)
+				if err := recovered(func() error { p.prepare(x); return nil }); err != nil {
+					x.err = err
+				}
 				x.ready <- struct{}{}
 			}
 		})
@@ -158,9 +167,12 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 	others.Go(func() {
 		defer close(inOrder)
 		defer close(work)
-		if err := tryReadBatches(ctx, records, free, func(x *batch) {
-			inOrder <- x
-			work <- x
+		if err := recovered(func() error {
+			readBatches(ctx, records, free, func(x *batch) {
+				inOrder <- x
+				work <- x
+			})
+			return nil
 		}); err != nil {
 			cancel(err)
 		}
@@ -177,7 +189,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 		if ctx.Err() != nil {
 			break
 		}
-		free <- x.empty()
+		free <- x.empty(b.fields)
 	}
 	return context.Cause(ctx) // it may be the reason why reading ended
 }
@@ -185,7 +197,7 @@ func (b *builder) read(ctx context.Context, records iter.Seq2[herb.Record, error
 // readBatches divides a sequence of records into batches and sends them. The last one may carry an error.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) {
 	var x *batch
-	take := func() bool {
+	acquire := func() bool {
 		select {
 		case x = <-free:
 			return true
@@ -193,7 +205,7 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 			return false
 		}
 	}
-	if !take() {
+	if !acquire() {
 		return
 	}
 	for r, err := range records {
@@ -203,7 +215,7 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		}
 		if x.add(r); x.full() {
 			send(x)
-			if !take() {
+			if !acquire() {
 				return
 			}
 		}
@@ -279,7 +291,7 @@ func (b *builder) write(ctx context.Context) error {
 			select {
 			case buf := <-slots:
 				sorting.Go(func() {
-					sorted[i] <- c.trySort(ctx, buf)
+					sorted[i] <- recovered(func() error { return c.sort(ctx, buf) })
 					slots <- buf
 				})
 			case <-ctx.Done():

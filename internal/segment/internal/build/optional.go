@@ -1,8 +1,10 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"slices"
 
 	"herbarium/internal/segment/internal/file"
 )
@@ -22,29 +24,55 @@ func DefaultIndexes() OptionalIndexes {
 	}
 }
 
+// optionalIndex collects the postings of an optional index.
+type optionalIndex struct {
+	add   func(record, word uint32) // adds an entry of the forward index: a term number + 1, or 0 after a field
+	table *inverted
+	head  []byte // describes the entries of the table
+	tags  [3]file.Tag
+}
+
+// writeTo writes the head and the postings.
+func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
+	postings, err := x.table.postings(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Section(x.tags[0], file.NoField, bytes.NewReader(x.head)); err != nil {
+		return err
+	}
+	return postings.writeTo(w, x.tags[1], x.tags[2])
+}
+
 // writeOptionalIndexes writes the optional indexes in one pass over the words of all records. names and ids are the
-// terms in sorted order; found is the number of records by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, found []uint32) error {
-	prefixes, bigrams := b.newPrefixPostings(names, ids, found), b.newBigrams(found)
-	if prefixes == nil && bigrams == nil {
+// terms in sorted order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, docFreqs []uint32) error {
+	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(names, ids, docFreqs), b.newBigrams(docFreqs)},
+		func(x *optionalIndex) bool { return x == nil })
+	if len(indexes) == 0 {
 		return nil
 	}
 	err := b.eachWord(ctx, func(record, word uint32) {
-		prefixes.add(record, word)
-		bigrams.add(record, word)
-	}, func() error {
-		if err := prefixes.next(); err != nil {
-			return err
+		for _, x := range indexes {
+			x.add(record, word)
 		}
-		return bigrams.next()
+	}, func() error {
+		for _, x := range indexes {
+			if err := x.table.spillIfFull(); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := prefixes.writeTo(ctx, w); err != nil {
-		return err
+	for _, x := range indexes {
+		if err := x.writeTo(ctx, w); err != nil {
+			return err
+		}
 	}
-	return bigrams.writeTo(ctx, w)
+	return nil
 }
 
 // eachWord calls f for each entry of the forward index, the term number + 1 or a 0 after a field, and next after each

@@ -1,9 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
@@ -27,15 +25,15 @@ type termPrefix struct {
 }
 
 // choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
-// start of their range; of two with the same start, the longer range is first. found is the number of records of each
+// start of their range; of two with the same start, the longer range is first. docFreqs is the document frequency of each
 // sorted term.
-func (r PrefixRules) choose(words []string, found []uint32, records int) []termPrefix {
+func (r PrefixRules) choose(words []string, docFreqs []uint32, records int) []termPrefix {
 	if records < r.MinRecords {
 		return nil
 	}
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
-	room, work := uint64(0), make([]uint32, len(found))
-	for i, n := range found {
+	room, work := uint64(0), make([]uint32, len(docFreqs))
+	for i, n := range docFreqs {
 		room += size(uint64(n))
 		if work[i] = n; int(n) > records/(bitmap.ContainerMembers/bitmap.MaxArrayMembers) {
 			work[i] = uint32(records / 128) // stored as bits, which costs at most an eighth of the longest array
@@ -101,71 +99,39 @@ func commonLength(a, b string) int {
 	return n
 }
 
-// prefixPostingsBuilder collects the postings of term prefixes. It is nil if there are none.
-type prefixPostingsBuilder struct {
-	ranges []byte
-	inner  []uint32 // by term, the innermost prefix from 1, or 0
-	outer  []uint32 // by prefix, the enclosing one
-	table  *inverted
-}
-
-// newPrefixPostings returns a builder for the terms, given as names and ids in sorted order. found is the number of
-// records by term number.
-func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, found []uint32) *prefixPostingsBuilder {
+// newPrefixPostings returns an index of term prefixes, or nil if there are none. names and ids are the terms in sorted
+// order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, docFreqs []uint32) *optionalIndex {
 	sorted := make([]uint32, len(names))
 	for i := range sorted {
-		sorted[i] = found[ids.At(i)]
+		sorted[i] = docFreqs[ids.At(i)]
 	}
 	all := b.optional.Prefixes.choose(names, sorted, int(b.records))
 	if len(all) == 0 {
 		return nil
 	}
-	bb := &prefixPostingsBuilder{
-		inner: make([]uint32, len(names)),
-		outer: make([]uint32, len(all)),
+	x := &optionalIndex{
 		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
+		tags:  [3]file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
 	}
-	bb.table.numbers = len(all)
+	x.table.numbers = len(all)
+	inner := make([]uint32, len(names)) // by term number, the innermost prefix from 1, or 0
+	outer := make([]uint32, len(all))   // by prefix, the enclosing one
 	for i, a := range all {
-		bb.outer[i] = bb.inner[ids.At(a.from)]
+		outer[i] = inner[ids.At(a.from)]
 		for rank := a.from; rank < a.to; rank++ {
-			bb.inner[ids.At(rank)] = uint32(i + 1)
+			inner[ids.At(rank)] = uint32(i + 1)
 		}
-		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.from))
-		bb.ranges = binary.LittleEndian.AppendUint32(bb.ranges, uint32(a.to))
+		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.from))
+		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.to))
 	}
-	return bb
-}
-
-// add adds a word of the forward index.
-func (b *prefixPostingsBuilder) add(record, word uint32) {
-	if b == nil || word == 0 {
-		return
+	x.add = func(record, word uint32) {
+		if word == 0 {
+			return
+		}
+		for i := inner[word-1]; i > 0; i = outer[i-1] {
+			x.table.add(i-1, record)
+		}
 	}
-	for i := b.inner[word-1]; i > 0; i = b.outer[i-1] {
-		b.table.add(i-1, record)
-	}
-}
-
-// next ends a record.
-func (b *prefixPostingsBuilder) next() error {
-	if b == nil {
-		return nil
-	}
-	return b.table.spillIfFull()
-}
-
-// writeTo writes the sections.
-func (b *prefixPostingsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
-	if b == nil {
-		return nil
-	}
-	postings, err := b.table.postings(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.Section(file.TagPrefixRanges, file.NoField, bytes.NewReader(b.ranges)); err != nil {
-		return err
-	}
-	return postings.writeTo(w, file.TagPrefixDocs, file.TagPrefixFreqs)
+	return x
 }

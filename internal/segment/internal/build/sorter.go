@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
@@ -208,10 +209,7 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 		if err := c.next(); err != nil {
 			return err
 		}
-		m = append(m, c)
-	}
-	for i := len(m) - 1; i >= 0; i-- {
-		m.sink(i)
+		heap.Push(&m, c)
 	}
 	for len(m) > 0 {
 		top := m[0]
@@ -220,12 +218,12 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 		}
 		switch err := top.next(); {
 		case err == io.EOF:
-			m[0] = m[len(m)-1]
-			m = m[:len(m)-1]
+			heap.Pop(&m)
 		case err != nil:
 			return err
+		default:
+			heap.Fix(&m, 0)
 		}
-		m.sink(0)
 	}
 	return nil
 }
@@ -266,19 +264,8 @@ func (c *sortedRun) less(d *sortedRun) bool {
 // merge is a heap of runs, ordered by their first records.
 type merge []*sortedRun
 
-// sink restores the heap order after run i has advanced.
-func (m merge) sink(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(m); child++ {
-			if m[child].less(m[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		m[i], m[least] = m[least], m[i]
-		i = least
-	}
-}
+func (m merge) Len() int           { return len(m) }
+func (m merge) Less(i, j int) bool { return m[i].less(m[j]) }
+func (m merge) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *merge) Push(run any)      { *m = append(*m, run.(*sortedRun)) }
+func (m *merge) Pop() any          { *m = (*m)[:len(*m)-1]; return nil }

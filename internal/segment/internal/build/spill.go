@@ -43,7 +43,7 @@ func (w *tempDir) newFile() (filesystem.File, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.made++
-	f, err := w.fs.OpenFile(filepath.Join(w.dir, fmt.Sprintf("spool-%d", w.made)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := w.fs.OpenFile(filepath.Join(w.dir, fmt.Sprintf("spill-%d", w.made)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -94,16 +94,13 @@ func (s *spillFile) flush() (err error) {
 
 // writeU32 appends a 32-bit integer.
 func (s *spillFile) writeU32(n uint32) error {
-	if len(s.buf)+4 > s.tmp.buffer {
-		if err := s.flush(); err != nil {
-			return err
-		}
-	}
-	s.buf = binary.LittleEndian.AppendUint32(s.buf, n)
-	return nil
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], n)
+	_, err := s.Write(b[:])
+	return err
 }
 
-// reader returns a reader of the whole content. Nothing can be written afterwards.
+// reader returns a reader of the content. Nothing can be written afterwards.
 func (s *spillFile) reader() (*spillReader, error) {
 	if s.f == nil {
 		return &spillReader{Reader: bufio.NewReaderSize(bytes.NewReader(s.buf), len(s.buf))}, nil

@@ -74,7 +74,7 @@ type topElements struct {
 }
 
 func (r *topElements) offer(element []byte, n int) {
-	if !r.takes(n) {
+	if !r.qualifies(n) {
 		return
 	}
 	r.key = appendElementKey(r.key[:0], element)

@@ -29,31 +29,31 @@ type topValues struct {
 	values []valueCount // in order
 }
 
-// takes reports whether a value with this count could be among the top.
-func (r *topValues) takes(n int) bool {
-	return len(r.values) < r.most || r.most > 0 && n >= r.values[r.most-1].n
+// qualifies reports whether a value with this count could be among the top.
+func (t *topValues) qualifies(n int) bool {
+	return len(t.values) < t.most || t.most > 0 && n >= t.values[t.most-1].n
 }
 
 // offerRun offers the value of a run. It is the fast path, because most values are rejected.
-func (r *topValues) offerRun(run, n int) {
-	if r.takes(n) {
-		r.offer(valueCount{n: n, run: run})
+func (t *topValues) offerRun(run, n int) {
+	if t.qualifies(n) {
+		t.offer(valueCount{n: n, run: run})
 	}
 }
 
-func (r *topValues) offer(v valueCount) {
-	full := len(r.values) == r.most
-	if full && (r.most == 0 || !v.before(&r.values[r.most-1])) {
+func (t *topValues) offer(v valueCount) {
+	full := len(t.values) == t.most
+	if full && (t.most == 0 || !v.before(&t.values[t.most-1])) {
 		return
 	}
 	if full {
-		r.values = r.values[:r.most-1]
+		t.values = t.values[:t.most-1]
 	}
-	i, _ := slices.BinarySearchFunc(r.values, v, func(w, v valueCount) int {
+	i, _ := slices.BinarySearchFunc(t.values, v, func(w, v valueCount) int {
 		if w.before(&v) {
 			return -1
 		}
 		return 1
 	})
-	r.values = slices.Insert(r.values, i, v)
+	t.values = slices.Insert(t.values, i, v)
 }

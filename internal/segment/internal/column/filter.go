@@ -76,7 +76,7 @@ func (c *Column) rankRange(op query.Op, o query.Operand) (from, to int) {
 }
 
 // Bounds returns the ranks that satisfy a condition if it is a comparison with a single value. Two of these on a field,
-// a range, then take a single lookup in its sorted rows.
+// a range, then need a single lookup in its sorted rows.
 func (c *Column) Bounds(cond query.Condition) (from, to int, ok bool) {
 	switch cond.Op {
 	case query.OpGt, query.OpGte, query.OpLt, query.OpLte:
@@ -107,9 +107,9 @@ func (c *Column) equal(st *guard.Steps, o query.Operand) *roaring.Bitmap {
 }
 
 // inRun returns the records of a run whose value as written satisfies a predicate.
-func (c *Column) inRun(st *guard.Steps, run int, meets func(string) bool) *roaring.Bitmap {
+func (c *Column) inRun(st *guard.Steps, run int, matches func(string) bool) *roaring.Bitmap {
 	if !c.isNonUniform(run) {
-		if meets(c.RunValue(run)) {
+		if matches(c.RunValue(run)) {
 			return c.runSet(st, run)
 		}
 		return roaring.New()
@@ -118,7 +118,7 @@ func (c *Column) inRun(st *guard.Steps, run int, meets func(string) bool) *roari
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		st.Add(1)
-		if rec := c.sorted.At(p); meets(c.value(rec)) {
+		if rec := c.sorted.At(p); matches(c.value(rec)) {
 			set.Add(rec)
 		}
 	}
@@ -191,11 +191,11 @@ func (c *Column) withElement(st *guard.Steps, op query.Op, o query.Operand) *roa
 // anyElement returns the records with any of the elements in [from, to) that satisfy a predicate.
 //
 // Its memory does not depend on the number of elements: all their records are added to one set.
-func (c *Column) anyElement(st *guard.Steps, from, to int, meets func(element []byte) bool) *roaring.Bitmap {
+func (c *Column) anyElement(st *guard.Steps, from, to int, matches func(element []byte) bool) *roaring.Bitmap {
 	dense := bitmap.NewBits(c.sorted.Len())
 	for i := from; i < to; i++ {
 		st.Add(1)
-		if meets(c.elements.At(i)) {
+		if matches(c.elements.At(i)) {
 			c.listed.Each(st, int(c.numbers.At(i)), dense.Add)
 		}
 	}

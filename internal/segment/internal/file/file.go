@@ -111,7 +111,7 @@ func (f *File) Guard(read func() error) error { return guard.Run(f.Data, read) }
 // Close unmaps the file.
 func (f *File) Close() error { return unmapFile(f.Data) }
 
-// Verify reads the whole file and verifies its checksums.
+// Verify reads the entire file and verifies its checksums.
 func (f *File) Verify() error {
 	return f.Guard(func() error {
 		end, dropped := uint64(HeaderSize), uint64(0)

@@ -156,7 +156,7 @@ func ReadTable(file []byte) ([]Section, error) {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrTruncated, len(file))
 	}
 	if string(file[:len(Magic)]) != Magic {
-		return nil, fmt.Errorf("%w: it does not begin as one", guard.ErrCorrupt)
+		return nil, fmt.Errorf("%w: no magic number at the start", guard.ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(file[len(Magic):]); v != FormatVersion {
 		return nil, fmt.Errorf("%w: it has %d and this program reads %d", ErrVersion, v, FormatVersion)
@@ -166,7 +166,7 @@ func ReadTable(file []byte) ([]Section, error) {
 	}
 	footer := file[len(file)-FooterSize:]
 	if string(footer[FooterSize-len(Magic):]) != Magic {
-		return nil, fmt.Errorf("%w: it does not end as one", ErrTruncated)
+		return nil, fmt.Errorf("%w: no magic number at the end", ErrTruncated)
 	}
 	if crc32.Checksum(footer[:28], castagnoli()) != binary.LittleEndian.Uint32(footer[28:]) {
 		return nil, fmt.Errorf("%w: footer", guard.ErrCorrupt)
@@ -184,7 +184,7 @@ func ReadTable(file []byte) ([]Section, error) {
 		return nil, fmt.Errorf("%w: table of contents", guard.ErrCorrupt)
 	}
 	sections := make([]Section, 0, length/EntrySize)
-	behind := uint64(HeaderSize) // end of the preceding section
+	previousEnd := uint64(HeaderSize) // end of the preceding section
 	for ; len(toc) > 0; toc = toc[EntrySize:] {
 		s := Section{
 			Tag:    Tag(toc[:4]),
@@ -193,10 +193,10 @@ func ReadTable(file []byte) ([]Section, error) {
 			Length: binary.LittleEndian.Uint64(toc[16:]),
 			CRC:    binary.LittleEndian.Uint32(toc[24:]),
 		}
-		if s.Offset < behind || s.Offset%Alignment != 0 || s.Offset > offset || s.Length > offset-s.Offset {
+		if s.Offset < previousEnd || s.Offset%Alignment != 0 || s.Offset > offset || s.Length > offset-s.Offset {
 			return nil, fmt.Errorf("%w: section %s has an invalid offset or length", guard.ErrCorrupt, s.Tag)
 		}
-		behind = s.Offset + s.Length
+		previousEnd = s.Offset + s.Length
 		sections = append(sections, s)
 	}
 	return sections, nil

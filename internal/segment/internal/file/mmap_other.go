@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads a whole file on systems that cannot map it.
+// mapFile reads an entire file on systems that cannot map it.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	b := make([]byte, size)
 	_, err := io.ReadFull(f, b)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// mapFile maps a whole file for reading. It must not be empty.
+// mapFile maps an entire file for reading. It must not be empty.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 }

@@ -17,15 +17,9 @@ type Strings struct {
 }
 
 // OpenStrings returns the table encoded in b.
-func OpenStrings(b []byte) (Strings, error) {
-	if len(b) == 0 {
-		return Strings{}, nil
-	}
-	n := binary.LittleEndian.Uint64(b)
-	if n > uint64(len(b))/8 || 8*(n+2) > uint64(len(b)) {
-		return Strings{}, fmt.Errorf("%w: table of strings", guard.ErrCorrupt)
-	}
-	return Strings{starts: U64s(b[8 : 8*(n+2)]), bytes: b[8*(n+2):]}, nil
+func OpenStrings(b []byte) (t Strings, err error) {
+	t.starts, t.bytes, err = SplitTable(b)
+	return t, err
 }
 
 // Len returns the number of strings.
@@ -49,20 +43,32 @@ func (t *Strings) WithPrefix(prefix string) (from, to int) {
 
 // EncodeStrings encodes a table of sorted strings.
 func EncodeStrings(sorted []string) []byte {
-	total := 0
-	for _, s := range sorted {
-		total += len(s)
+	starts := make([]uint64, len(sorted)+1)
+	for i, s := range sorted {
+		starts[i+1] = starts[i] + uint64(len(s))
 	}
-	b := make([]byte, 0, 8*(len(sorted)+2)+total)
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(sorted)))
-	at := uint64(0)
-	for _, s := range sorted {
-		b = binary.LittleEndian.AppendUint64(b, at)
-		at += uint64(len(s))
+	return append(EncodeStarts(starts), strings.Join(sorted, "")...)
+}
+
+// SplitTable splits an encoded table of strings or sets into the start of each item and the end of the last, and the
+// items.
+func SplitTable(b []byte) (starts U64s, items []byte, err error) {
+	if len(b) == 0 {
+		return nil, nil, nil
 	}
-	b = binary.LittleEndian.AppendUint64(b, at)
-	for _, s := range sorted {
-		b = append(b, s...)
+	if len(b) >= 8 {
+		if n := binary.LittleEndian.Uint64(b); n <= uint64(len(b))/8 && 8*(n+2) <= uint64(len(b)) {
+			return b[8 : 8*(n+2)], b[8*(n+2):], nil
+		}
+	}
+	return nil, nil, fmt.Errorf("%w: table of strings or sets", guard.ErrCorrupt)
+}
+
+// EncodeStarts encodes the part of a table before its items. The last start is the end of the items.
+func EncodeStarts(starts []uint64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(starts)-1))
+	for _, s := range starts {
+		b = binary.LittleEndian.AppendUint64(b, s)
 	}
 	return b
 }

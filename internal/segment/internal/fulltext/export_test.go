@@ -37,7 +37,7 @@ func (w *Index) ReplaceLengthOrder(records []byte) { w.lengthOrder = records }
 
 // Source returns the kind of postings of a clause: terms, bigrams, prefixes or none.
 func (w *Index) Source(c Clause) string {
-	switch c.in {
+	switch c.postings {
 	case nil:
 		return "none"
 	case &w.bigrams.postingsTable:

@@ -7,8 +7,8 @@ import (
 
 // frequencySum adds up the frequencies of the terms of a prefix in each record.
 type frequencySum struct {
-	counts        []byte      // by record, up to MaxFrequency
-	any, repeated bitmap.Bits // the records with at least one and two occurrences
+	counts []byte      // by record, up to MaxFrequency
+	any    bitmap.Bits // the records with an occurrence
 }
 
 // newFrequencySum returns an empty sum from the pool.
@@ -16,11 +16,10 @@ func (w *Index) newFrequencySum() *frequencySum {
 	s, _ := w.sums.Get().(*frequencySum)
 	if s == nil {
 		n := w.lengths.Len()
-		return &frequencySum{counts: make([]byte, n), any: bitmap.NewBits(n), repeated: bitmap.NewBits(n)}
+		return &frequencySum{counts: make([]byte, n), any: bitmap.NewBits(n)}
 	}
 	clear(s.counts)
 	clear(s.any)
-	clear(s.repeated)
 	return s
 }
 
@@ -37,9 +36,6 @@ func (w *Index) Release(clauses []Clause) {
 // add adds the frequencies of a term.
 func (s *frequencySum) add(st *guard.Steps, in *postingsTable, term int) {
 	in.docs.Each(st, term, func(rec uint32) {
-		if s.counts[rec] > 0 {
-			s.repeated.Add(rec)
-		}
 		s.any.Add(rec)
 		s.counts[rec] = AddFrequencies(s.counts[rec], 1)
 	})
@@ -47,7 +43,6 @@ func (s *frequencySum) add(st *guard.Steps, in *postingsTable, term int) {
 	counts, i := in.freqs.Trailer(term, freqs), 0
 	bitmap.Each(st, freqs, func(records []uint32) {
 		for _, rec := range records {
-			s.repeated.Add(rec)
 			s.counts[rec] = AddFrequencies(s.counts[rec], counts[i]-1)
 			i++
 		}

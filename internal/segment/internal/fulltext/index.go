@@ -79,15 +79,15 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 // Clause is a search clause with its matching records.
 type Clause struct {
 	query.Clause
-	steps   *guard.Steps
-	Set     *roaring.Bitmap
-	in      *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
-	term    int            // its number in the table
-	pattern []byte         // the words before the last, or all of them, as encoded in the forward index
-	from    int            // prefix: range of its terms
-	to      int
-	last    bitmap.Bits   // prefix: their numbers; nil if not collected yet
-	sum     *frequencySum // prefix without postings: its frequency in each record
+	steps    *guard.Steps
+	Set      *roaring.Bitmap
+	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
+	term     int            // its number in the table
+	pattern  []byte         // the words before the last, or all of them, as encoded in the forward index
+	from     int            // prefix: range of its terms
+	to       int
+	last     bitmap.Bits   // prefix: their numbers; nil if not collected yet
+	sum      *frequencySum // prefix without postings: its frequency in each record
 }
 
 // Match returns the records that contain a clause.
@@ -113,8 +113,8 @@ func (w *Index) Match(st *guard.Steps, c query.Clause) Clause {
 		all = append(all, w.anyOf(&out))
 	}
 	out.Set = bitmap.Intersection(st, all)
-	if out.in == nil && len(c.Words) > 1 {
-		out.Set = w.atLeast(&out, 1)
+	if out.postings == nil && len(c.Words) > 1 {
+		out.Set = w.verify(&out)
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func (w *Index) Match(st *guard.Steps, c query.Clause) Clause {
 func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap) {
 	add := func(o *postingsTable, number int) {
 		if all = append(all, o.docs.Get(number)); len(all) == 1 {
-			c.in, c.term = o, number
+			c.postings, c.term = o, number
 		}
 	}
 	inBigram := false // whether the preceding word and this one are a bigram
@@ -142,7 +142,7 @@ func (w *Index) phrase(c *Clause, ids []uint32) (all []*roaring.Bitmap) {
 		}
 	}
 	if len(all) > 1 || c.Prefix {
-		c.in = nil
+		c.postings = nil
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (w *Index) anyOf(c *Clause) *roaring.Bitmap {
 	}
 	if ok {
 		if len(c.Words) == 1 {
-			c.in, c.term = in, number
+			c.postings, c.term = in, number
 		}
 		return in.docs.Get(number)
 	}
@@ -170,34 +170,17 @@ func (w *Index) anyOf(c *Clause) *roaring.Bitmap {
 	return roaring.FromDense(c.sum.any, true)
 }
 
-// recordsWithRepeats returns the records in which a clause occurs more than once.
-func (w *Index) recordsWithRepeats(c *Clause) *roaring.Bitmap {
-	switch {
-	case c.in != nil:
-		return c.in.freqs.Get(c.term)
-	case c.summed():
-		return roaring.FromDense(c.sum.repeated, true)
-	default:
-		return w.atLeast(c, 2)
-	}
-}
-
-// summed reports whether the clause is a single prefix whose frequencies were added up.
-func (c *Clause) summed() bool { return c.sum != nil && len(c.Words) == 1 }
-
-// atLeast returns the records of a clause in which it occurs at least the given number of times.
-func (w *Index) atLeast(c *Clause, times int) *roaring.Bitmap {
-	var found []uint32
+// verify returns the records of a clause in which it occurs.
+func (w *Index) verify(c *Clause) *roaring.Bitmap {
+	var matches []uint32
 	bitmap.Each(c.steps, c.Set, func(records []uint32) {
 		for _, rec := range records {
-			if w.count(rec, c, times) >= times {
-				found = append(found, rec)
+			if w.count(rec, c, 1) > 0 {
+				matches = append(matches, rec)
 			}
 		}
 	})
-	set := roaring.New()
-	set.AddMany(found)
-	return set
+	return roaring.BitmapOf(matches...)
 }
 
 // count returns the number of occurrences of a clause in a record, up to most; 0 means no limit.
@@ -231,43 +214,6 @@ func (w *Index) count(record uint32, c *Clause, most int) int {
 		}
 	}
 	return n
-}
-
-// counts returns the frequency of a clause, up to MaxFrequency, in each of some records, which are in order and contain
-// the clause. wanted is the same records.
-func (w *Index) counts(c *Clause, records []uint32, wanted bitmap.Bits) []byte {
-	if c.in != nil {
-		return c.in.frequencies(c.steps, c.term, records, wanted)
-	}
-	out := make([]byte, len(records))
-	for i, rec := range records {
-		c.steps.Add(1)
-		if c.summed() {
-			out[i] = c.sum.counts[rec]
-		} else {
-			out[i] = byte(w.count(rec, c, MaxFrequency))
-		}
-	}
-	return out
-}
-
-// frequencies merges records with the term-frequency postings of a term.
-func (o *postingsTable) frequencies(st *guard.Steps, term int, records []uint32, wanted bitmap.Bits) []byte {
-	freqs, out := o.freqs.Get(term), bytes.Repeat([]byte{1}, len(records))
-	counts, k := o.freqs.Trailer(term, freqs), 0 // k is an index in records
-	bitmap.Each(st, freqs, func(some []uint32) {
-		for i, rec := range some {
-			if !wanted.Has(rec) {
-				continue
-			}
-			for records[k] < rec {
-				k++
-			}
-			out[k] = counts[i]
-		}
-		counts = counts[len(some):]
-	})
-	return out
 }
 
 // AddFrequencies adds two frequencies, capped to MaxFrequency.

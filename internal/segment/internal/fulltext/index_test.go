@@ -219,10 +219,10 @@ func TestTop_byLength(t *testing.T) {
 	t.Parallel()
 	index, used := openIndex(t, 20_000, build.Options{}), 0
 	for _, raw := range []string{
-		"oak", "elm", "ivy", "oak+elm", "oak+elm+ash", "oak+-elm", "oak+a", "a", "%22oak+elm%22", "oak+%22elm+ash%22", "o*", "oak+e*",
+		"oak", "elm", "ash", "yew", "fir", "box", "ivy", "oak+elm", "oak+elm+ash", "oak+-elm", "oak+a", "a", "%22oak+elm%22", "oak+%22elm+ash%22", "o*", "oak+e*",
 	} {
 		set, clauses := search(t, index, raw)
-		for _, n := range []int{1, 13, 26, 100, 300, 1300} {
+		for _, n := range []int{1, 3, 7, 13, 26, 100, 300, 1300} {
 			n = min(n, int(set.GetCardinality()))
 			if index.FindsByLength(guard.NewSteps(t.Context()), set, clauses, n) {
 				used++

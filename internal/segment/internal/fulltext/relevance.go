@@ -114,20 +114,15 @@ func better(a, b scored) int {
 func (v *relevance) buckets(once *roaring.Bitmap, more frequencyTable, best int) []bucket {
 	hist := newHistogram()
 	bitmap.Each(v.steps, once, func(records []uint32) {
-		short := &hist.small[1]
 		for _, rec := range records {
-			if length := v.lengths.At(int(rec)); length < uint32(len(short)) {
-				short[length]++
-			} else {
-				hist.add(1, int(length))
-			}
+			*hist.at(1, int(v.lengths.At(int(rec))))++
 		}
 	})
 	var out []bucket
 	if len(v.clauses) == 1 {
 		for i, rec := range more.records {
 			v.steps.Add(1)
-			hist.add(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))
+			*hist.at(v.exact(0, more.counts[0][i], rec), int(more.lengths[i]))++
 		}
 	} else {
 		for _, s := range v.singles(more, best) {
@@ -141,11 +136,9 @@ func (v *relevance) buckets(once *roaring.Bitmap, more frequencyTable, best int)
 		}
 		out = append(out, bucket{scored: scored{score: sum}, n: n, length: k.length, count: k.count})
 	}
-	slices.SortFunc(out, betterBucket)
+	slices.SortFunc(out, func(a, b bucket) int { return better(a.scored, b.scored) })
 	return out
 }
-
-func betterBucket(a, b bucket) int { return better(a.scored, b.scored) }
 
 // exact returns the frequency of a clause in a record, whose stored count may be capped.
 func (v *relevance) exact(clause int, count byte, record uint32) int {
@@ -188,7 +181,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more frequencyT
 				case b.single:
 					g.records = append(g.records, b.record)
 				default:
-					wanted.set(b.count, b.length, len(groups)+1)
+					*wanted.at(b.count, b.length) = int32(len(groups) + 1)
 					anyOnce, anyBucket = anyOnce || b.count == 1, true
 				}
 			}
@@ -196,17 +189,11 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more frequencyT
 		}
 		i = j
 	}
-	add := func(g int, rec uint32) { groups[g-1].records = append(groups[g-1].records, rec) }
+	add := func(g int32, rec uint32) { groups[g-1].records = append(groups[g-1].records, rec) }
 	if anyOnce {
 		bitmap.Each(v.steps, once, func(records []uint32) {
-			short := &wanted.small[1]
 			for _, rec := range records {
-				length := v.lengths.At(int(rec))
-				if length < uint32(len(short)) {
-					if g := short[length]; g > 0 {
-						add(int(g), rec)
-					}
-				} else if g := wanted.get(1, int(length)); g > 0 {
+				if g := *wanted.at(1, int(v.lengths.At(int(rec)))); g > 0 {
 					add(g, rec)
 				}
 			}
@@ -215,7 +202,7 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more frequencyT
 	if anyBucket && len(v.clauses) == 1 {
 		for i, rec := range more.records {
 			v.steps.Add(1)
-			if g := wanted.get(v.exact(0, more.counts[0][i], rec), int(more.lengths[i])); g > 0 {
+			if g := *wanted.at(v.exact(0, more.counts[0][i], rec), int(more.lengths[i])); g > 0 {
 				add(g, rec)
 			}
 		}
@@ -234,41 +221,33 @@ func (v *relevance) open(buckets []bucket, once *roaring.Bitmap, more frequencyT
 // group is the records with one score.
 type group struct {
 	score   float64
-	at      int // its position in the whole order
+	at      int // its position in the order
 	records []uint32
 }
 
 type histogramKey struct{ count, length int }
 
-// histogram counts records by frequency and length. Nearly all are short and have low frequencies.
+// histogram contains a number by frequency and length. Nearly all records are short and have low frequencies.
 type histogram struct {
 	small [8][512]int32
-	large map[histogramKey]int
+	large map[histogramKey]*int32
 }
 
-func newHistogram() *histogram { return &histogram{large: map[histogramKey]int{}} }
+func newHistogram() *histogram { return &histogram{large: map[histogramKey]*int32{}} }
 
-func (h *histogram) add(count, length int) {
+// at returns the number of a frequency and a length.
+func (h *histogram) at(count, length int) *int32 {
 	if count < len(h.small) && length < len(h.small[0]) {
-		h.small[count][length]++
-		return
+		return &h.small[count][length]
 	}
-	h.large[histogramKey{count, length}]++
+	return h.atLarge(histogramKey{count, length})
 }
 
-func (h *histogram) set(count, length, n int) {
-	if count < len(h.small) && length < len(h.small[0]) {
-		h.small[count][length] = int32(n)
-		return
+func (h *histogram) atLarge(k histogramKey) *int32 {
+	if h.large[k] == nil {
+		h.large[k] = new(int32)
 	}
-	h.large[histogramKey{count, length}] = n
-}
-
-func (h *histogram) get(count, length int) int {
-	if count < len(h.small) && length < len(h.small[0]) {
-		return int(h.small[count][length])
-	}
-	return h.large[histogramKey{count, length}]
+	return h.large[k]
 }
 
 // all yields every key with its number of records.
@@ -281,7 +260,7 @@ func (h *histogram) all(yield func(histogramKey, int) bool) {
 		}
 	}
 	for k, n := range h.large {
-		if !yield(k, n) {
+		if !yield(k, int(*n)) {
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"container/heap"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -16,12 +17,12 @@ import (
 // shortest record of the file with a lower frequency could not be among the top. It returns false if that is not
 // worthwhile, or if a record with a frequency of 1 could be among the top.
 func (v *relevance) topByFrequency(set *roaring.Bitmap, n int) ([]scored, bool) {
-	if len(v.clauses) != 1 || v.clauses[0].in == nil {
+	if len(v.clauses) != 1 || v.clauses[0].postings == nil {
 		return nil, false
 	}
 	c := &v.clauses[0]
-	freqs := c.in.freqs.Get(c.term)
-	counts := c.in.freqs.Trailer(c.term, freqs)[:freqs.GetCardinality()]
+	freqs := c.postings.freqs.Get(c.term)
+	counts := c.postings.freqs.Trailer(c.term, freqs)[:freqs.GetCardinality()]
 	// This many of all records with the term contain about n of the set.
 	wanted := n * int(c.Set.GetCardinality()) / int(set.GetCardinality())
 	shortest, ok := v.minLength()
@@ -82,7 +83,7 @@ func minFrequency(counts []byte, wanted int) int {
 // withCount returns the best records of a set with at least the given frequency of the only clause, a term.
 func (v *relevance) withCount(set *roaring.Bitmap, counts []byte, least int, best topOf) []scored {
 	c, positions := &v.clauses[0], positionsOf(counts, least)
-	bitmap.Pick(c.in.freqs.Bytes(c.term), positions, func(i int, rec uint32) {
+	bitmap.Pick(c.postings.freqs.Bytes(c.term), positions, func(i int, rec uint32) {
 		v.steps.Add(1)
 		if set != c.Set && !set.Contains(rec) {
 			return
@@ -118,30 +119,27 @@ func positionsOf(counts []byte, least int) (positions []uint32) {
 // topOf keeps the best of many scored records.
 type topOf struct {
 	n     int
-	kept  []scored // a heap with the worst first
-	worst float64  // minimum score to be among the best
+	kept  worstFirst
+	worst float64 // minimum score to be among the best
 }
+
+// worstFirst is a heap of records with the worst first.
+type worstFirst []scored
+
+func (h worstFirst) Len() int           { return len(h) }
+func (h worstFirst) Less(i, j int) bool { return better(h[i], h[j]) > 0 }
+func (h worstFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *worstFirst) Push(s any)        { *h = append(*h, s.(scored)) }
+func (*worstFirst) Pop() any            { panic("not used") }
 
 func (t *topOf) add(s scored) {
 	switch {
 	case s.score < t.worst || t.n == 0:
 	case len(t.kept) < t.n:
-		t.kept = append(t.kept, s)
-		for i := len(t.kept) - 1; i > 0 && better(t.kept[i], t.kept[(i-1)/2]) > 0; i = (i - 1) / 2 {
-			t.kept[i], t.kept[(i-1)/2] = t.kept[(i-1)/2], t.kept[i]
-		}
+		heap.Push(&t.kept, s)
 	case better(s, t.kept[0]) < 0:
-		i := 0
-		for next := 1; next < len(t.kept); next = 2*i + 1 {
-			if next+1 < len(t.kept) && better(t.kept[next+1], t.kept[next]) > 0 {
-				next++
-			}
-			if better(s, t.kept[next]) > 0 {
-				break
-			}
-			t.kept[i], i = t.kept[next], next
-		}
-		t.kept[i] = s
+		t.kept[0] = s
+		heap.Fix(&t.kept, 0)
 		t.worst = t.kept[0].score
 	}
 }
