@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/rows"
 )
 
 const (
@@ -41,7 +41,7 @@ func (s *spill) add(cells [][]byte) error {
 	}
 	if s.file == nil {
 		var err error
-		if s.file, err = file.Temp(s.dir); err != nil {
+		if s.file, err = rows.TempFile(s.dir); err != nil {
 			return err
 		}
 	}

@@ -7,24 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-)
 
-// Temp returns a temporary file without a name, so that a killed process leaves nothing behind. An empty dir is the
-// folder of the system.
-func Temp(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "herbarium-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
+	"herbarium/internal/ingest/rows"
+)
 
 // TempCopy copies the output of a reader to a temporary file without a name.
 func TempCopy(ctx context.Context, dir string, r io.Reader) (*os.File, error) {
-	f, err := Temp(dir)
+	f, err := rows.TempFile(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type spillFile struct {
 }
 
 func newSpillFile() (*spillFile, error) {
-	f, err := rows.TempFile()
+	f, err := rows.TempFile("")
 	if err != nil {
 		return nil, err
 	}

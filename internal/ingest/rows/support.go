@@ -75,9 +75,10 @@ func FindTable(kind, name string, names []string) (int, error) {
 	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), hint, kind, JoinNames(names))
 }
 
-// TempFile creates a file without a name, so that nothing remains however the program ends.
-func TempFile() (*os.File, error) {
-	f, err := os.CreateTemp("", "herbarium-*")
+// TempFile returns a temporary file without a name, so that a killed process leaves nothing behind. An empty dir is the
+// folder of the system.
+func TempFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "herbarium-*")
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (t *sharedStrings) add(text []byte) error {
 	end := t.start(len(t.ends)) + int64(len(text))
 	t.ends = append(t.ends, end)
 	if t.file == nil && end > maxMemory {
-		f, err := rows.TempFile()
+		f, err := rows.TempFile("")
 		if err != nil {
 			return err
 		}
