@@ -109,6 +109,11 @@ func TestDescribe(t *testing.T) {
 	}
 	dirs["several files"] = layout(t, "a.csv=x;Ärger mit #1\n1;\"a\nb\"\n", "unit_prices.ndjson={\"y\":\"1\",\"null\":\"yes\",\"a: b\":\"- x\",\"\\u0007\":\"007\",\"c\\r\\nd\":\"1\",\" e\\u2028 \\n\":\"1\",\"\\u0085\\ufeff\":\"\\r\"}\n",
 		"c.tsv=true\tdate\nno\t2024-02-29\n", "empty.json=[]")
+	dirs["notations"] = layout(t, "a.csv=price;rate;day;when;ok;flag;n;code\n1.234,50 €;5%;31/12/2024;2024-01-01T10:00:00Z;yes;true;NA;007\n"+
+		"2,00 €;12%;01/02/2024;2024-01-02T10:00:00+01:00;no;false;1;008\n1.000.000,00 €;7%;;;;;2;009\n")
+	dirs["layout of text"] = layout(t, "a.csv=Report of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n3,ivy,4\n", "b.csv=# exported\nid,name\n1,a\n2,b\n",
+		"c.csv=1,2024-01-01,a\n2,2024-01-02,b\n3,2024-01-03,c\n", "d.dat=id  name  price\n1   fern  2\n2   moss  3\n3   ivy   4\n",
+		`e.json={"nodes":[{"id":1},{"id":2}],"edges":[{"a":1,"b":2},{"a":2,"b":1}]}`)
 	for name, dir := range dirs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
