@@ -65,14 +65,14 @@ func TestDiscover_Escape(t *testing.T) {
 // TestDiscover_InnerLinks follows links that stay in the folder, and a link that the user named.
 func TestDiscover_InnerLinks(t *testing.T) {
 	t.Parallel()
-	dir := layout(t, "data/real.txt=a,b\n1,2\n", "pub/x.csv=a\n2\n")
+	dir := layout(t, "data/real.txt=a,b\n1,2\n3,4\n", "pub/x.csv=a\n2\n")
 	link(t, "../data/real.txt", filepath.Join(dir, "pub/y.csv"))
 	link(t, dir, filepath.Join(t.TempDir(), "named"))
 	set := find(t, dir)
 	if diff := cmp.Diff([]string{"data/real data/real.txt", "pub/x pub/x.csv", "pub/y pub/y.csv"}, refs(dir, set.Sources)); diff != "" || set.Err() != nil {
 		t.Fatalf("error %v (-want +got):\n%s", set.Err(), diff)
 	}
-	if rows, err := listing(t, set.Sources[2]); err != nil || len(rows) != 2 {
+	if rows, err := listing(t, set.Sources[2]); err != nil || len(rows) != 3 {
 		t.Errorf("%v, %v", rows, err)
 	}
 	named := filepath.Join(t.TempDir(), "named.csv")

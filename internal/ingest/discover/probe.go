@@ -192,20 +192,26 @@ func (s *search) sample(f *file.File, format rows.Format) string {
 		return err.Error()
 	}
 	defer r.Close()
-	limited, n := rows.Limit(r, budget), 0
-	for ; n < sampleRows && err == nil; n++ {
-		_, err = limited.Next()
+	limited, count, wide := rows.Limit(r, budget), 0, 0
+	for count < sampleRows {
+		cells, err := limited.Next()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return err.Error()
+		}
+		count++
+		if first := slices.IndexFunc(cells, isFilled); first >= 0 && slices.ContainsFunc(cells[first+1:], isFilled) {
+			wide++
+		}
 	}
-	switch {
-	case err != nil && err != io.EOF:
-		return err.Error()
-	case err != nil && n == 1:
-		return "not a table: no rows"
-	case len(r.Columns()) < 2:
-		return "not a table: a single column"
+	if count < 2 || 10*wide < 9*count { // prose has few commas
+		return "not a table: too few rows have more than one value"
 	}
 	return ""
 }
+
+func isFilled(cell []byte) bool { return len(cell) > 0 }
 
 // stampOf returns a value that changes when a file or its write-ahead log does.
 func stampOf(dir file.Dir, path string, info fs.FileInfo) string {
