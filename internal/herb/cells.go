@@ -39,7 +39,9 @@ func (c *ColumnCells) Add(row int, cell []byte) {
 }
 
 // Plus returns the fingerprint of the cells of both.
-func (c ColumnCells) Plus(o ColumnCells) ColumnCells { return ColumnCells{c.Filled + o.Filled, c.Sum + o.Sum} }
+func (c ColumnCells) Plus(o ColumnCells) ColumnCells {
+	return ColumnCells{c.Filled + o.Filled, c.Sum + o.Sum}
+}
 
 // Reconcile compares the source with the columns of the listing, in field order. The error says what differs. A report
 // without SourceCells is not compared: it was not made from a file.
