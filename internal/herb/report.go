@@ -8,6 +8,7 @@ import (
 // Report describes how the source of a publish was interpreted and accounts for all of its cells.
 type Report struct {
 	Format   string         `json:"format"`             // format of the source, such as "csv, semicolon between values, windows-1252"
+	Bytes    int64          `json:"bytes,omitempty"`    // of the source as stored, that is compressed
 	Rows     int            `json:"rows"`               // in the source
 	Excluded int            `json:"excluded,omitempty"` // rows excluded by the settings
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order

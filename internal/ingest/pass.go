@@ -49,29 +49,75 @@ type columnKey struct {
 
 // read reads all files. After an error, the pass holds nothing.
 func read(ctx context.Context, src Source, opts Options, formats []rows.Format) (p *pass, err error) {
+	p, err = newPass(src, opts, formats)
+	if err != nil {
+		return nil, err
+	}
+	defer p.dir.Close()
+	for i := range p.files() {
+		if err := p.readFile(ctx, i); err != nil {
+			return nil, errors.Join(err, p.spill.Close())
+		}
+	}
+	return p, nil
+}
+
+// newPass opens the folder of a source and measures its files.
+func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err error) {
 	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
 	if p.dir, err = src.OpenDir(); err != nil {
 		return nil, err
 	}
-	defer p.dir.Close()
-	files := src.Files()
-	if src.Inline != nil || src.Input != nil {
-		files = files[:1]
-	}
-	for i := range files {
-		if err == nil {
-			err = p.measure(i)
+	for i := range p.files() {
+		if err := p.measure(i); err != nil {
+			return nil, errors.Join(err, p.dir.Close())
 		}
-	}
-	for i := range files {
-		if err == nil {
-			err = p.readFile(ctx, i)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, p.spill.Close())
 	}
 	return p, nil
+}
+
+// files returns the number of files.
+func (p *pass) files() int {
+	if p.src.Inline != nil || p.src.Input != nil {
+		return 1
+	}
+	return len(p.src.Files())
+}
+
+// Hash returns the hash of a source whose files have size bytes together, as herb.Dataset.Source has it after Inspect. It
+// reads no rows. The hash is empty if the files have another size; they are not read then.
+func Hash(ctx context.Context, src Source, size int64, opts Options) (string, error) {
+	src, err := src.Normalize(Formats())
+	if err != nil {
+		return "", source.Located(src.Name(0), err)
+	}
+	p, err := newPass(src, opts, nil)
+	if err != nil {
+		return "", err
+	}
+	defer p.dir.Close()
+	if p.size != size {
+		return "", nil
+	}
+	for i := range p.files() {
+		if err := p.hashFile(ctx, i); err != nil {
+			return "", source.Located(src.Name(i), err)
+		}
+	}
+	return src.Hash(p.hash())
+}
+
+// hashFile adds the hash of one file.
+func (p *pass) hashFile(ctx context.Context, i int) error {
+	f, err := p.open(ctx, i)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum, err := f.Sum()
+	p.sums = append(p.sums, sum)
+	p.before += f.Size()
+	return err
 }
 
 // measure adds the size of a file, and fails if it does not exist.

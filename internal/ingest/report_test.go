@@ -23,6 +23,7 @@ func TestReport(t *testing.T) {
 	table := inspect(t, src)
 	want := &herb.Report{
 		Format: "csv, semicolon between values",
+		Bytes:  65,
 		Rows:   3,
 		Columns: []herb.ColumnReport{
 			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Filled: 3, Shortest: 1, Longest: 1},

@@ -87,7 +87,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	}
 	warnings := append(e.notes, p.notes...)
 	about.Report = &herb.Report{
-		Format: describeFormat(p.format.Name, p.detected), Rows: p.count, Excluded: p.count - v.survey.Rows(),
+		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
 		Columns: reports, Hidden: e.hidden(), Notes: slices.Clone(warnings), SourceCells: e.account(total, v.listed, v.narrower),
 	}
 	return &Table{

@@ -107,7 +107,13 @@ func TestHash(t *testing.T) {
 	base := ingest.Source{Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: writeFile(t, dir, "a.csv", content)}
 	hash := func(s ingest.Source) string {
 		t.Helper()
-		return inspect(t, s).Dataset().Source
+		d := inspect(t, s).Dataset()
+		for size, want := range map[int64]string{d.Report.Bytes: d.Source, d.Report.Bytes + 1: ""} {
+			if got, err := ingest.Hash(t.Context(), s, size, ingest.Options{}); err != nil || got != want {
+				t.Errorf("Hash of %s for %d bytes = %q, %v; want %q", s.Path, size, got, err, want)
+			}
+		}
+		return d.Source
 	}
 	want := hash(base)
 	for name, change := range map[string]func(s *ingest.Source){

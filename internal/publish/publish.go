@@ -67,13 +67,30 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	phases := append([]string{phaseRead, segment.PhaseReading, segment.PhaseSorting}, p.Library.Phases()...)
 	steps := progress.New(opts.Progress, phases...)
 	reading := steps.Bytes(phaseRead)
-	t, err := ingest.Inspect(ctx, s, ingest.Options{Temp: p.Data, Progress: func(read, size int64) { reading(read, size) }})
+	read := ingest.Options{Temp: p.Data, Progress: func(read, size int64) { reading(read, size) }}
+	live, err := p.Library.Describe(ctx, s.Ref)
+	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
+		return Result{}, err
+	}
+	// Servers compare all sources at each start, so a source of the same size is hashed before its rows are read.
+	if live.Report != nil {
+		if hash, err := ingest.Hash(ctx, s, live.Report.Bytes, read); err != nil || hash == live.Source {
+			return Result{Dataset: live, Unchanged: err == nil}, err
+		}
+	}
+	t, err := ingest.Inspect(ctx, s, read)
 	if err != nil {
 		return Result{}, err
 	}
 	defer t.Close()
-	if unchanged, err := p.compare(ctx, s.Ref, t.Dataset().Source, opts); err != nil || unchanged.Unchanged {
-		return unchanged, err
+	hash := t.Dataset().Source
+	if hash == live.Source {
+		return Result{Dataset: live, Unchanged: true}, nil
+	}
+	if opts.KeepRolledBack {
+		if version, err := p.rolledBack(ctx, live, hash); err != nil || version != "" {
+			return Result{Dataset: live, Unchanged: err == nil, RolledBack: version}, err
+		}
 	}
 	reading = steps.Bytes(segment.PhaseReading)
 	out, err := p.Library.Publish(ctx, library.Publication{
@@ -89,24 +106,16 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	return Result{Dataset: out.Dataset, Warnings: t.Warnings(), Replaces: out.Replaces, Changes: out.Changes}, err
 }
 
-// compare compares the hash of a source with that of the live version, and of the newest one if opts demands it.
-func (p *Publisher) compare(ctx context.Context, ref herb.Ref, hash string, opts Options) (Result, error) {
-	live, err := p.Library.Describe(ctx, ref)
-	switch {
-	case herb.CodeOf(err) == herb.CodeNotFound:
-		return Result{}, nil // a new dataset
-	case err != nil:
-		return Result{}, err
-	case live.Source == hash:
-		return Result{Dataset: live, Unchanged: true}, nil
-	case !opts.KeepRolledBack:
-		return Result{}, nil
+// rolledBack returns the version of a dataset that was built from a source and rolled back; empty if there is none.
+func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash string) (string, error) {
+	if live.Version == "" {
+		return "", nil
 	}
-	newest, err := p.Library.Newest(ctx, ref)
+	newest, err := p.Library.Newest(ctx, live.Ref)
 	if err != nil || newest.Source != hash {
-		return Result{}, err
+		return "", err
 	}
-	return Result{Dataset: live, Unchanged: true, RolledBack: newest.Version}, nil
+	return newest.Version, nil
 }
 
 // reportBuild reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.
