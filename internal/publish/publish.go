@@ -68,7 +68,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	steps := progress.New(opts.Progress, phases...)
 	reading := steps.Bytes(phaseRead)
 	read := ingest.Options{Temp: p.Data, Progress: func(read, size int64) { reading(read, size) }}
-	live, err := p.Library.Describe(ctx, s.Ref)
+	live, err := p.Library.Version(ctx, s.Ref, "")
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Result{}, err
 	}
