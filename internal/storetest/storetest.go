@@ -3,53 +3,28 @@ package storetest
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
-// Store is the interface of a database.
-type Store interface {
+// Store is a database: the shared tables, and what each engine implements itself.
+type Store struct {
+	store.Tables
+	Engine
+}
+
+// Engine is the part of a store that is specific to a database.
+type Engine interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	Plants() store.Plants
-
-	AddKey(ctx context.Context, k herb.Key) error
-	Key(ctx context.Context, id string) (herb.Key, error)
-	Keys(ctx context.Context) ([]herb.Key, error)
-	CountKeys(ctx context.Context) (total, revoked int, err error)
-	RevokeKey(ctx context.Context, id string, at time.Time) error
-	TouchKeys(ctx context.Context, used map[string]time.Time) error
-
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
-	Generation(ctx context.Context) (int64, error)
-	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string) error
-	History(ctx context.Context, ref herb.Ref) ([]store.Version, error)
-	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error
-	PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) ([]string, error)
-	Versions(ctx context.Context) ([]string, error)
-	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
-	Retired(ctx context.Context) ([]store.Retired, error)
-	ForgetRetired(ctx context.Context, versions []string) error
-
-	SetSourceError(ctx context.Context, t herb.SourceError) error
-	ClearSourceError(ctx context.Context, place string) error
-	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
-
-	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
-	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
-
-	CountPlants(ctx context.Context) (int, error)
-	PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error)
-	IdempotencyKeysAfter(ctx context.Context, in store.IdempotencyRange, after store.IdempotencyKey, limit int) ([]store.IdempotencyRecord, error)
-	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
-	AddKeys(ctx context.Context, keys []herb.Key) error
-	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
-	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
-
 	Ping(ctx context.Context) error
 	Close() error
 }
@@ -132,28 +107,54 @@ func closeStore(t *testing.T, s Store) {
 	}
 }
 
-func testPing(t *testing.T, db Database) {
-	if err := open(t, db).Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
+func testPing(t *testing.T, db Database) { noError(t, open(t, db).Ping(t.Context())) }
 
-// wantCode checks the code of an error and returns its message.
-func wantCode(t *testing.T, err error, code herb.Code) string {
+// wantCode checks the code of an error, and that its message contains some texts.
+func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {
 	t.Helper()
 	if err == nil || herb.CodeOf(err) != code {
 		t.Errorf("got the error %v; want one of code %q", err, code)
-		return ""
+		return
 	}
-	return herb.MessageOf(err)
+	for _, text := range texts {
+		if m := herb.MessageOf(err); !strings.Contains(m, text) {
+			t.Errorf("the message %q does not contain %q", m, text)
+		}
+	}
 }
 
-// noError fails the test immediately if there is an error.
+// noError ends the test if err is not nil.
 func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wantEqual checks a value.
+func wantEqual[T any](t *testing.T, what string, want, got T, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// wantResult returns a function that checks the result of a call. Empty and nil slices are equal.
+func wantResult[T any](t *testing.T, what string, want T) func(T, error) {
+	return func(got T, err error) {
+		t.Helper()
+		noError(t, err)
+		wantEqual(t, what, want, got, cmpopts.EquateEmpty())
+	}
+}
+
+// concurrently calls f with 0 to n-1, each in a goroutine, and waits.
+func concurrently(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
 }
 
 // day is the time of events in the suite. Stores keep microseconds.
