@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"herbarium/bench/floor"
 	"herbarium/bench/peer"
 )
 
@@ -37,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case *size > 0:
-		return serve(ctx, *addr, floor.New(*size))
+		return serve(ctx, *addr, peer.Constant(*size))
 	case *db == "":
 		return errors.New("give -db or -floor")
 	case *load != "":
