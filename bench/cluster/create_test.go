@@ -133,7 +133,7 @@ func insert(ctx context.Context, pool *pgxpool.Pool, g *garden, callers int, d t
 					return
 				}
 				end := time.Now()
-				results[i].Latency.Add(end.Sub(start))
+				results[i].Latency = append(results[i].Latency, end.Sub(start))
 				if end.Sub(began) >= d {
 					return
 				}

@@ -4,9 +4,9 @@ package gen
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -133,92 +133,44 @@ func (g *Generator) WriteCSV(ctx context.Context, w io.Writer, n int) error {
 func (g *Generator) AppendRecord(b []byte, i int) []byte {
 	mixed := rng(g.seed ^ uint64(i)*0xD1342543DE82EF95)
 	r := rng(mixed.next())
-	id := int64(i) + 1
-	b = strconv.AppendInt(b, id, 10)
-	b = append(b, ',')
-	b, slug1, slug2 := g.appendTitle(b, &r)
-	b = append(b, ',', '"')
-	b = g.appendDescription(b, &r)
-	b = append(b, '"', ',')
-	b = append(b, g.categories[g.category.draw(&r)]...)
-	b = append(b, ',')
-	b = append(b, status(r.below(100))...)
-	b = append(b, ',')
-	b = append(b, g.dates[r.below(len(g.dates))]...)
-	b = append(b, ",https://www.herbarium.example/items/"...)
-	b = append(b, g.words[slug1]...)
-	b = append(b, '-')
-	b = append(b, g.words[slug2]...)
-	b = append(b, '-')
-	b = strconv.AppendInt(b, id, 10)
-	b = append(b, ",https://images.herbarium.example/"...)
-	b = strconv.AppendInt(b, id%1000, 10)
-	b = append(b, '/')
-	b = strconv.AppendInt(b, id, 10)
-	b = append(b, ".jpg,"...)
-	b = appendPrice(b, 50+r.skewed(50_000))
-	b = append(b, ',')
-	b = append(b, g.authors[r.skewed(authors)]...)
-	b = append(b, ',', '"')
-	b = g.appendTags(b, &r)
-	return append(b, '"', '\n')
-}
-
-func status(percent int) string {
-	switch {
-	case percent < 95:
-		return "published"
-	case percent < 98:
-		return "draft"
-	default:
-		return "archived"
-	}
-}
-
-// appendTitle writes 3 to 8 words and returns which are the first two.
-func (g *Generator) appendTitle(b []byte, r *rng) (out []byte, first, second int) {
-	first, second = g.word.draw(r), g.word.draw(r)
-	b = append(b, g.capitals[first]...)
-	b = append(b, ' ')
-	b = append(b, g.words[second]...)
+	id := i + 1
+	first, second := g.word.draw(&r), g.word.draw(&r)
+	b = fmt.Appendf(b, "%d,%s %s", id, g.capitals[first], g.words[second])
 	for range 1 + r.below(6) {
-		b = append(b, ' ')
-		b = append(b, g.words[g.word.draw(r)]...)
+		b = append(append(b, ' '), g.words[g.word.draw(&r)]...)
 	}
-	return b, first, second
+	b = g.appendDescription(append(b, `,"`...), &r)
+	status := "published"
+	category, percent := g.category.draw(&r), r.below(100)
+	switch {
+	case percent >= 98:
+		status = "archived"
+	case percent >= 95:
+		status = "draft"
+	}
+	b = fmt.Appendf(b, `",%s,%s,%s,https://www.herbarium.example/items/%s-%s-%d,https://images.herbarium.example/%d/%d.jpg`,
+		g.categories[category], status, g.dates[r.below(len(g.dates))], g.words[first], g.words[second], id, id%1000, id)
+	cents := 50 + r.skewed(50_000)
+	b = fmt.Appendf(b, `,%d.%02d,%s,"`, cents/100, cents%100, g.authors[r.skewed(authors)])
+	return append(g.appendTags(b, &r), "\"\n"...)
 }
 
 // appendDescription writes 15 to 30 words in sentences.
 func (g *Generator) appendDescription(b []byte, r *rng) []byte {
-	begins := true
-	words := 15 + r.below(16)
-	for left := words; left > 0; left-- {
-		w := g.word.draw(r)
-		switch {
-		case begins:
-			b = append(b, g.capitals[w]...)
-		default:
-			b = append(b, g.words[w]...)
-		}
-		begins = false
-		if left == 1 {
-			break
-		}
+	words := g.capitals // of the next word
+	for left := 15 + r.below(16); left > 1; left-- {
+		b = append(b, words[g.word.draw(r)]...)
+		words = g.words
 		switch r.below(12) {
 		case 0:
 			b = append(b, '.')
-			begins = true
+			words = g.capitals
 		case 1:
 			b = append(b, ',')
 		}
 		b = append(b, ' ')
 	}
-	return append(b, '.')
-}
-
-func appendPrice(b []byte, cents int) []byte {
-	b = strconv.AppendInt(b, int64(cents/100), 10)
-	return append(b, '.', byte('0'+cents/10%10), byte('0'+cents%10))
+	return append(append(b, words[g.word.draw(r)]...), '.')
 }
 
 // appendTags writes 1 to 4 different tags.

@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
@@ -69,6 +68,7 @@ func Load(ctx context.Context, csvPath, dbPath string) (err error) {
 	return os.Rename(part, dbPath)
 }
 
+// fill creates the tables, inserts the records and creates the indexes.
 func fill(ctx context.Context, db *sql.DB, csvPath string) error {
 	f, err := os.Open(csvPath)
 	if err != nil {
@@ -76,38 +76,26 @@ func fill(ctx context.Context, db *sql.DB, csvPath string) error {
 	}
 	defer f.Close()
 	rows := csv.NewReader(f)
-	rows.ReuseRecord = true
 	if header, err := rows.Read(); err != nil || strings.Join(header, ",")+"\n" != gen.Header {
 		return errors.Join(fmt.Errorf("the header is %q; want %q", header, gen.Header), err)
 	}
-	if _, err := db.ExecContext(ctx, tables); err != nil {
-		return err
-	}
-	if err := insert(ctx, db, rows); err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, indexes)
-	return err
-}
-
-func insert(ctx context.Context, db *sql.DB, rows *csv.Reader) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	item, err := tx.PrepareContext(ctx, "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)")
-	if err != nil {
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
 		return err
 	}
-	tag, err := tx.PrepareContext(ctx, "INSERT INTO item_tags VALUES (?, ?)")
-	if err != nil {
+	item, err1 := tx.PrepareContext(ctx, "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)")
+	tag, err2 := tx.PrepareContext(ctx, "INSERT INTO item_tags VALUES (?, ?)")
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	for {
 		row, err := rows.Read()
 		if err == io.EOF {
-			return tx.Commit()
+			break
 		}
 		if err != nil {
 			return err
@@ -116,30 +104,22 @@ func insert(ctx context.Context, db *sql.DB, rows *csv.Reader) error {
 		for _, v := range row {
 			args = append(args, v)
 		}
-		args = append(args, row[columnPrice], []byte(text.CollationKey(row[columnTitle])))
-		if _, err := item.ExecContext(ctx, args...); err != nil {
+		id, title, price, tags := row[0], row[1], row[8], row[10]
+		if _, err := item.ExecContext(ctx, append(args, price, []byte(text.CollationKey(title)))...); err != nil {
 			return err
 		}
-		for _, t := range text.Elements(row[columnTags]) {
-			if _, err := tag.ExecContext(ctx, t, row[columnID]); err != nil {
+		for _, t := range text.Elements(tags) {
+			if _, err := tag.ExecContext(ctx, t, id); err != nil {
 				return err
 			}
 		}
 	}
+	if _, err := tx.ExecContext(ctx, indexes); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
-// Positions of columns.
-const (
-	columnID    = 0
-	columnTitle = 1
-	columnPrice = 8
-	columnTags  = 10
-)
-
 func connect(path string, pragmas ...string) (*sql.DB, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
 	return sql.Open("sqlite", "file:"+path+"?_pragma="+strings.Join(pragmas, "&_pragma="))
 }

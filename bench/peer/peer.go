@@ -3,6 +3,7 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -89,16 +90,13 @@ func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error)
 	if err != nil {
 		return query.Page{}, err
 	}
-	counting, err := s.prepare(ctx, count.sql)
-	if err != nil {
+	counting, err1 := s.prepare(ctx, count.sql)
+	listing, err2 := s.prepare(ctx, page.sql)
+	if err := errors.Join(err1, err2); err != nil {
 		return query.Page{}, err
 	}
 	var out query.Page
 	if err := counting.QueryRowContext(ctx, count.args...).Scan(&out.Total); err != nil {
-		return query.Page{}, err
-	}
-	listing, err := s.prepare(ctx, page.sql)
-	if err != nil {
 		return query.Page{}, err
 	}
 	rows, err := listing.QueryContext(ctx, page.args...)
@@ -132,4 +130,15 @@ func (s *Server) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 		s.statements[text] = st
 	}
 	return st, err
+}
+
+// Constant returns a handler that writes a body of a given size, as an upper bound for the throughput of a Go server.
+func Constant(size int) http.Handler {
+	contentType, length := []string{"application/json"}, []string{strconv.Itoa(size)}
+	body := bytes.Repeat([]byte{'x'}, size)
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h["Content-Type"], h["Content-Length"] = contentType, length
+		_, _ = w.Write(body)
+	})
 }

@@ -131,3 +131,15 @@ func TestLoad_invalid(t *testing.T) {
 		t.Errorf("%d files are left, %v", len(files), err)
 	}
 }
+
+func TestConstant(t *testing.T) {
+	t.Parallel()
+	h := Constant(12_345)
+	for range 2 {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/anything?a=b", nil))
+		if w.Code != 200 || w.Body.Len() != 12_345 || w.Header().Get("Content-Length") != "12345" {
+			t.Errorf("status %d, %d bytes, header %v", w.Code, w.Body.Len(), w.Header())
+		}
+	}
+}

@@ -1,17 +1,16 @@
-// Package shapes is the list of queries that are measured.
+// Package shapes lists the measured queries.
 package shapes
 
 import (
-	"context"
-	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"herbarium/bench/gen"
 	"herbarium/internal/query"
 )
 
-// Depth is how far into a listing a page is: 0 is the first, 100 the last.
+// Depth is the position of a page in a listing, in percent.
 type Depth int
 
 // The depths of the shapes.
@@ -21,7 +20,7 @@ const (
 	Last   Depth = 100
 )
 
-// Page is the page at that depth of a listing of that many records.
+// Page returns the number of the page at a depth of a listing with total records.
 func (d Depth) Page(total int) int {
 	pages := max(1, (total+query.DefaultPerPage-1)/query.DefaultPerPage)
 	return 1 + (pages-1)*int(d)/100
@@ -35,25 +34,21 @@ type Shape struct {
 	Depth Depth
 }
 
-// Relevance reports whether the best matches come first. How good a match is, each engine may see in its own way.
+// Relevance reports whether records are sorted by relevance, which engines may score differently.
 func (s Shape) Relevance() bool {
 	v, err := url.ParseQuery(s.Query)
 	return err == nil && v.Has(query.ParamSearch) && !v.Has(query.ParamSort)
 }
 
-// Raw is the raw query, page included, when total records meet it.
+// Raw returns the raw query with the page, if total records match.
 func (s Shape) Raw(total int) string { return WithPage(s.Query, s.Depth.Page(total)) }
 
 // WithPage adds a page to a raw query that has none.
 func WithPage(raw string, page int) string {
-	switch {
-	case page == 1:
+	if page == 1 {
 		return raw
-	case raw == "":
-		return query.ParamPage + "=" + strconv.Itoa(page)
-	default:
-		return raw + "&" + query.ParamPage + "=" + strconv.Itoa(page)
 	}
+	return strings.TrimPrefix(raw+"&"+query.ParamPage+"="+strconv.Itoa(page), "&")
 }
 
 // All lists the shapes, the simple ones first.
@@ -70,10 +65,7 @@ func All() []Shape {
 		{"category-sort", "category, sort=date desc, middle page", category + "&sort=date&order=desc", Middle},
 		{"rare-word", "rare word", search(gen.RareWord), First},
 		{"common-word-sort", "word of 40 %, sort=date, middle page", search(gen.CommonWord) + "&sort=date", Middle},
-		{
-			"common-word-category-sort", "word of 40 %, category, sort=price, middle page",
-			search(gen.CommonWord) + "&" + category + "&sort=price", Middle,
-		},
+		{"common-word-category-sort", "word of 40 %, category, sort=price, middle page", search(gen.CommonWord) + "&" + category + "&sort=price", Middle},
 		{"two-words", "two words", search(gen.FirstWord + " " + gen.SecondWord), First},
 		{"tag-sort", "tag, sort=title", "tags=" + gen.Tag + "&sort=title", First},
 		{"author", "author", "author=" + url.QueryEscape(gen.Author), First},
@@ -82,24 +74,4 @@ func All() []Shape {
 		{"phrase", "phrase", search(`"` + gen.Phrase + `"`), First},
 		{"common-word", "word of 40 %, by relevance", search(gen.CommonWord), First},
 	}
-}
-
-// Request is a shape made ready for one dataset.
-type Request struct {
-	Shape
-	Total int    // records that meet it
-	Raw   string // the raw query
-}
-
-// Resolve makes all shapes ready. total asks an engine how many records meet a raw query.
-func Resolve(ctx context.Context, total func(ctx context.Context, raw string) (int, error)) ([]Request, error) {
-	var out []Request
-	for _, s := range All() {
-		n, err := total(ctx, s.Query)
-		if err != nil {
-			return nil, fmt.Errorf("asking for the total of %q: %w", s.Name, err)
-		}
-		out = append(out, Request{Shape: s, Total: n, Raw: s.Raw(n)})
-	}
-	return out, nil
 }

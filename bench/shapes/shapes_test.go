@@ -1,8 +1,6 @@
 package shapes_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -50,28 +48,5 @@ func TestDepth_Page(t *testing.T) {
 		if got := c.depth.Page(c.total); got != c.want {
 			t.Errorf("page at %d %% of %d records: %d; want %d", c.depth, c.total, got, c.want)
 		}
-	}
-}
-
-func TestResolve(t *testing.T) {
-	t.Parallel()
-	requests, err := shapes.Resolve(t.Context(), func(_ context.Context, raw string) (int, error) {
-		if strings.Contains(raw, "page=") {
-			t.Errorf("the total of %q is asked for", raw)
-		}
-		return 51, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range requests {
-		want := map[shapes.Depth]string{shapes.Middle: "page=2", shapes.Last: "page=3"}[r.Depth]
-		if r.Total != 51 || !strings.HasSuffix(r.Raw, want) {
-			t.Errorf("%s: %d records, %q; want 51 and %q at the end", r.Name, r.Total, r.Raw, want)
-		}
-	}
-	broken := errors.New("broken")
-	if _, err := shapes.Resolve(t.Context(), func(context.Context, string) (int, error) { return 0, broken }); !errors.Is(err, broken) {
-		t.Errorf("the error is %v", err)
 	}
 }

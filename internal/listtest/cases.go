@@ -11,84 +11,109 @@ import (
 	"herbarium/internal/query"
 )
 
-// testCase is a dataset with queries whose expected results are written by hand. Results refer to records by the value
-// of their first field.
+// testCase is a dataset with queries whose expected results are written by hand.
 type testCase struct {
-	name    string
+	name string
+	dataset
+	queries []listQuery
+	facets  []facetQuery
+}
+
+type dataset struct {
 	plants  bool // valid for engines that store plants only
 	fields  []herb.Field
 	records []herb.Record
-	queries []listQuery
-	facets  []facetQuery
 }
 
 // listQuery is a raw query and its expected result.
 type listQuery struct {
 	query string
-	want  string // first field of each record on the page
-	total int    // zero means the number of records on the page
+	want  []string // first field of each record on the page
+	total int      // zero means the number of records on the page
 }
 
-// testCases returns all named cases.
-func testCases() []testCase {
-	return slices.Concat(plantCases(), catalogCases(), valueCases(), scalarCases(), textCases(), searchCases(), facetCases())
+// facetQuery is a raw facet query and its expected result, in the format of sketch.
+type facetQuery struct {
+	query string
+	want  []string
 }
 
 // check runs all queries of a case.
-func (s testCase) check(ctx context.Context, l Lister) error {
+func (c testCase) check(ctx context.Context, l Lister) error {
 	var errs []error
-	for _, q := range s.queries {
-		if err := s.checkOne(ctx, l, q); err != nil {
+	for _, q := range c.queries {
+		if err := c.checkList(ctx, l, q); err != nil {
 			errs = append(errs, fmt.Errorf("%q: %w", q.query, err))
 		}
 	}
-	for _, q := range s.facets {
-		if err := s.checkFacets(ctx, l, q); err != nil {
-			errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
+	if f, ok := l.(Faceter); ok {
+		for _, q := range c.facets {
+			if err := c.checkFacets(ctx, f, q); err != nil {
+				errs = append(errs, fmt.Errorf("facets %q: %w", q.query, err))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (s testCase) checkOne(ctx context.Context, l Lister, q listQuery) error {
-	r, err := query.Parse(q.query, s.fields)
+func (c testCase) checkList(ctx context.Context, l Lister, q listQuery) error {
+	r, err := query.Parse(q.query, c.fields)
 	if err != nil {
 		return err
 	}
-	got, err := execute(ctx, l, &decoder{fields: s.fields}, r)
+	got, err := execute(ctx, l, &decoder{fields: c.fields}, r)
 	if err != nil {
 		return err
 	}
-	ids := strings.Fields(q.want)
-	total := q.total
-	if total == 0 {
-		total = len(ids)
-	}
-	want := result{Meta: metaOf(r, total)}
-	for _, id := range ids {
-		i := slices.IndexFunc(s.records, func(rec herb.Record) bool { return rec[0] == id })
+	want := result{Meta: metaOf(r, max(q.total, len(q.want)))}
+	for _, id := range q.want {
+		i := slices.IndexFunc(c.records, func(rec herb.Record) bool { return rec[0] == id })
 		if i < 0 {
 			return fmt.Errorf("the case has no record %q", id)
 		}
-		want.Records = append(want.Records, s.records[i])
+		want.Records = append(want.Records, c.records[i])
 	}
 	return want.differs(got)
 }
 
-// field returns a field that is filterable and sortable, and searchable if it holds text.
-func field(name string, t herb.Type) herb.Field {
-	return herb.Field{
-		Name:       name,
-		Type:       t,
-		Searchable: t == herb.TypeText || t == herb.TypeList,
-		Filterable: true,
-		Sortable:   true,
+func (c testCase) checkFacets(ctx context.Context, f Faceter, q facetQuery) error {
+	r, err := query.ParseFacets(q.query, c.fields)
+	if err != nil {
+		return err
 	}
+	facets, err := f.Facets(ctx, r)
+	if err != nil {
+		return err
+	}
+	if got, want := strings.Join(sketch(facets), "\n"), strings.Join(q.want, "\n"); got != want {
+		return errors.New("got\n" + got + "\nwant\n" + want)
+	}
+	return nil
 }
 
-// named returns the fields of a case about one field: a record name, which is not searchable, and that field.
-func named(f herb.Field) []herb.Field {
-	id := field("id", herb.TypeText)
-	id.Searchable = false
-	return []herb.Field{id, f}
+// sketch formats facets briefly: the total, then one line per field.
+func sketch(f query.Facets) []string {
+	lines := []string{fmt.Sprint(f.Total)}
+	for _, facet := range f.Fields {
+		line := fmt.Sprintf("%s: %d empty, %d distinct:", facet.Field, facet.Empty, facet.Distinct)
+		for _, v := range facet.Values {
+			line += fmt.Sprintf(" %s=%d", v.Value, v.Count)
+		}
+		if facet.Min != "" || facet.Max != "" {
+			line += fmt.Sprintf("; %s to %s", facet.Min, facet.Max)
+		}
+		previous := ""
+		for i, bucket := range facet.Histogram {
+			switch {
+			case i == 0:
+				line += "; from " + bucket.From
+			case bucket.From != previous:
+				line += " gap " + bucket.From
+			}
+			previous = bucket.To
+			line += fmt.Sprintf(" (%d) %s", bucket.Count, bucket.To)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
@@ -16,9 +15,7 @@ func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry
 	t.Helper()
 	got, err := s.AuditEntries(t.Context(), q)
 	noError(t, err)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(herb.AuditEntry{}, "Time")); diff != "" {
-		t.Errorf("audit log (-want +got):\n%s", diff)
-	}
+	wantEqual(t, "audit log", want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(herb.AuditEntry{}, "Time"))
 }
 
 // testAudit checks that every change is recorded with its actor, and that other calls are not recorded.
@@ -36,9 +33,7 @@ func testAudit(t *testing.T, db Database) {
 	first, second := dataset(catalog, 1), dataset(catalog, 2)
 	noError(t, s.AddVersion(ann, first, ""))
 	noError(t, s.AddVersion(ann, second, first.Version))
-	if err := s.AddVersion(ann, dataset(catalog, 3), first.Version); err == nil {
-		t.Error("a version replaced one that is not live")
-	}
+	wantSuperseded(t, s.AddVersion(ann, dataset(catalog, 3), first.Version))
 	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
 	noError(t, s.RemoveDataset(ann, catalog, time.Time{}))
@@ -86,7 +81,5 @@ func testAuditBounded(t *testing.T, db Database) {
 	for _, e := range entries {
 		got = append(got, e.Subject+" "+e.Time.Format(time.RFC3339))
 	}
-	if diff := cmp.Diff([]string{"old 2023-05-19T09:30:00Z", "new 2024-05-17T09:30:00Z"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	wantEqual(t, "audit log", []string{"old 2023-05-19T09:30:00Z", "new 2024-05-17T09:30:00Z"}, got)
 }

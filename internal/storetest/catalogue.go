@@ -5,14 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -67,9 +62,7 @@ func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 	t.Helper()
 	got, err := s.Datasets(t.Context())
 	noError(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("datasets (-want +got):\n%s", diff)
-	}
+	wantEqual(t, "datasets", want, got)
 }
 
 // wantHistory checks the numbers of a dataset's versions, newest first, and which of them is live.
@@ -77,36 +70,42 @@ func wantHistory(t *testing.T, s Store, ref herb.Ref, live int, numbers ...int) 
 	t.Helper()
 	var want []store.Version
 	for _, n := range numbers {
-		d := dataset(ref, n)
-		want = append(want, store.Version{Dataset: d, Live: n == live})
+		want = append(want, store.Version{Dataset: dataset(ref, n), Live: n == live})
 	}
 	got, err := s.History(t.Context(), ref)
 	noError(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	wantEqual(t, "history", want, got)
 }
 
 // wantVersions checks the names of all versions, in any order.
 func wantVersions(t *testing.T, s Store, want ...string) {
 	t.Helper()
 	got, err := s.Versions(t.Context())
-	noError(t, err)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("versions (-want +got):\n%s", diff)
+	wantResult(t, "versions", want)(got, err)
+}
+
+// wantSuperseded checks the error of a change that expects another live version.
+func wantSuperseded(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, store.ErrSuperseded) {
+		t.Errorf("got the error %v; want %v", err, store.ErrSuperseded)
 	}
+}
+
+func generation(t *testing.T, s Store) int64 {
+	t.Helper()
+	n, err := s.Generation(t.Context())
+	noError(t, err)
+	return n
 }
 
 // changes checks that do increases the generation.
 func changes(t *testing.T, s Store, do func()) {
 	t.Helper()
-	before, err := s.Generation(t.Context())
-	noError(t, err)
+	before := generation(t, s)
 	do()
-	after, err := s.Generation(t.Context())
-	noError(t, err)
-	if after <= before {
+	if after := generation(t, s); after <= before {
 		t.Errorf("the generation was %d and is %d", before, after)
 	}
 }
@@ -137,38 +136,29 @@ func testAddVersionAgain(t *testing.T, db Database) {
 // testSuperseded adds versions that replace one that is not live, and races publishers that replace the same version.
 func testSuperseded(t *testing.T, db Database) {
 	s := open(t, db)
-	wantSuperseded := func(live string) {
-		t.Helper()
-		if err := s.AddVersion(t.Context(), dataset(catalog, 9), live); !errors.Is(err, store.ErrSuperseded) {
-			t.Errorf("over %q: %v; want %v", live, err, store.ErrSuperseded)
-		}
-	}
-	wantSuperseded("catalog-v1")
+	wantSuperseded(t, s.AddVersion(t.Context(), dataset(catalog, 9), "catalog-v1"))
 	wantCatalogue(t, s)
 	add(t, s, catalog, 1, 2)
-	wantSuperseded("")
-	wantSuperseded("catalog-v1")
+	for _, live := range []string{"", "catalog-v1"} {
+		wantSuperseded(t, s.AddVersion(t.Context(), dataset(catalog, 9), live))
+	}
 	wantCatalogue(t, s, dataset(catalog, 2))
 	wantHistory(t, s, catalog, 2, 2, 1)
 
-	var won, lost atomic.Int32
-	var wg sync.WaitGroup
-	for n := range 8 {
-		other := open(t, db)
-		wg.Go(func() {
-			switch err := other.AddVersion(t.Context(), dataset(catalog, 10+n), "catalog-v2"); {
-			case err == nil:
-				won.Add(1)
-			case errors.Is(err, store.ErrSuperseded):
-				lost.Add(1)
-			default:
-				t.Error(err)
-			}
-		})
+	var won atomic.Int32
+	var stores []Store
+	for range 8 {
+		stores = append(stores, open(t, db))
 	}
-	wg.Wait()
-	if won.Load() != 1 || lost.Load() != 7 {
-		t.Errorf("%d of 8 replaced the same version, %d did not", won.Load(), lost.Load())
+	concurrently(len(stores), func(n int) {
+		if err := stores[n].AddVersion(t.Context(), dataset(catalog, 10+n), "catalog-v2"); err == nil {
+			won.Add(1)
+		} else {
+			wantSuperseded(t, err)
+		}
+	})
+	if won.Load() != 1 {
+		t.Errorf("%d of 8 replaced the same version", won.Load())
 	}
 }
 
@@ -179,14 +169,10 @@ func testVersion(t *testing.T, db Database) {
 	for name, n := range map[string]int{"": 2, "catalog-v1": 1, "catalog-v2": 2} {
 		got, err := s.Version(t.Context(), catalog, name)
 		noError(t, err)
-		if diff := cmp.Diff(dataset(catalog, n), got); diff != "" {
-			t.Errorf("version %q (-want +got):\n%s", name, diff)
-		}
+		wantEqual(t, "version "+name, dataset(catalog, n), got)
 	}
 	_, err := s.Version(t.Context(), catalog, "seeds-v3")
-	if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"seeds-v3"`) || !strings.Contains(m, "catalog-v2, catalog-v1") {
-		t.Errorf("the message %q does not name the versions", m)
-	}
+	wantCode(t, err, herb.CodeNotFound, `"seeds-v3"`, "catalog-v2, catalog-v1")
 }
 
 func testSetLive(t *testing.T, db Database) {
@@ -196,19 +182,13 @@ func testSetLive(t *testing.T, db Database) {
 	wantCatalogue(t, s, dataset(catalog, 1))
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
 	for _, live := range []string{"catalog-v3", "catalog-v2", "v9", ""} {
-		if err := s.SetLive(t.Context(), catalog, "catalog-v2", live); !errors.Is(err, store.ErrSuperseded) {
-			t.Errorf("switching from %q while catalog-v1 is live: %v", live, err)
-		}
+		wantSuperseded(t, s.SetLive(t.Context(), catalog, "catalog-v2", live))
 	}
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
 	changes(t, s, func() { noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
 	wantHistory(t, s, catalog, 3, 3, 2, 1)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // it is live already
-
-	m := wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeNotFound)
-	if !strings.Contains(m, `"v9"`) || !strings.Contains(m, "catalog-v3, catalog-v2, catalog-v1") {
-		t.Errorf("the message %q does not name the versions", m)
-	}
+	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeNotFound, `"v9"`, "catalog-v3, catalog-v2, catalog-v1")
 	wantCatalogue(t, s, dataset(catalog, 3))
 }
 
@@ -232,11 +212,8 @@ func testPruneVersions(t *testing.T, db Database) {
 	prune := func(keep int, want ...string) {
 		t.Helper()
 		got, err := s.PruneVersions(t.Context(), catalog, keep, time.Time{})
-		noError(t, err)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("pruned to %d (-want +got):\n%s", keep, diff)
-		}
+		wantResult(t, "pruned versions", want)(got, err)
 	}
 	prune(5)
 	prune(2, "catalog-v1", "catalog-v3")
@@ -253,16 +230,9 @@ func testUnknownDataset(t *testing.T, db Database) {
 	_, history := s.History(t.Context(), catalog)
 	_, prune := s.PruneVersions(t.Context(), catalog, 1, day)
 	_, version := s.Version(t.Context(), catalog, "seeds-v1")
-	for name, err := range map[string]error{
-		"History":       history,
-		"PruneVersions": prune,
-		"Version":       version,
-		"SetLive":       s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1"),
-		"RemoveDataset": s.RemoveDataset(t.Context(), catalog, time.Time{}),
-	} {
-		if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"garden/catalog"`) {
-			t.Errorf("%s: the message %q does not name the dataset", name, m)
-		}
+	live := s.SetLive(t.Context(), catalog, "seeds-v1", "seeds-v1")
+	for _, err := range []error{history, prune, version, live, s.RemoveDataset(t.Context(), catalog, time.Time{})} {
+		wantCode(t, err, herb.CodeNotFound, `"garden/catalog"`)
 	}
 }
 
@@ -270,16 +240,10 @@ func testReopenCatalogue(t *testing.T, db Database) {
 	s := db.Open(t, nil)
 	add(t, s, catalog, 1, 2)
 	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
-	before, err := s.Generation(t.Context())
-	noError(t, err)
+	before := generation(t, s)
 	closeStore(t, s)
-
 	s = open(t, db)
-	after, err := s.Generation(t.Context())
-	noError(t, err)
-	if after != before {
-		t.Errorf("the generation was %d and is %d", before, after)
-	}
+	wantEqual(t, "generation", before, generation(t, s))
 	wantCatalogue(t, s, dataset(catalog, 1))
 	wantHistory(t, s, catalog, 1, 2, 1)
 }
@@ -287,24 +251,18 @@ func testReopenCatalogue(t *testing.T, db Database) {
 // testConcurrentVersions publishes concurrently through two stores on the same data.
 func testConcurrentVersions(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
-	var wg sync.WaitGroup
-	for i, ref := range []herb.Ref{catalog, seeds} {
-		wg.Go(func() {
-			live := ""
-			for n := range 20 {
-				d := dataset(ref, n+1)
-				if err := stores[i].AddVersion(t.Context(), d, live); err != nil {
-					t.Error(err)
-				}
-				live = d.Version
+	concurrently(len(stores), func(i int) {
+		live := ""
+		for n := range 20 {
+			d := dataset([]herb.Ref{catalog, seeds}[i], n+1)
+			if err := stores[i].AddVersion(t.Context(), d, live); err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	wg.Wait()
+			live = d.Version
+		}
+	})
 	wantCatalogue(t, stores[0], dataset(catalog, 20), dataset(seeds, 20))
-	n, err := stores[1].Generation(t.Context())
-	noError(t, err)
-	if n < 40 {
+	if n := generation(t, stores[1]); n < 40 {
 		t.Errorf("the generation is %d after 40 changes", n)
 	}
 }

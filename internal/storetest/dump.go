@@ -2,13 +2,10 @@ package storetest
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
@@ -33,30 +30,14 @@ func numbered(first, last int) (plants []herb.NewPlant) {
 // wantPlants checks the stored plants.
 func wantPlants(t *testing.T, s Store, want []herb.NewPlant) {
 	t.Helper()
-	n, err := s.CountPlants(t.Context())
-	noError(t, err)
-	if n != len(want) {
-		t.Errorf("there are %d plants; want %d", n, len(want))
-	}
+	wantResult(t, "number of plants", len(want))(s.CountPlants(t.Context()))
 	var got []herb.NewPlant
 	for {
 		some, err := s.PlantsAfter(t.Context(), len(got), 999)
-		noError(t, err)
-		if len(some) == 0 {
-			break
+		if got = append(got, some...); err != nil || len(some) == 0 {
+			wantResult(t, "plants", want)(got, err)
+			return
 		}
-		got = append(got, some...)
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("plants (-want +got):\n%s", diff)
-	}
-}
-
-// wantTotal checks the total of a query.
-func wantTotal(t *testing.T, s Store, raw string, want int) {
-	t.Helper()
-	if _, total := list(t, s, raw); total != want {
-		t.Errorf("listing %q: total is %d; want %d", raw, total, want)
 	}
 }
 
@@ -67,11 +48,7 @@ func createNumbered(t *testing.T, s Store, first, last int) {
 	for _, p := range numbered(first, last) {
 		creations = append(creations, store.Creation{Plant: p})
 	}
-	outcomes, err := s.CreatePlants(t.Context(), creations)
-	noError(t, err)
-	for _, o := range outcomes {
-		noError(t, o.Err)
-	}
+	mustCreate(t, s, creations...)
 }
 
 // testPlantsAfter creates plants in small and large transactions, reads them back in creation order and lists them.
@@ -90,9 +67,8 @@ func testPlantsAfter(t *testing.T, db Database) {
 	wantTotal(t, s, "search=name+tag", 1810)
 	wantTotal(t, s, "search=%E6%A4%8D%E7%89%A9%E5%9C%92", last)
 	wantTotal(t, s, "name=%C3%91ame+17+of+%E6%A4%8D%E7%89%A9%E5%9C%92%27s", 2)
-	if got, _ := list(t, s, "sort=name&order=desc&per_page=1"); !strings.Contains(got[0], "Ñame new") {
-		t.Errorf("the last plant by name is %s", got)
-	}
+	got, _, err := list(t.Context(), s, "sort=name&order=desc&per_page=1")
+	wantResult(t, "last plant by name", []string{`{"id":"1","name":"Ñame new","tag":"Tag 1"}`})(got, err)
 }
 
 // testIdempotencyKeys adds idempotency keys to existing plants and reads them back in small pages.
@@ -135,9 +111,7 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 			}
 			got, after = append(got, some...), some[len(some)-1].IdempotencyKey
 		}
-		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		wantEqual(t, tt.name, tt.want, got, cmpopts.EquateEmpty())
 	}
 	wantReplay(t, s, withKey(creation(99, "New"), "ann", "B", "B"), numbered(1, 1)[0].Plant)
 	many := make([]store.IdempotencyRecord, 1200)
@@ -147,19 +121,13 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 	noError(t, s.AddIdempotencyKeys(t.Context(), many))
 	got, err := s.IdempotencyKeysAfter(t.Context(), store.IdempotencyRange{Plants: 10}, store.IdempotencyKey{Credential: "many"}, 2000)
 	noError(t, err)
-	if len(got) != len(many) {
-		t.Errorf("got %d of %d idempotency keys", len(got), len(many))
-	}
+	wantEqual(t, "number of idempotency keys", len(many), len(got))
 }
 
 // wantAllVersions checks the catalogue.
 func wantAllVersions(t *testing.T, s Store, want ...store.DatasetVersions) {
 	t.Helper()
-	got, err := s.AllVersions(t.Context())
-	noError(t, err)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("versions (-want +got):\n%s", diff)
-	}
+	wantResult(t, "versions", want)(s.AllVersions(t.Context()))
 }
 
 // datasetVersions returns a dataset with numbered versions, one of them live.
@@ -189,9 +157,7 @@ func testReplaceVersions(t *testing.T, db Database) {
 	wantHistory(t, other, catalog, 1, 3, 1, 2)
 	next := datasetVersions(catalog, 4, 1, 3, 4)
 	for _, had := range [][]string{nil, {"catalog-v1", "catalog-v2", "catalog-v3"}, {"catalog-v2", "catalog-v1"}} {
-		if err := s.ReplaceVersions(t.Context(), next, had, day); !errors.Is(err, store.ErrSuperseded) {
-			t.Errorf("over %v: %v; want %v", had, err, store.ErrSuperseded)
-		}
+		wantSuperseded(t, s.ReplaceVersions(t.Context(), next, had, day))
 	}
 	wantAllVersions(t, other, first)
 	wantRetired(t, s)
@@ -204,13 +170,4 @@ func testReplaceVersions(t *testing.T, db Database) {
 	wantRetired(t, s, store.Retired{Version: "catalog-v2", Since: day})
 	add(t, s, catalog, 5, 5)
 	wantHistory(t, other, catalog, 5, 5, 4)
-}
-
-// testAddKeys adds several keys atomically.
-func testAddKeys(t *testing.T, db Database) {
-	s := open(t, db)
-	noError(t, s.AddKeys(t.Context(), nil))
-	noError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))
-	wantCode(t, s.AddKeys(t.Context(), []herb.Key{key("c", 3), key("b", 2)}), herb.CodeInvalid)
-	wantKeys(t, s, key("a", 1), key("b", 2))
 }

@@ -2,12 +2,9 @@ package storetest
 
 import (
 	"crypto/sha256"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -22,9 +19,14 @@ func withKey(c store.Creation, credential, key, body string) store.Creation {
 // wantReplay checks that a creation gets the outcome of an earlier one.
 func wantReplay(t *testing.T, s Store, c store.Creation, want herb.Plant) {
 	t.Helper()
-	outcomes := mustCreate(t, s, c)
-	if diff := cmp.Diff(store.Outcome{Plant: want, Replayed: true}, outcomes[0]); diff != "" {
-		t.Errorf("replay (-want +got):\n%s", diff)
+	wantEqual(t, "replay", store.Outcome{Plant: want, Replayed: true}, mustCreate(t, s, c)[0])
+}
+
+// wantCreated checks that plants are created, not replayed.
+func wantCreated(t *testing.T, s Store, creations ...store.Creation) {
+	t.Helper()
+	for i, o := range mustCreate(t, s, creations...) {
+		wantEqual(t, "creation", store.Outcome{Plant: creations[i].Plant.Plant}, o)
 	}
 }
 
@@ -34,69 +36,42 @@ func testReplay(t *testing.T, db Database) {
 	untagged := withKey(creation(2, "Rose"), "ann", "k2", "b")
 	emptyTag := withKey(creation(3, "Oak", ""), "ann", "k3", "c")
 	outcomes := mustCreate(t, s, first, untagged, first, emptyTag) // the third repeats the first within the batch
-	for i, replayed := range []bool{false, false, true, false} {
-		if outcomes[i].Replayed != replayed {
-			t.Errorf("outcome %d: replayed is %t", i, outcomes[i].Replayed)
-		}
+	wantEqual(t, "outcomes", []store.Outcome{
+		{Plant: first.Plant.Plant}, {Plant: untagged.Plant.Plant}, {Plant: first.Plant.Plant, Replayed: true}, {Plant: emptyTag.Plant.Plant},
+	}, outcomes)
+	for _, c := range []store.Creation{first, untagged, emptyTag} {
+		wantReplay(t, s, c, c.Plant.Plant)
 	}
-	if diff := cmp.Diff(outcomes[0].Plant, outcomes[2].Plant); diff != "" {
-		t.Errorf("within the batch (-first +again):\n%s", diff)
-	}
-	wantReplay(t, s, first, first.Plant.Plant)
-	wantReplay(t, s, untagged, untagged.Plant.Plant)
-	wantReplay(t, s, emptyTag, emptyTag.Plant.Plant)
-	if _, total := list(t, s, ""); total != 3 {
-		t.Errorf("total is %d", total)
-	}
+	wantTotal(t, s, "", 3)
 }
 
 func testAnotherBody(t *testing.T, db Database) {
 	s := open(t, db)
 	first := withKey(creation(1, "Fern"), "ann", "k1", "a")
 	other := withKey(creation(2, "Rose"), "ann", "k1", "b")
-	check := func(o store.Outcome) {
-		t.Helper()
-		if m := wantCode(t, o.Err, herb.CodeInvalid); !strings.Contains(m, `"k1"`) {
-			t.Errorf("the message %q does not name the key", m)
-		}
-	}
-	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{first, other})
-	noError(t, err)
+	outcomes := create(t, s, first, other)
 	noError(t, outcomes[0].Err)
-	check(outcomes[1])
-	outcomes, err = s.CreatePlants(t.Context(), []store.Creation{other, creation(3, "Oak")})
-	noError(t, err)
-	check(outcomes[0])
+	wantCode(t, outcomes[1].Err, herb.CodeInvalid, `"k1"`)
+	outcomes = create(t, s, other, creation(3, "Oak"))
+	wantCode(t, outcomes[0].Err, herb.CodeInvalid, `"k1"`)
 	noError(t, outcomes[1].Err)
 	wantReplay(t, s, first, first.Plant.Plant)
-	if _, total := list(t, s, ""); total != 2 {
-		t.Errorf("total is %d", total)
-	}
+	wantTotal(t, s, "", 2)
 }
 
 func testKeysPerCredential(t *testing.T, db Database) {
-	s := open(t, db)
-	outcomes := mustCreate(t, s,
+	wantCreated(t, open(t, db),
 		withKey(creation(1, "Fern"), "ann", "k", "a"),
 		withKey(creation(2, "Rose"), "bob", "k", "b"),
 		withKey(creation(3, "Oak"), "an", "nk", "c"))
-	for i, o := range outcomes {
-		if o.Replayed {
-			t.Errorf("outcome %d is that of another credential", i)
-		}
-	}
 }
 
 func testFailuresNotStored(t *testing.T, db Database) {
 	s := open(t, db)
 	mustCreate(t, s, creation(1, "Fern"))
-	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{withKey(creation(1, "Rose"), "ann", "k", "a")})
-	noError(t, err)
+	outcomes := create(t, s, withKey(creation(1, "Rose"), "ann", "k", "a"))
 	wantCode(t, outcomes[0].Err, herb.CodeInvalid)
-	// The same key may carry the corrected request.
-	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a failed creation was replayed")
-	}
+	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")) // the same key may carry the corrected request
 }
 
 // testKeysKept repeats a request after a restart and a day.
@@ -120,38 +95,24 @@ func testKeysExpire(t *testing.T, db Database) {
 	t.Cleanup(func() { closeStore(t, s) })
 	mustCreate(t, s, withKey(creation(1, "Fern"), "ann", "k", "a"))
 	now = day.Add(100 * time.Hour)
-	if o := mustCreate(t, s, withKey(creation(2, "Rose"), "ann", "k", "b")); o[0].Replayed {
-		t.Error("a key of four days ago was replayed")
-	}
+	wantCreated(t, s, withKey(creation(2, "Rose"), "ann", "k", "b"))
 }
 
 // testConcurrentReplay sends one request many times concurrently, through two stores on the same data.
 func testConcurrentReplay(t *testing.T, db Database) {
 	stores := []Store{open(t, db), open(t, db)}
 	c := withKey(creation(1, "Fern"), "ann", "k", "a")
-	outcomes := make([]store.Outcome, 8)
-	var wg sync.WaitGroup
-	for i := range outcomes {
-		wg.Go(func() {
-			o, err := stores[i%2].CreatePlants(t.Context(), []store.Creation{c})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			outcomes[i] = o[0]
-		})
-	}
-	wg.Wait()
-	created := 0
-	for _, o := range outcomes {
-		if o.Err != nil || o.Plant.Name != "Fern" {
-			t.Errorf("outcome %+v", o)
+	var created atomic.Int32
+	concurrently(8, func(i int) {
+		o, err := stores[i%2].CreatePlants(t.Context(), []store.Creation{c})
+		switch {
+		case err != nil || o[0].Err != nil || o[0].Plant.Name != "Fern":
+			t.Errorf("outcome %+v, %v", o, err)
+		case !o[0].Replayed:
+			created.Add(1)
 		}
-		if !o.Replayed {
-			created++
-		}
-	}
-	if created != 1 {
-		t.Errorf("created %d times", created)
+	})
+	if n := created.Load(); n != 1 {
+		t.Errorf("created %d times", n)
 	}
 }

@@ -2,11 +2,8 @@ package storetest
 
 import (
 	"crypto/sha256"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
 )
@@ -22,29 +19,31 @@ func key(id string, minutes int) herb.Key {
 	}
 }
 
+// addKeys adds keys, each in a transaction of its own.
+func addKeys(t *testing.T, s Store, keys ...herb.Key) {
+	t.Helper()
+	for _, k := range keys {
+		noError(t, s.AddKey(t.Context(), k))
+	}
+}
+
 // wantKeys checks all keys, one by one as well.
 func wantKeys(t *testing.T, s Store, want ...herb.Key) {
 	t.Helper()
 	got, err := s.Keys(t.Context())
 	noError(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	wantEqual(t, "keys", want, got)
 	revoked := 0
 	for _, w := range want {
 		if !w.Revoked.IsZero() {
 			revoked++
 		}
+		k, err := s.Key(t.Context(), w.ID)
+		noError(t, err)
+		wantEqual(t, "key", w, k)
 	}
 	if n, r, err := s.CountKeys(t.Context()); n != len(want) || r != revoked || err != nil {
 		t.Errorf("CountKeys: %d, %d, %v; want %d keys, %d revoked", n, r, err, len(want), revoked)
-	}
-	for _, w := range want {
-		k, err := s.Key(t.Context(), w.ID)
-		noError(t, err)
-		if diff := cmp.Diff(w, k); diff != "" {
-			t.Errorf("key %s (-want +got):\n%s", w.ID, diff)
-		}
 	}
 }
 
@@ -54,25 +53,18 @@ func testAddKey(t *testing.T, db Database) {
 	bob, ann := key("bob", 1), key("ann", 2)
 	bob.Expires = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 	ann.Scopes = nil
-	noError(t, s.AddKey(t.Context(), ann))
-	noError(t, s.AddKey(t.Context(), bob))
+	addKeys(t, s, ann, bob)
 	wantKeys(t, s, bob, ann)
-
-	if m := wantCode(t, s.AddKey(t.Context(), key("bob", 9)), herb.CodeInvalid); !strings.Contains(m, `"bob"`) {
-		t.Errorf("the message %q does not name the id", m)
-	}
+	wantCode(t, s.AddKey(t.Context(), key("bob", 9)), herb.CodeInvalid, `"bob"`)
 	wantKeys(t, s, bob, ann)
 	_, err := s.Key(t.Context(), "eve")
-	if m := wantCode(t, err, herb.CodeNotFound); !strings.Contains(m, `"eve"`) {
-		t.Errorf("the message %q does not name the id", m)
-	}
+	wantCode(t, err, herb.CodeNotFound, `"eve"`)
 }
 
 func testRevokeKey(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	ann, bob := key("ann", 1), key("bob", 2)
-	noError(t, s.AddKey(t.Context(), ann))
-	noError(t, s.AddKey(t.Context(), bob))
+	addKeys(t, s, ann, bob)
 	ann.Revoked = day.Add(time.Hour)
 	noError(t, other.RevokeKey(t.Context(), "ann", ann.Revoked))
 	noError(t, s.RevokeKey(t.Context(), "ann", ann.Revoked.Add(time.Hour))) // keeps the first time
@@ -83,16 +75,14 @@ func testRevokeKey(t *testing.T, db Database) {
 func testTouchKeys(t *testing.T, db Database) {
 	s := open(t, db)
 	ann, bob, cem := key("ann", 1), key("bob", 2), key("cem", 3)
-	for _, k := range []herb.Key{ann, bob, cem} {
-		noError(t, s.AddKey(t.Context(), k))
-	}
-	touch := func(used map[string]time.Time) {
-		t.Helper()
+	addKeys(t, s, ann, bob, cem)
+	for _, used := range []map[string]time.Time{
+		nil,
+		{"ann": day, "bob": day.Add(time.Hour), "eve": day},
+		{"ann": day.Add(time.Minute), "bob": day},
+	} {
 		noError(t, s.TouchKeys(t.Context(), used))
 	}
-	touch(nil)
-	touch(map[string]time.Time{"ann": day, "bob": day.Add(time.Hour), "eve": day})
-	touch(map[string]time.Time{"ann": day.Add(time.Minute), "bob": day})
 	ann.LastUsed, bob.LastUsed = day.Add(time.Minute), day.Add(time.Hour)
 	wantKeys(t, s, ann, bob, cem)
 }
@@ -101,7 +91,16 @@ func testReopenKeys(t *testing.T, db Database) {
 	ann := key("ann", 1)
 	ann.LastUsed = day.Add(time.Hour)
 	s := db.Open(t, nil)
-	noError(t, s.AddKey(t.Context(), ann))
+	addKeys(t, s, ann)
 	closeStore(t, s)
 	wantKeys(t, open(t, db), ann)
+}
+
+// testAddKeys adds several keys atomically.
+func testAddKeys(t *testing.T, db Database) {
+	s := open(t, db)
+	noError(t, s.AddKeys(t.Context(), nil))
+	noError(t, s.AddKeys(t.Context(), []herb.Key{key("a", 1), key("b", 2)}))
+	wantCode(t, s.AddKeys(t.Context(), []herb.Key{key("c", 3), key("b", 2)}), herb.CodeInvalid)
+	wantKeys(t, s, key("a", 1), key("b", 2))
 }

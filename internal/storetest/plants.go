@@ -8,9 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
@@ -25,22 +22,29 @@ func creation(id int64, name string, tag ...string) store.Creation {
 	return c
 }
 
-// mustCreate creates plants and fails if one is rejected.
-func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outcome {
+// create creates plants, of which some may be rejected.
+func create(t *testing.T, s Store, creations ...store.Creation) []store.Outcome {
 	t.Helper()
 	outcomes, err := s.CreatePlants(t.Context(), creations)
 	noError(t, err)
 	if len(outcomes) != len(creations) {
 		t.Fatalf("%d outcomes of %d creations", len(outcomes), len(creations))
 	}
+	return outcomes
+}
+
+// mustCreate creates plants and fails if one is rejected.
+func mustCreate(t *testing.T, s Store, creations ...store.Creation) []store.Outcome {
+	t.Helper()
+	outcomes := create(t, s, creations...)
 	for _, o := range outcomes {
 		noError(t, o.Err)
 	}
 	return outcomes
 }
 
-// find returns the records and the total of a query.
-func find(ctx context.Context, s Store, raw string) (records []string, total int, err error) {
+// list returns the records and the total of a query.
+func list(ctx context.Context, s Store, raw string) (records []string, total int, err error) {
 	r, err := query.Parse(raw, herb.PlantFields())
 	if err != nil {
 		return nil, 0, err
@@ -52,75 +56,64 @@ func find(ctx context.Context, s Store, raw string) (records []string, total int
 	return records, page.Total, err
 }
 
-// list is find for queries that must not fail.
-func list(t *testing.T, s Store, raw string) (records []string, total int) {
-	t.Helper()
-	records, total, err := find(t.Context(), s, raw)
-	noError(t, err)
-	return records, total
-}
-
 // wantList checks the records of a query.
 func wantList(t *testing.T, s Store, raw string, want ...string) {
 	t.Helper()
-	got, total := list(t, s, raw)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("listing %q (-want +got):\n%s", raw, diff)
-	}
-	if total != len(want) {
-		t.Errorf("listing %q: total is %d; want %d", raw, total, len(want))
-	}
+	got, _, err := list(t.Context(), s, raw)
+	wantResult(t, "listing "+raw, want)(got, err)
+	wantTotal(t, s, raw, len(want))
+}
+
+// wantTotal checks the total of a query.
+func wantTotal(t *testing.T, s Store, raw string, want int) {
+	t.Helper()
+	_, total, err := list(t.Context(), s, raw)
+	wantResult(t, "total of "+raw, want)(total, err)
+}
+
+func plantsVersion(t *testing.T, s Store) string {
+	t.Helper()
+	v, err := s.Plants().Version(t.Context())
+	noError(t, err)
+	return v
 }
 
 func testCreate(t *testing.T, db Database) {
 	s := open(t, db)
 	wantList(t, s, "")
 	outcomes := mustCreate(t, s, creation(2, "Fern", "shade"), creation(1, "Rose"), creation(3, "Oak", ""))
-	want := []store.Outcome{
+	wantEqual(t, "outcomes", []store.Outcome{
 		{Plant: herb.Plant{Name: "Fern", Tag: new("shade")}},
 		{Plant: herb.Plant{Name: "Rose"}},
 		{Plant: herb.Plant{Name: "Oak", Tag: new("")}},
-	}
-	if diff := cmp.Diff(want, outcomes); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	}, outcomes)
 	fern, rose := `{"id":"2","name":"Fern","tag":"shade"}`, `{"id":"1","name":"Rose","tag":""}`
 	oak := `{"id":"3","name":"Oak","tag":""}`
 	wantList(t, s, "", fern, rose, oak)
 	wantList(t, s, "sort=id", rose, fern, oak)
 	wantList(t, s, "tag=", rose, oak)
 	wantList(t, s, "search=shade", fern)
-	if outcomes := mustCreate(t, s); len(outcomes) != 0 {
-		t.Errorf("outcomes of nothing: %+v", outcomes)
-	}
+	mustCreate(t, s)
 }
 
 func testDuplicates(t *testing.T, db Database) {
 	s := open(t, db)
 	mustCreate(t, s, creation(7, "Fern"))
-	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{
-		creation(8, "Rose", "red"), creation(7, "Oak", "old"), creation(9, "Lily"), creation(8, "Ivy"), creation(-8, "Elm"),
-	})
-	noError(t, err)
-	for i, o := range outcomes {
-		if i != 1 && i != 3 {
-			noError(t, o.Err)
+	outcomes := create(t, s,
+		creation(8, "Rose", "red"), creation(7, "Oak", "old"), creation(9, "Lily"), creation(8, "Ivy"), creation(-8, "Elm"))
+	for i, culprit := range []string{"", "id 7 ", "", "id 8 ", ""} {
+		if culprit == "" {
+			noError(t, outcomes[i].Err)
 			continue
 		}
-		message := wantCode(t, o.Err, herb.CodeInvalid)
-		if id := map[int]string{1: "7", 3: "8"}[i]; !strings.Contains(message, "id "+id+" ") {
-			t.Errorf("the message %q does not name the id %s", message, id)
-		}
-		if o.Plant != (herb.Plant{}) {
-			t.Errorf("a rejected plant is returned: %+v", o.Plant)
-		}
+		wantCode(t, outcomes[i].Err, herb.CodeInvalid, culprit)
+		wantEqual(t, "rejected plant", herb.Plant{}, outcomes[i].Plant)
 	}
 	wantList(t, s, "", `{"id":"7","name":"Fern","tag":""}`, `{"id":"8","name":"Rose","tag":"red"}`,
 		`{"id":"9","name":"Lily","tag":""}`, `{"id":"-8","name":"Elm","tag":""}`)
-	for _, word := range []string{"oak", "old", "ivy"} {
-		wantList(t, s, "search="+word)
+	for _, raw := range []string{"search=oak", "search=old", "search=ivy", "tag=old"} {
+		wantList(t, s, raw)
 	}
-	wantList(t, s, "tag=old")
 }
 
 func testExactValues(t *testing.T, db Database) {
@@ -134,30 +127,19 @@ func testExactValues(t *testing.T, db Database) {
 
 func testPlantsVersion(t *testing.T, db Database) {
 	s := open(t, db)
-	seen := map[string]bool{}
-	version := func() string {
-		t.Helper()
-		v, err := s.Plants().Version(t.Context())
-		noError(t, err)
-		return v
-	}
+	seen := map[string]bool{"": true}
 	for id := range int64(5) {
-		v := version()
-		if v == "" || seen[v] {
+		v := plantsVersion(t, s)
+		if seen[v] {
 			t.Errorf("version %q is not unique", v)
 		}
 		seen[v] = true
-		if again := version(); again != v {
-			t.Errorf("version %q became %q without a creation", v, again)
-		}
+		wantEqual(t, "version without a creation", v, plantsVersion(t, s))
 		mustCreate(t, s, creation(id, "Fern"))
 	}
-	v := version()
-	_, err := s.CreatePlants(t.Context(), []store.Creation{creation(1, "Fern")})
-	noError(t, err)
-	if again := version(); again != v {
-		t.Errorf("version %q became %q although nothing was created", v, again)
-	}
+	v := plantsVersion(t, s)
+	create(t, s, creation(1, "Fern"))
+	wantEqual(t, "version after a rejected creation", v, plantsVersion(t, s))
 }
 
 func testCancelled(t *testing.T, db Database) {
@@ -176,17 +158,14 @@ func testReopenPlants(t *testing.T, db Database) {
 	var version string
 	for id := range int64(3) {
 		s := db.Open(t, nil)
-		v, err := s.Plants().Version(t.Context())
-		noError(t, err)
-		if id > 0 && v != version {
-			t.Errorf("version %q became %q by reopening", version, v)
+		if id > 0 {
+			wantEqual(t, "version after reopening", version, plantsVersion(t, s))
 		}
 		wantList(t, s, "", want...)
 		mustCreate(t, s, creation(id, "Fern", "shade"))
 		want = append(want, fmt.Sprintf(`{"id":"%d","name":"Fern","tag":"shade"}`, id))
 		wantList(t, s, "tag=shade&search=fern", want...)
-		version, err = s.Plants().Version(t.Context())
-		noError(t, err)
+		version = plantsVersion(t, s)
 		closeStore(t, s)
 	}
 }
@@ -195,41 +174,35 @@ func testReopenPlants(t *testing.T, db Database) {
 func testConcurrentCreation(t *testing.T, db Database) {
 	const plants = 40
 	stores := []Store{open(t, db), open(t, db)}
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	created := map[int64]int{}
-	for writer := range 4 {
-		s := stores[writer%2]
-		wg.Go(func() {
-			for id := range int64(plants) {
-				outcomes, err := s.CreatePlants(t.Context(), []store.Creation{creation(id, "Fern", "shade"), creation(1000+id, "Rose")})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				for i, o := range outcomes {
-					if o.Err == nil {
-						created[id+int64(1000*i)]++
-					} else if herb.CodeOf(o.Err) != herb.CodeInvalid {
-						t.Errorf("plant %d: %v", id, o.Err)
-					}
-				}
-				mu.Unlock()
+	concurrently(4, func(writer int) {
+		for id := range int64(plants) {
+			outcomes, err := stores[writer%2].CreatePlants(t.Context(), []store.Creation{creation(id, "Fern", "shade"), creation(1000+id, "Rose")})
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		})
-	}
-	wg.Wait()
+			mu.Lock()
+			for i, o := range outcomes {
+				if o.Err == nil {
+					created[id+int64(1000*i)]++
+				} else {
+					wantCode(t, o.Err, herb.CodeInvalid)
+				}
+			}
+			mu.Unlock()
+		}
+	})
 	for id, n := range created {
 		if n != 1 {
 			t.Errorf("plant %d was created %d times", id, n)
 		}
 	}
 	for _, s := range stores {
-		for raw, want := range map[string]int{"": 2 * plants, "tag=shade": plants, "tag=": plants, "search=rose": plants} {
-			if _, total := list(t, s, raw); total != want {
-				t.Errorf("total of %q is %d; want %d", raw, total, want)
-			}
+		wantTotal(t, s, "", 2*plants)
+		for _, raw := range []string{"tag=shade", "tag=", "search=rose"} {
+			wantTotal(t, s, raw, plants)
 		}
 	}
 }
@@ -247,7 +220,7 @@ func testOneState(t *testing.T, db Database) {
 			default:
 			}
 			for _, raw := range []string{"", "sort=name&order=desc", "tag=shade&sort=id", "search=fern", "tag[ne]=x&sort=tag&order=desc"} {
-				records, total, err := find(t.Context(), reader, raw+"&per_page=100")
+				records, total, err := list(t.Context(), reader, raw+"&per_page=100")
 				if err != nil || len(records) != total {
 					t.Errorf("listing %q: %d records of a total of %d, %v", raw, len(records), total, err)
 				}
@@ -256,9 +229,7 @@ func testOneState(t *testing.T, db Database) {
 	})
 	for id := range int64(60) {
 		mustCreate(t, writer, creation(id, "Fern", "shade"))
-		if _, total := list(t, reader, ""); total != int(id)+1 { // at once, also elsewhere
-			t.Errorf("total is %d after plant %d", total, id)
-		}
+		wantTotal(t, reader, "", int(id)+1) // at once, also elsewhere
 	}
 	close(done)
 	wg.Wait()

@@ -3,13 +3,9 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -18,21 +14,7 @@ import (
 // wantRetired checks all retired versions.
 func wantRetired(t *testing.T, s Store, want ...store.Retired) {
 	t.Helper()
-	got, err := s.Retired(t.Context())
-	noError(t, err)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("retired (-want +got):\n%s", diff)
-	}
-}
-
-// retireVersion checks whether a version is retired.
-func retireVersion(t *testing.T, s Store, version string, at time.Time, want bool) {
-	t.Helper()
-	got, err := s.RetireVersion(t.Context(), version, at)
-	noError(t, err)
-	if got != want {
-		t.Errorf("retiring %s: %t; want %t", version, got, want)
-	}
+	wantResult(t, "retired", want)(s.Retired(t.Context()))
 }
 
 // testRetiredWithCatalogue checks that versions that leave the catalogue are retired at the given time, if there is one.
@@ -40,17 +22,13 @@ func testRetiredWithCatalogue(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	add(t, s, catalog, 1, 4)
 	add(t, s, seeds, 1, 2)
-	_, err := s.PruneVersions(t.Context(), catalog, 3, time.Time{})
-	noError(t, err)
+	wantResult(t, "pruned", []string{"catalog-v1"})(s.PruneVersions(t.Context(), catalog, 3, time.Time{}))
 	wantRetired(t, other)
-	_, err = s.PruneVersions(t.Context(), catalog, 2, day)
-	noError(t, err)
+	wantResult(t, "pruned", []string{"catalog-v2"})(s.PruneVersions(t.Context(), catalog, 2, day))
 	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day})
 	noError(t, s.RemoveDataset(t.Context(), seeds, day.Add(time.Hour)))
-	wantRetired(t, other,
-		store.Retired{Version: "catalog-v2", Since: day},
-		store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)},
-		store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})
+	wantRetired(t, other, store.Retired{Version: "catalog-v2", Since: day},
+		store.Retired{Version: "seeds-v1", Since: day.Add(time.Hour)}, store.Retired{Version: "seeds-v2", Since: day.Add(time.Hour)})
 	wantVersions(t, other, "catalog-v3", "catalog-v4")
 }
 
@@ -58,27 +36,21 @@ func testRetiredWithCatalogue(t *testing.T, db Database) {
 func testRetireVersion(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 2)
-	retireVersion(t, s, "catalog-v1", day, false)
-	retireVersion(t, s, "catalog-v3", day, true)
-	retireVersion(t, s, "catalog-v3", day.Add(time.Hour), true)
+	wantResult(t, "retired", false)(s.RetireVersion(t.Context(), "catalog-v1", day))
+	wantResult(t, "retired", true)(s.RetireVersion(t.Context(), "catalog-v3", day))
+	wantResult(t, "retired", true)(s.RetireVersion(t.Context(), "catalog-v3", day.Add(time.Hour)))
 	wantRetired(t, s, store.Retired{Version: "catalog-v3", Since: day})
 
-	before, err := s.Generation(t.Context())
-	noError(t, err)
-	m := wantCode(t, s.AddVersion(t.Context(), dataset(catalog, 3), "catalog-v2"), herb.CodeUnavailable)
-	if !strings.Contains(m, `"catalog-v3"`) {
-		t.Errorf("the message %q does not name the version", m)
-	}
+	before := generation(t, s)
+	wantCode(t, s.AddVersion(t.Context(), dataset(catalog, 3), "catalog-v2"), herb.CodeUnavailable, `"catalog-v3"`)
 	wantHistory(t, s, catalog, 2, 2, 1)
-	if after, err := s.Generation(t.Context()); err != nil || after != before {
-		t.Errorf("the generation was %d and is %d, %v", before, after, err)
-	}
+	wantEqual(t, "generation", before, generation(t, s))
 }
 
 func testForgetRetired(t *testing.T, db Database) {
 	s := open(t, db)
 	for n := range 4 {
-		retireVersion(t, s, versionName(catalog, n), day, true)
+		wantResult(t, "retired", true)(s.RetireVersion(t.Context(), versionName(catalog, n), day))
 	}
 	noError(t, s.ForgetRetired(t.Context(), nil))
 	noError(t, s.ForgetRetired(t.Context(), []string{"catalog-v1", "catalog-v3", "nonesuch"}))
@@ -106,4 +78,26 @@ func testRetireWhileAdding(t *testing.T, db Database) {
 			t.Errorf("version %s: added %t, retired %t, in the catalogue %t", d.Version, added, retired, there)
 		}
 	}
+}
+
+func testSourceErrors(t *testing.T, db Database) {
+	s, other := open(t, db), open(t, db)
+	wantErrors := func(want ...herb.SourceError) {
+		t.Helper()
+		wantResult(t, "source errors", want)(other.SourceErrors(t.Context()))
+	}
+	wantErrors()
+	a := herb.SourceError{Path: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
+	b := herb.SourceError{Path: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
+	noError(t, s.SetSourceError(t.Context(), b))
+	noError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: b.Since}))
+	noError(t, s.SetSourceError(t.Context(), a))
+	wantErrors(a, b)
+	add(t, s, seeds, 1, 1)
+	wantErrors(a, b)
+	add(t, s, catalog, 1, 1) // publishing clears the error
+	wantErrors(b)
+	noError(t, s.ClearSourceError(t.Context(), b.Path))
+	noError(t, s.ClearSourceError(t.Context(), "nowhere"))
+	wantErrors()
 }

@@ -3,25 +3,30 @@ package storetest
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
-// PlantStore is what each database implements.
-type PlantStore interface {
+// Store is a database: the shared tables, and what each engine implements itself.
+type Store struct {
+	store.Tables
+	Engine
+}
+
+// Engine is the part of a store that is specific to a database.
+type Engine interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
 	Plants() store.Plants
 	Ping(ctx context.Context) error
 	Close() error
-}
-
-// Store is an open database: its plants, and the tables that all databases share.
-type Store struct {
-	PlantStore
-	store.Tables
 }
 
 // Database persists data across stores. Each call of Open opens another store on the same data, even while others are open;
@@ -102,28 +107,54 @@ func closeStore(t *testing.T, s Store) {
 	}
 }
 
-func testPing(t *testing.T, db Database) {
-	if err := open(t, db).Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
+func testPing(t *testing.T, db Database) { noError(t, open(t, db).Ping(t.Context())) }
 
-// wantCode checks the code of an error and returns its message.
-func wantCode(t *testing.T, err error, code herb.Code) string {
+// wantCode checks the code of an error, and that its message contains some texts.
+func wantCode(t *testing.T, err error, code herb.Code, texts ...string) {
 	t.Helper()
 	if err == nil || herb.CodeOf(err) != code {
 		t.Errorf("got the error %v; want one of code %q", err, code)
-		return ""
+		return
 	}
-	return herb.MessageOf(err)
+	for _, text := range texts {
+		if m := herb.MessageOf(err); !strings.Contains(m, text) {
+			t.Errorf("the message %q does not contain %q", m, text)
+		}
+	}
 }
 
-// noError fails the test immediately if there is an error.
+// noError ends the test if err is not nil.
 func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wantEqual checks a value.
+func wantEqual[T any](t *testing.T, what string, want, got T, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// wantResult returns a function that checks the result of a call. Empty and nil slices are equal.
+func wantResult[T any](t *testing.T, what string, want T) func(T, error) {
+	return func(got T, err error) {
+		t.Helper()
+		noError(t, err)
+		wantEqual(t, what, want, got, cmpopts.EquateEmpty())
+	}
+}
+
+// concurrently calls f with 0 to n-1, each in a goroutine, and waits.
+func concurrently(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
 }
 
 // day is the time of events in the suite. Stores keep microseconds.

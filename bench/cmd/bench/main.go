@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"herbarium/bench/internal/report"
+	"herbarium/internal/programtest"
 )
 
 func main() {
@@ -25,42 +26,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-// options are the flags.
-type options struct {
-	records int
-	seed    uint64
-	seconds float64
-	alone   bool
-	out     string
-	data    string
-}
-
-func run(ctx context.Context, args []string, log io.Writer) error {
-	var o options
-	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	flags.IntVar(&o.records, "n", 1_000_000, "`number` of records; a tenth and a hundredth of it are measured, too")
-	flags.Uint64Var(&o.seed, "seed", 1, "`seed` of the generator")
-	flags.Float64Var(&o.seconds, "seconds", 2, "`time` for each server in each shape")
-	flags.BoolVar(&o.alone, "alone", false, "measure Herbarium alone, with n records only")
-	flags.StringVar(&o.out, "out", "bench/RESULTS.md", "`file` to write results to")
-	flags.StringVar(&o.data, "data", "bench/data", "`folder` for files that later runs reuse")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if o.records < 100 || o.seconds < 0 {
-		return errors.New("-n must be at least 100, and -seconds not below 0")
-	}
-	results, err := measureAll(ctx, o, log)
-	if err != nil {
-		return err
-	}
-	if err := results.Write(o.out); err != nil {
-		return err
-	}
-	fmt.Fprintln(log, "wrote", o.out)
-	return nil
 }
 
 // method is the text of the page.
@@ -74,56 +39,71 @@ as large as the first page. cpu-ns/op is the processor time of the server for on
 
 // bench is the state of a run.
 type bench struct {
-	options
+	records int
+	seed    uint64
+	seconds float64
+	alone   bool
+	data    string
+
 	log     io.Writer
 	scratch string // folder that is removed at the end
 	server  string // the programs
 	peer    string
+	report  report.Report
 }
 
-func measureAll(ctx context.Context, o options, log io.Writer) (_ *report.Report, err error) {
-	if o.data, err = filepath.Abs(o.data); err != nil {
-		return nil, err
+func run(ctx context.Context, args []string, log io.Writer) error {
+	b := bench{log: log, report: report.Report{Title: "Results", Text: method}}
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.IntVar(&b.records, "n", 1_000_000, "`number` of records; a tenth and a hundredth of it are measured, too")
+	flags.Uint64Var(&b.seed, "seed", 1, "`seed` of the generator")
+	flags.Float64Var(&b.seconds, "seconds", 2, "`time` for each server in each shape")
+	flags.BoolVar(&b.alone, "alone", false, "measure Herbarium alone, with n records only")
+	flags.StringVar(&b.data, "data", "bench/data", "`folder` for files that later runs reuse")
+	out := flags.String("out", "bench/RESULTS.md", "`file` to write results to")
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(o.data, 0o755); err != nil {
-		return nil, err
+	if b.records < 100 || b.seconds < 0 {
+		return errors.New("-n must be at least 100, and -seconds not below 0")
+	}
+	if err := b.measureAll(ctx); err != nil {
+		return err
+	}
+	b.say("writing %s", *out)
+	return b.report.Write(*out)
+}
+
+func (b *bench) measureAll(ctx context.Context) (err error) {
+	if b.data, err = filepath.Abs(b.data); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.data, 0o755); err != nil {
+		return err
 	}
 	// Published data are kept on the same disk as the rest, not in a temporary folder that may be in memory.
-	scratch, err := os.MkdirTemp(o.data, "run-")
-	if err != nil {
-		return nil, err
+	if b.scratch, err = os.MkdirTemp(b.data, "run-"); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := &bench{
-		options: o, log: log, scratch: scratch,
-		server: filepath.Join(scratch, "herbarium"), peer: filepath.Join(scratch, "peer"),
+	defer func() { err = errors.Join(err, os.RemoveAll(b.scratch)) }()
+	b.say("building")
+	if b.server, err = programtest.Install(ctx, b.scratch); err != nil {
+		return err
 	}
-	if err := b.build(ctx); err != nil {
-		return nil, err
+	b.peer = filepath.Join(b.scratch, "peer")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.peer, "herbarium/bench/cmd/peer").CombinedOutput(); err != nil {
+		return fmt.Errorf("building the peer: %w\n%s", err, out)
 	}
-	result := &report.Report{Title: "Results", Text: method}
-	if result.Machine, err = report.ThisMachine(ctx); err != nil {
-		return nil, err
+	if b.report.Machine, err = report.ThisMachine(ctx); err != nil {
+		return err
 	}
-	sizes := []int{o.records / 100, o.records / 10, o.records}
-	if o.alone {
+	sizes := []int{b.records / 100, b.records / 10, b.records}
+	if b.alone {
 		sizes = sizes[2:]
 	}
 	for _, n := range slices.Compact(sizes) {
-		if err := b.measureSize(ctx, n, result); err != nil {
-			return nil, fmt.Errorf("with %d records: %w", n, err)
-		}
-	}
-	return result, nil
-}
-
-func (b *bench) build(ctx context.Context) error {
-	b.say("building")
-	for path, pkg := range map[string]string{b.server: "herbarium/cmd/herbarium", b.peer: "herbarium/bench/cmd/peer"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+		if err := b.measureSize(ctx, n); err != nil {
+			return fmt.Errorf("with %d records: %w", n, err)
 		}
 	}
 	return nil

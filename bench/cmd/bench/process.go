@@ -27,42 +27,41 @@ func startServer(ctx context.Context, name, path, program string, args ...string
 	if err != nil {
 		return nil, 0, err
 	}
-	began := time.Now()
+	start := time.Now()
 	running, err := programtest.StartQuiet(exec.Command(program, append(args, "--addr", addr)...))
 	if err != nil {
 		return nil, 0, err
 	}
 	p := &process{running, name, addr, path}
-	err = p.Wait(ctx, func(ctx context.Context) error {
+	if err := p.Wait(ctx, func(ctx context.Context) error {
 		_, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: path})
 		return err
-	})
-	if err != nil {
+	}); err != nil {
 		p.Kill()
 		return nil, 0, fmt.Errorf("start %s: %w", name, err)
 	}
-	return p, time.Since(began), nil
+	return p, time.Since(start), nil
 }
 
-// runProgram runs a program to its end while watch runs.
-func runProgram(ctx context.Context, watch func(ctx context.Context, pid int), program string, args ...string) (*os.ProcessState, error) {
+// runProgram runs a program to its end, and returns its state and the maximum of its memory.
+func runProgram(ctx context.Context, program string, args ...string) (_ *os.ProcessState, m programtest.Memory, err error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, m, err
 	}
-	watching, done := context.WithCancel(ctx)
 	watched := make(chan struct{})
+	watching, stop := context.WithCancel(ctx)
 	go func() {
-		defer close(watched)
-		watch(watching, cmd.Process.Pid)
+		m = programtest.WatchMemory(watching, cmd.Process.Pid)
+		close(watched)
 	}()
-	err := cmd.Wait()
-	done()
+	err = cmd.Wait()
+	stop()
 	<-watched
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, output.Bytes())
+		err = fmt.Errorf("%s: %w\n%s", cmd, err, output.Bytes())
 	}
-	return cmd.ProcessState, nil
+	return cmd.ProcessState, m, err
 }

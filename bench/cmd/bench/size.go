@@ -22,15 +22,14 @@ const (
 )
 
 // measureSize measures with n records. The largest number of records is measured with more connections and depths too.
-func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (err error) {
+func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 	b.say("%d records: generating", n)
 	csv, err := gen.File(ctx, b.data, b.seed, n)
 	if err != nil {
 		return err
 	}
 	folder := filepath.Join(b.scratch, strconv.Itoa(n))
-	b.say("%d records: publishing", n)
-	if err := b.publish(ctx, csv, folder, n, into); err != nil {
+	if err := b.publish(ctx, csv, folder, n); err != nil {
 		return err
 	}
 	herbarium, first, err := startServer(ctx, "herbarium", listPath, b.server, "serve", "--data", folder)
@@ -42,7 +41,7 @@ func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (er
 	if err != nil {
 		return err
 	}
-	into.Add(fmt.Sprintf("Start/n=%d", n), 1, report.Nanoseconds(first, "ns/op"), report.Bytes(memory.RSS, "rss-B"),
+	b.report.Add(fmt.Sprintf("Start/n=%d", n), 1, report.Nanoseconds(first, "ns/op"), report.Bytes(memory.RSS, "rss-B"),
 		report.Bytes(memory.Anon, "anon-B"))
 	s := servers{herbarium: herbarium}
 	if !b.alone {
@@ -51,46 +50,43 @@ func (b *bench) measureSize(ctx context.Context, n int, into *report.Report) (er
 		}
 		defer func() { err = errors.Join(err, s.peer.Stop()) }()
 	}
-	if n == b.records {
-		return b.measureFully(ctx, s, n, into)
+	if n != b.records {
+		return b.measureShapes(ctx, s, n, false)
 	}
-	return b.measureShapes(ctx, s, n, false, into)
-}
-
-// measureFully measures all shapes with many connections and beside the constant handler, and pages of every depth.
-func (b *bench) measureFully(ctx context.Context, s servers, n int, into *report.Report) (err error) {
 	if !b.alone {
-		answer, failure := fetch(ctx, s.herbarium, "")
-		if failure != nil {
-			return failure
+		var page listing
+		if page, err = herbarium.fetch(ctx, ""); err != nil {
+			return err
 		}
-		if s.floor, _, err = startServer(ctx, "constant", "/", b.peer, "-floor", strconv.Itoa(answer.bytes)); err != nil {
+		if s.floor, _, err = startServer(ctx, "constant", "/", b.peer, "-floor", strconv.Itoa(page.size)); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.floor.Stop()) }()
-		if err := b.measureCeiling(ctx, s, n, into); err != nil {
+		// It takes longer than the rest because the difference is small.
+		b.say("first page against a constant")
+		name := fmt.Sprintf("Ceiling/n=%d/conns=%d", n, manyConns)
+		if _, err := b.compare(ctx, servers{herbarium: herbarium, floor: s.floor}, name, "", manyConns, 4*turns); err != nil {
 			return err
 		}
 	}
-	if err := b.measureShapes(ctx, s, n, true, into); err != nil {
+	if err := b.measureShapes(ctx, s, n, true); err != nil {
 		return err
 	}
-	return b.measureDepths(ctx, s, n, into)
+	return b.measureDepths(ctx, s, n)
 }
 
 // publish measures a publish from the outside.
-func (b *bench) publish(ctx context.Context, csv, folder string, n int, into *report.Report) error {
-	var memory programtest.Memory
-	watch := func(ctx context.Context, pid int) { memory = programtest.WatchMemory(ctx, pid) }
+func (b *bench) publish(ctx context.Context, csv, folder string, n int) error {
+	b.say("%d records: publishing", n)
 	start := time.Now()
-	state, err := runProgram(ctx, watch, b.server, "publish", csv, "--as", dataset, "--data", folder)
+	state, memory, err := runProgram(ctx, b.server, "publish", csv, "--as", dataset, "--data", folder)
 	if err != nil {
 		return err
 	}
 	took := time.Since(start)
 	source, err1 := treeSize(csv)
 	segment, err2 := treeSize(filepath.Join(folder, "versions"))
-	into.Add(fmt.Sprintf("Publish/n=%d", n), 1, report.Nanoseconds(took, "ns/op"),
+	b.report.Add(fmt.Sprintf("Publish/n=%d", n), 1, report.Nanoseconds(took, "ns/op"),
 		report.Nanoseconds(state.UserTime()+state.SystemTime(), "cpu-ns/op"), report.Bytes(memory.Peak, "peak-rss-B"),
 		report.Bytes(memory.Anon, "peak-anon-B"), report.Bytes(source, "csv-B"), report.Bytes(segment, "segment-B"))
 	return errors.Join(err1, err2)
@@ -101,7 +97,7 @@ func (b *bench) startPeer(ctx context.Context, csv string) (*process, error) {
 	db := fmt.Sprintf("%s-%s.db", csv, peer.Fingerprint())
 	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
 		b.say("loading the peer")
-		if _, err := runProgram(ctx, func(context.Context, int) {}, b.peer, "-load", csv, "-db", db); err != nil {
+		if _, _, err := runProgram(ctx, b.peer, "-load", csv, "-db", db); err != nil {
 			return nil, err
 		}
 	}

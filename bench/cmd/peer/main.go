@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -38,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case *size > 0:
-		return serve(ctx, *addr, constant(*size))
+		return serve(ctx, *addr, peer.Constant(*size))
 	case *db == "":
 		return errors.New("give -db or -floor")
 	case *load != "":
@@ -63,15 +61,4 @@ func serve(ctx context.Context, addr string, h http.Handler) error {
 		return err
 	}
 	return nil
-}
-
-// constant returns a handler that responds to every request with the same bytes, as an upper bound for the throughput of a
-// Go server.
-func constant(size int) http.Handler {
-	body, contentType, length := bytes.Repeat([]byte{'x'}, size), []string{"application/json"}, []string{strconv.Itoa(size)}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h["Content-Type"], h["Content-Length"] = contentType, length
-		_, _ = w.Write(body)
-	})
 }

@@ -10,128 +10,101 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"herbarium/bench/internal/load"
 	"herbarium/internal/programtest"
 )
 
 // What a run must hold.
 const (
-	leastThroughput = 0.8 // of that between the phases of overload
-	mostRecovery    = time.Minute
+	minThroughput = 0.8 // of that between the phases of overload
+	maxMemory     = 1 << 30
+	maxRecovery   = time.Minute
 )
 
-// options of a run.
-type options struct {
-	duration time.Duration // of the overload
-	overload int           // clients in each lane, as a multiple of its slots
-	cheap    int           // clients that list cheaply
-	records  int           // of the dataset
-	memory   int64         // bytes
-	only     string        // the kind of load; empty: all
-}
-
 func main() {
-	var o options
-	var program string
-	flag.DurationVar(&o.duration, "soak.duration", 10*time.Minute, "`time` of overload")
-	flag.IntVar(&o.overload, "soak.overload", 4, "clients of each kind, as a `multiple` of what the server runs at once")
-	flag.IntVar(&o.cheap, "soak.clients", 8, "`number` of clients that list cheaply")
-	flag.IntVar(&o.records, "soak.records", 100_000, "`number` of records of the dataset")
-	flag.Int64Var(&o.memory, "soak.memory", 1<<30, "memory limit of the server in `bytes`")
-	flag.StringVar(&o.only, "soak.only", "", "the only `kind` of load, to find out what it costs: "+strings.Join(kinds(), "; "))
-	flag.StringVar(&program, "soak.program", "", "`path` of the program; empty: build it")
+	var s soak
+	flag.DurationVar(&s.duration, "soak.duration", 10*time.Minute, "`time` of overload")
+	flag.IntVar(&s.overload, "soak.overload", 4, "clients of each kind, as a `multiple` of what the server runs at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o, program); err != nil {
+	if err := s.main(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
 }
 
-// run sets everything up, soaks the server and prints the summary.
-func run(ctx context.Context, o options, program string) (err error) {
+// main sets everything up, soaks the server and prints the summary.
+func (s *soak) main(ctx context.Context) (err error) {
 	folder, err := os.MkdirTemp("", "soak")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if program == "" {
-		if program, err = programtest.Install(ctx, folder); err != nil {
-			return err
-		}
+	if s.program, err = programtest.Install(ctx, folder); err != nil {
+		return err
 	}
-	s := &soak{options: o, program: program, data: filepath.Join(folder, "data"), counts: newCounts()}
+	s.data, s.counts = filepath.Join(folder, "data"), map[string]map[string]int{}
 	if err := s.prepare(ctx, folder); err != nil {
 		return err
 	}
 	defer func() { s.server.Kill() }()
 	result, err := s.run(ctx)
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, tail(s.server.Output()))
+		log := s.server.Output()
+		return fmt.Errorf("%w\n%s", err, log[max(0, len(log)-4<<10):])
 	}
 	return s.report(result)
 }
 
-// tail returns the end of a log.
-func tail(s string) string { return s[max(0, len(s)-4<<10):] }
-
 // result is what was measured.
 type result struct {
-	idle, overload        rate
-	memory                int64         // the most
+	idle, overload        load.Result
+	failed                int           // connections that ended with another answer than 200, in the overload
+	memory                int64         // maximum
 	acknowledged, missing int           // writes
-	recovery              time.Duration // the longest
-}
-
-// check is one line of the summary.
-type check struct {
-	name, measured, want string
-	ok                   bool
+	recovery              time.Duration // maximum
 }
 
 // report prints the summary and fails if a check does.
 func (s *soak) report(r result) error {
-	peak, got := r.idle.perSecond(), r.overload.perSecond()
-	share := got / peak
-	checks := []check{
-		{"cheap listings, throughput", fmt.Sprintf("%.0f/s, %.0f %% of %.0f/s", got, 100*share, peak),
-			fmt.Sprintf(">= %.0f %%", 100*leastThroughput), share >= leastThroughput},
-		{"cheap listings, failed", fmt.Sprint(r.overload.failed), "0", r.overload.failed == 0},
-		{"memory, without mapped files", megabytes(r.memory), "<= " + megabytes(s.memory), r.memory <= s.memory},
-		{"acknowledged writes lost", fmt.Sprintf("%d of %d", r.missing, r.acknowledged), "0", r.missing == 0 && r.acknowledged > 0},
-		{"recovery", r.recovery.Round(100 * time.Millisecond).String(), "<= " + mostRecovery.String(), r.recovery <= mostRecovery},
-		{"unexpected answers", s.counts.unexpected(), "none", s.counts.unexpected() == "none"},
-	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "CHECK\tMEASURED\tWANT\tRESULT")
 	var failed []string
-	for _, c := range checks {
+	check := func(name, want string, ok bool, format string, args ...any) {
 		verdict := "ok"
-		if !c.ok {
+		if !ok {
 			verdict = "FAILED"
-			failed = append(failed, c.name)
+			failed = append(failed, name)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", c.name, c.measured, c.want, verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, fmt.Sprintf(format, args...), want, verdict)
 	}
+	share := r.overload.Rate() / r.idle.Rate()
+	unexpected := s.unexpected()
+	check("cheap listings, throughput", fmt.Sprintf(">= %.0f %%", 100*minThroughput), share >= minThroughput,
+		"%.0f/s, %.0f %% of %.0f/s", r.overload.Rate(), 100*share, r.idle.Rate())
+	check("cheap listings, failed", "0", r.failed == 0, "%d", r.failed)
+	check("memory, without mapped files", fmt.Sprintf("<= %d MiB", maxMemory>>20), r.memory <= maxMemory, "%d MiB", r.memory>>20)
+	check("acknowledged writes lost", "0", r.missing == 0 && r.acknowledged > 0, "%d of %d", r.missing, r.acknowledged)
+	check("recovery", "<= "+maxRecovery.String(), r.recovery <= maxRecovery, "%s", r.recovery.Round(100*time.Millisecond))
+	check("unexpected answers", "none", len(unexpected) == 0, "%s", strings.Join(unexpected, "; "))
 	fmt.Fprintln(t, "\nCHEAP LISTINGS\tPER SECOND\tP50\tP99")
-	for _, phase := range []struct {
-		name string
-		rate rate
-	}{{"idle", r.idle}, {"overload", r.overload}} {
-		h := &phase.rate.latency
-		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\n", phase.name, phase.rate.perSecond(),
-			h.Quantile(0.5).Round(10*time.Microsecond), h.Quantile(0.99).Round(10*time.Microsecond))
+	for i, phase := range []*load.Result{&r.idle, &r.overload} {
+		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\n", []string{"idle", "overload"}[i], phase.Rate(),
+			phase.Latency.Quantile(0.5).Round(10*time.Microsecond), phase.Latency.Quantile(0.99).Round(10*time.Microsecond))
 	}
 	fmt.Fprintln(t, "\nLOAD\tCLIENTS\tANSWERS")
-	for _, kind := range s.counts.kinds() {
-		fmt.Fprintf(t, "%s\t%d\t%s\n", kind, s.clients[kind], s.counts.of(kind))
+	for _, kind := range slices.Sorted(maps.Keys(s.counts)) {
+		fmt.Fprintf(t, "%s\t%d\t%v\n", kind, s.clients[kind], s.counts[kind])
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -142,4 +115,16 @@ func (s *soak) report(r result) error {
 	return nil
 }
 
-func megabytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+// unexpected returns the outcomes that overload does not explain.
+func (s *soak) unexpected() (all []string) {
+	expected := []string{"200", "429", "503", "ended", "closed", "connection closed", "left", "published"}
+	for kind, outcomes := range s.counts {
+		for outcome, n := range outcomes {
+			if !slices.Contains(expected, outcome) {
+				all = append(all, fmt.Sprintf("%s: %s (%d)", kind, outcome, n))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -11,14 +11,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"herbarium/bench/internal/hist"
 	"herbarium/bench/internal/load"
 	"herbarium/internal/programtest"
 )
@@ -26,36 +24,49 @@ import (
 // token is a key with every scope.
 const token = "soak-5d0c1be29f7a4638a2c4e1bb9d02f3a6c5"
 
-// cheapTarget is the cheap listing whose throughput is measured.
-const cheapTarget = "/api/v1/soak/records/data?page=3"
+// cheapTarget is the cheap listing whose throughput is measured, and cheapClients is the number of its clients.
+const (
+	cheapTarget  = "/api/v1/soak/records/data?page=3"
+	cheapClients = 8
+)
+
+// records is the size of the dataset that is listed. The one that is published again has a tenth.
+const records = 100_000
 
 // soak is one run.
 type soak struct {
-	options
+	duration time.Duration // of the overload
+	overload int           // clients in each lane, as a multiple of its slots
+
 	program string
 	data    string // folder of the server
 	csv     string // file that is published again and again
 	server  *programtest.Server
 	client  *http.Client
 	clients map[string]int // by kind of load
-	counts  *counts
+	lastID  atomic.Int64
 
 	mu           sync.Mutex
 	acknowledged []int
-	lastID       atomic.Int64
+	counts       map[string]map[string]int // of outcomes, by kind of load
 }
 
-// prepare publishes a dataset and starts the server.
+func (s *soak) count(kind, outcome string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts[kind] == nil {
+		s.counts[kind] = map[string]int{}
+	}
+	s.counts[kind][outcome]++
+}
+
+// prepare publishes two datasets and starts the server.
 func (s *soak) prepare(ctx context.Context, folder string) error {
 	s.csv = filepath.Join(folder, "again.csv")
 	file := filepath.Join(folder, "records.csv")
-	if err := errors.Join(writeRecords(file, s.records), writeRecords(s.csv, s.records/10)); err != nil {
+	if err := errors.Join(writeRecords(file, records), writeRecords(s.csv, records/10),
+		s.publish(ctx, file, "soak/records"), s.publish(ctx, s.csv, "soak/again")); err != nil {
 		return err
-	}
-	for name, path := range map[string]string{"soak/records": file, "soak/again": s.csv} {
-		if err := s.publish(ctx, path, name); err != nil {
-			return err
-		}
 	}
 	s.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
 	return s.start(ctx)
@@ -65,7 +76,7 @@ func (s *soak) prepare(ctx context.Context, folder string) error {
 func (s *soak) start(ctx context.Context) (err error) {
 	s.server, err = programtest.Start(ctx, programtest.Options{
 		Program:  s.program,
-		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_LOG_LEVEL=error", "HERBARIUM_MEMORY=" + strconv.FormatInt(s.memory, 10)},
+		Settings: []string{"HERBARIUM_DATA=" + s.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_MEMORY=" + strconv.Itoa(maxMemory)},
 		Args:     []string{"--log-level", "info"}, // the address of the metrics is logged
 	})
 	return err
@@ -90,67 +101,50 @@ func (s *soak) publish(ctx context.Context, path, name string) error {
 	return err
 }
 
-// rate is what cheap listings achieved in all phases of one kind.
-type rate struct {
-	latency hist.Histogram
-	took    time.Duration
-	failed  int // connections that ended with another answer than 200
-}
-
-func (r *rate) perSecond() float64 { return float64(r.latency.Count()) / r.took.Seconds() }
-
-func (r *rate) add(o rate) {
-	r.latency.Merge(&o.latency)
-	r.took += o.took
-	r.failed += o.failed
-}
-
 // list lists cheaply for a time, over connections that are kept. After an answer other than 200 it opens new ones.
-func (s *soak) list(ctx context.Context, d time.Duration) (r rate) {
-	begin := time.Now()
-	for end := begin.Add(d); ctx.Err() == nil && time.Now().Before(end); {
+func (s *soak) list(ctx context.Context, d time.Duration, into *load.Result) (failed int) {
+	for end := time.Now().Add(d); ctx.Err() == nil && time.Now().Before(end); {
 		got, err := load.Run(ctx, load.Options{
-			Addrs: []string{s.server.Addr()}, Target: cheapTarget,
-			Conns: s.cheap, Duration: time.Until(end),
+			Addrs: []string{s.server.Addr()}, Target: cheapTarget, Conns: cheapClients, Duration: time.Until(end),
 		})
 		if err != nil {
-			r.failed++
-			s.counts.add("cheap listings", err.Error())
+			failed++
+			s.count("cheap listings", err.Error())
 		}
 		if got != nil {
-			r.latency.Merge(&got.Latency)
+			into.Merge(got)
 		}
 	}
-	r.took = time.Since(begin)
-	return r
+	return failed
 }
 
 // rounds is how many times the overload is interrupted to measure the peak. A machine shared with others changes its speed
 // within minutes, so a peak measured only at the ends would be compared with another machine.
 const rounds = 5
 
-// run alternates between idle phases, in which it measures the peak, and overload; then it looks for lost writes.
+// run alternates between idle phases, in which it measures the peak, and overload; then it searches for lost writes.
 func (s *soak) run(ctx context.Context) (r result, err error) {
 	phase := max(s.duration/30, 5*time.Second)
-	s.list(ctx, phase) // warms up
+	s.list(ctx, phase, &load.Result{}) // warms up
 	idle, err := s.server.Metrics(ctx)
 	if err != nil {
 		return r, err
 	}
 	for range rounds {
-		r.idle.add(s.list(ctx, phase))
-		if r.idle.perSecond() == 0 {
+		s.list(ctx, phase, &r.idle)
+		if r.idle.Rate() == 0 {
 			return r, errors.New("no cheap listing succeeded before the overload")
 		}
 		s.overloaded(ctx, idle, &r)
 		ended := time.Now()
-		if err := s.waitUntilRecovered(ctx, idle, r.idle, ended); err != nil {
+		if err := s.waitUntilRecovered(ctx, idle, r.idle.Rate(), ended); err != nil {
 			return r, err
 		}
 		r.recovery = max(r.recovery, time.Since(ended))
 	}
-	r.idle.add(s.list(ctx, phase))
-	r.acknowledged, r.missing, err = s.lostWrites(ctx)
+	s.list(ctx, phase, &r.idle)
+	r.acknowledged = len(s.acknowledged)
+	r.missing, err = s.lostWrites(ctx)
 	return r, err
 }
 
@@ -161,30 +155,31 @@ func (s *soak) overloaded(ctx context.Context, idle map[string]float64, r *resul
 	s.attack(overload, &wg, idle)
 	var most programtest.Memory
 	wg.Go(func() { most = programtest.WatchMemory(overload, s.server.PID()) })
-	r.overload.add(s.list(ctx, s.duration/rounds))
+	r.failed += s.list(ctx, s.duration/rounds, &r.overload)
 	stop()
 	wg.Wait()
 	r.memory = max(r.memory, most.Anon)
 }
 
 // waitUntilRecovered waits until the server is ready, idle, and as fast as before.
-func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, peak rate, ended time.Time) error {
+func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, peak float64, ended time.Time) error {
 	s.client.CloseIdleConnections()
 	var reason string
-	for time.Since(ended) < 2*mostRecovery && ctx.Err() == nil {
+	for time.Since(ended) < 2*maxRecovery && ctx.Err() == nil {
 		now, err := s.server.Metrics(ctx)
 		if err != nil {
 			return err
 		}
-		body, status, err := s.get(ctx, "/readyz")
-		fast := s.list(ctx, time.Second)
+		body, status, err := s.request(ctx, http.MethodGet, "/readyz", "")
+		var fast load.Result
+		s.list(ctx, time.Second, &fast)
 		switch before := idle["go_goroutines"]; {
 		case err != nil || status != http.StatusOK || strings.Contains(body, "degraded"):
 			reason = fmt.Sprintf("/readyz: status %d, %v: %s", status, err, body)
 		case now["go_goroutines"] > before+20:
 			reason = fmt.Sprintf("%.0f goroutines; before there were %.0f", now["go_goroutines"], before)
-		case fast.perSecond() < leastThroughput*peak.perSecond():
-			reason = fmt.Sprintf("%.0f cheap listings a second; before there were %.0f", fast.perSecond(), peak.perSecond())
+		case fast.Rate() < minThroughput*peak:
+			reason = fmt.Sprintf("%.0f cheap listings a second; before there were %.0f", fast.Rate(), peak)
 		default:
 			return nil
 		}
@@ -192,26 +187,17 @@ func (s *soak) waitUntilRecovered(ctx context.Context, idle map[string]float64, 
 	return fmt.Errorf("the server has not recovered after %s: %s", time.Since(ended).Round(time.Second), reason)
 }
 
-// lostWrites kills the server, starts it again and looks for the writes it had acknowledged.
-func (s *soak) lostWrites(ctx context.Context) (acknowledged, missing int, err error) {
+// lostWrites kills the server, starts it again and counts the acknowledged writes that are missing.
+func (s *soak) lostWrites(ctx context.Context) (missing int, err error) {
 	s.server.Kill()
 	if err := s.start(ctx); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+"/api/v1/store/plants/data", nil)
+	body, _, err := s.request(ctx, http.MethodGet, "/api/v1/store/plants/data", "", "text/csv")
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	req.Header.Set("Accept", "text/csv")
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer resp.Body.Close()
-	rows, err := csv.NewReader(resp.Body).ReadAll()
-	if err != nil {
-		return 0, 0, err
-	}
+	rows, err := csv.NewReader(strings.NewReader(body)).ReadAll()
 	found := map[string]bool{}
 	for _, row := range rows {
 		found[row[0]] = true
@@ -221,15 +207,20 @@ func (s *soak) lostWrites(ctx context.Context) (acknowledged, missing int, err e
 			missing++
 		}
 	}
-	return len(s.acknowledged), missing, nil
+	return missing, err
 }
 
-// get sends a GET.
-func (s *soak) get(ctx context.Context, path string) (body string, status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+path, nil)
+// request sends a request and reads the response. A request with a body has the token.
+func (s *soak) request(ctx context.Context, method, path, body string, accept ...string) (_ string, status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.server.URL+path, strings.NewReader(body))
 	if err != nil {
 		return "", 0, err
 	}
+	if body != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header["Accept"] = accept
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return "", 0, err
@@ -237,20 +228,4 @@ func (s *soak) get(ctx context.Context, path string) (body string, status int, e
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	return string(b), resp.StatusCode, err
-}
-
-// slots returns how many requests of a lane the server runs at once; a guess if it does not report it.
-func slots(metrics map[string]float64, lane string) int {
-	if n, ok := metrics[fmt.Sprintf(`herbarium_lane_slots{lane=%q}`, lane)]; ok && n > 0 {
-		return int(n)
-	}
-	return runtime.NumCPU()
-}
-
-// pause waits, but not longer than the context lasts.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -4,13 +4,13 @@ package load
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"herbarium/bench/internal/hist"
 )
 
 // Options of a run.
@@ -24,15 +24,27 @@ type Options struct {
 	Duration time.Duration // no request starts after it, except for the first of each worker
 }
 
+// Latencies are the durations of requests.
+type Latencies []time.Duration
+
+// Quantile returns the q-quantile, or 0 if l is empty. It sorts l.
+func (l Latencies) Quantile(q float64) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	slices.Sort(l)
+	return l[max(0, int(math.Ceil(q*float64(len(l))))-1)]
+}
+
 // Result of one run or of several.
 type Result struct {
-	Latency hist.Histogram
+	Latency Latencies
 	Elapsed time.Duration
 	Bytes   int64 // of all bodies
 }
 
 // Requests returns the number of responses.
-func (r *Result) Requests() int { return r.Latency.Count() }
+func (r *Result) Requests() int { return len(r.Latency) }
 
 // Rate returns the number of responses per second.
 func (r *Result) Rate() float64 {
@@ -44,7 +56,7 @@ func (r *Result) Rate() float64 {
 
 // Merge adds another run.
 func (r *Result) Merge(o *Result) {
-	r.Latency.Merge(&o.Latency)
+	r.Latency = append(r.Latency, o.Latency...)
 	r.Elapsed += o.Elapsed
 	r.Bytes += o.Bytes
 }
@@ -62,25 +74,23 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // Client has open connections. Only one run at a time can use them, and none after a failure.
 type Client struct {
 	options Options
-	workers []worker
+	workers [][]*conn // the connections of each worker, one per server
+	sent    []int     // requests, by worker
 }
 
 // Open opens the connections.
-func Open(ctx context.Context, o Options) (_ *Client, err error) {
-	c := &Client{options: o, workers: make([]worker, max(1, o.Conns))}
-	defer func() {
-		if err != nil {
-			c.Close()
-		}
-	}()
+func Open(ctx context.Context, o Options) (*Client, error) {
+	n := max(1, o.Conns)
+	c := &Client{options: o, workers: make([][]*conn, n), sent: make([]int, n)}
 	for i := range c.workers {
-		c.workers[i].next = i
+		c.sent[i] = i // workers start with different servers
 		for _, addr := range o.Addrs {
-			conn, err := dial(ctx, addr, o)
+			tcp, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 			if err != nil {
+				c.Close()
 				return nil, err
 			}
-			c.workers[i].conns = append(c.workers[i].conns, conn)
+			c.workers[i] = append(c.workers[i], newConn(tcp, addr, o))
 		}
 	}
 	return c, nil
@@ -102,21 +112,19 @@ func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	defer cancel(nil)
 	// Connections that wait for a response are interrupted when the run is canceled.
 	defer context.AfterFunc(ctx, func() {
-		for _, conn := range c.all() {
+		for _, conn := range slices.Concat(c.workers...) {
 			_ = conn.SetDeadline(time.Unix(1, 0))
 		}
 	})()
-	var (
-		left    atomic.Int64
-		running sync.WaitGroup
-		results = make([]Result, len(c.workers))
-	)
+	var left atomic.Int64
 	left.Store(int64(c.options.Requests))
 	more := func() bool { return c.options.Requests == 0 || left.Add(-1) >= 0 }
+	var running sync.WaitGroup
+	results := make([]Result, len(c.workers))
 	start := time.Now()
 	for i := range c.workers {
 		running.Go(func() {
-			if err := c.workers[i].run(&results[i], start.Add(d), more); err != nil {
+			if err := c.work(i, &results[i], start.Add(d), more); err != nil {
 				cancel(fmt.Errorf("request to %s%s: %w", strings.Join(c.options.Addrs, ", "), c.options.Target, err))
 			}
 		})
@@ -130,40 +138,20 @@ func (c *Client) Run(ctx context.Context, d time.Duration) (*Result, error) {
 	return total, context.Cause(ctx)
 }
 
-// Close closes the connections.
-func (c *Client) Close() {
-	for _, conn := range c.all() {
-		_ = conn.Close() // all answers were read
-	}
-}
-
-// all returns the connections.
-func (c *Client) all() (conns []*conn) {
-	for _, a := range c.workers {
-		conns = append(conns, a.conns...)
-	}
-	return conns
-}
-
-// worker sends requests to the servers in rotation.
-type worker struct {
-	conns []*conn // one to each
-	next  int
-}
-
-// run sends requests one after the other until the deadline, or until more returns false.
-func (a *worker) run(r *Result, deadline time.Time, more func() bool) error {
+// work sends requests one after the other until the deadline, or until more returns false.
+func (c *Client) work(worker int, r *Result, deadline time.Time, more func() bool) error {
+	conns := c.workers[worker]
 	for more() {
-		c := a.conns[a.next%len(a.conns)]
-		a.next++
-		c.prepare()
+		conn := conns[c.sent[worker]%len(conns)]
+		c.sent[worker]++
+		conn.prepare()
 		start := time.Now()
-		n, err := c.roundTrip()
+		n, err := conn.roundTrip()
 		if err != nil {
 			return err
 		}
 		end := time.Now()
-		r.Latency.Add(end.Sub(start))
+		r.Latency = append(r.Latency, end.Sub(start))
 		r.Bytes += n
 		if !end.Before(deadline) {
 			break
@@ -172,10 +160,9 @@ func (a *worker) run(r *Result, deadline time.Time, more func() bool) error {
 	return nil
 }
 
-func dial(ctx context.Context, addr string, o Options) (*conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
+// Close closes the connections.
+func (c *Client) Close() {
+	for _, conn := range slices.Concat(c.workers...) {
+		_ = conn.Close() // all answers were read
 	}
-	return newConn(c, addr, o), nil
 }

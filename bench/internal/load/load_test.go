@@ -174,3 +174,19 @@ func TestRun_canceled(t *testing.T) {
 		t.Error("there is no error")
 	}
 }
+
+func TestLatencies_Quantile(t *testing.T) {
+	t.Parallel()
+	var l load.Latencies
+	if got := l.Quantile(0.5); got != 0 {
+		t.Errorf("quantile of nothing: %v", got)
+	}
+	for i := range 1000 {
+		l = append(l, time.Duration(1000-i))
+	}
+	for q, want := range map[float64]time.Duration{0: 1, 0.001: 1, 0.5: 500, 0.9995: 1000, 0.99: 990, 1: 1000} {
+		if got := l.Quantile(q); got != want {
+			t.Errorf("quantile %v is %d; want %d", q, got, want)
+		}
+	}
+}

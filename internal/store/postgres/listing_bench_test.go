@@ -13,7 +13,8 @@ func BenchmarkListPlants(b *testing.B) {
 	server := &pgtest.Cluster{Durable: true}
 	stopAfter(b, server)
 	address := server.Database(b)
-	storetest.BenchmarkListings(b, open(b, address, postgres.Options{}), storetest.BenchOptions{
+	s := open(b, address, postgres.Options{})
+	storetest.BenchmarkListings(b, storetest.Store{Tables: s.Tables, Engine: s}, storetest.BenchOptions{
 		Filled: func() { run(b, address, "VACUUM ANALYZE") },
 		Measure: func(b *testing.B, run func()) {
 			before, _ := server.CPU() // where it is not known, there is no figure

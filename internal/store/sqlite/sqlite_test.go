@@ -26,7 +26,7 @@ func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storetest.Store{PlantStore: s, Tables: s.Tables}
+	return storetest.Store{Tables: s.Tables, Engine: s}
 }
 
 func TestStore(t *testing.T) {
