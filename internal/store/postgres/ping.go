@@ -65,8 +65,7 @@ func (p *pinger) ping(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var n int
-	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(&n); err != nil {
+	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(new(int)); err != nil {
 		_ = p.closeConn() // reconnect to whichever server is primary then
 		return err
 	}
