@@ -220,7 +220,7 @@ func compareFile(got, want herb.File, problem string) error {
 		problem, got.Size, got.SHA256, want.Size, want.SHA256)
 }
 
-// segmentError names the version whose file an error is about, and says what to do if the source has none.
+// segmentError names the version whose file an error is about, with advice if the source has none.
 func segmentError(err error, version string) error {
 	switch {
 	case err == nil:

@@ -134,9 +134,9 @@ func Numbered(statement string) string {
 	var b strings.Builder
 	b.Grow(len(statement) + 16)
 	for n := 1; ; n++ {
-		before, rest, found := strings.Cut(statement, "?")
+		before, rest, ok := strings.Cut(statement, "?")
 		b.WriteString(before)
-		if !found {
+		if !ok {
 			return b.String()
 		}
 		b.WriteByte('$')

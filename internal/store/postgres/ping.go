@@ -40,7 +40,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.pinger.downUntil.Store(0)
-	case !errors.Is(ctx.Err(), context.Canceled): // a canceled call says nothing about the database
+	case !errors.Is(ctx.Err(), context.Canceled): // a canceled call is no evidence
 		s.pinger.downUntil.Store(s.pinger.now().Add(downTTL).UnixNano())
 	}
 	if err == nil && s.diskFull.Load() {

@@ -18,7 +18,7 @@ import (
 // and synced.
 func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
 	err := inTx(ctx, s.writer, func(tx *sql.Tx) error { return do(ctx, tx) })
-	if err == nil || diskFault(err) != "" { // other errors say nothing about the disk
+	if err == nil || diskFault(err) != "" { // other errors do not concern the disk
 		s.writeFailed.Store(err != nil)
 	}
 	return mapError(what, err)
