@@ -36,9 +36,6 @@ func countFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.F
 
 // newCounter returns a lister, the condition for the counted plants, and their number.
 func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, where fragment, total int, err error) {
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return &lister{q: q, r: r}, never, 0, nil
-	}
 	unordered := *r
 	unordered.Sort = fieldID // any fixed order avoids computing scores
 	l, err := newLister(ctx, q, &unordered)

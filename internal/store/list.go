@@ -26,9 +26,6 @@ type Querier interface {
 //
 // The seqs of the page are read first, from an index where possible, and then only those plants.
 func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, error) {
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return query.Page{}, nil
-	}
 	l, err := newLister(ctx, q, r)
 	if err != nil {
 		return query.Page{}, err
@@ -64,39 +61,36 @@ func newLister(ctx context.Context, q Querier, r *query.Request) (*lister, error
 
 // page returns the number of matching plants and the seqs of the page, in order.
 func (l *lister) page(ctx context.Context) (total int, seqs []int64, err error) {
+	var ranked []int64
+	where := l.filter
 	if l.r.Search != nil {
-		return l.search(ctx)
+		ranked, where, total, err = l.resolveSearch(ctx)
+	} else {
+		total, err = l.total(ctx)
 	}
-	if total, err = l.total(ctx); err != nil {
-		return 0, nil, err
-	}
-	from, to := l.pageBounds(total)
-	if from == to {
-		return total, nil, nil
-	}
-	all := part{where: l.filter, n: total}
-	switch l.sort {
-	case query.NoSort:
-		if l.filter.sql == always.sql {
-			return total, seqRange(from+1, to+1), nil
-		}
+	from := min(l.r.Offset(), total)
+	to := min(from+l.r.PerPage, total)
+	all := part{where: where, n: total}
+	switch {
+	case err != nil || from == to:
+	case ranked != nil:
+		seqs = ranked[from:to]
+	case l.r.Search != nil:
+		seqs, err = l.numbers(ctx, l.inOrder(where).suffixed(" LIMIT ? OFFSET ?", to-from, from))
+	case l.sort == query.NoSort && where.sql == always.sql:
+		seqs = seqRange(from+1, to+1)
+	case l.sort == query.NoSort:
 		seqs, err = l.creationOrder(ctx, all, from, to)
-	case fieldID:
+	case l.sort == fieldID:
 		all.key, all.unique = "id", true
 		seqs, err = l.keyOrder(ctx, all, from, to)
-	case fieldName:
+	case l.sort == fieldName:
 		all.key = "name_key"
 		seqs, err = l.keyOrder(ctx, all, from, to)
 	default:
 		seqs, err = l.tagOrder(ctx, all, from, to)
 	}
 	return total, seqs, err
-}
-
-// pageBounds returns the offsets of the page within the matches.
-func (l *lister) pageBounds(total int) (from, to int) {
-	from = min(l.r.Offset(), total)
-	return from, min(from+l.r.PerPage, total)
 }
 
 // total returns the number of plants that match the conditions.

@@ -120,10 +120,6 @@ func (p Plants) Stream(ctx context.Context, r *query.Request) (s query.Stream, e
 
 // allSeqs returns the number of plants that match a request, and their seqs in the requested order, in chunks.
 func allSeqs(ctx context.Context, q Querier, r *query.Request) (total int, chunks iter.Seq[[]int64], err error) {
-	none := slices.Chunk([]int64(nil), streamPlants)
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return 0, none, nil
-	}
 	l, err := newLister(ctx, q, r)
 	if err != nil {
 		return 0, nil, err
@@ -132,11 +128,8 @@ func allSeqs(ctx context.Context, q Querier, r *query.Request) (total int, chunk
 	switch {
 	case r.Search != nil:
 		var ranked []int64
-		if ranked, where, total, err = l.resolveSearch(ctx); err != nil || total == 0 {
-			return 0, none, err
-		}
-		if ranked != nil {
-			return total, slices.Chunk(ranked, streamPlants), nil
+		if ranked, where, total, err = l.resolveSearch(ctx); err != nil || total == 0 || ranked != nil {
+			return total, slices.Chunk(ranked, streamPlants), err
 		}
 	case l.sort == query.NoSort && l.filter.sql == always.sql:
 		return l.plants, firstPlants(l.plants), nil

@@ -45,16 +45,13 @@ func (m matches) total(plants int) int {
 }
 
 // condition returns the condition that a plant matches.
-func (m matches) condition(q Querier) (fragment, error) {
-	list, err := json.Marshal(seqsOf(m.plants))
-	if err != nil {
-		return fragment{}, err
-	}
+func (m matches) condition(q Querier) fragment {
+	list, _ := json.Marshal(seqsOf(m.plants)) // integers always have an encoding
 	in := "IN"
 	if m.negated {
 		in = "NOT IN"
 	}
-	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}, nil
+	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}
 }
 
 // maxLookups is the number of plants up to which they are looked up one by one in the postings of a clause instead of
@@ -190,35 +187,17 @@ func occurrences(c query.Clause, only []any) fragment {
 	return fragment{from.String() + " WHERE " + where.sql, where.args}
 }
 
-// search returns the number of plants that match a request with a search, and the seqs of the page.
-func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
-	ranked, where, total, err := l.resolveSearch(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	from, to := l.pageBounds(total)
-	switch {
-	case from == to:
-		return total, nil, nil
-	case ranked != nil:
-		return total, ranked[from:to], nil
-	}
-	seqs, err = l.numbers(ctx, l.inOrder(where).suffixed(" LIMIT ? OFFSET ?", to-from, from))
-	return total, seqs, err
-}
-
 // resolveSearch returns the matches of a search: the seqs of all plants, best first, if sorted by relevance, and otherwise a
 // condition for them.
 func (l *lister) resolveSearch(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
+	if len(l.r.Search.Clauses) == 0 {
+		return nil, never, 0, nil
+	}
 	m, err := l.match(ctx, l.r.ByRelevance())
 	if total = m.total(l.plants); err != nil || total == 0 {
 		return nil, never, 0, err
 	}
-	in, err := m.condition(l.q)
-	if err != nil {
-		return nil, never, 0, err
-	}
-	where = and(l.filter, in)
+	where = and(l.filter, m.condition(l.q))
 	byRelevance, filtered := l.r.ByRelevance() && !m.negated, l.filter.sql != always.sql
 	switch {
 	case !byRelevance && filtered:
