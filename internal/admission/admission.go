@@ -1,5 +1,5 @@
 // Package admission bounds the work that a server accepts. Requests run in lanes, each with its own number of slots, so that
-// one kind of request cannot take the place of another. A request waits a short time for a slot and is rejected after that.
+// one kind of request cannot starve another. A request waits a short time for a slot and is rejected after that.
 package admission
 
 import (
@@ -20,7 +20,7 @@ type Lane int
 const (
 	Cheap     Lane = iota // listings and pages whose cost does not grow with the dataset
 	Expensive             // queries whose cost grows with the dataset, and the encoding of exports: bound by the processors
-	Export                // whole results; most of their time they wait for the client
+	Export                // complete results; most of their time they wait for the client
 	Write                 // creations and forms
 	lanes
 )
@@ -37,7 +37,7 @@ func (l Lane) String() string {
 type Limit struct {
 	Slots      int           // requests that run at once
 	Wait       time.Duration // for a slot
-	RetryAfter time.Duration // told to clients that were rejected
+	RetryAfter time.Duration // sent to rejected clients
 }
 
 // Limits are the limits of all lanes, by lane.
@@ -65,7 +65,7 @@ func DefaultLimits(cores int, memory int64) Limits {
 	}
 }
 
-// Reason says why a request was rejected.
+// Reason is the cause of a rejection.
 type Reason string
 
 // The reasons.

@@ -45,8 +45,8 @@ func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Face
 	return s.source.Facets(ctx, r)
 }
 
-// Stream finds the result of an export. The export has a slot of its own lane, which it keeps; finding the records of an
-// expensive query takes one more, until they are found.
+// Stream computes the result of an export. The export holds a slot of its own lane; an expensive query takes another one until
+// it is computed.
 func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	if r.IsExpensive(s.size) && ticketFrom(ctx) != nil {
 		release, err := s.c.Acquire(ctx, Expensive)

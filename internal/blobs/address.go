@@ -40,22 +40,16 @@ func (a address) String() string {
 func parameters(scheme string) []string {
 	switch scheme {
 	case s3Scheme:
-		return append([]string{
+		return []string{
 			"accelerate", "anonymous", "disable_https", "dualstack", "endpoint", "fips", "kmskeyid", "profile", "region",
 			"s3ForcePathStyle", "ssetype", "use_path_style",
-		}, ignoredParameters()...)
+			// Ignored: they tuned the S3 client of earlier versions, and addresses that have them still work.
+			"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
+		}
 	case fileScheme:
 		return []string{"create_dir"}
 	}
 	return nil
-}
-
-// ignoredParameters returns parameters that earlier versions passed to another S3 client. They tuned that client, and
-// addresses that have them still work.
-func ignoredParameters() []string {
-	return []string{
-		"hostname_immutable", "rate_limiter_capacity", "request_checksum_calculation", "response_checksum_validation",
-	}
 }
 
 // Check reports what is wrong with an address, as far as that is known without opening it.

@@ -1,8 +1,28 @@
+// Package blobs stores files in an object store that several nodes share: a store that speaks the S3 protocol, or a folder.
+//
+// An address is s3://bucket/prefix?region=eu-central-1, s3://bucket/prefix?endpoint=https://minio.example.org:9000 or
+// file:///folder. The folder must exist unless the address has create_dir=true. Its parent must exist in any case, so that a
+// file system that is not mounted is reported instead of filled in.
+//
+// Credentials are never part of the address. They come from, in this order: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+// AWS_SESSION_TOKEN; the shared configuration files, for the profile that AWS_PROFILE names; a web identity token, the ECS or
+// EKS container endpoint, or the EC2 instance metadata service. An address with profile=… reads that profile only. The region
+// comes from region=…, AWS_REGION, AWS_DEFAULT_REGION or the shared configuration files; with an endpoint it is optional. The
+// credentials must permit listing, reading, writing and deleting objects, and listing and aborting multipart uploads. Without
+// the permission to list, S3 reports a missing object as forbidden.
+//
+// herb.CodeNotFound means that the store answered and has no object of that name. Any other failure of the store is
+// herb.CodeUnavailable, including a refusal, because the caller cannot fix it. Local failures, such as a file that cannot be
+// read or a writer that fails, are returned unchanged.
+//
+// A Bucket is safe for concurrent use. Concurrent writes to one name leave one of the files, complete.
 package blobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"strings"
@@ -10,6 +30,47 @@ import (
 
 	"herbarium/internal/herb"
 )
+
+// DefaultStall is the default of Options.Stall.
+const DefaultStall = 30 * time.Second
+
+// Options are the options of a Bucket.
+type Options struct {
+	// Stall is how long a request may go without transferring a byte in either direction; zero means DefaultStall. The
+	// duration of a request that makes progress is not limited.
+	Stall time.Duration
+}
+
+// Bucket is a bucket of an object store, or a prefix in one, or a folder.
+type Bucket struct {
+	driver driver
+	name   string // the address without parameters, for messages
+}
+
+// Open opens the object store at an address. It does not contact the store, which may be unavailable now and back later;
+// use Ping to check it.
+func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
+	a, err := parse(at)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bucket{name: a.String()}
+	if a.scheme == fileScheme {
+		b.driver, err = openFolder(a)
+	} else {
+		b.driver, err = openS3(a, cmp.Or(opts.Stall, DefaultStall))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close closes idle connections. The Bucket must not be used afterwards.
+func (b *Bucket) Close() error {
+	b.driver.close()
+	return nil
+}
 
 // Ping reports whether the store answers and has the bucket or folder.
 func (b *Bucket) Ping(ctx context.Context) error {
@@ -58,4 +119,35 @@ func checkName(name string) error {
 		return herb.Invalidf("invalid object name %q; write a path such as a/b.segment that does not end in .tmp or .attrs", name)
 	}
 	return nil
+}
+
+// driver is the access to one kind of store. Names are valid paths without the prefix of the address. Errors are those of
+// the client library; Bucket maps them to herb codes.
+type driver interface {
+	// ping reports whether the bucket or folder exists and can be listed.
+	ping(ctx context.Context) error
+	// put stores src under name, completely or not at all.
+	put(ctx context.Context, name string, src *source) error
+	// open returns an object from an offset to its end, and the properties of the whole object.
+	open(ctx context.Context, name string, offset int64) (io.ReadCloser, properties, error)
+	// size returns the size of an object.
+	size(ctx context.Context, name string) (int64, error)
+	// remove deletes an object; whether a missing one is an error depends on the store.
+	remove(ctx context.Context, name string) error
+	// list calls yield for each object in the order of names until it returns false.
+	list(ctx context.Context, yield func(herb.Blob) bool) error
+	// abort removes unfinished uploads that were started before a time.
+	abort(ctx context.Context, before time.Time) error
+	close()
+}
+
+// properties identify the content of an object. They change when it is replaced.
+type properties struct {
+	size     int64
+	modified time.Time
+	etag     string // empty for a file
+}
+
+func (p properties) equal(q properties) bool {
+	return p.size == q.size && p.modified.Equal(q.modified) && p.etag == q.etag
 }

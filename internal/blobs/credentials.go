@@ -18,7 +18,7 @@ import (
 // cloud does not answer at all.
 const metadataTimeout = 2 * time.Second
 
-// newCredentials returns credentials that are looked up when the first request is signed, and again when they expire.
+// newCredentials returns credentials that are retrieved when the first request is signed, and again when they expire.
 func newCredentials(profile, region string, anonymous bool) *credentials.Credentials {
 	if anonymous {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
@@ -50,11 +50,11 @@ func metadataEnabled() bool {
 	return false
 }
 
-// noCredentials says that no provider has credentials.
+// noCredentials is the error if no provider has credentials.
 type noCredentials struct{ causes []string }
 
 func (n noCredentials) Error() string {
-	text := "no credentials found in the environment, the shared files and the credential service"
+	text := "no credentials in the environment, the shared files and the credential service"
 	if len(n.causes) > 0 {
 		text += ": " + strings.Join(n.causes, "; ")
 	}

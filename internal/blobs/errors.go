@@ -45,16 +45,13 @@ func (b *Bucket) unavailable(ctx context.Context, err error, operation string) e
 // refusal returns the error code of the store if err means that it denies access. The message of the store is left out
 // because it may repeat the signature.
 func refusal(err error) (reason string, ok bool) {
-	if e, found := errors.AsType[noCredentials](err); found {
+	if e, ok := errors.AsType[noCredentials](err); ok {
 		return e.Error(), true
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return "permission denied", true
 	}
-	e, found := errors.AsType[minio.ErrorResponse](err)
-	if !found {
-		return "", false
-	}
+	e, _ := errors.AsType[minio.ErrorResponse](err)
 	switch e.Code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "RequestTimeTooSkewed",
 		"AccountProblem", "AllAccessDisabled", "AuthorizationHeaderMalformed":

@@ -151,19 +151,19 @@ func (f *folder) remove(_ context.Context, name string) error {
 
 // list implements driver. It collects all files first: the order of names is not the order in which a tree is walked.
 func (f *folder) list(ctx context.Context, yield func(herb.Blob) bool) error {
-	var found []herb.Blob
+	var objects []herb.Blob
 	err := f.walk(ctx, func(path string, info fs.FileInfo) error {
 		name, err := filepath.Rel(f.root, path)
 		if err == nil && !temporary.MatchString(path) {
-			found = append(found, herb.Blob{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
+			objects = append(objects, herb.Blob{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(found, func(a, b herb.Blob) int { return strings.Compare(a.Name, b.Name) })
-	for _, o := range found {
+	slices.SortFunc(objects, func(a, b herb.Blob) int { return strings.Compare(a.Name, b.Name) })
+	for _, o := range objects {
 		if !yield(o) {
 			return nil
 		}

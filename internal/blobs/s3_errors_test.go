@@ -126,10 +126,10 @@ func TestS3_credentials(t *testing.T) {
 		{name: "profile of the address", params: "&profile=other", env: map[string]string{
 			"AWS_SHARED_CREDENTIALS_FILE": shared, "AWS_ACCESS_KEY_ID": "wrong", "AWS_SECRET_ACCESS_KEY": "wrong"}},
 		{name: "missing profile", params: "&profile=absent", env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": shared},
-			want: "no credentials found"},
+			want: "no credentials"},
 		{name: "credential process", env: map[string]string{"AWS_CONFIG_FILE": process}},
 		{name: "container", env: map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": container.URL}},
-		{name: "none", want: "no credentials found"},
+		{name: "none", want: "no credentials"},
 		{name: "anonymous", params: "&anonymous=true", want: "access denied"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

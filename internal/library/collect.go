@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment"
 )
 
 const (
@@ -117,4 +121,110 @@ func (l *Library) cleanUp(ctx context.Context) {
 	}
 	do()
 	every(ctx, collectEvery, do)
+}
+
+// abandonedAge is the age at which a file without a lock file counts as abandoned.
+const abandonedAge = time.Hour
+
+// copySuffix is the extension of files that blobs writes while a migration or a load copies segments into the folder.
+const copySuffix = ".tmp"
+
+// Sweep removes files of interrupted publishes and downloads, and files of versions that are no longer in the catalogue.
+//
+// A publish or download holds a lock while it runs, so its files are never removed; if it is killed, the next Sweep removes
+// them. Files without a lock file are removed when they are older than abandonedAge: they come from a file system without
+// locks, or belong to retired versions.
+func (l *Library) Sweep(ctx context.Context) error {
+	files, err := l.opts.FS.ReadDir(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	byStem := map[string][]fs.DirEntry{}
+	var stems []string
+	for _, f := range files {
+		if ext := filepath.Ext(f.Name()); !slices.Contains([]string{fileSuffix, segment.PartSuffix, lockSuffix, copySuffix}, ext) {
+			continue
+		}
+		stem := stemOf(f.Name())
+		if byStem[stem] == nil {
+			stems = append(stems, stem)
+		}
+		byStem[stem] = append(byStem[stem], f)
+	}
+	versions, err := l.catalogue.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, stem := range stems {
+		lock, err := openLock(l.lockPath(stem), 0)
+		switch {
+		case err == nil:
+			errs = append(errs, l.sweepAbandoned(ctx, stem, lock))
+		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
+			if !slices.Contains(versions, stem) {
+				errs = append(errs, l.sweepOld(byStem[stem]))
+			}
+		case !errors.Is(err, errLocked):
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("sweeping leftovers: %w", err)
+	}
+	return nil
+}
+
+// sweepAbandoned removes the files of a publish or download whose process has ended. It releases the lock, which the caller
+// holds.
+func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLock) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.unlock()) // retried by the next Sweep
+			return
+		}
+		err = lock.release()
+	}()
+	// The directory was listed before the lock was taken, so check again.
+	for _, part := range []string{l.file(stem) + segment.PartSuffix, filepath.Join(l.opts.Dir, stem+segment.PartSuffix)} {
+		if err := l.opts.FS.RemoveAll(part); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(l.file(stem)); err == nil {
+		if err := l.sweepVersion(ctx, stem); err != nil {
+			return err
+		}
+	}
+	l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
+	return nil
+}
+
+// sweepVersion removes the complete file of a version, unless the version is in the catalogue. The last statement of the
+// publish may still be in flight: retiring the version waits for it or makes it fail.
+func (l *Library) sweepVersion(ctx context.Context, version string) error {
+	retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
+	if err != nil || !retired {
+		return err
+	}
+	if err := l.removeFile(version); err != nil || l.shared() { // Collect needs the record of the retirement
+		return err
+	}
+	return l.catalogue.ForgetRetired(ctx, []string{version})
+}
+
+// sweepOld removes files without a lock file that are older than abandonedAge.
+func (l *Library) sweepOld(files []fs.DirEntry) error {
+	var errs []error
+	for _, f := range files {
+		info, err := f.Info()
+		if errors.Is(err, os.ErrNotExist) || err == nil && l.opts.Now().Sub(info.ModTime()) < abandonedAge {
+			continue
+		}
+		if err == nil {
+			err = l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name()))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -1,7 +1,10 @@
 package library
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -96,7 +99,7 @@ func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string,
 	}
 }
 
-// compareSettings compares the settings of a dataset as a whole. A change of access is not breaking by itself;
+// compareSettings compares the settings of a dataset. A change of access is not breaking by itself;
 // requireStatedAccess rejects the one that may be an accident.
 func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
 	if was, is := accessOf(live), accessOf(next); was != is {
@@ -110,12 +113,7 @@ func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool,
 	}
 }
 
-func accessOf(d herb.Dataset) herb.Access {
-	if d.Access == "" {
-		return herb.AccessOpen
-	}
-	return d.Access
-}
+func accessOf(d herb.Dataset) herb.Access { return cmp.Or(d.Access, herb.AccessOpen) }
 
 func orderOf(d herb.Dataset) string {
 	switch {
@@ -156,4 +154,45 @@ func rejectBreaking(changes []Change, allowBreaking bool) error {
 		advice = "fix the data or, if this is intended, publish with --allow-breaking"
 	}
 	return herb.Errorf(herb.CodeRefused, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
+}
+
+// requireStatedAccess makes the change from access key to open breaking, unless the publisher stated it: a missing
+// descriptor must not make a protected dataset public.
+func requireStatedAccess(changes []Change, live herb.Dataset, p Publication) {
+	if p.AccessSet || accessOf(live) != herb.AccessKey || accessOf(p.Dataset) == herb.AccessKey {
+		return
+	}
+	for i := range changes {
+		if c := &changes[i]; c.Kind == AccessOther {
+			c.Breaking = true
+			c.Message = "the live version needs a key and this one does not state its access: it would become public; " +
+				"state access key or open, in the descriptor or with --access"
+		}
+	}
+}
+
+// findProtected returns a breaking change for each protected dataset with the same source file as a publication that is open
+// by default. Without its descriptor, a file may be published under another name.
+func (l *Library) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
+	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
+		return nil, nil
+	}
+	datasets, err := l.catalogue.Datasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range datasets {
+		if d.Ref == p.Dataset.Ref || accessOf(d) != herb.AccessKey {
+			continue
+		}
+		for _, o := range p.Origins {
+			if slices.ContainsFunc(d.Origins, o.Overlaps) {
+				changes = append(changes, Change{Kind: AccessOther, Breaking: true, Message: fmt.Sprintf(
+					"%s is the source of %s, which needs a key, and this dataset does not state its access: its content would become "+
+						"public; state access key or open, in the descriptor or with --access", o.Path, d.Ref)})
+				break
+			}
+		}
+	}
+	return changes, nil
 }

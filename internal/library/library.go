@@ -6,7 +6,7 @@
 // The catalogue, a table of the store, names the live version of each dataset; the file of a version is immutable. So a
 // publish is one transaction after the file is complete, and a View keeps listing its version regardless of newer ones.
 // Several processes may share a library: a process that changes the catalogue sends a change notification, which the others
-// see at their next look-up.
+// see at their next request.
 //
 // # Many nodes
 //
@@ -55,10 +55,10 @@ type Catalogue interface {
 type Blobs interface {
 	// Put stores a local file under a name, atomically. progress is called with bytes done and in total; nil disables it.
 	Put(ctx context.Context, name, path string, progress func(done, total int64)) error
-	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if there is none and
+	// Get writes the object with a name to a writer. The error has herb.CodeNotFound if it does not exist and
 	// herb.CodeUnavailable if the store is down or the transfer stalls.
 	Get(ctx context.Context, name string, to io.Writer) error
-	// Delete removes the object with a name. It is not an error if there is none.
+	// Delete removes the object with a name. A missing object is not an error.
 	Delete(ctx context.Context, name string) error
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
@@ -93,7 +93,7 @@ type Options struct {
 	// Blobs stores the files for all nodes. If nil, Dir is the store.
 	Blobs Blobs
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0: no limit. Files being fetched are not counted, and one
-	// dataset is kept whatever its size.
+	// dataset is kept regardless of its size.
 	CacheSize int64
 	// Retention is how long the file of a version is kept after the version left the catalogue, for nodes that still read
 	// it; 0: DefaultRetention.
@@ -138,7 +138,7 @@ func (v View) Release() {
 	}
 }
 
-// Open opens a library. It does not read the catalogue; the first look-up does.
+// Open opens a library. It does not read the catalogue; the first request does.
 func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)

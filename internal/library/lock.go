@@ -1,12 +1,15 @@
 package library
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/segment"
 )
 
@@ -19,7 +22,7 @@ var (
 	errNoLockFile       = errors.New("no such lock file")
 )
 
-// fileLock is an advisory lock that the operating system releases when its process ends, for whatever reason. It
+// fileLock is an advisory lock that the operating system releases when its process ends, even if it is killed. It
 // distinguishes files of a running publish from those of a killed one.
 type fileLock struct{ file *os.File }
 
@@ -61,7 +64,7 @@ func openLock(path string, flag int) (*fileLock, error) {
 	if err := tryLock(f); err != nil {
 		err = errors.Join(err, f.Close())
 		if errors.Is(err, errLocksUnsupported) && flag&os.O_CREATE != 0 {
-			err = errors.Join(err, os.Remove(path)) // otherwise it would look abandoned
+			err = errors.Join(err, os.Remove(path)) // Sweep would consider it abandoned
 		}
 		return nil, err
 	}
@@ -86,3 +89,52 @@ func (k *fileLock) release() error {
 
 // unlock releases the lock and leaves the lock file, as a killed process does.
 func (k *fileLock) unlock() error { return k.file.Close() }
+
+// notifier signals catalogue changes between processes that share a folder, through a small file that each request reads. It
+// only affects how soon a change is seen: Library.Run polls the catalogue anyway.
+type notifier struct {
+	fs   filesystem.FS         // writes notifications
+	file *os.File              // for reading
+	seen atomic.Pointer[stamp] // the stamp of the last catalogue read
+}
+
+const notificationFile = "changed"
+
+// stamp is the content of the file: a random number, written with each notification.
+type stamp [8]byte
+
+func openNotifier(fs filesystem.FS, path string) (*notifier, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the change notification file: %w", err)
+	}
+	n := &notifier{fs: fs, file: f}
+	n.acknowledge(stamp{})
+	return n, nil
+}
+
+// notify signals other processes that the catalogue changed. If it fails, they see the change at their next poll.
+func (n *notifier) notify() error {
+	var s stamp
+	rand.Read(s[:])
+	f, err := n.fs.OpenFile(n.file.Name(), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(s[:])
+	return errors.Join(err, f.Close())
+}
+
+// stamp returns the current content of the file. An unreadable file counts as one without notifications.
+func (n *notifier) stamp() (s stamp) {
+	_, _ = n.file.ReadAt(s[:], 0)
+	return s
+}
+
+// changed reports whether a notification was sent since the last acknowledged one.
+func (n *notifier) changed() bool { return n.stamp() != *n.seen.Load() }
+
+func (n *notifier) acknowledge(s stamp) { n.seen.Store(&s) }
+
+// Close closes the file.
+func (n *notifier) Close() error { return n.file.Close() }

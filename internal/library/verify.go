@@ -1,15 +1,23 @@
 package library
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
@@ -71,7 +79,7 @@ func completeReport(report *herb.Report, r *segment.Reader, d herb.Dataset, cell
 	}
 	const step = 500
 	for i, f := range d.Fields {
-		if i%step == step-1 { // reading a few values of many columns maps the whole file into memory
+		if i%step == step-1 { // reading a few values of many columns maps the complete file into memory
 			r.Forget()
 		}
 		s, err := r.Column(i)
@@ -107,19 +115,19 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 	for i, name := range d.PrimaryKey {
 		fields[i] = herb.FieldIndex(d.Fields, name)
 	}
-	found, err := r.Duplicates(ctx, fields)
-	if err != nil || found.Records == 0 {
+	duplicates, err := r.Duplicates(ctx, fields)
+	if err != nil || duplicates.Records == 0 {
 		return nil, err
 	}
 	var b strings.Builder
 	repeat := "records repeat"
-	if found.Records == 1 {
+	if duplicates.Records == 1 {
 		repeat = "record repeats"
 	}
 	fmt.Fprintf(&b, "primary key (%s) is not unique: %s %s the key of an earlier one",
-		strings.Join(d.PrimaryKey, ", "), herb.Count(found.Records), repeat)
+		strings.Join(d.PrimaryKey, ", "), herb.Count(duplicates.Records), repeat)
 	shown := 0
-	for _, dup := range found.First {
+	for _, dup := range duplicates.First {
 		values := make([]string, len(dup.Values))
 		for i, v := range dup.Values {
 			values[i] = strconv.Quote(clip(v))
@@ -127,7 +135,7 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 		fmt.Fprintf(&b, "; %s in records %s", strings.Join(values, ", "), numbers(dup))
 		shown += dup.Total - 1
 	}
-	if shown < found.Records {
+	if shown < duplicates.Records {
 		b.WriteString("; …")
 	}
 	return []Change{{Kind: KeyNotUnique, Breaking: true, Message: b.String()}}, nil
@@ -143,4 +151,126 @@ func numbers(d segment.Duplicate) string {
 		return strings.Join(list, ", ") + ", …"
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}
+
+// cellHash hashes a table: its field names, then its records, row by row. A cell is written as its length in bytes, in
+// decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and the hash can be
+// computed from an export.
+type cellHash struct {
+	sum    hash.Hash
+	out    *bufio.Writer // to sum, which never fails
+	length []byte
+}
+
+// hashPrefix names the hash function.
+const hashPrefix = "sha256:"
+
+func newCellHash(fields []herb.Field) *cellHash {
+	sum := sha256.New()
+	h := &cellHash{sum: sum, out: bufio.NewWriterSize(sum, 64<<10)}
+	for _, f := range fields {
+		h.addCell([]byte(f.Name))
+	}
+	h.endRow()
+	return h
+}
+
+// addCell adds the next cell of a row.
+func (h *cellHash) addCell(value []byte) {
+	h.addLength(len(value))
+	_, _ = h.out.Write(value)
+}
+
+func (h *cellHash) addLength(n int) {
+	h.length = append(strconv.AppendInt(h.length[:0], int64(n), 10), ':')
+	_, _ = h.out.Write(h.length)
+}
+
+func (h *cellHash) endRow() { _ = h.out.WriteByte('\n') }
+
+// String returns the hash of all rows added so far.
+func (h *cellHash) String() string {
+	_ = h.out.Flush()
+	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
+}
+
+// withHash yields records unchanged and adds each to h.
+func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb.Record, error] {
+	return func(yield func(herb.Record, error) bool) {
+		for r, err := range records {
+			if err == nil {
+				for _, v := range r {
+					h.addLength(len(v))
+					_, _ = h.out.WriteString(v)
+				}
+				h.endRow()
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// checkExpectations runs the queries of a publisher's expectations and returns those whose results differ, as breaking
+// changes.
+func checkExpectations(ctx context.Context, s Source, d herb.Dataset, expectations []herb.Expectation) ([]Change, error) {
+	var failed []Change
+	for i, e := range expectations {
+		wrong, err := checkExpectation(ctx, s, d, e)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range wrong {
+			failed = append(failed, Change{Kind: ExpectationFailed, Breaking: true, Message: fmt.Sprintf("expectation %d, %q: %s", i+1, e.Query, w)})
+		}
+	}
+	return failed, nil
+}
+
+// checkExpectation returns how the result of one query differs from what is expected.
+func checkExpectation(ctx context.Context, s Source, d herb.Dataset, e herb.Expectation) (wrong []string, err error) {
+	req, err := query.ParseOrdered(strings.TrimPrefix(e.Query, "?"), d.Fields, d.Order)
+	if err != nil {
+		return []string{herb.MessageOf(err)}, nil
+	}
+	page, err := s.List(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
+	}
+	if e.Total != nil && *e.Total != page.Total {
+		wrong = append(wrong, fmt.Sprintf("expected %s records, found %s", herb.Count(*e.Total), herb.Count(page.Total)))
+	}
+	if len(e.First) == 0 {
+		return wrong, nil
+	}
+	if len(page.Records) == 0 {
+		return append(wrong, "expected a first record, found none"), nil
+	}
+	var first map[string]string
+	if err := json.Unmarshal(page.Records[0], &first); err != nil {
+		return nil, fmt.Errorf("expectation %q: %w", e.Query, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.First)) {
+		switch got, ok := first[name]; {
+		case !ok:
+			wrong = append(wrong, fmt.Sprintf("the first record has no field %q; fields: %s", name, fieldNames(d.Fields)))
+		case got != e.First[name]:
+			wrong = append(wrong, fmt.Sprintf("field %q of the first record: expected %q, found %q", name, clip(e.First[name]), clip(got)))
+		}
+	}
+	return wrong, nil
+}
+
+// clipLimit is the number of characters of a value in a message.
+const clipLimit = 100
+
+func clip(s string) string { return herb.Clip(s, clipLimit) }
+
+func fieldNames(fields []herb.Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -42,33 +43,27 @@ func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 	if err := encode("dump", h); err != nil {
 		return err
 	}
-	section, count := 0, 0
-	endSections := func(until int) error {
-		for ; section < until; section, count = section+1, 0 {
-			e := end{Sections()[section].Name, count, hex.EncodeToString(sum.Sum(nil))}
-			if err := encode("end", e); err != nil {
-				return err
-			}
+	sections, section, count := Sections(), 0, 0
+	endSections := func(until int) (err error) {
+		for ; err == nil && section < until; section, count = section+1, 0 {
+			err = encode("end", end{sections[section].Name, count, hex.EncodeToString(sum.Sum(nil))})
 		}
-		return nil
+		return err
 	}
 	for e, err := range entries {
+		if err == nil {
+			of, _ := e.position()
+			err = endSections(of)
+		}
+		if err == nil {
+			count++
+			err = encode(sections[section].Name, e)
+		}
 		if err != nil {
 			return err
 		}
-		of, _ := e.position()
-		if err := endSections(of); err != nil {
-			return err
-		}
-		count++
-		if err := encode(Sections()[section].Name, e); err != nil {
-			return err
-		}
 	}
-	if err := endSections(len(Sections())); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return errors.Join(endSections(len(sections)), buffered.Flush())
 }
 
 // Read yields the entries of a dump and fails where it is damaged or incomplete.
@@ -134,11 +129,7 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	if h.Format < 1 || h.Format > FormatVersion {
 		return fmt.Errorf("format %d is newer than %d; load the dump with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
-	for _, s := range Sections() {
-		if s.Since <= h.Format {
-			d.sections = append(d.sections, s)
-		}
-	}
+	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
 	return nil
 }
 
@@ -210,10 +201,7 @@ func (d *DumpFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 // save writes a dump of an installation to a file, and its segment files to a folder, which may have some of them from an
 // earlier run.
 func save(ctx context.Context, from Installation, path string, files Files, h Header, o Options) (r Result, err error) {
-	source, err := TakeSnapshot(ctx, from)
-	if err == nil {
-		err = source.readSegments(ctx, false, true)
-	}
+	source, err := takeSnapshot(ctx, from, false, true)
 	if err != nil {
 		return r, err
 	}

@@ -6,12 +6,17 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -59,10 +64,7 @@ type Result struct {
 
 // copyAll loads everything of one installation into another.
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
-	source, err := TakeSnapshot(ctx, from)
-	if err == nil {
-		err = source.readSegments(ctx, o.Check, true)
-	}
+	source, err := takeSnapshot(ctx, from, o.Check, true)
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
@@ -73,10 +75,9 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 	return r, err
 }
 
-// load writes the entries of a source, and its files, into an installation. It can be interrupted at any time and run
-// again. What the target has already is compared first: if the source does not have it, the error has herb.CodeRefused
-// and names the first difference, and nothing is changed. At the end, everything is read back from the target and
-// compared.
+// load writes the entries of a source, and its files, into an installation. It can be interrupted and run again. The existing
+// content of the target is compared first: if the source does not have it, nothing is changed and the error has
+// herb.CodeRefused and names the first difference. At the end, everything is read back from the target and compared.
 func load(ctx context.Context, source Source, files Files, to Installation, o Options) (r Result, err error) {
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go at any moment.
 	in := Range{Plants: source.Plants(), Since: time.Now().Add(-36 * time.Hour)}
@@ -86,10 +87,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 		}
 	}
 	o.report(PhaseVerify, 0, 0)
-	target, err := TakeSnapshot(ctx, to)
-	if err == nil {
-		err = target.readSegments(ctx, o.Check, false)
-	}
+	target, err := takeSnapshot(ctx, to, o.Check, false)
 	if err != nil {
 		return r, fmt.Errorf("target: %w", err)
 	}
@@ -113,10 +111,7 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 // addMissing compares what the target has and adds what it lacks.
 func addMissing(ctx context.Context, source Source, files Files, to Installation, in Range, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
-	had, err := TakeSnapshot(ctx, to)
-	if err == nil {
-		err = had.readSegments(ctx, false, false)
-	}
+	had, err := takeSnapshot(ctx, to, false, false)
 	var retired []store.Retired
 	if err == nil {
 		retired, err = to.Store.Retired(ctx)
@@ -160,4 +155,128 @@ func (r *Result) count(e Entry) {
 		r.Datasets++
 		r.Versions += len(e.Versions)
 	}
+}
+
+// encode returns the canonical form of an entry. Two entries are the same if it is equal.
+func encode(e Entry) string {
+	b, err := json.Marshal(e.normalized())
+	if err != nil {
+		panic(err) // entries consist of strings, numbers, times and JSON that was read from a database
+	}
+	return string(b)
+}
+
+// merge calls visit for the entries of two streams in their common order; an entry that one of them lacks is nil.
+func merge(source, target iter.Seq2[Entry, error], visit func(s, t Entry) error) error {
+	nextSource, stopSource := iter.Pull2(source)
+	defer stopSource()
+	nextTarget, stopTarget := iter.Pull2(target)
+	defer stopTarget()
+	s, sourceErr, _ := nextSource()
+	t, targetErr, _ := nextTarget()
+	for {
+		if err := errors.Join(sourceErr, targetErr); err != nil || s == nil && t == nil {
+			return err
+		}
+		order := compareOrder(s, t)
+		var inSource, inTarget Entry
+		if order <= 0 {
+			inSource = s
+			s, sourceErr, _ = nextSource()
+		}
+		if order >= 0 {
+			inTarget = t
+			t, targetErr, _ = nextTarget()
+		}
+		if err := visit(inSource, inTarget); err != nil {
+			return err
+		}
+	}
+}
+
+// compareOrder compares the positions of two entries. nil is the end of a stream.
+func compareOrder(a, b Entry) int {
+	switch {
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	sectionA, idA := a.position()
+	sectionB, idB := b.position()
+	return cmp.Or(cmp.Compare(sectionA, sectionB), strings.Compare(idA, idB))
+}
+
+// differs returns the error for the first difference.
+func differs(format string, args ...any) error {
+	return herb.Errorf(herb.CodeRefused, "source and target differ: "+format, args...)
+}
+
+// compareEqual fails unless both sides have the same entry.
+func compareEqual(s, t Entry) error {
+	switch {
+	case t == nil:
+		return differs("%s is in the source but not in the target", s)
+	case s == nil:
+		return differs("%s is in the target but not in the source; remove it from the target if it is not needed", t)
+	}
+	if a, b := encode(s), encode(t); a != b {
+		return differs("%s: %s", s, firstDifference(a, b))
+	}
+	return nil
+}
+
+// compareEarlier fails unless the target has an earlier state of the source, which can be completed without losing
+// anything that exists only in the target.
+func compareEarlier(s, t Entry) error {
+	switch t := t.(type) {
+	case nil:
+		return nil
+	case *Segment:
+		if s == nil {
+			return nil // of a version that the source has dropped since
+		}
+	case *Key:
+		if k, ok := s.(*Key); ok && t.Revoked.IsZero() {
+			active := *k // its revocation can be repeated in the target
+			active.Revoked = time.Time{}
+			s = &active
+		}
+	case *Dataset:
+		if d, ok := s.(*Dataset); ok {
+			return compareVersions(d, t)
+		}
+	}
+	return compareEqual(s, t)
+}
+
+// compareVersions fails unless the target has an earlier state of a dataset: the source must have its newest version, and
+// may have dropped older ones and added newer ones. Which version is live is decided by the source.
+func compareVersions(s, t *Dataset) error {
+	source, target := s.VersionNames(), t.VersionNames()
+	common := slices.DeleteFunc(slices.Clone(target), func(v string) bool { return !slices.Contains(source, v) })
+	if len(target) > 0 && !slices.Contains(common, target[len(target)-1]) || !slices.Equal(common, source[:len(common)]) {
+		return differs("%s has the versions %s in the source and %s in the target; remove it from the target if it is not needed",
+			s, strings.Join(source, ", "), strings.Join(target, ", "))
+	}
+	for i, v := range common {
+		only := func(v herb.Dataset) Entry {
+			return &Dataset{store.DatasetVersions{Ref: s.Ref, Versions: []herb.Dataset{v}}}
+		}
+		if err := compareEqual(only(s.Versions[i]), only(t.Versions[slices.Index(target, v)])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstDifference shows where two encoded entries begin to differ.
+func firstDifference(a, b string) string {
+	const before, most = 20, 60
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	excerpt := func(s string) string { return strings.ToValidUTF8(s[max(0, i-before):min(len(s), i+most)], "") }
+	return fmt.Sprintf("…%s… in the source, …%s… in the target", excerpt(a), excerpt(b))
 }

@@ -56,8 +56,8 @@ type Snapshot struct {
 	segments, keys, datasets []Entry
 }
 
-// TakeSnapshot reads the state of an installation, without segments.
-func TakeSnapshot(ctx context.Context, of Installation) (s *Snapshot, err error) {
+// readState reads the state of an installation, without segments.
+func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
 	s = &Snapshot{of: of}
 	if s.plants, err = of.Store.CountPlants(ctx); err != nil {
 		return nil, err
@@ -77,26 +77,31 @@ func TakeSnapshot(ctx context.Context, of Installation) (s *Snapshot, err error)
 	return s, err
 }
 
-// readSegments adds the segments, and completes the datasets with size and hash of files that have none in the catalogue.
-// With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is required.
-func (s *Snapshot) readSegments(ctx context.Context, verify, required bool) error {
+// takeSnapshot reads the state of an installation. It completes the datasets with size and hash of files that have none in
+// the catalogue. With verify, it reads every file and compares it with the catalogue. A missing file is an error if it is
+// required.
+func takeSnapshot(ctx context.Context, of Installation, verify, required bool) (*Snapshot, error) {
+	s, err := readState(ctx, of)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range s.datasets {
 		versions := d.(*Dataset).Versions
 		for i := range versions {
 			v := &versions[i]
 			name := segmentName(v.Version)
 			if v.File == nil || verify {
-				got, err := s.of.Files.hash(ctx, name)
+				got, err := of.Files.hash(ctx, name)
 				switch {
 				case herb.CodeOf(err) == herb.CodeNotFound && !required:
 					continue
 				case err == nil && v.File != nil:
 					err = compareFile(got, *v.File, "the file is damaged")
 				case err == nil:
-					err = verifySegment(s.of.Files.path(name))
+					err = verifySegment(of.Files.path(name))
 				}
 				if err != nil {
-					return segmentError(err, v.Version)
+					return nil, segmentError(err, v.Version)
 				}
 				v.File = &got
 			}
@@ -104,7 +109,7 @@ func (s *Snapshot) readSegments(ctx context.Context, verify, required bool) erro
 		}
 	}
 	slices.SortFunc(s.segments, compareOrder)
-	return nil
+	return s, nil
 }
 
 // verifySegment checks a segment file that has no recorded hash. Only files that were never in an object store have none.
@@ -133,8 +138,7 @@ func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 		for _, nextPage := range []func() ([]Entry, error){ // until it is empty
 			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in), onePage(s.datasets),
 		} {
-			for {
-				page, err := nextPage()
+			for page, err := nextPage(); err != nil || len(page) > 0; page, err = nextPage() {
 				if err != nil {
 					yield(nil, err)
 					return
@@ -143,9 +147,6 @@ func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 					if !yield(e, nil) {
 						return
 					}
-				}
-				if len(page) == 0 {
-					break
 				}
 			}
 		}
@@ -189,7 +190,7 @@ func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]
 
 // Changed returns what has changed in the installation since the snapshot was taken, such as "12 plants".
 func (s *Snapshot) Changed(ctx context.Context) (changed []string, err error) {
-	now, err := TakeSnapshot(ctx, s.of)
+	now, err := readState(ctx, s.of)
 	if err != nil {
 		return nil, err
 	}

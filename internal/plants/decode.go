@@ -66,9 +66,9 @@ func decodeID(members map[string]any) (int64, error) {
 	if !ok {
 		return 0, herb.Invalidf(`"id" is %s; %s`, kind(value), validID)
 	}
-	id, whole, fits := parseInteger(string(number))
+	id, integer, fits := parseInteger(string(number))
 	switch {
-	case !whole:
+	case !integer:
 		return 0, herb.Invalidf(`"id" is %s, which is not an integer; %s`, herb.Clip(string(number), maxShown), validID)
 	case !fits:
 		return 0, herb.Invalidf(`"id" is %s, which is out of range; %s`, herb.Clip(string(number), maxShown), validID)

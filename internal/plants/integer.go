@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// parseInteger parses a JSON number exactly. whole reports whether its value is an integer, in any notation (1.0, 1e3,
+// parseInteger parses a JSON number exactly. integer reports whether its value is an integer, in any notation (1.0, 1e3,
 // 12300e-2), and fits whether it fits in 64 bits. Large exponents cost nothing.
-func parseInteger(s string) (n int64, whole, fits bool) {
+func parseInteger(s string) (n int64, integer, fits bool) {
 	mantissa, exponent := s, int64(0)
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		mantissa, exponent = s[:i], parseExponent(s[i+1:])

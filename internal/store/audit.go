@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -27,11 +28,8 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	if e.Result == "" {
-		e.Result = herb.AuditOK
-	}
 	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(e.Result), e.Detail); err != nil {
+		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)), e.Detail); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",
@@ -47,15 +45,36 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 	if q.Subject != "" {
 		where = and(where, fragment{"subject = ?", []any{q.Subject}})
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = maxAuditEntries
-	}
 	entries, err = readRows(ctx, s, "reading the audit log", func(rows *sql.Rows) (e herb.AuditEntry, err error) {
 		err = rows.Scan((*stamp)(&e.Time), &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)
 		return e, err
 	}, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+where.sql+
-		" ORDER BY time DESC, id DESC LIMIT ?", append(slices.Clone(where.args), limit)...)
+		" ORDER BY time DESC, id DESC LIMIT ?", append(where.args, cmp.Or(max(q.Limit, 0), maxAuditEntries))...)
 	slices.Reverse(entries)
 	return entries, err
+}
+
+// SetSourceError records why a source could not be published. It replaces the previous error of the source.
+func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
+	return s.write(ctx, "recording the error of source "+e.Path, func(ctx context.Context, tx Tx) error {
+		return exec(ctx, tx, "INSERT INTO troubles (place, namespace, name, message, since) VALUES (?, ?, ?, ?, ?) "+
+			"ON CONFLICT (place) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
+			"message = excluded.message, since = excluded.since",
+			e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Since.UnixMicro())
+	})
+}
+
+// ClearSourceError removes the error of a source.
+func (s Tables) ClearSourceError(ctx context.Context, path string) error {
+	return s.write(ctx, "clearing the error of source "+path, func(ctx context.Context, tx Tx) error {
+		return exec(ctx, tx, "DELETE FROM troubles WHERE place = ?", path)
+	})
+}
+
+// SourceErrors returns all recorded errors, ordered by path.
+func (s Tables) SourceErrors(ctx context.Context) ([]herb.SourceError, error) {
+	return readRows(ctx, s, "reading source errors", func(rows *sql.Rows) (e herb.SourceError, err error) {
+		err = rows.Scan(&e.Path, &e.Ref.Namespace, &e.Ref.Name, &e.Message, (*stamp)(&e.Since))
+		return e, err
+	}, "SELECT place, namespace, name, message, since FROM troubles ORDER BY place")
 }

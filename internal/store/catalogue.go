@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -41,41 +42,93 @@ func (s Tables) Generation(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
+// DatasetVersions is a dataset with all its versions.
+type DatasetVersions struct {
+	herb.Ref
+	Live     string         `json:"live"`     // the live version
+	Versions []herb.Dataset `json:"versions"` // oldest first
+}
+
+// VersionNames returns the names of the versions, oldest first.
+func (d DatasetVersions) VersionNames() []string {
+	var names []string
+	for _, v := range d.Versions {
+		names = append(names, v.Version)
+	}
+	return names
+}
+
+// version returns the version with a name.
+func (d DatasetVersions) version(name string) (herb.Dataset, error) {
+	names := d.VersionNames()
+	if i := slices.Index(names, name); i >= 0 {
+		return d.Versions[i], nil
+	}
+	slices.Reverse(names)
+	return herb.Dataset{}, herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", d.Ref, name, strings.Join(names, ", "))
+}
+
+// AllVersions returns the complete catalogue, ordered by ref.
+func (s Tables) AllVersions(ctx context.Context) (all []DatasetVersions, err error) {
+	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
+		all, err = selectVersions(ctx, tx, "")
+		return err
+	})
+	return all, err
+}
+
+func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]DatasetVersions, error) {
+	all, err := collect(ctx, tx, func(rows *sql.Rows) (d DatasetVersions, err error) {
+		err = rows.Scan(&d.Ref.Namespace, &d.Ref.Name, &d.Live)
+		return d, err
+	}, "SELECT namespace, name, live FROM datasets "+where+" ORDER BY namespace, name", args...)
+	for i := range all {
+		d := &all[i]
+		if d.Versions, err = collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
+			" FROM versions WHERE namespace = ? AND name = ? ORDER BY added", d.Ref.Namespace, d.Ref.Name); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// versionsOf returns the versions of a dataset. If there is no such dataset, they are empty and the error has
+// herb.CodeNotFound.
+func versionsOf(ctx context.Context, tx Tx, ref herb.Ref) (DatasetVersions, error) {
+	all, err := selectVersions(ctx, tx, "WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
+	if err == nil && len(all) == 0 {
+		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
+	}
+	if err != nil {
+		return DatasetVersions{}, err
+	}
+	return all[0], nil
+}
+
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
 	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		name := version
-		live, err := liveVersion(ctx, tx, ref)
+		versions, err := versionsOf(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
-		if name == "" {
-			name = live
-		}
-		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+
-			" FROM versions WHERE namespace = ? AND name = ? AND version = ?", ref.Namespace, ref.Name, name)
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			d = found[0]
-			return nil
-		}
-		versions, err := history(ctx, tx, ref)
-		if err != nil {
-			return err
-		}
-		return noVersion(ref, name, versions)
+		d, err = versions.version(cmp.Or(version, versions.Live))
+		return err
 	})
 	return d, err
 }
 
-func noVersion(ref herb.Ref, version string, versions []Version) error {
-	names := make([]string, len(versions))
-	for i, v := range versions {
-		names[i] = v.Version
-	}
-	return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+// History returns the versions of a dataset, newest first.
+func (s Tables) History(ctx context.Context, ref herb.Ref) (history []Version, err error) {
+	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		history = nil
+		versions, err := versionsOf(ctx, tx, ref)
+		for _, v := range slices.Backward(versions.Versions) {
+			history = append(history, Version{v, v.Version == versions.Live})
+		}
+		return err
+	})
+	return history, err
 }
 
 // AddVersion stores a version of a dataset and makes it live, provided that live is the current live version; otherwise the
@@ -83,10 +136,10 @@ func noVersion(ref herb.Ref, version string, versions []Version) error {
 // the newest. A retired version is rejected: its file may be deleted.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
-		switch now, err := liveVersion(ctx, tx, d.Ref); {
+		switch now, err := versionsOf(ctx, tx, d.Ref); {
 		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
 			return err
-		case now != live:
+		case now.Live != live:
 			return ErrSuperseded
 		}
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
@@ -139,85 +192,49 @@ func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
 	return n, err
 }
 
-// History returns the versions of a dataset, newest first.
-func (s Tables) History(ctx context.Context, ref herb.Ref) (versions []Version, err error) {
-	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err = history(ctx, tx, ref)
-		return err
-	})
-	return versions, err
-}
-
-func history(ctx context.Context, tx Tx, ref herb.Ref) (versions []Version, err error) {
-	live, err := liveVersion(ctx, tx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return collect(ctx, tx, func(rows *sql.Rows) (v Version, err error) {
-		v.Dataset, err = scanDataset(rows)
-		v.Live = v.Version == live
-		return v, err
-	}, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? ORDER BY added DESC", ref.Namespace, ref.Name)
-}
-
-// liveVersion returns the name of a dataset's live version.
-func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
-	}
-	return live, err
-}
-
 // SetLive makes another version of a dataset live, older or newer, provided that live is the current live version; otherwise
 // the error is ErrSuperseded. It does nothing if the version is already live.
 func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := history(ctx, tx, ref)
-		if err != nil {
+		versions, err := versionsOf(ctx, tx, ref)
+		if err == nil {
+			_, err = versions.version(version)
+		}
+		switch {
+		case err != nil || versions.Live == version:
+			return err
+		case versions.Live != live:
+			return ErrSuperseded
+		}
+		if _, err := nextGeneration(ctx, tx); err != nil {
 			return err
 		}
-		for _, v := range versions {
-			switch {
-			case v.Version != version:
-				continue
-			case v.Live:
-				return nil
-			case !slices.ContainsFunc(versions, func(v Version) bool { return v.Live && v.Version == live }):
-				return ErrSuperseded
-			}
-			if _, err := nextGeneration(ctx, tx); err != nil {
-				return err
-			}
-			if err := setLive(ctx, tx, ref, version); err != nil {
-				return err
-			}
-			return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
+		if err := setLive(ctx, tx, ref, version); err != nil {
+			return err
 		}
-		return noVersion(ref, version, versions)
+		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version})
 	})
 }
 
 // RemoveDataset removes a dataset with all its versions and retires them at a time; the zero time retires none.
 func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
 	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := history(ctx, tx, ref)
+		versions, err := versionsOf(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
 		if _, err := nextGeneration(ctx, tx); err != nil {
 			return err
 		}
-		for _, v := range versions {
-			if err := retire(ctx, tx, v.Version, at); err != nil {
-				return err
-			}
+		names := versions.VersionNames()
+		if err := retire(ctx, tx, at, names...); err != nil {
+			return err
 		}
 		if err := exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name); err != nil {
 			return err
 		}
 		return addAudit(ctx, tx, herb.AuditEntry{
-			Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(versions)),
+			Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
 		})
 	})
 }
@@ -226,24 +243,22 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 // them at a time; the zero time retires none.
 func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		dropped = nil
-		versions, err := history(ctx, tx, ref)
+		versions, err := versionsOf(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
-		for i, v := range versions {
-			if i < keep || v.Live {
-				continue
-			}
-			if err := errors.Join(deleteVersion(ctx, tx, ref, v.Version), retire(ctx, tx, v.Version, at)); err != nil {
+		dropped = versions.VersionNames()
+		slices.Reverse(dropped)
+		dropped = slices.DeleteFunc(dropped[min(keep, len(dropped)):], func(v string) bool { return v == versions.Live })
+		for _, v := range dropped {
+			if err := deleteVersion(ctx, tx, ref, v); err != nil {
 				return err
 			}
-			dropped = append(dropped, v.Version)
 		}
 		if len(dropped) > 0 {
 			_, err = nextGeneration(ctx, tx)
 		}
-		return err
+		return errors.Join(err, retire(ctx, tx, at, dropped...))
 	})
 	if err != nil {
 		return nil, err

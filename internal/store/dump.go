@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -79,22 +77,13 @@ func (s Tables) IdempotencyKeysAfter(
 		after.Credential, after.Key, in.Plants, in.Since.UnixMicro(), limit)
 }
 
-// idempotencyKeysPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
-const idempotencyKeysPerInsert = 500
-
 // AddIdempotencyKeys stores idempotency keys of existing plants in one transaction. A key that exists is left unchanged.
 func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRecord) error {
+	rows := make([][]any, len(records))
+	for i, r := range records {
+		rows[i] = []any{r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro()}
+	}
 	return s.write(ctx, "adding idempotency keys", func(ctx context.Context, tx Tx) error {
-		for chunk := range slices.Chunk(records, idempotencyKeysPerInsert) {
-			args := make([]any, 0, 5*len(chunk))
-			for _, r := range chunk {
-				args = append(args, r.Credential, r.Key, r.Body[:], r.Plant, r.Created.UnixMicro())
-			}
-			if err := exec(ctx, tx, "INSERT INTO retries (credential, key, body, seq, created) VALUES (?, ?, ?, ?, ?)"+
-				strings.Repeat(", (?, ?, ?, ?, ?)", len(chunk)-1)+" ON CONFLICT (credential, key) DO NOTHING", args...); err != nil {
-				return err
-			}
-		}
-		return nil
+		return Insert(ctx, tx, "retries (credential, key, body, seq, created)", rows, "ON CONFLICT (credential, key) DO NOTHING")
 	})
 }

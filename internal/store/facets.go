@@ -16,18 +16,15 @@ func countFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.F
 	if err != nil {
 		return query.Facets{}, err
 	}
-	f := query.Facets{Total: total}
-	fields := herb.PlantFields()
+	f, fields := query.Facets{Total: total}, herb.PlantFields()
 	for _, i := range r.Fields {
 		facet := query.Facet{Field: fields[i].Name, Type: fields[i].Type}
 		switch {
-		case f.Total == 0:
+		case total == 0:
 		case i == fieldID:
-			err = l.idFacet(ctx, where, r, f.Total, &facet)
-		case i == fieldName:
-			err = l.textFacet(ctx, "name", where, r, f.Total, &facet)
-		default:
-			err = l.textFacet(ctx, "tag", where, r, f.Total, &facet)
+			err = l.idFacet(ctx, where, r, total, &facet)
+		default: // columns have the names of the fields
+			err = l.textFacet(ctx, facet.Field, where, r, total, &facet)
 		}
 		if err != nil {
 			return query.Facets{}, err
@@ -39,9 +36,6 @@ func countFacets(ctx context.Context, q Querier, r *query.FacetRequest) (query.F
 
 // newCounter returns a lister, the condition for the counted plants, and their number.
 func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, where fragment, total int, err error) {
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return &lister{q: q, r: r}, never, 0, nil
-	}
 	unordered := *r
 	unordered.Sort = fieldID // any fixed order avoids computing scores
 	l, err := newLister(ctx, q, &unordered)
@@ -59,18 +53,11 @@ func newCounter(ctx context.Context, q Querier, r *query.Request) (_ *lister, wh
 // idFacet counts the IDs, which are unique.
 func (l *lister) idFacet(ctx context.Context, where fragment, r *query.FacetRequest, total int, f *query.Facet) error {
 	f.Distinct = total
-	var least, greatest int64
-	err := l.row(ctx, fragment{"SELECT min(id), max(id) FROM plants WHERE " + where.sql, where.args}, &least, &greatest)
-	if err != nil {
+	if err := l.row(ctx, where.prefixed("SELECT min(id), max(id) FROM plants WHERE "), &f.Min, &f.Max); err != nil {
 		return err
 	}
-	f.Min, f.Max = strconv.FormatInt(least, 10), strconv.FormatInt(greatest, 10)
 	if r.Top > 0 {
-		statement := fragment{
-			"SELECT id FROM plants WHERE " + where.sql + " ORDER BY id LIMIT ?",
-			append(where.args[:len(where.args):len(where.args)], r.Top),
-		}
-		ids, err := l.numbers(ctx, statement)
+		ids, err := l.numbers(ctx, where.prefixed("SELECT id FROM plants WHERE ").suffixed(" ORDER BY id LIMIT ?", r.Top))
 		if err != nil {
 			return err
 		}
@@ -98,9 +85,8 @@ func (l *lister) countBuckets(ctx context.Context, where fragment, buckets []que
 		args = append(args, within.args...)
 		counts[i] = &buckets[i].Count
 	}
-	return l.row(ctx, fragment{
-		"SELECT " + strings.Join(columns, ", ") + " FROM plants WHERE " + where.sql, append(args, where.args...),
-	}, counts...)
+	selected := fragment{"SELECT " + strings.Join(columns, ", ") + " FROM plants WHERE ", args}
+	return l.row(ctx, selected.suffixed(where.sql, where.args...), counts...)
 }
 
 // textFacet counts the values of a text column.
@@ -109,21 +95,16 @@ func (l *lister) textFacet(
 ) error {
 	filled := and(where, fragment{sql: column + " <> ''"})
 	var n int
-	err := l.row(ctx, fragment{
-		"SELECT count(*), count(DISTINCT " + column + ") FROM plants WHERE " + filled.sql, filled.args,
-	}, &n, &f.Distinct)
+	err := l.row(ctx, filled.prefixed("SELECT count(*), count(DISTINCT "+column+") FROM plants WHERE "), &n, &f.Distinct)
 	if f.Empty = total - n; err != nil || r.Top == 0 {
 		return err
 	}
 	key := column + "_key"
-	return l.rows(ctx, fragment{
-		"SELECT " + column + ", count(*) FROM plants WHERE " + filled.sql + " GROUP BY " + column + ", " + key +
-			" ORDER BY count(*) DESC, " + key + ", " + column + " LIMIT ?",
-		append(filled.args[:len(filled.args):len(filled.args)], r.Top),
-	}, func(rows *sql.Rows) error {
-		var v query.ValueCount
-		err := rows.Scan(&v.Value, &v.Count)
-		f.Values = append(f.Values, v)
-		return err
-	})
+	top := filled.prefixed("SELECT "+column+", count(*) FROM plants WHERE ").
+		suffixed(" GROUP BY "+column+", "+key+" ORDER BY count(*) DESC, "+key+", "+column+" LIMIT ?", r.Top)
+	f.Values, err = collect(ctx, l.q, func(rows *sql.Rows) (v query.ValueCount, err error) {
+		err = rows.Scan(&v.Value, &v.Count)
+		return v, err
+	}, top.sql, top.args...)
+	return err
 }

@@ -67,7 +67,7 @@ func (s Tables) Keys(ctx context.Context) ([]herb.Key, error) {
 	return readRows(ctx, s, "reading keys", scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created, id")
 }
 
-// CountKeys returns how many keys there are and how many of them are revoked. Keys are never removed and never reinstated,
+// CountKeys returns the number of keys, and of revoked keys. Keys are never removed and never reinstated,
 // so the counts differ after every change.
 func (s Tables) CountKeys(ctx context.Context) (total, revoked int, err error) {
 	err = s.read(ctx, "counting keys", func(ctx context.Context, tx Tx) error {

@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// Querier runs a SELECT with ? placeholders. One listing must see one state of the database.
+// Querier runs queries with ? placeholders. One listing must see one state of the database.
 type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	querier
 	// ArrayElements returns a SELECT of the elements of a JSON array of integers, which is its only parameter.
 	ArrayElements() string
 }
@@ -25,27 +24,21 @@ type Querier interface {
 //	plant_tags  (tag, plants): number of plants with the tag
 //	totals      (plants, words): one row
 //
-// The seqs of the page are found first, through an index where possible; only those plants are then read.
+// The seqs of the page are read first, from an index where possible, and then only those plants.
 func ListPlants(ctx context.Context, q Querier, r *query.Request) (query.Page, error) {
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return query.Page{}, nil
-	}
 	l, err := newLister(ctx, q, r)
 	if err != nil {
 		return query.Page{}, err
 	}
-	total, seqs, err := l.findPage(ctx)
-	if err != nil {
-		return query.Page{}, err
+	total, seqs, err := l.page(ctx)
+	if err != nil || len(seqs) == 0 {
+		return query.Page{Total: total}, err
 	}
 	records, err := l.read(ctx, seqs)
-	if err != nil {
-		return query.Page{}, err
-	}
-	return query.Page{Total: total, Records: records}, nil
+	return query.Page{Total: total, Records: records}, err
 }
 
-// lister finds the page of one request.
+// lister lists the plants of one request.
 type lister struct {
 	q      Querier
 	r      *query.Request
@@ -63,48 +56,41 @@ func newLister(ctx context.Context, q Querier, r *query.Request) (*lister, error
 	}) {
 		l.sort = query.NoSort
 	}
-	return l, l.readTotals(ctx)
+	return l, l.row(ctx, fragment{sql: "SELECT plants, words FROM totals"}, &l.plants, &l.words)
 }
 
-func (l *lister) readTotals(ctx context.Context) error {
-	return l.row(ctx, fragment{sql: "SELECT plants, words FROM totals"}, &l.plants, &l.words)
-}
-
-// findPage returns the number of matching plants and the seqs of the page, in order.
-func (l *lister) findPage(ctx context.Context) (total int, seqs []int64, err error) {
+// page returns the number of matching plants and the seqs of the page, in order.
+func (l *lister) page(ctx context.Context) (total int, seqs []int64, err error) {
+	var ranked []int64
+	where := l.filter
 	if l.r.Search != nil {
-		return l.search(ctx)
+		ranked, where, total, err = l.resolveSearch(ctx)
+	} else {
+		total, err = l.total(ctx)
 	}
-	if total, err = l.total(ctx); err != nil {
-		return 0, nil, err
-	}
-	from, to := l.pageBounds(total)
-	if from == to {
-		return total, nil, nil
-	}
-	all := part{where: l.filter, n: total}
-	switch l.sort {
-	case query.NoSort:
-		if l.filter.sql == always.sql {
-			return total, seqRange(from+1, to+1), nil
-		}
+	from := min(l.r.Offset(), total)
+	to := min(from+l.r.PerPage, total)
+	all := part{where: where, n: total}
+	switch {
+	case err != nil || from == to:
+	case ranked != nil:
+		seqs = ranked[from:to]
+	case l.r.Search != nil:
+		seqs, err = l.numbers(ctx, l.inOrder(where).suffixed(" LIMIT ? OFFSET ?", to-from, from))
+	case l.sort == query.NoSort && where.sql == always.sql:
+		seqs = seqRange(from+1, to+1)
+	case l.sort == query.NoSort:
 		seqs, err = l.creationOrder(ctx, all, from, to)
-	case fieldID:
+	case l.sort == fieldID:
 		all.key, all.unique = "id", true
 		seqs, err = l.keyOrder(ctx, all, from, to)
-	case fieldName:
+	case l.sort == fieldName:
 		all.key = "name_key"
 		seqs, err = l.keyOrder(ctx, all, from, to)
 	default:
 		seqs, err = l.tagOrder(ctx, all, from, to)
 	}
 	return total, seqs, err
-}
-
-// pageBounds returns the offsets of the page within the matches.
-func (l *lister) pageBounds(total int) (from, to int) {
-	from = min(l.r.Offset(), total)
-	return from, min(from+l.r.PerPage, total)
 }
 
 // total returns the number of plants that match the conditions.
@@ -127,13 +113,12 @@ func (l *lister) total(ctx context.Context) (int, error) {
 
 // tagged returns the number of plants with one of the tags, from the maintained counts.
 func (l *lister) tagged(ctx context.Context, tags []any) (n int, err error) {
-	where := oneOf("tag", tags)
-	err = l.row(ctx, fragment{"SELECT coalesce(sum(plants), 0) FROM plant_tags WHERE " + where.sql, where.args}, &n)
+	err = l.row(ctx, oneOf("tag", tags).prefixed("SELECT coalesce(sum(plants), 0) FROM plant_tags WHERE "), &n)
 	return n, err
 }
 
 func (l *lister) count(ctx context.Context, where fragment) (n int, err error) {
-	err = l.row(ctx, fragment{"SELECT count(*) FROM plants WHERE " + where.sql, where.args}, &n)
+	err = l.row(ctx, where.prefixed("SELECT count(*) FROM plants WHERE "), &n)
 	return n, err
 }
 
@@ -143,14 +128,8 @@ func (l *lister) inOrder(where fragment) fragment {
 }
 
 // numbers runs a statement that selects seqs.
-func (l *lister) numbers(ctx context.Context, f fragment) (seqs []int64, err error) {
-	err = l.rows(ctx, f, func(rows *sql.Rows) error {
-		var seq int64
-		err := rows.Scan(&seq)
-		seqs = append(seqs, seq)
-		return err
-	})
-	return seqs, err
+func (l *lister) numbers(ctx context.Context, f fragment) ([]int64, error) {
+	return collect(ctx, l.q, scanValue[int64], f.sql, f.args...)
 }
 
 // orderBy returns the ORDER BY clause of the request.
@@ -173,61 +152,28 @@ func (l *lister) orderBy() string {
 
 // read returns the plants with the given seqs as JSON, in that order.
 func (l *lister) read(ctx context.Context, seqs []int64) ([][]byte, error) {
-	if len(seqs) == 0 {
-		return nil, nil
-	}
-	places := make(map[int64]int, len(seqs))
-	args := make([]any, len(seqs))
+	positions, args := make(map[int64]int, len(seqs)), make([]any, len(seqs))
 	for i, seq := range seqs {
-		places[seq], args[i] = i, seq
+		positions[seq], args[i] = i, seq
 	}
-	where := oneOf("seq", args)
-	fields, records := herb.PlantFields(), make([][]byte, len(seqs))
-	read := 0
-	err := l.rows(ctx, fragment{"SELECT seq, id, name, tag FROM plants WHERE " + where.sql, where.args}, func(rows *sql.Rows) error {
-		var seq, id int64
-		var name, tag string
-		if err := rows.Scan(&seq, &id, &name, &tag); err != nil {
-			return err
-		}
-		record := herb.Record{fieldID: strconv.FormatInt(id, 10), fieldName: name, fieldTag: tag}
-		records[places[seq]] = record.AppendJSON(nil, fields)
-		read++
-		return nil
-	})
-	if err == nil && read != len(seqs) {
-		err = fmt.Errorf("%d of %d plants are missing from the database", len(seqs)-read, len(seqs))
+	where, fields, records := oneOf("seq", args), herb.PlantFields(), make([][]byte, len(seqs))
+	read, err := collect(ctx, l.q, func(rows *sql.Rows) (seq int64, err error) {
+		r := make(herb.Record, len(fields))
+		err = rows.Scan(&seq, &r[fieldID], &r[fieldName], &r[fieldTag])
+		records[positions[seq]] = r.AppendJSON(nil, fields)
+		return seq, err
+	}, "SELECT seq, id, name, tag FROM plants WHERE "+where.sql, where.args...)
+	if err == nil && len(read) != len(seqs) {
+		err = fmt.Errorf("%d of %d plants are missing from the database", len(seqs)-len(read), len(seqs))
 	}
 	return records, err
 }
 
 // row runs a query that returns one row.
 func (l *lister) row(ctx context.Context, f fragment, dest ...any) error {
-	found := false
-	err := l.rows(ctx, f, func(rows *sql.Rows) error {
-		found = true
-		return rows.Scan(dest...)
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("listing %s: no row from %q", herb.PlantsRef, f.sql)
+	rows, err := collect(ctx, l.q, func(rows *sql.Rows) (struct{}, error) { return struct{}{}, rows.Scan(dest...) }, f.sql, f.args...)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
 	}
 	return err
-}
-
-// rows runs a query and calls each for every row.
-func (l *lister) rows(ctx context.Context, f fragment, each func(*sql.Rows) error) error {
-	rows, err := l.q.QueryContext(ctx, f.sql, f.args...)
-	if err != nil {
-		return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err reports errors
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("listing %s: %w", herb.PlantsRef, err)
-	}
-	return nil
 }

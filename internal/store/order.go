@@ -52,21 +52,15 @@ func (l *lister) span(ctx context.Context, p part, from, to int) ([]entry, error
 	if reverse {
 		order, skip = backward, p.n-to
 	}
-	f := fragment{
-		"SELECT " + columns + " FROM plants WHERE " + p.where.sql + " ORDER BY " + order + " LIMIT ? OFFSET ?",
-		slices.Concat(p.where.args, []any{to - from, skip}),
-	}
-	entries := make([]entry, 0, to-from)
-	err := l.rows(ctx, f, func(rows *sql.Rows) error {
-		var e entry
-		dest := []any{&e.seq}
+	f := p.where.prefixed("SELECT "+columns+" FROM plants WHERE ").suffixed(" ORDER BY "+order+" LIMIT ? OFFSET ?", to-from, skip)
+	entries, err := collect(ctx, l.q, func(rows *sql.Rows) (e entry, err error) {
 		if ties {
-			dest = append(dest, &e.key)
+			err = rows.Scan(&e.seq, &e.key)
+		} else {
+			err = rows.Scan(&e.seq)
 		}
-		err := rows.Scan(dest...)
-		entries = append(entries, e)
-		return err
-	})
+		return e, err
+	}, f.sql, f.args...)
 	if reverse {
 		slices.Reverse(entries)
 	}

@@ -63,18 +63,34 @@ func (p Plants) Facets(ctx context.Context, r *query.FacetRequest) (f query.Face
 	return f, err
 }
 
+// cheapOffset is how many entries of an index a cheap listing may skip.
+const cheapOffset = 20_000
+
+// Expensive reports whether a listing may read a large part of the plants, so that it must not use the connections that are
+// reserved for writes and for listings that read little more than their page.
+func Expensive(r *query.Request) bool {
+	if r.Search != nil || r.Sort != query.NoSort && r.Offset() > cheapOffset {
+		return true
+	}
+	if len(r.Conditions) == 1 && r.Conditions[0].Field == fieldTag { // counted in advance
+		c := r.Conditions[0]
+		return c.Op != query.OpEq && c.Op != query.OpNe || r.Offset() > cheapOffset
+	}
+	return slices.ContainsFunc(r.Conditions, func(c query.Condition) bool { return c.Field == fieldTag || c.Op != query.OpEq })
+}
+
 // streamPlants is the number of plants of a stream that are read at once.
 const streamPlants = 256
 
 // Stream returns all plants that match a request, regardless of its page.
 //
-// The seqs are found in one transaction, 8 bytes each; creation order without a condition needs none. Plants never change,
+// The seqs are read in one transaction, 8 bytes each; creation order without a condition needs none. Plants never change,
 // so they are read in small batches, each in its own transaction: a client that takes hours to read the stream holds no
 // connection and no snapshot of the database.
 func (p Plants) Stream(ctx context.Context, r *query.Request) (s query.Stream, err error) {
 	var chunks iter.Seq[[]int64]
 	err = p.ReadPlants(ctx, Expensive(r) || r.Sort != query.NoSort, func(ctx context.Context, q Querier) error {
-		s.Total, chunks, err = findAll(ctx, q, r)
+		s.Total, chunks, err = allSeqs(ctx, q, r)
 		return err
 	})
 	if err != nil {
@@ -102,12 +118,8 @@ func (p Plants) Stream(ctx context.Context, r *query.Request) (s query.Stream, e
 	return s, nil
 }
 
-// findAll returns the number of plants that match a request, and their seqs in its order, in chunks.
-func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunks iter.Seq[[]int64], err error) {
-	none := slices.Chunk([]int64(nil), streamPlants)
-	if r.Search != nil && len(r.Search.Clauses) == 0 {
-		return 0, none, nil
-	}
+// allSeqs returns the number of plants that match a request, and their seqs in the requested order, in chunks.
+func allSeqs(ctx context.Context, q Querier, r *query.Request) (total int, chunks iter.Seq[[]int64], err error) {
 	l, err := newLister(ctx, q, r)
 	if err != nil {
 		return 0, nil, err
@@ -116,11 +128,8 @@ func findAll(ctx context.Context, q Querier, r *query.Request) (total int, chunk
 	switch {
 	case r.Search != nil:
 		var ranked []int64
-		if ranked, where, total, err = l.resolveSearch(ctx); err != nil || total == 0 {
-			return 0, none, err
-		}
-		if ranked != nil {
-			return total, slices.Chunk(ranked, streamPlants), nil
+		if ranked, where, total, err = l.resolveSearch(ctx); err != nil || total == 0 || ranked != nil {
+			return total, slices.Chunk(ranked, streamPlants), err
 		}
 	case l.sort == query.NoSort && l.filter.sql == always.sql:
 		return l.plants, firstPlants(l.plants), nil

@@ -3,10 +3,49 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
 )
+
+// ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had, oldest first; otherwise
+// the error is ErrSuperseded. Versions that are dropped are retired at retireAt, unless that is zero. A version that is
+// retired is rejected, because its file may have been deleted.
+func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, retireAt time.Time) error {
+	return s.write(ctx, "writing the versions of dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
+		before, err := versionsOf(ctx, tx, d.Ref)
+		if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
+			return err
+		}
+		dropped := before.VersionNames()
+		if !slices.Equal(dropped, had) {
+			return ErrSuperseded
+		}
+		dropped = slices.DeleteFunc(dropped, func(v string) bool { return slices.Contains(d.VersionNames(), v) })
+		if err := errors.Join(
+			exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ?", d.Ref.Namespace, d.Ref.Name),
+			setLive(ctx, tx, d.Ref, d.Live),
+			retire(ctx, tx, retireAt, dropped...),
+		); err != nil {
+			return err
+		}
+		for _, v := range d.Versions {
+			if err := rejectRetired(ctx, tx, v.Version); err != nil {
+				return err
+			}
+			generation, err := nextGeneration(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if err := insertVersion(ctx, tx, v, generation); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
 
 // RetireVersion prevents a version that is not in the catalogue from ever entering it. It reports false, and does nothing,
 // if the version is in the catalogue. A retired version keeps its time.
@@ -19,17 +58,23 @@ func (s Tables) RetireVersion(ctx context.Context, version string, at time.Time)
 		if retired = n == 0; !retired {
 			return nil
 		}
-		return retire(ctx, tx, version, at)
+		return retire(ctx, tx, at, version)
 	})
 	return retired && err == nil, err
 }
 
-// retire records a version as retired, unless the time is zero.
-func retire(ctx context.Context, tx Tx, version string, at time.Time) error {
+// retire records versions as retired, unless the time is zero.
+func retire(ctx context.Context, tx Tx, at time.Time, versions ...string) error {
 	if at.IsZero() {
 		return nil
 	}
-	return exec(ctx, tx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING", version, at.UnixMicro())
+	for _, v := range versions {
+		if err := exec(ctx, tx, "INSERT INTO retired (version, since) VALUES (?, ?) ON CONFLICT (version) DO NOTHING",
+			v, at.UnixMicro()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rejectRetired fails for a retired version.

@@ -14,8 +14,8 @@ import (
 )
 
 // A search reads the postings of one clause after the other from the index of words and intersects them here: each posting
-// is read once, and memory is bounded by the largest clause, 16 bytes a posting. A database asked to do the same with
-// subqueries looks every plant up again in each clause, and builds temporary tables of all of them.
+// is read once, and memory is bounded by the largest clause, 24 bytes a posting. A database that does the same with
+// subqueries looks up every plant again in each clause, and builds temporary tables of all of them.
 
 // posting is a plant that a clause matches.
 type posting struct {
@@ -32,29 +32,26 @@ type candidate struct {
 
 // matches is the result of a search: the candidates, or all other plants if every clause excludes.
 type matches struct {
-	found   []candidate // in creation order
+	plants  []candidate // in creation order
 	negated bool
 }
 
 // total returns how many of all plants match.
 func (m matches) total(plants int) int {
 	if m.negated {
-		return plants - len(m.found)
+		return plants - len(m.plants)
 	}
-	return len(m.found)
+	return len(m.plants)
 }
 
 // condition returns the condition that a plant matches.
-func (m matches) condition(q Querier) (fragment, error) {
-	list, err := json.Marshal(seqsOf(m.found))
-	if err != nil {
-		return fragment{}, err
-	}
+func (m matches) condition(q Querier) fragment {
+	list, _ := json.Marshal(seqsOf(m.plants)) // integers always have an encoding
 	in := "IN"
 	if m.negated {
 		in = "NOT IN"
 	}
-	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}, nil
+	return fragment{"seq " + in + " (" + q.ArrayElements() + ")", []any{string(list)}}
 }
 
 // maxLookups is the number of plants up to which they are looked up one by one in the postings of a clause instead of
@@ -72,7 +69,7 @@ func (l *lister) match(ctx context.Context, scored bool) (m matches, err error) 
 	for i, c := range clauses {
 		var among []candidate
 		if !m.negated && (!scored || c.Exclude) { // a score depends on how many plants match the clause in all
-			among = m.found
+			among = m.plants
 		}
 		postings, err := l.postings(ctx, c, among)
 		if err != nil {
@@ -83,22 +80,20 @@ func (l *lister) match(ctx context.Context, scored bool) (m matches, err error) 
 			idf, average := text.IDF(l.plants, len(postings)), float64(l.words)/float64(l.plants)
 			score = func(p posting) float64 { return text.Score(idf, int(p.times), int(p.words), average) }
 		}
-		switch {
-		case i == 0 || m.negated:
+		if i > 0 && !m.negated {
+			m.plants = restrict(m.plants, postings, c.Exclude, score)
+		} else {
 			for _, p := range postings {
-				m.found = append(m.found, candidate{p.seq, score(p)})
+				m.plants = append(m.plants, candidate{p.seq, score(p)})
 			}
-		default:
-			m.found = restrict(m.found, postings, c.Exclude, score)
 		}
-		if !m.negated && len(m.found) == 0 {
+		if !m.negated && len(m.plants) == 0 {
 			return matches{}, nil
 		}
 	}
 	if m.negated {
-		bySeq := func(a, b candidate) int { return cmp.Compare(a.seq, b.seq) }
-		slices.SortFunc(m.found, bySeq)
-		m.found = slices.CompactFunc(m.found, func(a, b candidate) bool { return a.seq == b.seq })
+		slices.SortFunc(m.plants, func(a, b candidate) int { return cmp.Compare(a.seq, b.seq) })
+		m.plants = slices.Compact(m.plants) // scores are zero
 	}
 	return m, nil
 }
@@ -116,9 +111,9 @@ func rank(c query.Clause, scored bool) int {
 }
 
 // restrict keeps the candidates that a clause matches, with its score added, or those that it does not match.
-func restrict(found []candidate, postings []posting, exclude bool, score func(posting) float64) []candidate {
-	kept, i := found[:0], 0
-	for _, c := range found {
+func restrict(plants []candidate, postings []posting, exclude bool, score func(posting) float64) []candidate {
+	kept, i := plants[:0], 0
+	for _, c := range plants {
 		for i < len(postings) && postings[i].seq < c.seq {
 			i++
 		}
@@ -142,41 +137,26 @@ func (l *lister) postings(ctx context.Context, c query.Clause, among []candidate
 			only = append(only, a.seq)
 		}
 	}
-	occurrences := occurrences(c, only)
-	var all []posting
-	sorted := true
 	// A single column scanned into an any is several times as fast as two scanned into integers.
-	var packed any
-	dest := []any{&packed}
-	statement := fragment{fmt.Sprintf("SELECT w0.seq * %d + w0.words", packedWords) + occurrences.sql, occurrences.args}
-	err := l.rows(ctx, statement, func(rows *sql.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		n := packed.(int64)
+	var column any
+	dest := []any{&column}
+	f := occurrences(c, only).prefixed(fmt.Sprintf("SELECT w0.seq * %d + w0.words", packedWords))
+	packed, err := collect(ctx, l.q, func(rows *sql.Rows) (int64, error) {
+		err := rows.Scan(dest...)
+		n, _ := column.(int64)
+		return n, err
+	}, f.sql, f.args...)
+	slices.Sort(packed) // linear if the index has returned them in order
+	var all []posting
+	for _, n := range packed {
 		p := posting{seq: n / packedWords, words: int32(n % packedWords), times: 1}
-		switch n := len(all); {
-		case n > 0 && all[n-1].seq == p.seq:
-			all[n-1].times++
-		default:
-			sorted = sorted && (n == 0 || all[n-1].seq < p.seq)
-			all = append(all, p)
-		}
-		return nil
-	})
-	if err != nil || sorted {
-		return all, err
-	}
-	slices.SortFunc(all, func(a, b posting) int { return cmp.Compare(a.seq, b.seq) })
-	merged := all[:1]
-	for _, p := range all[1:] {
-		if last := &merged[len(merged)-1]; last.seq == p.seq {
-			last.times += p.times
+		if last := len(all) - 1; last >= 0 && all[last].seq == p.seq {
+			all[last].times++
 			continue
 		}
-		merged = append(merged, p)
+		all = append(all, p)
 	}
-	return merged, nil
+	return all, err
 }
 
 // occurrences returns a FROM and WHERE over the words in which every row is one occurrence of the clause, beginning with
@@ -207,38 +187,17 @@ func occurrences(c query.Clause, only []any) fragment {
 	return fragment{from.String() + " WHERE " + where.sql, where.args}
 }
 
-// search returns the number of plants that match a request with a search, and the seqs of the page.
-func (l *lister) search(ctx context.Context) (total int, seqs []int64, err error) {
-	ranked, where, total, err := l.resolveSearch(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	from, to := l.pageBounds(total)
-	switch {
-	case from == to:
-		return total, nil, nil
-	case ranked != nil:
-		return total, ranked[from:to], nil
-	}
-	page := l.inOrder(where)
-	page.sql += " LIMIT ? OFFSET ?"
-	page.args = append(page.args, to-from, from)
-	seqs, err = l.numbers(ctx, page)
-	return total, seqs, err
-}
-
 // resolveSearch returns the matches of a search: the seqs of all plants, best first, if sorted by relevance, and otherwise a
 // condition for them.
 func (l *lister) resolveSearch(ctx context.Context) (ranked []int64, where fragment, total int, err error) {
+	if len(l.r.Search.Clauses) == 0 {
+		return nil, never, 0, nil
+	}
 	m, err := l.match(ctx, l.r.ByRelevance())
 	if total = m.total(l.plants); err != nil || total == 0 {
 		return nil, never, 0, err
 	}
-	in, err := m.condition(l.q)
-	if err != nil {
-		return nil, never, 0, err
-	}
-	where = and(l.filter, in)
+	where = and(l.filter, m.condition(l.q))
 	byRelevance, filtered := l.r.ByRelevance() && !m.negated, l.filter.sql != always.sql
 	switch {
 	case !byRelevance && filtered:
@@ -247,18 +206,18 @@ func (l *lister) resolveSearch(ctx context.Context) (ranked []int64, where fragm
 	case !byRelevance:
 		return nil, where, total, nil
 	case filtered:
-		kept, err := l.numbers(ctx, fragment{"SELECT seq FROM plants WHERE " + where.sql, where.args})
+		kept, err := l.numbers(ctx, where.prefixed("SELECT seq FROM plants WHERE "))
 		if err != nil {
 			return nil, never, 0, err
 		}
 		slices.Sort(kept)
-		m.found = slices.DeleteFunc(m.found, func(c candidate) bool {
+		m.plants = slices.DeleteFunc(m.plants, func(c candidate) bool {
 			_, ok := slices.BinarySearch(kept, c.seq)
 			return !ok
 		})
 	}
-	slices.SortFunc(m.found, func(a, b candidate) int {
+	slices.SortFunc(m.plants, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq))
 	})
-	return seqsOf(m.found), where, len(m.found), nil
+	return seqsOf(m.plants), where, len(m.plants), nil
 }

@@ -9,6 +9,12 @@ import (
 	"herbarium/internal/herb"
 )
 
+// The entries of a data folder.
+const (
+	DatabaseFile = "herbarium.db" // if there is no other database
+	VersionsDir  = "versions"     // segment files of published versions
+)
+
 // Creation is a plant to be created.
 type Creation struct {
 	Plant          herb.NewPlant

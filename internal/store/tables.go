@@ -4,12 +4,20 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
+// querier runs queries with ? placeholders.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // Tx is a transaction whose statements use ? placeholders.
 type Tx interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	querier
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
@@ -53,9 +61,9 @@ func readRows[T any](
 
 // collect runs a query and returns its rows.
 func collect[T any](
-	ctx context.Context, tx Tx, scan func(*sql.Rows) (T, error), query string, args ...any,
+	ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any,
 ) (all []T, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +91,21 @@ func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
 	return err
 }
 
+// rowsPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
+const rowsPerInsert = 100
+
+// Insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
+func Insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
+	for chunk := range slices.Chunk(rows, rowsPerInsert) {
+		row := "(" + strings.Repeat("?, ", len(chunk[0])-1) + "?)"
+		statement := "INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, len(chunk)-1) + " " + suffix
+		if err := exec(ctx, tx, statement, slices.Concat(chunk...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // stamp stores a time as microseconds since 1970, and the zero time as NULL.
 type stamp time.Time
 
@@ -103,4 +126,21 @@ func (s *stamp) Scan(v any) error {
 		*s = stamp(time.UnixMicro(n.V).UTC())
 	}
 	return err
+}
+
+// Numbered replaces the ? placeholders of a statement with $1, $2 and so on. Statements of this package use ? for
+// placeholders only.
+func Numbered(statement string) string {
+	var b strings.Builder
+	b.Grow(len(statement) + 16)
+	for n := 1; ; n++ {
+		before, rest, ok := strings.Cut(statement, "?")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+		statement = rest
+	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,14 @@ import (
 type fragment struct {
 	sql  string
 	args []any
+}
+
+// prefixed returns the fragment after other SQL.
+func (f fragment) prefixed(sql string) fragment { return fragment{sql + f.sql, f.args} }
+
+// suffixed returns the fragment before other SQL with parameters.
+func (f fragment) suffixed(sql string, args ...any) fragment {
+	return fragment{f.sql + sql, slices.Concat(f.args, args)}
 }
 
 // Conditions that match all rows and none.
@@ -58,31 +67,30 @@ func filter(conditions []query.Condition) fragment {
 // textCondition translates a condition on a text column. The sort key of an empty text is NULL, which no comparison matches.
 func textCondition(column string, c query.Condition) fragment {
 	// Values are sorted and any of them may match, so the least restrictive bound decides.
-	least, most := c.Values[0], c.Values[len(c.Values)-1]
+	least, most := []byte(c.Values[0].Key), []byte(c.Values[len(c.Values)-1].Key)
 	switch c.Op {
 	case query.OpEq:
 		return oneOf(column, texts(c.Values))
 	case query.OpNe:
 		return noneOf(column, texts(c.Values))
 	case query.OpGt:
-		return fragment{column + "_key > ?", []any{[]byte(least.Key)}}
+		return fragment{column + "_key > ?", []any{least}}
 	case query.OpGte:
-		return fragment{column + "_key >= ?", []any{[]byte(least.Key)}}
+		return fragment{column + "_key >= ?", []any{least}}
 	case query.OpLt:
-		return fragment{column + "_key < ?", []any{[]byte(most.Key)}}
+		return fragment{column + "_key < ?", []any{most}}
 	case query.OpLte:
-		return fragment{column + "_key <= ?", []any{[]byte(most.Key)}}
-	default: // OpPrefix
-		var ranges []fragment
-		for _, prefix := range texts(c.Values) {
-			ranges = append(ranges, startsWith(column, prefix.(string)))
-		}
-		if len(ranges) == 0 {
-			return never
-		}
-		either := join(" OR ", ranges)
-		return fragment{"(" + either.sql + ")", either.args}
+		return fragment{column + "_key <= ?", []any{most}}
 	}
+	var ranges []fragment // OpPrefix
+	for _, prefix := range texts(c.Values) {
+		ranges = append(ranges, startsWith(column, prefix.(string)))
+	}
+	if len(ranges) == 0 {
+		return never
+	}
+	either := join(" OR ", ranges)
+	return fragment{"(" + either.sql + ")", either.args}
 }
 
 // texts returns the operands that a text can equal or begin with. Plants contain no control characters, and PostgreSQL
@@ -97,31 +105,24 @@ func texts(values []query.Operand) []any {
 	return out
 }
 
+// oneOf returns the condition that a column has one of the values.
 func oneOf(column string, values []any) fragment {
 	switch len(values) {
 	case 0:
 		return never
 	case 1:
 		return fragment{column + " = ?", values}
-	default:
-		return fragment{column + " IN (" + placeholders(len(values)) + ")", values}
 	}
+	return fragment{column + " IN (" + strings.TrimSuffix(strings.Repeat("?,", len(values)), ",") + ")", values}
 }
 
+// noneOf returns the condition that a column, which is not NULL, has none of the values.
 func noneOf(column string, values []any) fragment {
-	switch len(values) {
-	case 0:
+	if len(values) == 0 {
 		return always
-	case 1:
-		return fragment{column + " <> ?", values}
-	default:
-		return fragment{column + " NOT IN (" + placeholders(len(values)) + ")", values}
 	}
-}
-
-// placeholders returns "?,?,…".
-func placeholders(n int) string {
-	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
+	f := oneOf(column, values)
+	return fragment{"NOT " + f.sql, f.args}
 }
 
 // startsWith returns the condition that a text column, compared bytewise, has a non-empty prefix. Unlike LIKE it takes every
@@ -138,19 +139,72 @@ func startsWith(column, prefix string) fragment {
 func after(prefix string) (end string, ok bool) {
 	runes := []rune(prefix)
 	for i, r := range slices.Backward(runes) {
-		if r < utf8.MaxRune {
-			if r++; r == surrogateMin {
-				r = surrogateMax + 1
+		for r++; r <= utf8.MaxRune; r++ {
+			if utf8.ValidRune(r) { // a surrogate is not
+				runes[i] = r
+				return string(runes[:i+1]), true
 			}
-			runes[i] = r
-			return string(runes[:i+1]), true
 		}
 	}
 	return "", false
 }
 
-// The surrogate code points, which are not characters.
-const (
-	surrogateMin = 0xD800
-	surrogateMax = 0xDFFF
-)
+// floorCeil returns the floor and ceiling of a number in plain decimal notation. IDs are 64-bit integers, but an operand
+// may have any number of digits before and after the decimal point.
+func floorCeil(s string) (floor, ceil *big.Int) {
+	integer, fraction, _ := strings.Cut(s, ".")
+	n, _ := new(big.Int).SetString(integer, 10) // the request was validated: these are digits
+	if strings.Trim(fraction, "0") == "" {
+		return n, n
+	}
+	if strings.HasPrefix(s, "-") {
+		return plus(n, -1), n
+	}
+	return n, plus(n, 1)
+}
+
+func plus(n *big.Int, d int64) *big.Int { return new(big.Int).Add(n, big.NewInt(d)) }
+
+// idCondition translates a condition on the id.
+func idCondition(c query.Condition) fragment {
+	var ids []any
+	switch c.Op {
+	case query.OpEq, query.OpNe:
+		for _, v := range c.Values {
+			if v.Text == "" { // no id is empty
+				continue
+			}
+			if floor, ceil := floorCeil(v.Text); floor.Cmp(ceil) == 0 && floor.IsInt64() {
+				ids = append(ids, floor.Int64())
+			}
+		}
+		if c.Op == query.OpNe {
+			return noneOf("id", ids)
+		}
+		return oneOf("id", ids)
+	case query.OpGt, query.OpGte:
+		floor, ceil := floorCeil(c.Values[0].Text) // values are sorted and any of them may match, so the smallest decides
+		if c.Op == query.OpGt {
+			ceil = plus(floor, 1)
+		}
+		return idBound("id >= ?", ceil, always, never)
+	default: // OpLt, OpLte; the parser rejects prefixes of numbers
+		floor, ceil := floorCeil(c.Values[len(c.Values)-1].Text)
+		if c.Op == query.OpLt {
+			floor = plus(ceil, -1)
+		}
+		return idBound("id <= ?", floor, never, always)
+	}
+}
+
+// idBound returns a comparison with n, or below or above if n is less or greater than all IDs.
+func idBound(comparison string, n *big.Int, below, above fragment) fragment {
+	switch {
+	case n.IsInt64():
+		return fragment{comparison, []any{n.Int64()}}
+	case n.Sign() < 0:
+		return below
+	default:
+		return above
+	}
+}

@@ -4,14 +4,16 @@
 //
 // A file must not be read while it is written. A file replaced by renaming is complete at once, but writing in place
 // can take minutes. So a change is reported once the files have not changed for a short time and no process has them
-// open for writing. If the system cannot tell, or a process keeps a file open without writing, a longer time without
+// open for writing. If the system does not report that, or a process keeps a file open without writing, a longer time without
 // changes is sufficient.
 package watch
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -67,7 +69,7 @@ type Watch struct {
 type item struct {
 	Item
 	current      fingerprint // at the last scan
-	currentSince time.Time   // time at which seen was first observed
+	currentSince time.Time   // time at which current was first observed
 	reported     fingerprint // last reported
 	busy         bool        // Changed is running
 	retryAt      time.Time   // zero if no retry is due
@@ -83,10 +85,10 @@ type result struct {
 
 // New returns a Watch. The current items count as known: only later changes are reported.
 func New(opts Options) *Watch {
-	opts.SettleTime = orDefault(opts.SettleTime, DefaultSettleTime)
-	opts.WritingSettleTime = orDefault(opts.WritingSettleTime, DefaultWritingSettleTime)
-	opts.PollInterval = orDefault(opts.PollInterval, DefaultPollInterval)
-	opts.RetryDelay = orDefault(opts.RetryDelay, DefaultRetryDelay)
+	opts.SettleTime = cmp.Or(opts.SettleTime, DefaultSettleTime)
+	opts.WritingSettleTime = cmp.Or(opts.WritingSettleTime, DefaultWritingSettleTime)
+	opts.PollInterval = cmp.Or(opts.PollInterval, DefaultPollInterval)
+	opts.RetryDelay = cmp.Or(opts.RetryDelay, DefaultRetryDelay)
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -100,13 +102,6 @@ func New(opts Options) *Watch {
 		w.items[i.Name] = &item{Item: i, current: p, reported: p}
 	}
 	return w
-}
-
-func orDefault(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
 }
 
 // Run watches until ctx is canceled, then waits for running Changed calls.
@@ -139,9 +134,9 @@ func (w *Watch) scan(ctx context.Context, n *notifier) time.Duration {
 	if n.incomplete() {
 		next = min(next, w.opts.SettleTime) // without notifications, poll
 	}
-	found := make(map[string]bool, len(items))
+	current := make(map[string]bool, len(items))
 	for _, i := range items {
-		found[i.Name] = true
+		current[i.Name] = true
 		known := w.items[i.Name]
 		if known == nil {
 			known = &item{}
@@ -156,7 +151,7 @@ func (w *Watch) scan(ctx context.Context, n *notifier) time.Duration {
 		}
 	}
 	for name, i := range w.items {
-		if !found[name] && !i.busy {
+		if !current[name] && !i.busy {
 			delete(w.items, name)
 			w.opts.Gone(i.Item)
 		}
@@ -219,12 +214,7 @@ func (w *Watch) recordResult(r result) {
 
 // beingWritten reports whether a process has a file of the item open for writing.
 func (w *Watch) beingWritten(i Item) bool {
-	for _, f := range i.Files {
-		if isOpenForWriting(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(i.Files, isOpenForWriting)
 }
 
 // fingerprint identifies a state of an item by the metadata of its files, without reading them.

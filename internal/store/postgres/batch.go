@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
@@ -23,14 +24,47 @@ type batch struct {
 	uncertain error // set if it is unknown whether the batch was committed
 }
 
-func newBatch(now time.Time, creations []store.Creation) *batch {
-	return &batch{Batch: store.NewBatch(creations), now: now}
+// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in its outcome and does not
+// affect the others; if CreatePlants itself fails, nothing was created, unless the error states that this is unknown.
+func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
+	if len(creations) == 0 {
+		return nil, nil
+	}
+	b := &batch{Batch: store.NewBatch(creations), now: s.options.Now()}
+	err := s.call(ctx, "creating plants", func(ctx context.Context) error {
+		if b.uncertain != nil { // the connection broke during the commit of an earlier attempt
+			if committed, err := s.committed(ctx, b); err != nil || committed {
+				return err
+			}
+		}
+		b.Reset()
+		b.number, b.uncertain = rand.Int64(), nil
+		return s.commit(ctx, b)
+	})
+	s.recordWrite(err)
+	if err != nil {
+		if b.uncertain != nil && herb.CodeOf(err) == herb.CodeUnavailable {
+			err = mapError("creating plants", &uncertainError{errors.Join(b.uncertain, err)})
+		}
+		return nil, err
+	}
+	return b.outcomes, nil
 }
 
-// reset prepares another attempt.
-func (b *batch) reset() {
-	b.Reset()
-	b.number, b.uncertain = rand.Int64(), nil
+// Plants returns the plant store as a dataset.
+func (s *Store) Plants() store.Plants { return store.Plants{PlantReader: s} }
+
+// PlantTotals implements store.PlantReader.
+func (s *Store) PlantTotals(ctx context.Context) (epoch string, plants int, err error) {
+	err = s.call(ctx, "reading the version of the plants", func(ctx context.Context) error {
+		release, err := s.lanes.cheap().enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return s.pool.QueryRow(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
+	})
+	return epoch, plants, err
 }
 
 // commit creates the plants of a batch. It takes two round trips and holds the lock on the row of totals from the middle of
@@ -108,8 +142,7 @@ func (b *batch) queueIdempotencyKeys(q *pgx.Batch) {
 		return
 	}
 	q.Queue(store.Numbered(store.ExpireIdempotencyKeys), b.now.Add(-store.IdempotencyRetention).UnixMicro(), store.MaxExpired)
-	q.Queue("SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq "+
-		"WHERE (r.credential, r.key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
+	q.Queue(store.SelectReplays+"(SELECT * FROM unnest($1::text[], $2::text[]))", credentials, keys).
 		Query(func(rows pgx.Rows) error {
 			var credential, key, name, tag string
 			var body []byte
@@ -182,7 +215,7 @@ func (b *batch) queueRows(q *pgx.Batch) {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u", credentials, keys, bodies, keySeqs, b.now.UnixMicro())
 	}
-	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+
-		"ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants", countedTags, counts)
+	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+store.AddTagCount,
+		countedTags, counts)
 	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(seqs)), int64(len(words)))
 }

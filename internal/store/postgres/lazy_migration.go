@@ -4,26 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // lazyMigration applies schema migrations before the first use of the tables. The database may be down when a node starts,
 // so the first call that needs the tables does it, and the next one retries after a failure.
 type lazyMigration struct {
 	migrate func(context.Context) error
-
-	done   atomic.Bool
-	mu     sync.Mutex
-	run    *migrationRun // nil unless one is running
-	closed bool
+	done    atomic.Bool
+	running singleflight.Group
+	closed  context.Context
+	cancel  context.CancelFunc
 }
 
-// migrationRun is one attempt, for which any number of calls may wait.
-type migrationRun struct {
-	cancel context.CancelFunc
-	ended  chan struct{}
-	err    error // set before ended is closed
+func newLazyMigration(migrate func(context.Context) error) *lazyMigration {
+	p := &lazyMigration{migrate: migrate}
+	p.closed, p.cancel = context.WithCancel(context.Background())
+	return p
 }
 
 var errClosed = errors.New("the database is closed")
@@ -34,52 +33,28 @@ func (p *lazyMigration) wait(ctx context.Context) error {
 	if p.done.Load() {
 		return nil
 	}
-	run := p.join(ctx)
-	if run == nil {
-		return errClosed
-	}
 	select {
-	case <-run.ended:
-		return run.err
+	case attempt := <-p.running.DoChan("", p.run):
+		return attempt.Err
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for schema migrations: %w", ctx.Err())
 	}
 }
 
-// join returns the running attempt, or starts one.
-func (p *lazyMigration) join(ctx context.Context) *migrationRun {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.run != nil {
-		return p.run
+func (p *lazyMigration) run() (_ any, err error) {
+	switch {
+	case p.done.Load(): // the previous attempt may have just ended
+	case p.closed.Err() != nil:
+		err = errClosed
+	default:
+		err = p.migrate(p.closed)
+		p.done.Store(err == nil)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	run := &migrationRun{cancel: cancel, ended: make(chan struct{})}
-	p.run = run
-	go func() {
-		defer close(run.ended)
-		defer cancel()
-		if !p.done.Load() { // the previous attempt may have just ended
-			run.err = p.migrate(ctx)
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.run = nil
-		if run.err == nil {
-			p.done.Store(true)
-		}
-	}()
-	return run
+	return nil, err
 }
 
 // close cancels the running attempt and waits for its end.
 func (p *lazyMigration) close() {
-	p.mu.Lock()
-	run := p.run
-	p.closed = true
-	p.mu.Unlock()
-	if run != nil {
-		run.cancel()
-		<-run.ended
-	}
+	p.cancel()
+	<-p.running.DoChan("", p.run)
 }

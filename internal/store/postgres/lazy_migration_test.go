@@ -15,11 +15,11 @@ func TestLazyMigration_shared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		attempts, fault := 0, errors.New("away")
-		p := &lazyMigration{migrate: func(ctx context.Context) error {
+		p := newLazyMigration(func(ctx context.Context) error {
 			attempts++
 			time.Sleep(time.Minute)
 			return fault
-		}}
+		})
 		wait := func(limit time.Duration) error {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
@@ -58,10 +58,10 @@ func TestLazyMigration_shared(t *testing.T) {
 func TestLazyMigration_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &lazyMigration{migrate: func(ctx context.Context) error {
+		p := newLazyMigration(func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}}
+		})
 		waited := make(chan error, 1)
 		go func() { waited <- p.wait(t.Context()) }()
 		synctest.Wait()

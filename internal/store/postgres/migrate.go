@@ -103,8 +103,7 @@ func withMigrationLock(ctx context.Context, db *sql.DB, do func() error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // read-only
-	var needs int64
-	if err := tx.QueryRowContext(ctx, takeLock).Scan(&needs); err != nil {
+	if err := tx.QueryRowContext(ctx, takeLock).Scan(new(int64)); err != nil {
 		return err
 	}
 	return do()

@@ -40,7 +40,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.pinger.downUntil.Store(0)
-	case !errors.Is(ctx.Err(), context.Canceled): // a canceled call says nothing about the database
+	case !errors.Is(ctx.Err(), context.Canceled): // a canceled call is no evidence
 		s.pinger.downUntil.Store(s.pinger.now().Add(downTTL).UnixNano())
 	}
 	if err == nil && s.diskFull.Load() {
@@ -65,8 +65,7 @@ func (p *pinger) ping(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var n int
-	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(&n); err != nil {
+	if err := p.conn.QueryRow(ctx, "SELECT 1").Scan(new(int)); err != nil {
 		_ = p.closeConn() // reconnect to whichever server is primary then
 		return err
 	}

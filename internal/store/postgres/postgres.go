@@ -2,6 +2,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -45,20 +46,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	for _, d := range []struct {
-		value *time.Duration
-		zero  time.Duration
-	}{
-		{&o.StatementTimeout, 10 * time.Second},
-		{&o.LockTimeout, 5 * time.Second},
-		{&o.RetryBudget, 2 * time.Second},
-		{&o.Timeout, 15 * time.Second},
-		{&o.MigrationTimeout, 10 * time.Minute},
-	} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.StatementTimeout = cmp.Or(o.StatementTimeout, 10*time.Second)
+	o.LockTimeout = cmp.Or(o.LockTimeout, 5*time.Second)
+	o.RetryBudget = cmp.Or(o.RetryBudget, 2*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.MigrationTimeout = cmp.Or(o.MigrationTimeout, 10*time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -95,7 +87,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		return nil, mapError("opening the database", err)
 	}
 	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lanes: newLanes(int(config.MaxConns)), options: o}
-	s.migration = &lazyMigration{migrate: func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) }}
+	s.migration = newLazyMigration(func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) })
 	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)
 	return s, nil
@@ -122,12 +114,11 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 		return nil, herb.Invalidf("invalid number of database connections %d; choose from 1 to %d, or 0 for the default",
 			o.MaxConns, math.MaxInt32)
 	}
-	if o.MaxConns > 0 && !poolSizeIn(address) {
+	// pgxpool removes this setting from the runtime parameters, pgx does not.
+	if c, err := pgx.ParseConfig(address); err == nil && o.MaxConns > 0 && c.RuntimeParams["pool_max_conns"] == "" {
 		config.MaxConns = int32(o.MaxConns)
 	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectTimeout
-	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",
 		"statement_timeout":                   milliseconds(o.StatementTimeout),
@@ -139,17 +130,6 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 		}
 	}
 	return config, nil
-}
-
-// poolSizeIn reports whether an address sets the number of connections. pgx leaves that setting in the runtime parameters,
-// because only the pool removes it.
-func poolSizeIn(address string) bool {
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		return false
-	}
-	_, given := config.RuntimeParams["pool_max_conns"]
-	return given
 }
 
 // milliseconds formats a timeout. It never returns 0, which would disable the timeout.

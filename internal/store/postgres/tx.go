@@ -103,8 +103,7 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 		o := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 		return s.inTx(ctx, o, func(ctx context.Context, tx numbered) error {
 			// With read committed, each statement after the lock sees everything that earlier holders of the lock committed.
-			var generation int64
-			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(&generation); err != nil {
+			if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue FOR UPDATE").Scan(new(int64)); err != nil {
 				return err
 			}
 			return do(ctx, tx)
@@ -158,4 +157,41 @@ func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (s
 		}
 	}
 	return n.tx.ExecContext(ctx, store.Numbered(query), args...)
+}
+
+// lanes divide the connections of the pool. Reads never occupy all of them, so that a write finds one; expensive reads
+// occupy only some of those, so that cheap reads find one.
+type lanes struct {
+	reads, scans chan struct{} // one element per running call
+}
+
+func newLanes(conns int) lanes {
+	reads := max(conns-1, 1) // a pool of one cannot be divided
+	return lanes{reads: make(chan struct{}, reads), scans: make(chan struct{}, max(reads/2, 1))}
+}
+
+// lane is the sequence of semaphores that a call acquires before it takes a connection.
+type lane []chan struct{}
+
+func (l lanes) cheap() lane     { return lane{l.reads} }
+func (l lanes) expensive() lane { return lane{l.scans, l.reads} }
+
+// enter acquires the semaphores and returns a function that releases them.
+func (l lane) enter(ctx context.Context) (release func(), err error) {
+	entered := 0
+	release = func() {
+		for _, places := range l[:entered] {
+			<-places
+		}
+	}
+	for _, places := range l {
+		select {
+		case places <- struct{}{}:
+			entered++
+		case <-ctx.Done():
+			release()
+			return nil, ctx.Err()
+		}
+	}
+	return release, nil
 }

@@ -36,8 +36,8 @@ func TestDiskFull(t *testing.T) {
 	}
 	full := func(what string, err error) {
 		t.Helper()
-		if herb.CodeOf(err) != herb.CodeUnavailable || herb.MessageOf(err) != diskFull {
-			t.Errorf("%s: %v; want %q", what, err, diskFull)
+		if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), "disk full") {
+			t.Errorf("%s: %v; want %q", what, err, "disk full")
 		}
 	}
 	limit(pages)
@@ -74,12 +74,12 @@ func TestDiskFault_system(t *testing.T) {
 		err  error
 		want string
 	}{
-		{syscall.ENOSPC, diskFull},
-		{syscall.EROFS, readOnly},
-		{syscall.EMFILE, "the database cannot be opened: too many open files"},
+		{syscall.ENOSPC, "disk full"},
+		{syscall.EROFS, "read-only"},
+		{syscall.EMFILE, "too many open files"},
 	} {
 		err := mapError("testing", fmt.Errorf("wrapped: %w", tt.err))
-		if herb.CodeOf(err) != herb.CodeUnavailable || herb.MessageOf(err) != tt.want {
+		if herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(herb.MessageOf(err), tt.want) {
 			t.Errorf("%v became %v", tt.err, err)
 		}
 	}

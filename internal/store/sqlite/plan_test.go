@@ -137,9 +137,9 @@ func explain(t *testing.T, s *Store, raw string) *explainer {
 		t.Fatal(err)
 	}
 	var e *explainer
-	if err := s.read(t.Context(), "explaining", func(tx *sql.Tx) error {
-		e = &explainer{querier: querier{tx}}
-		_, err := store.ListPlants(t.Context(), e, r)
+	if err := s.ReadPlants(t.Context(), false, func(ctx context.Context, q store.Querier) error {
+		e = &explainer{querier: q.(querier)}
+		_, err := store.ListPlants(ctx, e, r)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -32,15 +33,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.BusyTimeout == 0 {
-		o.BusyTimeout = 5 * time.Second
-	}
-	if o.Readers == 0 {
-		o.Readers = max(4, 2*runtime.GOMAXPROCS(0))
-	}
-	if o.ExpensiveReaders == 0 {
-		o.ExpensiveReaders = 2
-	}
+	o.BusyTimeout = cmp.Or(o.BusyTimeout, 5*time.Second)
+	o.Readers = cmp.Or(o.Readers, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.ExpensiveReaders = cmp.Or(o.ExpensiveReaders, 2)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -54,12 +49,10 @@ func (o Options) withDefaults() Options {
 // reads.
 type Store struct {
 	store.Tables
-	writer    *sql.DB
-	reader    *sql.DB
-	expensive *sql.DB
-	now       func() time.Time
-	writes    writeHealth
-	st        statements
+	writer, reader, expensive *sql.DB
+
+	now         func() time.Time
+	writeFailed atomic.Bool // the last write failed because of the disk
 }
 
 // Open opens the database in a file, creates the file if it does not exist, and applies schema migrations.
@@ -69,7 +62,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		return nil, fmt.Errorf("creating the database: %w", err)
 	}
 	s := &Store{now: o.Now}
-	s.Tables = s.tables()
+	s.Tables = store.NewTables(s.read, s.write)
 	defer func() {
 		if err != nil {
 			err = errors.Join(mapError("opening the database "+path, err), s.Close())
@@ -83,9 +76,6 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if err := migrate(ctx, s.writer); err != nil {
-		return nil, err
-	}
-	if s.st, err = prepare(ctx, s.writer); err != nil {
 		return nil, err
 	}
 	if s.reader, err = connectReaders(path, o, o.Readers); err != nil {
@@ -119,7 +109,7 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 		return nil, err
 	}
 	query := url.Values{"_pragma": {
-		"busy_timeout(" + strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10) + ")",
+		fmt.Sprintf("busy_timeout(%d)", o.BusyTimeout.Milliseconds()),
 		"foreign_keys(1)",
 		"synchronous(full)",
 		"cache_size(" + cacheSize + ")",
@@ -185,7 +175,7 @@ func (s *Store) Close() error {
 func (s *Store) Ping(ctx context.Context) error {
 	var n int
 	err := s.reader.QueryRowContext(ctx, "SELECT count(*) FROM totals").Scan(&n)
-	if err == nil && s.writes.failing() {
+	if err == nil && s.writeFailed.Load() {
 		return s.ProbeWrite(ctx)
 	}
 	return mapError("pinging the database", err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -15,25 +16,17 @@ import (
 
 // write runs do in a transaction that holds the write lock from its start. When it returns nil, the changes are committed
 // and synced.
-func (s *Store) write(ctx context.Context, what string, do func(*sql.Tx) error) error {
-	err := mapError(what, inTx(ctx, s.writer, do))
-	s.writes.record(err)
-	return err
+func (s *Store) write(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
+	err := inTx(ctx, s.writer, func(tx *sql.Tx) error { return do(ctx, tx) })
+	if err == nil || diskFault(err) != "" { // other errors do not concern the disk
+		s.writeFailed.Store(err != nil)
+	}
+	return mapError(what, err)
 }
 
 // read runs do in a transaction that sees one state of the database.
-func (s *Store) read(ctx context.Context, what string, do func(*sql.Tx) error) error {
-	return mapError(what, inTx(ctx, s.reader, do))
-}
-
-// tables returns the tables that use portable SQL.
-func (s *Store) tables() store.Tables {
-	transact := func(in func(context.Context, string, func(*sql.Tx) error) error) store.Transact {
-		return func(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-			return in(ctx, what, func(tx *sql.Tx) error { return do(ctx, tx) })
-		}
-	}
-	return store.NewTables(transact(s.read), transact(s.write))
+func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
+	return mapError(what, inTx(ctx, s.reader, func(tx *sql.Tx) error { return do(ctx, tx) }))
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
@@ -69,12 +62,34 @@ func mapError(what string, err error) error {
 	return err
 }
 
+// primaryCode returns the primary result code of SQLite, 0 for other errors.
+func primaryCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
 // isBusy reports whether another connection held a lock for too long.
 func isBusy(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
+	code := primaryCode(err)
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
+// diskFault returns a message for an error of the disk or the operating system that is safe to show to clients. It is empty
+// for other errors.
+func diskFault(err error) string {
+	switch code := primaryCode(err); {
+	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "the database cannot be written: disk full"
+	case code == sqlite3.SQLITE_READONLY, errors.Is(err, syscall.EROFS):
+		return "the database cannot be written: it is read-only"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "the database cannot be opened: too many open files"
+	case code == sqlite3.SQLITE_IOERR:
+		return "the database cannot be read or written: I/O error"
+	case code == sqlite3.SQLITE_CANTOPEN:
+		return "the database cannot be opened"
 	}
-	primary := e.Code() & 0xff
-	return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
+	return ""
 }
