@@ -127,7 +127,7 @@ func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.
 	page.CSV = view.Join(s.Path+"/data.csv", shown.AnyPage().Without(query.ParamPerPage).Encode())
 	page.JSON = view.Join(s.Path+"/data", shown.Listing.Encode())
 	page.URL = view.Join(p.listingURL(r, v.Ref), shown.Listing.Encode())
-	page.Snippets, err = p.snippets.Snippets(page.URL, page.Head.Locked)
+	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked)
 	return err
 }
 

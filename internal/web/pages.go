@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	texttemplate "text/template"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -50,7 +51,7 @@ type Pages struct {
 	assets    *assets
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
-	snippets  *view.SnippetTemplates
+	snippets  *texttemplate.Template
 }
 
 // New returns the pages of a library.
