@@ -40,9 +40,9 @@ type limitedLibrary struct {
 
 // Acquire returns a dataset whose queries are limited.
 func (l limitedLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
-	snap, err := l.Library.Acquire(ctx, ref)
+	view, err := l.Library.Acquire(ctx, ref)
 	if err == nil {
-		snap.Source = l.lanes.Limit(snap.Dataset, snap.Source)
+		view.Source = l.lanes.Limit(view.Dataset, view.Source)
 	}
-	return snap, err
+	return view, err
 }

@@ -15,15 +15,14 @@ import (
 
 // commandLineActor identifies who runs a command: the user of the operating system, on this machine.
 func commandLineActor() herb.Actor {
-	name := "uid " + strconv.Itoa(os.Getuid())
+	a := herb.Actor{Name: "uid " + strconv.Itoa(os.Getuid()), Origin: "unknown host command line"}
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		name = u.Username
+		a.Name = u.Username
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
+	if host, err := os.Hostname(); err == nil {
+		a.Origin = host + " command line"
 	}
-	return herb.Actor{Name: name, Origin: host + " command line"}
+	return a
 }
 
 func newAudit(r *runner) *cobra.Command {

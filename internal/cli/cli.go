@@ -20,7 +20,6 @@ import (
 
 // Exit codes.
 const (
-	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
 	exitRefused = 3
@@ -40,7 +39,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitOK
+		return 0
 	}
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(t.Err, "herbarium: %s\n", strings.TrimRight(line, "\n"))

@@ -66,20 +66,20 @@ func exportFormat(format, file string) (export.Format, error) {
 
 // export writes the result of a query.
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
-	snap, err := d.Library.Acquire(ctx, ref)
+	view, err := d.Library.Acquire(ctx, ref)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
+	defer view.Release()
 	asked = strings.TrimPrefix(asked, "?")
-	req, err := query.ParseOrdered(asked, snap.Fields, snap.Order)
+	req, err := query.ParseOrdered(asked, view.Fields, view.Order)
 	if err == nil {
 		err = query.RefusePages(asked)
 	}
 	if err != nil {
 		return &usageError{fmt.Errorf("--query: %w", err)}
 	}
-	stream, err := snap.Stream(ctx, req)
+	stream, err := view.Stream(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 		defer shown.end()
 		stream = shown.records("exporting", stream)
 	}
-	sum, err := export.Write(w, f, snap.Fields, stream)
+	sum, err := export.Write(w, f, view.Fields, stream)
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}

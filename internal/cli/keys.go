@@ -45,9 +45,7 @@ Scopes:
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return r.createKey(cmd, name, scopes, expires)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
@@ -83,8 +81,12 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		if err := d.Store.AddKey(ctx, key); err != nil {
 			return err
 		}
+		expiry := "does not expire"
+		if !key.Expires.IsZero() {
+			expiry = "expires " + key.Expires.Format(time.RFC3339)
+		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
-			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry(key))
+			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry)
 		_, err := fmt.Fprintln(r.Out, secret)
 		return err
 	})
@@ -111,25 +113,16 @@ func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, er
 
 // parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of at most a hundred years.
 func parsePeriod(s string) (_ time.Duration, ok bool) {
-	if s == "" {
-		return 0, false
-	}
-	unit, ok := map[byte]time.Duration{
-		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour,
-	}[s[len(s)-1]]
-	n, err := strconv.Atoi(s[:len(s)-1])
 	const longest = 100 * 365 * 24 * time.Hour
-	if !ok || err != nil || n < 1 || n > int(longest/unit) {
-		return 0, false
+	for suffix, unit := range map[string]time.Duration{
+		"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+	} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			n, err := strconv.Atoi(number)
+			return time.Duration(n) * unit, err == nil && n >= 1 && n <= int(longest/unit)
+		}
 	}
-	return time.Duration(n) * unit, true
-}
-
-func expiry(k herb.Key) string {
-	if k.Expires.IsZero() {
-		return "does not expire"
-	}
-	return "expires " + k.Expires.Format(time.RFC3339)
+	return 0, false
 }
 
 func newKeysList(r *runner) *cobra.Command {
@@ -216,24 +209,21 @@ func findKey(ctx context.Context, d *app.Data, word string) (herb.Key, error) {
 	if err != nil {
 		return herb.Key{}, err
 	}
-	var named []herb.Key
+	var named herb.Key
+	var ids []string
 	for _, k := range keys {
 		if k.ID == word {
 			return k, nil
 		}
 		if k.Name == word && k.Revoked.IsZero() {
-			named = append(named, k)
+			named, ids = k, append(ids, k.ID)
 		}
 	}
-	switch len(named) {
-	case 1:
-		return named[0], nil
+	switch len(ids) {
 	case 0:
-		return herb.Key{}, herb.Errorf(herb.CodeNotFound, "no such key %q; 'herbarium keys list' shows all keys", word)
+		return named, herb.Errorf(herb.CodeNotFound, "no such key %q; 'herbarium keys list' shows all keys", word)
+	case 1:
+		return named, nil
 	}
-	ids := make([]string, len(named))
-	for i, k := range named {
-		ids[i] = k.ID
-	}
-	return herb.Key{}, herb.Invalidf("%d keys are named %q; use one of the IDs %s", len(named), word, strings.Join(ids, ", "))
+	return named, herb.Invalidf("%d keys are named %q; use one of the IDs %s", len(ids), word, strings.Join(ids, ", "))
 }

@@ -118,13 +118,12 @@ func progressLine(a progress.Progress) string {
 
 // byteCount formats a number of bytes with a unit.
 func byteCount(n int64) string {
-	const unit = 1000
-	if n < unit {
+	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}
-	size, prefix := float64(n)/unit, 0
-	for size >= unit && prefix < 3 {
-		size, prefix = size/unit, prefix+1
+	size, prefix := float64(n)/1000, 0
+	for ; size >= 1000 && prefix < 3; prefix++ {
+		size /= 1000
 	}
 	return fmt.Sprintf("%.1f %cB", size, "kMGT"[prefix])
 }

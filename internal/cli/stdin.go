@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/progress"
 )
 
 // stdinPath is the path that denotes standard input.
@@ -19,11 +17,9 @@ func (r *runner) spool(ctx context.Context, ref herb.Ref, given readFlags) (src 
 	if in == nil {
 		in = strings.NewReader("")
 	}
-	shown, began := r.newProgress(ref.String()), time.Now()
+	shown := r.newProgress(ref.String())
 	defer shown.end()
-	if src, remove, err = ingest.Spool(ctx, in, ref, ingest.Options{Progress: func(read, _ int64) {
-		shown.update(progress.Progress{Phase: "receiving standard input", Done: read, Bytes: true, Elapsed: time.Since(began)})
-	}}); err != nil {
+	if src, remove, err = ingest.Spool(ctx, in, ref, ingest.Options{Progress: shown.bytes("receiving standard input")}); err != nil {
 		return src, nil, err
 	}
 	return src, remove, given.apply(&src)

@@ -2,6 +2,7 @@ package herb
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -14,10 +15,10 @@ const redacted = "xxxxx"
 // String returns the address with secrets redacted.
 func (a Address) String() string {
 	scheme, rest, ok := strings.Cut(string(a), "://")
+	if !ok && isSecret(string(a)) {
+		return redacted
+	}
 	if !ok {
-		if isSecret(string(a)) {
-			return redacted
-		}
 		return string(a)
 	}
 	// Not parsed as a URL: Go rejects one with several hosts, and the password may be the invalid part.
@@ -46,12 +47,7 @@ func redactParameters(query string) string {
 // isSecret reports whether a name is that of a secret.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"password", "secret", "token", "key", "sig"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"password", "secret", "token", "key", "sig"}, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // LogValue implements slog.LogValuer.

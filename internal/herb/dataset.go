@@ -1,6 +1,7 @@
 package herb
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,10 +19,7 @@ func (r Ref) String() string { return r.Namespace + "/" + r.Name }
 
 // Compare orders refs by namespace, then by name.
 func (r Ref) Compare(o Ref) int {
-	if c := strings.Compare(r.Namespace, o.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(r.Name, o.Name)
+	return cmp.Or(strings.Compare(r.Namespace, o.Namespace), strings.Compare(r.Name, o.Name))
 }
 
 // MaxName is the maximum length of a namespace or dataset name in bytes.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -110,19 +111,8 @@ func unescape(b []byte) (r rune, size int) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	switch b[0] {
-	case '"', '\\', '/':
-		return rune(b[0]), 1
-	case 'b':
-		return '\b', 1
-	case 'f':
-		return '\f', 1
-	case 'n':
-		return '\n', 1
-	case 'r':
-		return '\r', 1
-	case 't':
-		return '\t', 1
+	if i := strings.IndexByte(`"\/bfnrt`, b[0]); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), 1
 	}
 	r, ok := hex4(b)
 	switch {

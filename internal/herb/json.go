@@ -1,5 +1,7 @@
 package herb
 
+import "strings"
+
 // AppendJSON appends the record as a JSON object with the fields in order. Values round-trip exactly; only what JSON
 // requires is escaped.
 func (r Record) AppendJSON(dst []byte, fields []Field) []byte {
@@ -27,16 +29,9 @@ func AppendJSONString(dst []byte, s string) []byte {
 		}
 		dst = append(dst, s[start:i]...)
 		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
+		if k := strings.IndexByte("\"\\\n\r\t", c); k >= 0 {
+			dst = append(dst, '\\', `"\nrt`[k])
+		} else {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
 		}
 	}

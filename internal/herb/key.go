@@ -78,3 +78,12 @@ type Principal struct {
 func (p Principal) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(anyOf, func(s Scope) bool { return slices.Contains(p.Scopes, s) })
 }
+
+// JoinScopes joins the names of scopes.
+func JoinScopes(scopes []Scope, separator string) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, separator)
+}

@@ -54,9 +54,11 @@ type SourceError struct {
 }
 
 // Count formats a number with commas, as in reports.
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+func Count(n int) string { return GroupDigits(strconv.Itoa(n)) }
+
+// GroupDigits inserts commas into an integer, which may have a sign.
+func GroupDigits(s string) string {
+	for i := len(s) - 3; i > 0 && '0' <= s[i-1] && s[i-1] <= '9'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -105,14 +107,11 @@ func New(opts Options) (*API, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c, err := newCompressor()
+	public, err := url.Parse(opts.PublicURL)
 	if err != nil {
-		return nil, err
-	}
-	a := &API{opts: opts, buffers: &buffers{}, compressor: c}
-	if a.base, err = basePath(opts.PublicURL); err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{}}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -130,8 +129,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", w.id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if sharesWithOrigins(r.URL.Path) {
-		h.Set("Access-Control-Allow-Origin", allOrigins)
-		h.Set("Access-Control-Expose-Headers", exposedHeaders)
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", "ETag, Link, Retry-After, X-Request-Id, X-Total-Count")
 	}
 	if len(r.TransferEncoding) > 0 {
 		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed

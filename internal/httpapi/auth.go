@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,41 +23,24 @@ func bearerToken(h http.Header) string {
 
 // apiKey returns the key of a listing request, from the first of the three ways that is used.
 func apiKey(r *http.Request) string {
-	if key := strings.Trim(r.Header.Get("X-Api-Key"), " "); key != "" {
-		return key
-	}
-	if token := bearerToken(r.Header); token != "" {
-		return token
-	}
 	key, _ := keyInQuery(r.URL.RawQuery)
-	return key
+	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), bearerToken(r.Header), key)
 }
 
 // keyInQuery returns the first key in a raw query, regardless of how its name is encoded. It tolerates malformed
 // queries, because keys are verified before queries are parsed.
 func keyInQuery(raw string) (secret string, found bool) {
-	for raw != "" {
-		var piece string
-		piece, raw, _ = strings.Cut(raw, "&")
+	for piece := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(piece, "=")
-		if unescape(name) != query.ParamAPIKey {
+		if name, _ = url.QueryUnescape(name); name != query.ParamAPIKey {
 			continue
 		}
 		found = true
-		if secret = unescape(value); secret != "" {
+		if secret, _ = url.QueryUnescape(value); secret != "" { // malformed ones are empty
 			break
 		}
 	}
 	return secret, found
-}
-
-// unescape decodes a part of a query. It returns "" if it is malformed.
-func unescape(s string) string {
-	u, err := url.QueryUnescape(s)
-	if err != nil {
-		return ""
-	}
-	return u
 }
 
 // authorize authenticates a request and checks that it has one of the scopes. A rejection includes a challenge as

@@ -66,11 +66,11 @@ func preparedAPI(t testing.TB, log *slog.Logger) *httpapi.API {
 		t.Fatal(err)
 	}
 	s.library.put(d, records)
-	snap, err := s.library.Acquire(t.Context(), d.Ref)
+	view, err := s.library.Acquire(t.Context(), d.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := snap.List(t.Context(), req)
+	page, err := view.List(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
+	"errors"
 	"io"
 	"sync"
 
@@ -22,42 +22,11 @@ const (
 	codings // number of codings
 )
 
-// header returns the value of Content-Encoding.
-func (c coding) header() string {
-	if c == codingZstd {
-		return "zstd"
-	}
-	return "gzip"
-}
+// String returns the value of Content-Encoding.
+func (c coding) String() string { return [...]string{"identity", "gzip", "zstd"}[c] }
 
 // compressor pools encoders, which are expensive to create.
-type compressor struct {
-	zstd    *zstd.Encoder      // for complete bodies; its EncodeAll is safe for concurrent use
-	streams [codings]sync.Pool // of streamEncoder
-}
-
-// zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
-const zstdWindow = 256 << 10
-
-func newCompressor() (*compressor, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))
-	if err != nil {
-		return nil, err
-	}
-	return &compressor{zstd: z}, nil
-}
-
-// append appends the compressed body to dst. Writing to memory cannot fail.
-func (c *compressor) append(dst []byte, to coding, body []byte) []byte {
-	if to == codingZstd {
-		return c.zstd.EncodeAll(body, dst)
-	}
-	buf := bytes.NewBuffer(dst)
-	w, _ := c.stream(to, buf)
-	_, _ = w.Write(body)
-	_ = w.Close()
-	return buf.Bytes()
-}
+type compressor struct{ pools [codings]sync.Pool } // of streamEncoder
 
 // streamEncoder compresses a stream with constant memory.
 type streamEncoder interface {
@@ -70,7 +39,7 @@ func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
 	if to == identity {
 		return uncompressed{w}, nil
 	}
-	encoder, ok := c.streams[to].Get().(streamEncoder)
+	encoder, ok := c.pools[to].Get().(streamEncoder)
 	if !ok {
 		var err error
 		if encoder, err = newStreamEncoder(to); err != nil {
@@ -78,8 +47,11 @@ func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
 		}
 	}
 	encoder.Reset(w)
-	return &pooledStream{encoder, &c.streams[to]}, nil
+	return &pooledStream{encoder, &c.pools[to]}, nil
 }
+
+// zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
+const zstdWindow = 256 << 10
 
 func newStreamEncoder(to coding) (streamEncoder, error) {
 	if to == codingZstd {
@@ -87,6 +59,16 @@ func newStreamEncoder(to coding) (streamEncoder, error) {
 			zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
 	}
 	return gzip.NewWriterLevel(nil, gzip.BestSpeed)
+}
+
+// encode writes a compressed body to w.
+func (c *compressor) encode(w io.Writer, to coding, body []byte) error {
+	out, err := c.stream(to, w)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(body)
+	return errors.Join(err, out.Close())
 }
 
 // pooledStream returns its encoder to the pool when closed.

@@ -23,23 +23,16 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 	return true
 }
 
-// Cache-Control values. All require revalidation.
-const (
-	cachePublic  = "public, no-cache"
-	cachePrivate = "private, no-cache"
-	cacheNever   = "private, no-store"
-)
-
-// setCaching sets Cache-Control. Responses to URLs that contain a key are not stored.
+// setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
 	h := w.Header()
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		h.Set("Cache-Control", cacheNever)
+		h.Set("Cache-Control", "private, no-store")
 		h.Set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		h.Set("Cache-Control", cachePrivate)
+		h.Set("Cache-Control", "private, no-cache")
 	default:
-		h.Set("Cache-Control", cachePublic)
+		h.Set("Cache-Control", "public, no-cache")
 	}
 }

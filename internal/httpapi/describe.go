@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -11,8 +12,7 @@ import (
 
 // summary is the entry of a dataset in the catalogue.
 type summary struct {
-	Namespace   string      `json:"namespace"`
-	Name        string      `json:"name"`
+	herb.Ref
 	Title       string      `json:"title,omitempty"`
 	Description string      `json:"description,omitempty"`
 	Access      herb.Access `json:"access"`
@@ -59,19 +59,19 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 
 // describe handles the description of a dataset.
 func (a *API) describe(w *response, r *http.Request) error {
-	snap, err := a.acquire(r)
+	view, err := a.acquire(r)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
-	body := descriptor{summary: a.summarize(snap.Dataset), Fields: make([]field, len(snap.Fields)), Details: snap.Details}
-	for i, f := range snap.Fields {
+	defer view.Release()
+	body := descriptor{summary: a.summarize(view.Dataset), Fields: make([]field, len(view.Fields)), Details: view.Details}
+	for i, f := range view.Fields {
 		body.Fields[i] = field{f, openapi.Operators(f)}
 	}
 	access := herb.AccessOpen
-	if snap.Access == herb.AccessKey {
+	if view.Access == herb.AccessKey {
 		w.Header().Set("Vary", varyKey)
-		if a.mayRead(r, snap.Dataset) {
+		if a.mayRead(r, view.Dataset) {
 			access = herb.AccessKey
 		} else {
 			body.Descriptor, body.Report = nil, nil // contain values
@@ -106,8 +106,7 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 func (a *API) summarize(d herb.Dataset) summary {
 	self := a.base + "/api/v1/" + d.Ref.String()
 	s := summary{
-		Namespace: d.Namespace, Name: d.Name, Title: d.Title, Description: d.Description,
-		Access: accessOf(d), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
+		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: cmp.Or(d.Access, herb.AccessOpen), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
 		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
 		Links: links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json"},
 	}
@@ -115,12 +114,4 @@ func (a *API) summarize(d herb.Dataset) summary {
 		s.FieldNames[i] = f.Name
 	}
 	return s
-}
-
-// accessOf returns the access of a dataset, AccessOpen if it is not set.
-func accessOf(d herb.Dataset) herb.Access {
-	if d.Access == herb.AccessKey {
-		return herb.AccessKey
-	}
-	return herb.AccessOpen
 }

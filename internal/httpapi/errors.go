@@ -71,7 +71,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if a.wantsPage(w, r) {
-		p := &page{header: http.Header{}, status: status}
+		p := &page{header: http.Header{}, status: status, Buffer: &bytes.Buffer{}}
 		if err := a.opts.Pages.Failure(p, r, status, message); err == nil {
 			delete(p.header, "Cache-Control")
 			p.sendTo(w, r)

@@ -34,15 +34,15 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
 		}
 	}
-	snap, req, err := a.openListing(w, r, raw)
+	view, req, err := a.openListing(w, r, raw)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
+	defer view.Release()
 	if err := query.RefusePages(raw); err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(snap.Version, format.MediaType(), req.String())) {
+	if w.notModified(r, a.entityTag(view.Version, format.MediaType(), req.String())) {
 		return nil
 	}
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
@@ -58,7 +58,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 		}
 		return err
 	}
-	records, err := snap.Stream(ctx, req)
+	records, err := view.Stream(ctx, req)
 	if err != nil {
 		return inTime(err)
 	}
@@ -66,7 +66,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	body := a.newStream(w, r, func(h http.Header, _ bool) {
 		firstByte.Stop()
 		h.Set("Content-Type", format.ContentType())
-		h.Set("Content-Disposition", `attachment; filename="`+format.FileName(snap.Ref)+`"`)
+		h.Set("Content-Disposition", `attachment; filename="`+format.FileName(view.Ref)+`"`)
 		h.Set("X-Total-Count", strconv.Itoa(records.Total))
 		if trailers {
 			h.Set("Trailer", exportTrailers)
@@ -77,24 +77,19 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	}
 	var sum export.Summary
 	err = body.send(r, func(out io.Writer) (err error) {
-		sum, err = export.Write(out, format, snap.Fields, records)
+		sum, err = export.Write(out, format, view.Fields, records)
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {
 		return inTime(err)
 	}
-	if trailers {
-		setTrailers(w.Header(), sum, body)
+	if h := w.Header(); trailers {
+		h.Set(trailerDigest, sum.Digest)
+		h.Set(trailerOriginal, sum.Digest)
+		h.Set(trailerRows, strconv.Itoa(sum.Rows))
+		if body.digest != nil {
+			h.Set(trailerDigest, export.Digest(body.digest))
+		}
 	}
 	return nil
-}
-
-func setTrailers(h http.Header, sum export.Summary, body *stream) {
-	sent := sum.Digest
-	if body.digest != nil {
-		sent = export.Digest(body.digest)
-	}
-	h.Set(trailerDigest, sent)
-	h.Set(trailerOriginal, sum.Digest)
-	h.Set(trailerRows, strconv.Itoa(sum.Rows))
 }

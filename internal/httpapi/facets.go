@@ -35,19 +35,19 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
-	snap, err := a.openDataset(w, r)
+	view, err := a.openDataset(w, r)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
-	req, err := query.ParseFacets(r.URL.RawQuery, snap.Fields)
+	defer view.Release()
+	req, err := query.ParseFacets(r.URL.RawQuery, view.Fields)
 	if err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(snap.Version, facetsPattern, req.String())) {
+	if w.notModified(r, a.entityTag(view.Version, facetsPattern, req.String())) {
 		return nil
 	}
-	found, err := snap.Facets(r.Context(), req)
+	found, err := view.Facets(r.Context(), req)
 	if err != nil {
 		return err
 	}

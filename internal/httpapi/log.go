@@ -1,18 +1,20 @@
 package httpapi
 
 import (
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 
+	"herbarium/internal/access"
 	"herbarium/internal/herb"
 )
 
 // logRequest logs a request and calls Options.Observe.
 func (a *API) logRequest(w *response, r *http.Request) {
-	end := a.opts.Now()
-	took := end.Sub(w.start)
+	took := a.opts.Now().Sub(w.start)
 	pattern := ""
 	if w.route != nil {
 		pattern = w.route.path()
@@ -29,13 +31,10 @@ func (a *API) logRequest(w *response, r *http.Request) {
 	case w.route != nil && w.route.probe:
 		level = slog.LevelDebug
 	}
-	ctx, handler := r.Context(), a.opts.Log.Handler()
-	if !handler.Enabled(ctx, level) {
+	if !a.opts.Log.Enabled(r.Context(), level) {
 		return
 	}
-	// The record is made here, because the logger would also look up the source line of this call.
-	record := slog.NewRecord(end, level, "request", 0)
-	record.AddAttrs(
+	attrs := []slog.Attr{
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", herb.Clip(redactText(r.URL.Path), maxLogged)),
 		slog.String("query", redactQuery(r.URL.RawQuery)),
@@ -44,12 +43,12 @@ func (a *API) logRequest(w *response, r *http.Request) {
 		slog.Duration("duration", took),
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
-	)
+	}
 	// Client errors are not logged: the client has the message, and it may quote a misplaced secret.
 	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
-		record.AddAttrs(slog.String("error", redactText(w.err.Error())))
+		attrs = append(attrs, slog.String("error", redactText(w.err.Error())))
 	}
-	_ = handler.Handle(ctx, record) // slog.Logger ignores the error, too
+	a.opts.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // logPanic logs the stack of a panic.
@@ -69,4 +68,20 @@ func knownMethod(method string) string {
 		return method
 	}
 	return "OTHER"
+}
+
+const maxRequestID = 128
+
+// requestID returns the ID in the request header if it is valid, or else a new one.
+func requestID(h http.Header) string {
+	if ids := h["X-Request-Id"]; len(ids) == 1 && isRequestID(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// isRequestID reports whether s is safe in headers and logs. A misplaced key is not.
+func isRequestID(s string) bool {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-"
+	return s != "" && len(s) <= maxRequestID && strings.Trim(s, safe) == "" && !strings.Contains(s, access.Prefix)
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -59,11 +59,8 @@ func (a *API) pageRoutes() []route {
 func servePage(handle func(http.ResponseWriter, *http.Request) error) func(*response, *http.Request) error {
 	return func(w *response, r *http.Request) error {
 		buf := w.buffers.get()
-		p := &page{header: http.Header{}, status: http.StatusOK, body: *buf}
-		defer func() {
-			*buf = p.body
-			w.buffers.put(buf)
-		}()
+		defer w.buffers.put(buf)
+		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf}
 		if err := handle(p, r); err != nil {
 			return err
 		}
@@ -109,34 +106,40 @@ func (a *API) keyOf(w *response, r *http.Request) string {
 
 // withoutBase removes the path of the public URL from a request if a proxy has not.
 func (a *API) withoutBase(r *http.Request) *http.Request {
-	rest, ok := cutBase(r.URL.Path, a.base)
-	raw, rawOK := cutBase(r.URL.RawPath, a.base)
-	if !ok || r.URL.RawPath != "" && !rawOK {
-		return r
-	}
 	u := *r.URL
-	u.Path, u.RawPath = rest, raw
+	for _, p := range []*string{&u.Path, &u.RawPath} {
+		rest, ok := strings.CutPrefix(*p, a.base)
+		if *p == "" { // there is no RawPath
+			continue
+		}
+		if !ok || rest != "" && rest[0] != '/' {
+			return r
+		}
+		*p = cmp.Or(rest, "/")
+	}
 	shorter := *r
 	shorter.URL = &u
 	return &shorter
 }
 
-func cutBase(path, base string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, base)
-	switch {
-	case !ok:
-		return path, false
-	case rest == "":
-		return "/", true
-	}
-	return rest, rest[0] == '/'
+// page buffers an HTML page, so that a page that fails half-way is not sent. It is the http.ResponseWriter of page
+// handlers.
+type page struct {
+	*bytes.Buffer
+	header http.Header
+	status int
 }
 
-// basePath returns the path of a public URL, without a trailing slash.
-func basePath(public string) (string, error) {
-	u, err := url.Parse(public)
-	if err != nil {
-		return "", err
+func (p *page) Header() http.Header    { return p.header }
+func (p *page) WriteHeader(status int) { p.status = status }
+
+// sendTo sends the page.
+func (p *page) sendTo(w *response, r *http.Request) {
+	maps.Copy(w.Header(), p.header)
+	if p.status == http.StatusNotModified {
+		w.setDefaultVary()
+		w.WriteHeader(p.status)
+		return
 	}
-	return strings.TrimRight(u.EscapedPath(), "/"), nil
+	w.send(r, p.status, cmp.Or(p.header.Get("Content-Type"), contentHTML), p.Bytes())
 }

@@ -84,21 +84,13 @@ func checkPlantHeaders(h http.Header) error {
 
 // readPlant reads the body of a creation.
 func readPlant(w *response, r *http.Request) ([]byte, error) {
-	tooLarge := func() error {
-		w.Header().Set("Connection", "close") // the rest is not read
-		return herb.Invalidf("the body exceeds %d bytes", plants.MaxBody)
+	if r.ContentLength <= plants.MaxBody {
+		if body, err := readBody(w, r, plants.MaxBody+1); err != nil || len(body) <= plants.MaxBody {
+			return body, err
+		}
 	}
-	if r.ContentLength > plants.MaxBody {
-		return nil, tooLarge()
-	}
-	body, err := readBody(w, r, plants.MaxBody+1)
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > plants.MaxBody {
-		return nil, tooLarge()
-	}
-	return body, nil
+	w.Header().Set("Connection", "close") // the rest is not read
+	return nil, herb.Invalidf("the body exceeds %d bytes", plants.MaxBody)
 }
 
 // maxIdempotencyKey is the maximum length of an idempotency key in characters.

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"herbarium/internal/access"
@@ -57,41 +59,21 @@ func isSecretName(name string) bool {
 	if !strings.HasPrefix(name, query.ParamAPIKey[:1]) {
 		return false
 	}
-	_, slip := text.Closest(name, []string{query.ParamAPIKey})
-	return slip
+	_, typo := text.Closest(name, []string{query.ParamAPIKey})
+	return typo
 }
 
 // minSecret is the minimum length of text with the prefix of a key to be treated as one: a dataset may be named
 // herb_garden.
 const minSecret = len(access.Prefix) + 16
 
+// keyPattern matches keys.
+var keyPattern = regexp.MustCompile(fmt.Sprintf("%s[a-zA-Z0-9_]{%d,}", access.Prefix, minSecret-len(access.Prefix)))
+
 // redactText redacts keys in a text that should not contain any: a path, an error, a panic value.
 func redactText(s string) string {
 	if !strings.Contains(s, access.Prefix) {
 		return s
 	}
-	var b strings.Builder
-	for {
-		i := strings.Index(s, access.Prefix)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		end := i + len(access.Prefix)
-		for end < len(s) && isKeyByte(s[end]) {
-			end++
-		}
-		b.WriteString(s[:i])
-		if end-i >= minSecret {
-			b.WriteString(redacted)
-		} else {
-			b.WriteString(s[i:end])
-		}
-		s = s[end:]
-	}
-}
-
-// isKeyByte reports whether a key may contain c.
-func isKeyByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+	return keyPattern.ReplaceAllLiteralString(s, redacted)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strconv"
@@ -64,10 +65,9 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
 			buf := w.buffers.get()
 			defer w.buffers.put(buf)
-			*buf = w.compressor.append(*buf, c, body)
-			if len(*buf) < len(body) {
-				body = *buf
-				h.Set("Content-Encoding", c.header())
+			if err := w.compressor.encode(buf, c, body); err == nil && buf.Len() < len(body) {
+				body = buf.Bytes()
+				h.Set("Content-Encoding", c.String())
 			}
 		}
 	}
@@ -76,15 +76,11 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 		w.ticket.Release() // a slow client must not occupy a slot
 	}
 	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		w.write(body)
+	if r.Method == http.MethodHead {
+		return
 	}
-}
-
-// write writes a body. A failure is only logged: the client is gone.
-func (w *response) write(body []byte) {
 	if _, err := w.Write(body); err != nil && w.err == nil {
-		w.err = err
+		w.err = err // only logged: the client is gone
 	}
 }
 
@@ -117,17 +113,17 @@ type buffers struct{ pool sync.Pool }
 const maxKeptBuffer = 1 << 20
 
 // get returns an empty buffer.
-func (b *buffers) get() *[]byte {
-	if buf, ok := b.pool.Get().(*[]byte); ok {
-		*buf = (*buf)[:0]
+func (b *buffers) get() *bytes.Buffer {
+	if buf, ok := b.pool.Get().(*bytes.Buffer); ok {
+		buf.Reset()
 		return buf
 	}
-	return new(make([]byte, 0, 16<<10))
+	return bytes.NewBuffer(make([]byte, 0, 16<<10))
 }
 
 // put returns a buffer to the pool.
-func (b *buffers) put(buf *[]byte) {
-	if cap(*buf) <= maxKeptBuffer {
+func (b *buffers) put(buf *bytes.Buffer) {
+	if buf.Cap() <= maxKeptBuffer {
 		b.pool.Put(buf)
 	}
 }

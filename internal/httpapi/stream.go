@@ -113,7 +113,7 @@ func (s *stream) header() {
 	s.setHeaders(h, s.coding != identity)
 	s.w.setDefaultVary()
 	if s.coding != identity {
-		h.Set("Content-Encoding", s.coding.header())
+		h.Set("Content-Encoding", s.coding.String())
 	}
 	s.w.WriteHeader(http.StatusOK)
 }

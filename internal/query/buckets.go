@@ -46,13 +46,15 @@ func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
 }
 
 func numberBorders(least, greatest string, most int) []string {
-	low, okLow := parseDecimal(least)
-	high, okHigh := parseDecimal(greatest)
-	if !okLow || !okHigh {
+	places := max(decimalPlaces(least), decimalPlaces(greatest))
+	if places > MaxBorderDigits {
 		return nil
 	}
-	places := max(low.places, high.places)
-	from, to := low.scaled(places), high.scaled(places)
+	from, okFrom := scaleDecimal(least, places)
+	to, okTo := scaleDecimal(greatest, places)
+	if !okFrom || !okTo {
+		return nil
+	}
 	if from.Cmp(to) > 0 {
 		return nil
 	}
@@ -82,51 +84,32 @@ func numberBorders(least, greatest string, most int) []string {
 	}
 }
 
-// decimal is a number in plain decimal notation: its digits and how many of them follow the point.
-type decimal struct {
-	digits string
-	places int
-	minus  bool
+// decimalPlaces returns the number of significant digits after the point.
+func decimalPlaces(s string) int {
+	_, fraction, _ := strings.Cut(s, ".")
+	return len(strings.TrimRight(fraction, "0"))
 }
 
-// parseDecimal parses a number; ok is false if it is invalid or too long.
-func parseDecimal(s string) (d decimal, ok bool) {
-	if !text.IsNumber([]byte(s)) {
-		return d, false
-	}
-	s, d.minus = strings.CutPrefix(s, "-")
+// scaleDecimal returns a number in plain decimal notation as an integer multiple of 10^-places. ok is false if it is invalid
+// or too long.
+func scaleDecimal(s string, places int) (_ *big.Int, ok bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	d.digits, d.places = whole+fraction, len(fraction)
-	return d, len(d.digits) <= MaxBorderDigits
-}
-
-// scaled returns the number as an integer multiple of 10^-places.
-func (d decimal) scaled(places int) *big.Int {
-	n, _ := new(big.Int).SetString(d.digits, 10) // it consists of digits only
-	n.Mul(n, powerOfTen(places-d.places))
-	if d.minus {
-		n.Neg(n)
+	if !text.IsNumber([]byte(s)) || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxBorderDigits {
+		return nil, false
 	}
-	return n
+	return new(big.Int).SetString(whole+fraction+strings.Repeat("0", places-len(fraction)), 10)
 }
 
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
 // formatDecimal formats n * 10^-places.
 func formatDecimal(n *big.Int, places int) string {
-	digits, minus := strings.CutPrefix(n.String(), "-")
-	if len(digits) <= places {
-		digits = strings.Repeat("0", places+1-len(digits)) + digits
+	s := new(big.Rat).SetFrac(n, powerOfTen(places)).FloatString(places)
+	if places > 0 {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 	}
-	whole, fraction := digits[:len(digits)-places], strings.TrimRight(digits[len(digits)-places:], "0")
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	if minus {
-		whole = "-" + whole
-	}
-	return whole
+	return s
 }
 
 // timeStep divides time into numbered intervals.

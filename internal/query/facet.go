@@ -79,10 +79,7 @@ func FacetParams() []string {
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
-	if len(raw) > MaxQueryBytes {
-		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
-	}
-	ps, err := ParseParams(raw)
+	ps, err := parseQuery(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +94,9 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		case p.Name == ParamAPIKey:
 		case p.Name == ParamField:
 			err = f.addField(p.Value)
+		case slices.Contains(seen, p.Name):
+			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		case slices.Contains(FacetParams(), p.Name):
-			if slices.Contains(seen, p.Name) {
-				return nil, herb.Invalidf("%q is given more than once; give it once", p.Name)
-			}
 			seen = append(seen, p.Name)
 			err = f.setReserved(p)
 		case IsReserved(p.Name):
@@ -119,8 +115,8 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
 			"filterable fields: %s", ParamField, exampleField(fields), list(names(fields, isFilterable)))
 	}
-	f.Request.Conditions, err = filters.conditions()
-	return f, err
+	f.Request.Conditions = filters.conditions()
+	return f, nil
 }
 
 // exampleField returns the name of a filterable field for use in a message.

@@ -156,7 +156,7 @@ func operand(f herb.Field, op Op, value string) (Operand, error) {
 }
 
 // conditions returns the collected conditions in canonical order.
-func (fp *filterParser) conditions() ([]Condition, error) {
+func (fp *filterParser) conditions() []Condition {
 	rank := func(o Op) int { return slices.Index(Ops(), o) }
 	slices.SortFunc(fp.groups, func(a, b Condition) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(rank(a.Op), rank(b.Op)))
@@ -170,5 +170,5 @@ func (fp *filterParser) conditions() ([]Condition, error) {
 			return a.Text == b.Text || a.Key != "" && a.Key == b.Key
 		})
 	}
-	return fp.groups, nil
+	return fp.groups
 }

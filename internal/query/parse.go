@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
@@ -17,10 +16,7 @@ const (
 
 // Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func Parse(raw string, fields []herb.Field) (*Request, error) {
-	if len(raw) > MaxQueryBytes {
-		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
-	}
-	ps, err := ParseParams(raw)
+	ps, err := parseQuery(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -28,37 +24,53 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	filters := filterParser{fields: fields, reserved: Reserved}
 	var seen []string
 	for _, p := range ps {
-		if !IsReserved(p.Name) {
-			if err := filters.add(p); err != nil {
-				return nil, err
-			}
-			continue
+		switch {
+		case p.Name == ParamAPIKey:
+		case !IsReserved(p.Name):
+			err = filters.add(p)
+		case slices.Contains(seen, p.Name):
+			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
+		default:
+			seen = append(seen, p.Name)
+			err = r.setReserved(p)
 		}
-		if p.Name == ParamAPIKey {
-			continue
-		}
-		if slices.Contains(seen, p.Name) {
-			return nil, herb.Invalidf("%q is given more than once; give it once", p.Name)
-		}
-		seen = append(seen, p.Name)
-		if p.Value == "" {
-			continue
-		}
-		if err := r.setReserved(p); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	r.Conditions, err = filters.conditions()
-	if err != nil {
-		return nil, err
-	}
+	r.Conditions = filters.conditions()
 	if r.Sort == NoSort {
 		r.Desc = false
 	}
 	return r, nil
 }
 
+// ParseOrdered parses a request like Parse, for a dataset with a default order. The default order applies if the
+// request has neither a sort nor a search, which is ordered by relevance. The result equals that of a request with an
+// explicit sort, so that both have the same canonical form.
+func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
+	r, err := Parse(raw, fields)
+	if err != nil || r.Sort != NoSort || r.Search != nil || order.Field == "" {
+		return r, err
+	}
+	if i := herb.FieldIndex(fields, order.Field); i >= 0 && fields[i].Sortable {
+		r.Sort, r.Desc = i, order.Desc
+	}
+	return r, nil
+}
+
+// parseQuery parses a raw query of limited length.
+func parseQuery(raw string) (Params, error) {
+	if len(raw) > MaxQueryBytes {
+		return nil, herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
+	}
+	return ParseParams(raw)
+}
+
 func (r *Request) setReserved(p Param) (err error) {
+	if p.Value == "" {
+		return nil
+	}
 	switch p.Name {
 	case ParamPage:
 		r.Page, err = parsePage(p.Value)
@@ -78,8 +90,8 @@ func (r *Request) setReserved(p Param) (err error) {
 }
 
 func parsePage(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > MaxPage || !onlyDigits(s) {
+	n, err := parseUpTo(s, 1, MaxPage)
+	if err != nil || n == 0 {
 		return 0, herb.Invalidf("page is %q; it must be a whole number from 1 to %d", clip(s), MaxPage)
 	}
 	return n, nil
@@ -149,10 +161,4 @@ func list(names []string) string {
 }
 
 // clip truncates client input for use in a message.
-func clip(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
-}
+func clip(s string) string { return herb.Clip(s, 60) }

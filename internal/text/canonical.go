@@ -3,7 +3,9 @@ package text
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -55,7 +57,7 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 	case !ok:
 		return dst, false
 	case t == herb.TypeDate:
-		return m.appendDate(dst), !m.clock
+		return m.date().AppendFormat(dst, time.DateOnly), !m.clock
 	default:
 		return m.appendUTC(dst)
 	}
@@ -104,53 +106,30 @@ const (
 
 func appendBoolean(dst []byte, n *herb.Notation, value []byte) ([]byte, bool) {
 	value = trimBlanks(value)
+	is, pair := BooleanWord(value)
 	if len(n.True)+len(n.False) > 0 {
-		switch word := string(value); {
-		case slices.Contains(n.True, word):
-			return append(dst, True...), true
-		case slices.Contains(n.False, word):
-			return append(dst, False...), true
-		default:
-			return dst, false
+		is, pair = slices.Contains(n.True, string(value)), 1
+		if !is && !slices.Contains(n.False, string(value)) {
+			pair = 0
 		}
 	}
-	switch is, pair := BooleanWord(value); {
-	case pair == 0:
+	if pair == 0 {
 		return dst, false
-	case is:
-		return append(dst, True...), true
-	default:
-		return append(dst, False...), true
 	}
+	return strconv.AppendBool(dst, is), true
 }
 
 // BooleanWord parses a standard word for true or false in any case. pair identifies the pair of words: 1 for true/false,
 // 2 for yes/no, 3 for t/f and 4 for y/n; it is 0 for anything else.
 func BooleanWord(value []byte) (is bool, pair int) {
-	if len(value) > len(False) {
-		return false, 0
+	for i, words := range [...][2]string{{True, False}, {"yes", "no"}, {"t", "f"}, {"y", "n"}} {
+		for k, word := range words {
+			if len(word) == len(value) && strings.EqualFold(word, string(value)) {
+				return k == 0, i + 1
+			}
+		}
 	}
-	var lower [len(False)]byte
-	for i, c := range value {
-		lower[i] = c | 0x20
-	}
-	switch string(lower[:len(value)]) {
-	case "true", "yes", "t", "y":
-		is = true
-	case "false", "no", "f", "n":
-	default:
-		return false, 0
-	}
-	switch {
-	case len(value) == 1 && (lower[0] == 't' || lower[0] == 'f'):
-		return is, 3
-	case len(value) == 1:
-		return is, 4
-	case len(value) <= len("yes"):
-		return is, 2
-	default:
-		return is, 1
-	}
+	return false, 0
 }
 
 // blanks are the white space characters around values.

@@ -17,45 +17,23 @@ type moment struct {
 	zoned                      bool // has a zone
 }
 
-func (m *moment) isValid() bool {
-	return m.month >= 1 && m.month <= 12 && m.day >= 1 && m.day <= daysIn(m.year, m.month) &&
-		m.hour < 24 && m.minute < 60 && m.second < 60
+// date returns the start of the day. It is another day if the date is not valid.
+func (m *moment) date() time.Time {
+	return time.Date(m.year, time.Month(m.month), m.day, 0, 0, 0, 0, time.UTC)
 }
 
-func (m *moment) appendDate(dst []byte) []byte {
-	dst = appendDigits(dst, m.year, 4)
-	dst = appendDigits(append(dst, '-'), m.month, 2)
-	return appendDigits(append(dst, '-'), m.day, 2)
+func (m *moment) isValid() bool {
+	_, month, day := m.date().Date()
+	return int(month) == m.month && day == m.day && m.hour < 24 && m.minute < 60 && m.second < 60
 }
 
 // appendUTC appends the canonical form. ok is false if the year is not in the range 0000 to 9999 in UTC.
 func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
-	u := *m
-	if m.offset != 0 {
-		t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, 0, 0, time.UTC)
-		if t.Year() < 0 || t.Year() > 9999 {
-			return dst, false
-		}
-		u.year, u.month, u.day, u.hour, u.minute = t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute()
+	t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, m.second, m.nano, time.UTC)
+	if t.Year() < 0 || t.Year() > 9999 {
+		return dst, false
 	}
-	dst = u.appendDate(dst)
-	dst = appendDigits(append(dst, 'T'), u.hour, 2)
-	dst = appendDigits(append(dst, ':'), u.minute, 2)
-	dst = appendDigits(append(dst, ':'), u.second, 2)
-	return append(appendDigits(append(dst, '.'), u.nano, 9), 'Z'), true
-}
-
-// appendDigits appends n with leading zeros.
-func appendDigits(dst []byte, n, width int) []byte {
-	at := len(dst) + width
-	for range width {
-		dst = append(dst, '0')
-	}
-	for i := at - 1; n > 0; i-- {
-		dst[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return dst
+	return t.AppendFormat(dst, DateTimeLayout), true
 }
 
 // ScanDateTime reports whether v is a date or datetime in standard notation: YYYY-MM-DD, optionally followed by T or a

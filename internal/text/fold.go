@@ -18,24 +18,23 @@ func Fold(s string) string {
 	if lower, ok := foldASCII(s); ok {
 		return lower
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for _, r := range norm.NFKD.String(strings.ToValidUTF8(s, "\uFFFD")) {
-		if isIgnored(r) {
-			continue
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case isIgnored(r):
+			return -1
+		case unicode.Is(unicode.Cherokee, r): // cases.Fold swaps the two cases of Cherokee instead of unifying them
+			return unicode.ToLower(r)
 		}
-		if base, ok := baseLetter(r); ok {
-			b.WriteString(base)
-			continue
-		}
-		if unicode.Is(unicode.Cherokee, r) {
-			// cases.Fold swaps the two cases of Cherokee instead of unifying them.
-			r = unicode.ToLower(r)
-		}
-		b.WriteRune(r)
-	}
-	return norm.NFKC.String(cases.Fold().String(b.String()))
+		return r
+	}, baseLetters.Replace(norm.NFKD.String(strings.ToValidUTF8(s, "\uFFFD"))))
+	return norm.NFKC.String(cases.Fold().String(plain))
 }
+
+// baseLetters replaces letters that Unicode does not decompose by those that people type. The first are apostrophes and the
+// zero-width space.
+var baseLetters = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u02BC", "'", "\u200B", " ", "Ø", "o", "ø", "o", "Ł", "l",
+	"ł", "l", "Đ", "d", "đ", "d", "Ð", "d", "ð", "d", "Ħ", "h", "ħ", "h", "Ŧ", "t", "ŧ", "t", "ı", "i", "Æ", "ae", "æ", "ae",
+	"Œ", "oe", "œ", "oe")
 
 // foldASCII is the fast path of Fold for ASCII. ok is false for other text.
 func foldASCII(s string) (string, bool) {
@@ -56,7 +55,7 @@ func foldASCII(s string) (string, bool) {
 // hyphen, joiner, direction mark, variation selector).
 func isIgnored(r rune) bool {
 	switch {
-	case r < 0x80 || r == zeroWidthSpace:
+	case r < utf8.RuneSelf:
 		return false
 	case 0x0300 <= r && r <= 0x036F, // combining diacritical marks
 		0x1AB0 <= r && r <= 0x1AFF,
@@ -73,33 +72,4 @@ func isIgnored(r rune) bool {
 		return true
 	}
 	return unicode.Is(unicode.Cf, r)
-}
-
-const zeroWidthSpace = '\u200B'
-
-// baseLetter returns the plain letters that people type for letters that Unicode does not decompose.
-func baseLetter(r rune) (string, bool) {
-	switch r {
-	case 'Ø', 'ø':
-		return "o", true
-	case 'Ł', 'ł':
-		return "l", true
-	case 'Đ', 'đ', 'Ð', 'ð':
-		return "d", true
-	case 'Ħ', 'ħ':
-		return "h", true
-	case 'Ŧ', 'ŧ':
-		return "t", true
-	case 'ı':
-		return "i", true
-	case 'Æ', 'æ':
-		return "ae", true
-	case 'Œ', 'œ':
-		return "oe", true
-	case '\u2018', '\u2019', '\u02BC': // typographic apostrophes
-		return "'", true
-	case zeroWidthSpace:
-		return " ", true
-	}
-	return "", false
 }

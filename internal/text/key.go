@@ -136,17 +136,3 @@ func isCanonicalDateTime[T string | []byte](s T) bool {
 	_, ok := parseISO([]byte(s))
 	return ok
 }
-
-func daysIn(year, month int) int {
-	switch month {
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	default:
-		return 31
-	}
-}

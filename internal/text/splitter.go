@@ -51,9 +51,7 @@ const (
 	midDigit  // joins two digits if between them
 )
 
-// kindOf returns the word-break class of a character of folded ASCII text.
-func kindOf(c byte) kind { return kinds[c&0x7F] }
-
+// kinds are the word-break classes of the characters of folded ASCII text.
 var kinds = [128]kind{
 	'_': underscore, ':': midLetter, '.': midLetter | midDigit, '\'': midLetter | midDigit,
 	',': midDigit, ';': midDigit,
@@ -65,21 +63,21 @@ var kinds = [128]kind{
 
 // eachASCIIWord calls f for each word of folded ASCII text. It implements the ASCII subset of UAX #29, several times as
 // fast as the general algorithm.
-func eachASCIIWord[T string | []byte](s T, f func(word T)) {
+func eachASCIIWord(s []byte, f func(word []byte)) {
 	for i := 0; i < len(s); {
-		last := kindOf(s[i])
+		last := kinds[s[i]]
 		if last&(letter|digit|underscore) == 0 {
 			i++
 			continue
 		}
 		start, seen := i, last
 		for i++; i < len(s); i++ {
-			k := kindOf(s[i])
+			k := kinds[s[i]]
 			if k&(letter|digit|underscore) == 0 {
 				if i+1 == len(s) {
 					break
 				}
-				next := kindOf(s[i+1])
+				next := kinds[s[i+1]]
 				joins := k&midLetter != 0 && last&next&letter != 0 || k&midDigit != 0 && last&next&digit != 0
 				if !joins {
 					break

@@ -4,23 +4,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/clipperhouse/uax29/v2/words"
 )
 
 // AppendWords appends the folded words of s in order. Words follow the Unicode word boundary rules (UAX #29): letters
 // and digits including what joins them ("don't", "3.14", "x_y"), single characters in scripts written without spaces,
 // and pictographs.
 func AppendWords(dst []string, s string) []string {
-	if lower, ok := foldASCII(s); ok {
-		eachASCIIWord(lower, func(w string) { dst = append(dst, w) })
-		return dst
-	}
-	for it := words.FromString(Fold(s)); it.Next(); {
-		if w := it.Value(); isWord(w) {
-			dst = append(dst, unquote(w))
-		}
-	}
+	var split Splitter
+	split.Each(s, func(word []byte) { dst = append(dst, string(word)) })
 	return dst
 }
 
@@ -42,13 +33,9 @@ func isWord(s string) bool {
 	return false
 }
 
+// isWordRune reports whether a character belongs to a word. Pictographs, such as emoji, do; symbols such as © or ° do not.
 func isWordRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || isPictograph(r)
-}
-
-// isPictograph reports whether r is an emoji or similar, which people search for, rather than a symbol such as © or °.
-func isPictograph(r rune) bool {
-	return r >= 0x2600 && unicode.Is(unicode.So, r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r >= 0x2600 && unicode.Is(unicode.So, r)
 }
 
 // Elements returns the comma-separated elements of a list value, trimmed. Empty elements are skipped.

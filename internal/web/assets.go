@@ -65,11 +65,10 @@ func newAssets(base string) (*assets, error) {
 
 // path returns the URL path of an asset.
 func (a *assets) path(name string) (string, error) {
-	hashed, ok := a.names[name]
-	if !ok {
-		return "", fmt.Errorf("no such asset %q", name)
+	if hashed, ok := a.names[name]; ok {
+		return a.base + "/assets/" + hashed, nil
 	}
-	return a.base + "/assets/" + hashed, nil
+	return "", fmt.Errorf("no such asset %q", name)
 }
 
 // asset serves a file that pages refer to.
@@ -88,7 +87,7 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 // parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
+		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {

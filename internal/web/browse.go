@@ -44,42 +44,35 @@ type invalidQuery struct {
 }
 
 // browse serves the data browser.
-func (p *Pages) browse(w http.ResponseWriter, r *http.Request) error {
-	snap, err := p.acquire(r)
-	if err != nil {
-		return err
-	}
-	defer snap.Release()
-	s, canonical, parseErr := view.ParseState(p.datasetPath(snap.Ref), r.URL.RawQuery, snap.Fields)
+func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) error {
+	s, canonical, parseErr := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, v.Fields)
 	if !canonical {
 		return redirect(w, s.URL())
 	}
-	if err := p.authorize(r, &snap.Dataset); err != nil {
-		return p.requestKey(w, r, &snap.Dataset, r.URL.RawQuery, err)
+	if err := p.authorize(r, &v.Dataset); err != nil {
+		return p.requestKey(w, r, &v.Dataset, r.URL.RawQuery, err)
 	}
-	req, shown, invalid, err := resolve(s, parseErr, snap.Order)
+	req, shown, invalid, err := resolve(s, parseErr, v.Order)
 	if err != nil {
 		return err
 	}
-	setCaching(w, &snap.Dataset)
+	setCaching(w, &v.Dataset)
 	page, status := browsePage{Invalid: invalid}, http.StatusOK
 	if invalid != nil {
 		status = http.StatusBadRequest
-	} else if p.notModified(w, r, &snap.Dataset) {
+	} else if p.notModified(w, r, &v.Dataset) {
 		return nil
 	}
-	if err := p.buildControls(r, &page, &s, &shown, snap); err != nil {
+	if err := p.buildControls(r, &page, &s, &shown, v); err != nil {
 		return err
 	}
-	if err := page.list(r, &shown, snap, req); err != nil {
+	if err := page.list(r, &shown, v, req); err != nil {
 		return err
 	}
-	l := p.layout(r, view.Title(&snap.Dataset), view.Describe(&snap.Dataset))
-	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String()
-	l.Images = view.HasImages(&snap.Dataset)
-	if l.JSONLD, err = p.jsonLD(r, &snap.Dataset); err != nil {
-		return err
-	}
+	l := p.layout(r, view.Title(&v.Dataset), view.Describe(&v.Dataset))
+	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String()
+	l.Images = view.HasImages(&v.Dataset)
+	l.JSONLD = datasetJSONLD(p.origin(r), &v.Dataset)
 	return p.render(w, "browser", status, l, &page)
 }
 
@@ -114,15 +107,15 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Data
 
 // buildControls sets everything but the rows. Chips and inputs show the state as requested, so that invalid parameters can
 // be corrected; links lead to the state as shown.
-func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, snap library.View) (err error) {
-	page.Head = view.NewHead(&snap.Dataset, p.base, s.Path, "data")
+func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, v library.View) (err error) {
+	page.Head = p.head(&v.Dataset, "data")
 	page.Head.Unlocked = page.Head.Locked
 	page.Search = s.Listing.Get(query.ParamSearch)
-	page.Filters, page.MoreFilters = view.NewFilters(s, &snap.Dataset)
+	page.Filters, page.MoreFilters = view.NewFilters(s, &v.Dataset)
 	var invalid []string
 	if page.Invalid == nil {
 		page.FacetsPath = s.Path + "/facets"
-		if err := countFilters(r.Context(), s, snap, page.Filters, s.Facets); err != nil {
+		if err := countFilters(r.Context(), s, v, page.Filters, s.Facets); err != nil {
 			return err
 		}
 	} else {
@@ -133,32 +126,32 @@ func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.
 	page.ColumnHidden = view.WithoutColumns(shown)
 	page.CSV = view.Join(s.Path+"/data.csv", shown.AnyPage().Without(query.ParamPerPage).Encode())
 	page.JSON = view.Join(s.Path+"/data", shown.Listing.Encode())
-	page.URL = view.Join(p.listingURL(r, snap.Ref), shown.Listing.Encode())
-	page.Snippets, err = p.snippets.Snippets(page.URL, page.Head.Locked)
+	page.URL = view.Join(p.listingURL(r, v.Ref), shown.Listing.Encode())
+	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked)
 	return err
 }
 
 // list sets the rows.
-func (page *browsePage) list(r *http.Request, s *view.State, snap library.View, req *query.Request) error {
-	found, err := snap.List(r.Context(), req)
+func (page *browsePage) list(r *http.Request, s *view.State, v library.View, req *query.Request) error {
+	found, err := v.List(r.Context(), req)
 	if err != nil {
 		return err
 	}
 	page.Meta = req.Meta(found.Total)
-	page.Order = orderInWords(req, snap.Fields)
+	page.Order = orderInWords(req, v.Fields)
 	page.LastPage = s.PageHref(page.Meta.TotalPages)
 	var columns []view.Column
-	columns, page.Columns = s.ShownColumns(&snap.Dataset)
+	columns, page.Columns = s.ShownColumns(&v.Dataset)
 	if len(found.Records) == 0 {
 		return nil
 	}
-	rows, err := view.DecodeRows(found.Records, snap.Fields)
+	rows, err := view.DecodeRows(found.Records, v.Fields)
 	if err != nil {
 		return err
 	}
 	page.Table = view.NewTable(s, columns, req, rows, found.Total)
 	page.Pager = view.NewPager(s, page.Meta)
-	page.Record = view.NewRecord(s, &snap.Dataset, req, rows, found.Records)
+	page.Record = view.NewRecord(s, &v.Dataset, req, rows, found.Records)
 	return nil
 }
 

@@ -32,17 +32,8 @@ type catalogue struct {
 
 // entry is a dataset in the catalogue.
 type entry struct {
-	herb.Ref
-	Title       string
-	Description string
-	Path        string
-	Rows        int
-	Columns     int
+	view.Head
 	ColumnNames string
-	Published   time.Time
-	Locked      bool // requires a key
-	Mutable     bool // rows are added one by one
-	Unavailable bool
 	Rejected    time.Time // when its newest source was rejected; zero: it was not, or that is not public
 }
 
@@ -80,29 +71,22 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
-	if l.JSONLD, err = p.catalogueJSONLD(r, datasets); err != nil {
-		return err
-	}
+	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
 }
 
 // paginate reduces the datasets to those of one page.
 func (c *catalogue) paginate(base, page string) error {
-	req := query.Request{Page: 1, PerPage: datasetsPerPage}
-	if page != "" {
-		var err error
-		if req.Page, err = strconv.Atoi(page); err != nil || req.Page < 1 || req.Page > query.MaxPage {
-			return herb.Invalidf("page is %q; it must be a whole number from 1", herb.Clip(page, 60))
-		}
+	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: page}}.Encode(), nil)
+	if err != nil {
+		return err
 	}
+	req.PerPage = datasetsPerPage
 	m := req.Meta(c.Found)
 	c.Page, c.Pages = m.Page, m.TotalPages
 	href := func(n int) string {
-		var ps query.Params
-		if c.Search != "" {
-			ps = query.Params{{Name: query.ParamSearch, Value: c.Search}}
-		}
-		return view.Join(base+pathCatalogue, ps.With(query.Param{Name: query.ParamPage, Value: strconv.Itoa(n)}).Encode())
+		ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: query.ParamPage, Value: strconv.Itoa(n)}}
+		return view.Join(base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
 	}
 	if m.HasPrev {
 		c.Prev = href(min(m.Page-1, m.TotalPages))
@@ -117,7 +101,7 @@ func (c *catalogue) paginate(base, page string) error {
 
 func (p *Pages) entry(d *herb.Dataset) entry {
 	const shown = 8
-	names := make([]string, 0, shown)
+	var names []string
 	for _, f := range d.Fields[:min(len(d.Fields), shown)] {
 		names = append(names, view.Heading(f))
 	}
@@ -125,11 +109,7 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 	if len(d.Fields) > shown {
 		list += " …"
 	}
-	return entry{
-		Ref: d.Ref, Title: view.Title(d), Description: herb.Clip(d.Description, 240), Path: p.datasetPath(d.Ref), Rows: d.Records,
-		Columns: len(d.Fields), ColumnNames: list, Published: d.Published, Locked: d.Access == herb.AccessKey,
-		Mutable: d.Ref == herb.PlantsRef, Unavailable: d.Unavailable,
-	}
+	return entry{Head: p.head(d, ""), ColumnNames: list}
 }
 
 // matches reports whether every word of a search is a prefix of a word in the metadata of a dataset.
@@ -139,21 +119,15 @@ func matches(d *herb.Dataset, search string) bool {
 		return strings.TrimSpace(search) == ""
 	}
 	var has []string
-	for _, s := range []string{d.Namespace, d.Name, d.Title, d.Description} {
+	for _, s := range append([]string{d.Namespace, d.Name, d.Title, d.Description}, view.ReadDescriptor(d).Keywords...) {
 		has = text.AppendWords(has, s)
 	}
 	for _, f := range d.Fields {
 		has = text.AppendWords(text.AppendWords(has, f.Name), f.Title)
 	}
-	for _, k := range view.ReadDescriptor(d).Keywords {
-		has = text.AppendWords(has, k)
-	}
-	for _, w := range wanted {
-		if !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(wanted, func(w string) bool {
+		return !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) })
+	})
 }
 
 // sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the

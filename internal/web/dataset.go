@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/web/view"
 )
 
 func (p *Pages) datasetPath(ref herb.Ref) string { return p.base + pathDatasets + ref.String() }
@@ -14,13 +15,25 @@ func (p *Pages) listingURL(r *http.Request, ref herb.Ref) string {
 	return p.origin(r) + pathAPI + ref.String() + "/data"
 }
 
-// acquire returns the dataset that the path names. The caller releases it.
-func (p *Pages) acquire(r *http.Request) (library.View, error) {
-	ref := refOf(r)
-	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
-		return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+// dataset returns a handler that calls handle with the dataset that the path names.
+func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, library.View) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ref := refOf(r)
+		if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+			return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+		}
+		v, err := p.opts.Library.Acquire(r.Context(), ref)
+		if err != nil {
+			return err
+		}
+		defer v.Release()
+		return handle(w, r, v)
 	}
-	return p.opts.Library.Acquire(r.Context(), ref)
+}
+
+// head returns the head of a page of a dataset.
+func (p *Pages) head(d *herb.Dataset, tab string) view.Head {
+	return view.NewHead(d, p.base, p.datasetPath(d.Ref), tab)
 }
 
 func refOf(r *http.Request) herb.Ref {

@@ -15,27 +15,22 @@ import (
 const maxFacetFields = 16
 
 // facets serves the counts of the filters that the URL names, for the script to insert into a page.
-func (p *Pages) facets(w http.ResponseWriter, r *http.Request) error {
-	snap, err := p.acquire(r)
+func (p *Pages) facets(w http.ResponseWriter, r *http.Request, v library.View) error {
+	if err := p.authorize(r, &v.Dataset); err != nil {
+		return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", v.Ref)
+	}
+	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, v.Fields)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
-	if err := p.authorize(r, &snap.Dataset); err != nil {
-		return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", snap.Ref)
-	}
-	s, _, err := view.ParseState(p.datasetPath(snap.Ref), r.URL.RawQuery, snap.Fields)
-	if err != nil {
-		return err
-	}
-	filters, _ := view.NewFilters(&s, &snap.Dataset)
+	filters, _ := view.NewFilters(&s, &v.Dataset)
 	requested := s.Facets
 	s.Facets = nil // the links of the fragment must not repeat what the script requested
-	if err := countFilters(r.Context(), &s, snap, filters, requested); err != nil {
+	if err := countFilters(r.Context(), &s, v, filters, requested); err != nil {
 		return err
 	}
 	filters = slices.DeleteFunc(filters, func(f view.Filter) bool { return f.Counts == nil })
-	setCaching(w, &snap.Dataset)
+	setCaching(w, &v.Dataset)
 	p.setHeaders(w.Header(), false)
 	w.Header().Set("X-Robots-Tag", "noindex")
 	return p.templates["browser"].ExecuteTemplate(w, "facets", filters)
@@ -43,7 +38,7 @@ func (p *Pages) facets(w http.ResponseWriter, r *http.Request) error {
 
 // countFilters sets the counts of the requested filters. The counts of a field ignore the filter of that
 // field; fields without a filter are counted together.
-func countFilters(ctx context.Context, s *view.State, snap library.View, filters []view.Filter, requested []string) error {
+func countFilters(ctx context.Context, s *view.State, v library.View, filters []view.Filter, requested []string) error {
 	var unfiltered []*view.Filter
 	for i := range filters {
 		f := &filters[i]
@@ -52,17 +47,17 @@ func countFilters(ctx context.Context, s *view.State, snap library.View, filters
 		case f.Active == 0:
 			unfiltered = append(unfiltered, f)
 		default:
-			if err := count(ctx, s, snap, s.WithoutFilter(f.Index), f); err != nil {
+			if err := count(ctx, s, v, s.WithoutFilter(f.Index), f); err != nil {
 				return err
 			}
 		}
 	}
-	return count(ctx, s, snap, s.AnyPage(), unfiltered[:min(len(unfiltered), maxFacetFields)]...)
+	return count(ctx, s, v, s.AnyPage(), unfiltered[:min(len(unfiltered), maxFacetFields)]...)
 }
 
 // count counts the values of fields in a listing.
-func count(ctx context.Context, s *view.State, snap library.View, listing query.Params, filters ...*view.Filter) error {
-	req, err := query.Parse(listing.Without(query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), snap.Fields)
+func count(ctx context.Context, s *view.State, v library.View, listing query.Params, filters ...*view.Filter) error {
+	req, err := query.Parse(listing.Without(query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), v.Fields)
 	if err != nil || len(filters) == 0 {
 		return err
 	}
@@ -70,7 +65,7 @@ func count(ctx context.Context, s *view.State, snap library.View, listing query.
 	for _, f := range filters {
 		facets.Fields = append(facets.Fields, f.Index)
 	}
-	found, err := snap.Facets(ctx, facets)
+	found, err := v.Facets(ctx, facets)
 	if err != nil {
 		return err
 	}

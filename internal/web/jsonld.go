@@ -1,10 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"html/template"
-	"net/http"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view"
 )
@@ -19,19 +15,13 @@ func (n node) put(name, value string) {
 	}
 }
 
-// jsonLD returns the schema.org description of a dataset, for search engines.
-func (p *Pages) jsonLD(r *http.Request, d *herb.Dataset) (template.JS, error) {
-	n := schemaDataset(p.origin(r), d)
-	n["@context"] = "https://schema.org"
-	return encodeLD(n)
-}
-
-func schemaDataset(origin string, d *herb.Dataset) node {
+// datasetJSONLD returns the schema.org description of a dataset, for search engines.
+func datasetJSONLD(origin string, d *herb.Dataset) node {
 	const maxFields = 100
 	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
 	about := view.ReadDescriptor(d)
 	n := node{
-		"@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": view.PlainText(view.Title(d)),
+		"@context": "https://schema.org", "@type": "Dataset", "@id": page, "url": page, "identifier": d.Ref.String(), "name": view.PlainText(view.Title(d)),
 		"description": herb.Clip(view.PlainText(view.Describe(d)), 4000), "isAccessibleForFree": d.Access != herb.AccessKey,
 		"includedInDataCatalog": node{"@type": "DataCatalog", "name": siteName, "url": origin + pathCatalogue},
 		"distribution": []node{
@@ -62,9 +52,8 @@ func schemaDataset(origin string, d *herb.Dataset) node {
 }
 
 // catalogueJSONLD returns the schema.org description of the catalogue.
-func (p *Pages) catalogueJSONLD(r *http.Request, datasets []herb.Dataset) (template.JS, error) {
+func catalogueJSONLD(origin string, datasets []herb.Dataset) node {
 	const maxDatasets = 100
-	origin := p.origin(r)
 	refs := make([]node, 0, min(len(datasets), maxDatasets))
 	for i := range datasets[:min(len(datasets), maxDatasets)] {
 		d := &datasets[i]
@@ -73,14 +62,8 @@ func (p *Pages) catalogueJSONLD(r *http.Request, datasets []herb.Dataset) (templ
 			"name": view.PlainText(view.Title(d)), "description": herb.Clip(view.PlainText(view.Describe(d)), 300),
 		})
 	}
-	return encodeLD(node{
+	return node{
 		"@context": "https://schema.org", "@type": "DataCatalog", "@id": origin + pathCatalogue, "name": siteName,
 		"url": origin + pathCatalogue, "dataset": refs,
-	})
-}
-
-// encodeLD encodes a node for use in a page; encoding/json escapes < and >.
-func encodeLD(n node) (template.JS, error) {
-	b, err := json.Marshal(n)
-	return template.JS(b), err
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	texttemplate "text/template"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -50,7 +51,7 @@ type Pages struct {
 	assets    *assets
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
-	snippets  *view.SnippetTemplates
+	snippets  *texttemplate.Template
 }
 
 // New returns the pages of a library.
@@ -97,11 +98,11 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 	const dataset = "/datasets/{namespace}/{dataset}"
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
-		"GET " + dataset:                              p.browse,
-		"GET " + dataset + "/facets":                  p.facets,
-		"GET " + dataset + "/api":                     p.reference,
-		"GET " + dataset + "/versions":                p.versions,
-		"POST " + dataset + "/key":                    p.saveKey,
+		"GET " + dataset:                              p.dataset(p.browse),
+		"GET " + dataset + "/facets":                  p.dataset(p.facets),
+		"GET " + dataset + "/api":                     p.dataset(p.reference),
+		"GET " + dataset + "/versions":                p.dataset(p.versions),
+		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
 		"POST " + dataset + "/key/forget":             p.deleteKey,
 		"GET /assets/{file}":                          p.asset,
 		"GET " + pathDocs:                             p.docs,
@@ -153,8 +154,8 @@ type layout struct {
 	SiteName    string
 	Theme       string // "light", "dark" or empty: that of the system
 	Current     string // navigation entry: "catalogue", "docs" or empty
-	JSONLD      template.JS
-	Images      bool // the page shows images of other hosts
+	JSONLD      node   // html/template encodes it as JSON
+	Images      bool   // the page shows images of other hosts
 	Version     string
 }
 

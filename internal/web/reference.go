@@ -32,15 +32,10 @@ type columnDoc struct {
 const maxColumnDocs = 300
 
 // reference serves the API reference of a dataset.
-func (p *Pages) reference(w http.ResponseWriter, r *http.Request) error {
-	snap, err := p.acquire(r)
-	if err != nil {
-		return err
-	}
-	defer snap.Release()
-	d := &snap.Dataset
+func (p *Pages) reference(w http.ResponseWriter, r *http.Request, v library.View) error {
+	d := &v.Dataset
 	page := reference{
-		Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "api"), URL: p.listingURL(r, d.Ref), Operators: query.Ops(),
+		Head: p.head(d, "api"), URL: p.listingURL(r, d.Ref), Operators: query.Ops(),
 		Hidden: p.authorize(r, d) != nil, MoreColumns: max(len(d.Fields)-maxColumnDocs, 0),
 	}
 	page.Head.Unlocked = page.Head.Locked && !page.Hidden
@@ -48,28 +43,28 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request) error {
 		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(d.PrimaryKey, f.Name)})
 	}
 	if !page.Hidden {
-		if err := page.addExamples(r.Context(), snap); err != nil {
+		if err := page.addExamples(r.Context(), v); err != nil {
 			return err
 		}
 	}
 	l := p.layout(r, view.Title(d)+": API", "Columns and parameters of the API of "+view.Title(d)+".")
-	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String() + "/api"
+	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/api"
 	setCaching(w, d)
 	return p.render(w, "reference", http.StatusOK, l, &page)
 }
 
 // addExamples adds values of the first rows.
-func (page *reference) addExamples(ctx context.Context, snap library.View) error {
+func (page *reference) addExamples(ctx context.Context, v library.View) error {
 	const examples, maxExample = 3, 48
-	req, err := query.Parse("", snap.Fields)
+	req, err := query.Parse("", v.Fields)
 	if err != nil {
 		return err
 	}
-	found, err := snap.List(ctx, req)
+	found, err := v.List(ctx, req)
 	if err != nil {
 		return err
 	}
-	rows, err := view.DecodeRows(found.Records, snap.Fields)
+	rows, err := view.DecodeRows(found.Records, v.Fields)
 	if err != nil {
 		return err
 	}

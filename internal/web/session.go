@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
@@ -65,11 +66,11 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Datas
 	return p.render(w, "key", status, p.layout(r, "Key required: "+view.Title(d), d.Description), struct {
 		Head          view.Head
 		Message, Back string
-	}{view.NewHead(d, p.base, p.datasetPath(d.Ref), "data"), herb.MessageOf(refused), back})
+	}{p.head(d, "data"), herb.MessageOf(refused), back})
 }
 
 // saveKey verifies the key that was entered into the form and stores it in a cookie.
-func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v library.View) error {
 	const maxForm = 32 << 10 // a key and the query string of the page to return to
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the dataset here and enter the key again")
@@ -78,20 +79,15 @@ func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the dataset and enter the key again")
 	}
-	snap, err := p.acquire(r)
-	if err != nil {
-		return err
-	}
-	defer snap.Release()
 	key, back := strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back")
 	if key == "" {
-		return p.requestKey(w, r, &snap.Dataset, back, herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key"))
+		return p.requestKey(w, r, &v.Dataset, back, herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key"))
 	}
-	if err := p.verify(r, snap.Ref, key); err != nil {
-		return p.requestKey(w, r, &snap.Dataset, back, err)
+	if err := p.verify(r, v.Ref, key); err != nil {
+		return p.requestKey(w, r, &v.Dataset, back, err)
 	}
-	http.SetCookie(w, p.cookie(snap.Ref, key))
-	return p.redirectBack(w, snap.Ref, back)
+	http.SetCookie(w, p.cookie(v.Ref, key))
+	return p.redirectBack(w, v.Ref, back)
 }
 
 // deleteKey deletes the cookie with the key of a dataset.

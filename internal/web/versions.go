@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -15,14 +14,8 @@ import (
 type history struct {
 	Head     view.Head
 	Versions []version
-	Hidden   bool // publish reports are not shown, because they quote values and the browser has no valid key
-	Rejected rejection
-}
-
-// rejection says that the newest source of the dataset could not be published.
-type rejection struct {
-	Since   time.Time // zero: it was not rejected
-	Message string    // why; empty: not shown to this visitor
+	Hidden   bool             // publish reports are not shown, because they quote values and the browser has no valid key
+	Rejected herb.SourceError // of the newest source; zero: it was not rejected. Without a message: not shown to this visitor
 }
 
 // version is a version of a dataset with its changes.
@@ -34,34 +27,29 @@ type version struct {
 // rejection returns what a visitor may know of the newest source of a dataset. A message quotes values of the source. The
 // access that the source asks for may be unknown, so that only a visitor with a key for a protected dataset reads it; the
 // pages of open datasets are public and say only that the source was rejected.
-func (p *Pages) rejection(ctx context.Context, head view.Head) (rejection, error) {
+func (p *Pages) rejection(ctx context.Context, head view.Head) (herb.SourceError, error) {
 	if head.Locked && !head.Unlocked {
-		return rejection{}, nil
+		return herb.SourceError{}, nil
 	}
 	all, err := p.sourceErrors(ctx)
 	if err != nil {
-		return rejection{}, fmt.Errorf("read source errors: %w", err)
+		return herb.SourceError{}, fmt.Errorf("read source errors: %w", err)
 	}
 	e := all[head.Ref]
 	if !head.Unlocked {
 		e.Message = ""
 	}
-	return rejection{e.Since, e.Message}, nil
+	return e, nil
 }
 
 // versions serves the versions of a dataset.
-func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
-	snap, err := p.acquire(r)
+func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v library.View) error {
+	versions, err := p.opts.Library.DescribeVersions(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
-	defer snap.Release()
-	versions, err := p.opts.Library.DescribeVersions(r.Context(), snap.Ref)
-	if err != nil {
-		return err
-	}
-	d := &snap.Dataset
-	h := history{Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "versions"), Hidden: p.authorize(r, d) != nil}
+	d := &v.Dataset
+	h := history{Head: p.head(d, "versions"), Hidden: p.authorize(r, d) != nil}
 	h.Head.Unlocked = h.Head.Locked && !h.Hidden
 	if h.Rejected, err = p.rejection(r.Context(), h.Head); err != nil {
 		return err
@@ -80,7 +68,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request) error {
 		h.Versions = append(h.Versions, v)
 	}
 	l := p.layout(r, view.Title(d)+": versions", view.Describe(d))
-	l.Canonical = p.origin(r) + pathDatasets + snap.Ref.String() + "/versions"
+	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/versions"
 	setCaching(w, d)
 	return p.render(w, "versions", http.StatusOK, l, &h)
 }

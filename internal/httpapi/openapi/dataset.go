@@ -116,19 +116,12 @@ func (op *operation) replaceParameter(name string, fields []string) {
 	}
 }
 
-// recordSchema is the schema of the records of a dataset.
-type recordSchema struct {
-	Type        string     `json:"type"`
-	Description string     `json:"description"`
-	Required    []string   `json:"required"`
-	Properties  properties `json:"properties"`
-	Additional  bool       `json:"additionalProperties"`
-}
-
-func newRecordSchema(d *herb.Dataset) recordSchema {
-	return recordSchema{
-		Type: "object", Description: "A record of " + d.Ref.String() + ". A missing value is an empty string.",
-		Required: append([]string{}, fieldNames(d, func(herb.Field) bool { return true })...), Properties: d.Fields,
+// newRecordSchema returns the schema of the records of a dataset.
+func newRecordSchema(d *herb.Dataset) map[string]any {
+	return map[string]any{
+		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is an empty string.",
+		"required":   append([]string{}, fieldNames(d, func(herb.Field) bool { return true })...),
+		"properties": properties(d.Fields), "additionalProperties": false,
 	}
 }
 

@@ -59,7 +59,7 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	f := d.Fields[i]
 	switch f.Type {
 	case herb.TypeNumber:
-		if isCode(f.Name) {
+		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
 			return KindCode
 		}
 		return KindNumber
@@ -85,11 +85,6 @@ func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 		return nil
 	}
 	return &d.Report.Columns[i]
-}
-
-// isCode reports whether the name of a number field indicates that its values identify something.
-func isCode(name string) bool {
-	return hasWord(name, "id", "no", "nr", "code", "year", "zip", "key", "number")
 }
 
 // hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of the words.
@@ -126,9 +121,7 @@ func isImage(s string) bool { return strings.HasPrefix(s, "https://") && IsWebAd
 
 // isImageFile reports whether a value is the address of an image file.
 func isImageFile(s string) bool {
-	if !IsWebAddress(s) {
-		return false
-	}
 	u, err := url.Parse(s)
-	return err == nil && slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
+	return err == nil && IsWebAddress(s) &&
+		slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
 }

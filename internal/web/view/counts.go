@@ -105,17 +105,11 @@ func (f *Filter) setHistogram(s *State, facet query.Facet) (highest int) {
 
 // covers reports whether a bucket lies within the entered range. Without a range, every bucket does.
 func (f *Filter) covers(b query.Bucket) bool {
-	if low, ok := f.key(f.From); ok {
-		if from, _ := f.key(b.From); from < low {
-			return false
-		}
-	}
-	if high, ok := f.key(f.To); ok {
-		if to, _ := f.key(b.To); to > high {
-			return false
-		}
-	}
-	return true
+	low, okLow := f.key(f.From)
+	high, okHigh := f.key(f.To)
+	from, _ := f.key(b.From)
+	to, _ := f.key(b.To)
+	return !(okLow && from < low) && !(okHigh && to > high)
 }
 
 // key returns the sort key of an operand.

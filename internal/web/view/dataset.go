@@ -5,26 +5,21 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 )
 
 // Head is the top of all pages of a dataset.
 type Head struct {
-	Base        string // path of the public URL
-	Ref         herb.Ref
-	Path        string // of the data browser
-	Title       string
-	Description string
-	Rows        int
-	Columns     int
-	Published   time.Time
-	Locked      bool   // the dataset requires a key
-	Unlocked    bool   // the browser has a valid key
-	Mutable     bool   // rows are added one by one
-	Tab         string // "data", "api" or "versions"
-	License     *License
+	*herb.Dataset
+	Base     string // path of the public URL
+	Path     string // of the data browser
+	Title    string
+	Locked   bool   // the dataset requires a key
+	Unlocked bool   // the browser has a valid key
+	Mutable  bool   // rows are added one by one
+	Tab      string // "data", "api" or "versions"
+	License  *License
 }
 
 // License is the license of a dataset.
@@ -33,9 +28,8 @@ type License struct{ Name, Href string }
 // NewHead returns the head of a page of a dataset. path is that of its data browser.
 func NewHead(d *herb.Dataset, base, path, tab string) Head {
 	return Head{
-		Base: base, Ref: d.Ref, Path: path, Title: Title(d), Description: d.Description, Rows: d.Records, Columns: len(d.Fields),
-		Published: d.Published, Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef, Tab: tab,
-		License: ReadDescriptor(d).License(),
+		Dataset: d, Base: base, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
+		Tab: tab, License: ReadDescriptor(d).License(),
 	}
 }
 

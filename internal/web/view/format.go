@@ -10,27 +10,19 @@ import (
 )
 
 // Day formats the date of a time.
-func Day(t time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("2 January 2006")
-}
+func Day(t time.Time) string { return formatTime(t, "2 January 2006", "–") }
 
 // Moment formats a time to the minute.
-func Moment(t time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("2 January 2006, 15:04 UTC")
-}
+func Moment(t time.Time) string { return formatTime(t, "2 January 2006, 15:04 UTC", "–") }
 
 // Timestamp formats a time for machines; the zero time is empty.
-func Timestamp(t time.Time) string {
+func Timestamp(t time.Time) string { return formatTime(t, time.RFC3339, "") }
+
+func formatTime(t time.Time, layout, none string) string {
 	if t.IsZero() {
-		return ""
+		return none
 	}
-	return t.UTC().Format(time.RFC3339)
+	return t.UTC().Format(layout)
 }
 
 // Plural formats a number with its noun.
@@ -57,19 +49,12 @@ func PlainText(s string) string {
 
 // Number groups the digits of a decimal number. Numbers of up to four digits, such as years, are not grouped.
 func Number(s string) string {
-	sign, digits := "", s
-	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
-		sign, digits = s[:1], s[1:]
-	}
-	whole, _, _ := strings.Cut(digits, ".")
-	if len(whole) < 5 || strings.Trim(whole, "0123456789") != "" {
+	whole, _, _ := strings.Cut(s, ".")
+	digits := strings.TrimLeft(whole, "+-")
+	if len(digits) < 5 || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
 		return s
 	}
-	grouped := whole
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		grouped = grouped[:i] + "," + grouped[i:]
-	}
-	return sign + grouped + digits[len(whole):]
+	return herb.GroupDigits(whole) + s[len(whole):]
 }
 
 // Time formats a date or datetime of a field, for machines and for display. Anything else is displayed unchanged, and
@@ -79,11 +64,7 @@ func Time(f *herb.Field, s string) (machine, display string) {
 	if status != text.Valid {
 		return "", s
 	}
-	if f.Type == herb.TypeDate {
-		t, err := time.Parse(time.DateOnly, canonical)
-		if err != nil {
-			return "", s
-		}
+	if t, err := time.Parse(time.DateOnly, canonical); err == nil {
 		return canonical, t.Format("2 Jan 2006")
 	}
 	t, err := time.Parse(text.DateTimeLayout, canonical)

@@ -36,7 +36,9 @@ func NewRecord(s *State, d *herb.Dataset, req *query.Request, rows [][]string, r
 	if i < 0 || i >= len(rows) {
 		return nil
 	}
-	r := &Record{Number: req.Offset() + i + 1, JSON: indentJSON(records[i]), Close: s.Href(s.Listing)}
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
+	r := &Record{Number: req.Offset() + i + 1, JSON: indented.String(), Close: s.Href(s.Listing)}
 	link := func(page, position int) string {
 		return s.prefix(s.pageParams(page), ParamRecord) + strconv.Itoa(position)
 	}
@@ -87,13 +89,4 @@ func newValue(s *State, d *herb.Dataset, i int, value string) Value {
 // feed.
 func escapeExact(s string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;"))
-}
-
-// indentJSON formats JSON over several lines.
-func indentJSON(raw []byte) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return string(raw)
-	}
-	return b.String()
 }

@@ -61,11 +61,9 @@ const (
 // NewTable builds the table of a page of rows.
 func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, total int) *Table {
 	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total}
-	for _, c := range columns {
-		t.Headers = append(t.Headers, newHeader(s, c, req))
-	}
 	tagLinks := make([]string, len(columns)) // up to the value
 	for i, c := range columns {
+		t.Headers = append(t.Headers, newHeader(s, c, req))
 		if c.Kind == KindList && c.Filterable {
 			tagLinks[i] = s.prefix(s.AnyPage(), s.eqParam(c.Index))
 		}
@@ -149,10 +147,12 @@ func newTags(value, link string) Cell {
 		case tag == "":
 		case len(c.Tags) == maxTags:
 			c.More++
-		case link == "":
-			c.Tags = append(c.Tags, Tag{Text: herb.Clip(tag, maxTagText)})
 		default:
-			c.Tags = append(c.Tags, Tag{Text: herb.Clip(tag, maxTagText), Href: link + url.QueryEscape(tag)})
+			t := Tag{Text: herb.Clip(tag, maxTagText)}
+			if link != "" {
+				t.Href = link + url.QueryEscape(tag)
+			}
+			c.Tags = append(c.Tags, t)
 		}
 	}
 	return c
