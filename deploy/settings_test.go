@@ -15,7 +15,7 @@ import (
 func TestSettings_names(t *testing.T) {
 	t.Parallel()
 	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
-	for _, s := range app.Settings() {
+	for _, s := range new(app.Config).Settings() {
 		known = append(known, s.Env())
 	}
 	name := regexp.MustCompile(`HERBARIUM_[A-Z0-9_]+`)

@@ -70,8 +70,8 @@ func TestDocs_settings(t *testing.T) {
 	t.Parallel()
 	defaults := app.DefaultConfig()
 	wants := []string{app.ConfigEnv, app.TokenEnv, app.DefaultConfigFile}
-	for _, s := range app.Settings() {
-		value := defaults.Get(s)
+	for _, s := range defaults.Settings() {
+		value := s.Value()
 		if value != "" {
 			value = "`" + value + "` "
 		}

@@ -73,11 +73,11 @@ const (
 // DefaultConfigFile is read if it exists and no other file is named.
 const DefaultConfigFile = "herbarium.yaml"
 
-// Setting is one setting of Config, with the same name in all sources.
+// Setting is one setting of a Config, with the same name in all sources.
 type Setting struct {
 	Key   string // in the file; the flag is the same with '-' for '.' and '_'
 	Usage string
-	value func(*Config) value
+	value
 }
 
 // value reads and writes one setting.
@@ -85,6 +85,9 @@ type value struct {
 	get func() string
 	set func(string) error
 }
+
+// Value returns the value of the setting.
+func (s Setting) Value() string { return s.get() }
 
 // Flag returns the name of the flag of the setting.
 func (s Setting) Flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
@@ -94,48 +97,32 @@ func (s Setting) Env() string {
 	return "HERBARIUM_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 }
 
-// Get returns the value of a setting.
-func (c Config) Get(s Setting) string { return s.value(&c).get() }
-
 // Settings returns all settings that can be set in the file, the environment and by flags.
-func Settings() []Setting {
+func (c *Config) Settings() []Setting {
 	return []Setting{
-		{"data", "`folder` that holds plants, keys and published datasets",
-			func(c *Config) value { return stringValue(&c.Data, notEmpty) }},
+		{"data", "`folder` that holds plants, keys and published datasets", stringValue(&c.Data, notEmpty)},
 		{"database", "`URL` of a PostgreSQL database that all nodes share; empty: SQLite in the data folder",
-			func(c *Config) value { return stringValue(&c.Database, optional(databaseAddress)) }},
+			stringValue(&c.Database, optional(databaseAddress))},
 		{"blobs", "`URL` of the object store for published files: s3:// or file://; empty: the data folder",
-			func(c *Config) value { return stringValue(&c.Blobs, optional(blobs.Check)) }},
+			stringValue(&c.Blobs, optional(blobs.Check))},
 		{"cache_size", "`size` that files fetched from the object store may take in the data folder, such as 20GiB; 0: any",
-			func(c *Config) value { return sizeValue(&c.CacheSize, 0) }},
-		{"retention", "`time` that unreferenced files are kept in the object store",
-			func(c *Config) value { return durationValue(&c.Retention, minRetention) }},
-		{"addr", "`host:port` to listen on", func(c *Config) value { return stringValue(&c.Addr, hostPort) }},
-		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it",
-			func(c *Config) value { return stringValue(&c.AdminAddr, optional(hostPort)) }},
+			sizeValue(&c.CacheSize, 0)},
+		{"retention", "`time` that unreferenced files are kept in the object store", durationValue(&c.Retention, minRetention)},
+		{"addr", "`host:port` to listen on", stringValue(&c.Addr, hostPort)},
+		{"admin_addr", "private `host:port` for metrics and profiles; empty disables it", stringValue(&c.AdminAddr, optional(hostPort))},
 		{"public_url", "external `URL` of the server, such as https://example.org/data; empty: taken from each request",
-			func(c *Config) value { return stringValue(&c.PublicURL, optional(publicURL)) }},
-		{"log.level", "minimum log `level`: debug, info, warn or error", logLevelValue},
-		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)",
-			func(c *Config) value { return stringValue(&c.LogFormat, logFormat) }},
-		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503",
-			func(c *Config) value { return intValue(&c.MaxInFlight, 1) }},
-		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1",
-			func(c *Config) value { return intValue(&c.MaxExpensive, 0) }},
-		{"max_exports", "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short",
-			func(c *Config) value { return intValue(&c.MaxExports, 0) }},
-		{"max_writes", "maximum `number` of concurrent writes; 0: 256",
-			func(c *Config) value { return intValue(&c.MaxWrites, 0) }},
-		{"request_timeout", "`time` limit of a request; an export must have started by then",
-			func(c *Config) value { return durationValue(&c.RequestTimeout, 1) }},
-		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine",
-			func(c *Config) value { return sizeValue(&c.Memory, minMemory) }},
-		{"keep", "`number` of versions to keep of each dataset, including the live one",
-			func(c *Config) value { return intValue(&c.Keep, 1) }},
-		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests",
-			func(c *Config) value { return durationValue(&c.Drain, 0) }},
-		{"shutdown", "`time` limit for accepted requests to finish when the server stops",
-			func(c *Config) value { return durationValue(&c.Shutdown, 1) }},
+			stringValue(&c.PublicURL, optional(publicURL))},
+		{"log.level", "minimum log `level`: debug, info, warn or error", levelValue(&c.LogLevel)},
+		{"log.format", "`format` of the log: human, json, or auto (human on a terminal)", stringValue(&c.LogFormat, logFormat)},
+		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503", intValue(&c.MaxInFlight, 1)},
+		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", intValue(&c.MaxExpensive, 0)},
+		{"max_exports", "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short", intValue(&c.MaxExports, 0)},
+		{"max_writes", "maximum `number` of concurrent writes; 0: 256", intValue(&c.MaxWrites, 0)},
+		{"request_timeout", "`time` limit of a request; an export must have started by then", durationValue(&c.RequestTimeout, 1)},
+		{"memory", "soft memory limit as a `size`, such as 2GiB; 0: half of the memory of the machine", sizeValue(&c.Memory, minMemory)},
+		{"keep", "`number` of versions to keep of each dataset, including the live one", intValue(&c.Keep, 1)},
+		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", durationValue(&c.Drain, 0)},
+		{"shutdown", "`time` limit for accepted requests to finish when the server stops", durationValue(&c.Shutdown, 1)},
 	}
 }
 
@@ -176,14 +163,19 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 	c, origins := DefaultConfig(), Origins{}
 	var errs []error
 	apply := func(s Setting, value, origin string) {
-		if err := s.value(&c).set(value); err != nil {
+		if err := s.set(value); err != nil {
 			errs = append(errs, herb.Invalidf("%s: %s is %q: %v", origin, s.Key, herb.Address(value), err))
 		}
 		origins[s.Key] = origin
 	}
-	file, values, err := readConfigFile(from)
+	settings := c.Settings()
+	known := make([]string, len(settings))
+	for i, s := range settings {
+		known[i] = s.Key
+	}
+	file, values, err := readConfigFile(from, known)
 	errs = append(errs, err)
-	for _, s := range Settings() {
+	for _, s := range settings {
 		origins[s.Key] = "default"
 		if v, ok := values[s.Key]; ok {
 			apply(s, v, file)
@@ -209,17 +201,11 @@ func LoadConfig(from ConfigSources) (Config, Origins, error) {
 }
 
 // readConfigFile returns the path of the file that was read, if any, and its settings by key.
-func readConfigFile(from ConfigSources) (name string, values map[string]string, err error) {
-	name = from.File
-	if name == "" {
-		name, _ = from.Env(ConfigEnv)
-	}
-	named := name != ""
-	if !named {
-		name = DefaultConfigFile
-	}
+func readConfigFile(from ConfigSources, known []string) (name string, values map[string]string, err error) {
+	inEnv, _ := from.Env(ConfigEnv)
+	name = cmp.Or(from.File, inEnv, DefaultConfigFile)
 	content, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && !named {
+	if errors.Is(err, fs.ErrNotExist) && from.File+inEnv == "" {
 		return "", nil, nil
 	}
 	if err != nil {
@@ -230,45 +216,34 @@ func readConfigFile(from ConfigSources) (name string, values map[string]string, 
 		return name, nil, herb.Wrap(herb.CodeInvalid, err, "%s is not a configuration file", name)
 	}
 	values = map[string]string{}
-	return name, values, flatten(tree, "", name, values)
+	return name, values, flatten(tree, "", name, known, values)
 }
 
 // flatten converts nested maps to dotted keys and rejects unknown keys.
-func flatten(tree map[string]any, prefix, file string, into map[string]string) error {
+func flatten(tree map[string]any, prefix, file string, known []string, into map[string]string) error {
 	var errs []error
 	for k, v := range tree {
 		key := prefix + k
 		if inner, ok := v.(map[string]any); ok {
-			errs = append(errs, flatten(inner, key+".", file, into))
-			continue
+			errs = append(errs, flatten(inner, key+".", file, known, into))
+		} else if slices.Contains(known, key) {
+			into[key] = fmt.Sprint(v)
+		} else {
+			guess := ";"
+			if c, ok := text.Closest(key, known); ok {
+				guess = fmt.Sprintf("; did you mean %q?", c)
+			}
+			errs = append(errs, herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, guess, strings.Join(slices.Sorted(slices.Values(known)), ", ")))
 		}
-		if !slices.ContainsFunc(Settings(), func(s Setting) bool { return s.Key == key }) {
-			errs = append(errs, unknownKey(key, file))
-			continue
-		}
-		into[key] = fmt.Sprint(v)
 	}
 	return errors.Join(errs...)
-}
-
-func unknownKey(key, file string) error {
-	var known []string
-	for _, s := range Settings() {
-		known = append(known, s.Key)
-	}
-	slices.Sort(known)
-	guess := ""
-	if c, ok := text.Closest(key, known); ok {
-		guess = fmt.Sprintf("; did you mean %q?", c)
-	}
-	return herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, cmp.Or(guess, ";"), strings.Join(known, ", "))
 }
 
 // YAML formats the configuration as a configuration file, with the source of each value as a comment.
 func (c Config) YAML(origins Origins) string {
 	var b strings.Builder
 	group := ""
-	for _, s := range Settings() {
+	for _, s := range c.Settings() {
 		key := s.Key
 		if g, k, ok := strings.Cut(key, "."); ok {
 			if g != group {
@@ -276,7 +251,7 @@ func (c Config) YAML(origins Origins) string {
 			}
 			group, key = g, "  "+k
 		}
-		fmt.Fprintf(&b, "%-40s # %s\n", key+": "+scalar(c.Get(s)), origins[s.Key])
+		fmt.Fprintf(&b, "%-40s # %s\n", key+": "+scalar(s.Value()), origins[s.Key])
 	}
 	fmt.Fprintf(&b, "# token: %s, from the environment variable %s alone\n", c.Token, TokenEnv)
 	return b.String()
@@ -287,9 +262,6 @@ func scalar(s string) string {
 	if _, err := strconv.Atoi(s); err == nil {
 		return s
 	}
-	b, err := yaml.Marshal(s)
-	if err != nil { // cannot happen for a string
-		panic(err)
-	}
+	b, _ := yaml.Marshal(s) // a string can always be encoded
 	return strings.TrimSpace(string(b))
 }

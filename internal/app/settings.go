@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"net/url"
@@ -95,10 +96,10 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func logLevelValue(c *Config) value {
+func levelValue(at *slog.Level) value {
 	return value{
-		get: func() string { return strings.ToLower(c.LogLevel.String()) },
-		set: func(s string) (err error) { c.LogLevel, err = telemetry.ParseLevel(s); return err },
+		get: func() string { return strings.ToLower(at.String()) },
+		set: func(s string) (err error) { *at, err = telemetry.ParseLevel(s); return err },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,11 +107,9 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 // addSettings adds the flags of the given settings. Their values are read by config.
 func addSettings(flags *pflag.FlagSet, keys ...string) {
 	defaults := app.DefaultConfig()
-	for _, s := range app.Settings() {
-		for _, key := range keys {
-			if s.Key == key {
-				flags.String(s.Flag(), defaults.Get(s), s.Usage+" (environment: "+s.Env()+")")
-			}
+	for _, s := range defaults.Settings() {
+		if slices.Contains(keys, s.Key) {
+			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
 		}
 	}
 }

@@ -48,7 +48,7 @@ func formatHuman(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime:
 		a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))
-	case a.Value.Kind() == slog.KindString:
+	case strings.Contains(a.Value.String(), "\x7f"):
 		a.Value = slog.StringValue(strings.ReplaceAll(a.Value.String(), "\x7f", `\x7f`))
 	}
 	return a

@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -40,9 +41,9 @@ func TestNewLog_controlCharacters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			log.Info("http: malformed"+c+"31m", "path", "/"+c+"31m")
+			log.Info("http: malformed"+c+"31m", "path", "/"+c+"31m", "err", errors.New(c+"31m"))
 			line := strings.TrimSuffix(buf.String(), "\n")
-			if strings.Contains(line, c) || strings.Count(line, "31m") != 2 {
+			if strings.Contains(line, c) || strings.Count(line, "31m") != 3 {
 				t.Errorf("got %q", line)
 			}
 		})
