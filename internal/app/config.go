@@ -229,11 +229,7 @@ func flatten(tree map[string]any, prefix, file string, known []string, into map[
 		} else if slices.Contains(known, key) {
 			into[key] = fmt.Sprint(v)
 		} else {
-			guess := ";"
-			if c, ok := text.Closest(key, known); ok {
-				guess = fmt.Sprintf("; did you mean %q?", c)
-			}
-			errs = append(errs, herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, guess, strings.Join(slices.Sorted(slices.Values(known)), ", ")))
+			errs = append(errs, herb.Invalidf("%s: unknown key %q%s keys: %s", file, key, text.Suggestion(key, known), strings.Join(slices.Sorted(slices.Values(known)), ", ")))
 		}
 	}
 	return errors.Join(errs...)

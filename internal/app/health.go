@@ -101,20 +101,17 @@ func (m *monitor) stop() { m.stopping.Store(true) }
 
 // Health returns the results of the last checks.
 func (m *monitor) Health() httpapi.Health {
-	var h httpapi.Health
-	for _, p := range m.parts {
-		shown := httpapi.Part{Name: p.name}
-		if fault := p.fault.Load(); fault != nil {
-			shown.Fault = *fault
-		}
-		h.Parts = append(h.Parts, shown)
-	}
 	l := m.library()
-	datasets := httpapi.Part{Name: "datasets"}
-	if l.Failed > 0 { // the log names them; this page is public
-		datasets.Fault = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+	h := httpapi.Health{Parts: map[string]string{"datasets": ""}}
+	for _, p := range m.parts {
+		h.Parts[p.name] = ""
+		if fault := p.fault.Load(); fault != nil {
+			h.Parts[p.name] = *fault
+		}
 	}
-	h.Parts = append(h.Parts, datasets)
+	if l.Failed > 0 { // the log names them; this page is public
+		h.Parts["datasets"] = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+	}
 	switch {
 	case m.stopping.Load():
 		h.Away = "the server is stopping"

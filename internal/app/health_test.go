@@ -52,7 +52,7 @@ func TestMonitor(t *testing.T) {
 			answer.Store(step.ask)
 			time.Sleep(4 * time.Second) // fake time
 			synctest.Wait()
-			want := httpapi.Health{Parts: []httpapi.Part{{Name: "database", Fault: step.fault}, {Name: "datasets"}}}
+			want := httpapi.Health{Parts: map[string]string{"database": step.fault, "datasets": ""}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}

@@ -164,11 +164,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	guess := ""
-	if name, ok := text.Closest(args[0], names); ok {
-		guess = fmt.Sprintf(" did you mean %q?", name)
-	}
-	return usagef("unknown command %q;%s valid commands: %s", args[0], guess, strings.Join(names, ", "))
+	return usagef("unknown command %q%s valid commands: %s", args[0], text.Suggestion(args[0], names), strings.Join(names, ", "))
 }
 
 // noArgs is cobra.NoArgs with a usageError.

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"herbarium/internal/admission"
+	"herbarium/internal/etag"
+	"herbarium/internal/herb"
 )
 
 // response is the http.ResponseWriter of all handlers. It records what is logged.
@@ -126,4 +129,54 @@ func (b *buffers) put(buf *bytes.Buffer) {
 	if buf.Cap() <= maxKeptBuffer {
 		b.pool.Put(buf)
 	}
+}
+
+// entityTag returns the entity tag of a representation that depends on parts and the program version.
+func (a *API) entityTag(parts ...string) string {
+	return etag.New(a.opts.Version, parts...)
+}
+
+// notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
+func (w *response) notModified(r *http.Request, tag string) bool {
+	w.Header().Set("ETag", tag)
+	if !etag.Match(r.Header, tag) {
+		return false
+	}
+	w.setDefaultVary()
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+// setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
+func (w *response) setCaching(r *http.Request, access herb.Access) {
+	h := w.Header()
+	switch _, keyed := keyInQuery(r.URL.RawQuery); {
+	case keyed:
+		h.Set("Cache-Control", "private, no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+	case access == herb.AccessKey:
+		h.Set("Cache-Control", "private, no-cache")
+	default:
+		h.Set("Cache-Control", "public, no-cache")
+	}
+}
+
+// bodyTimeout is the time limit for receiving the body of a request. Bodies are small: a plant or a form.
+const bodyTimeout = 5 * time.Second
+
+// maxForm is the maximum size of a form: a key, and the query of the page to return to.
+const maxForm = 32 << 10
+
+// readBody reads a body up to a limit. It runs before the request takes a slot of any lane, so that slow senders occupy
+// only a connection.
+func readBody(w *response, r *http.Request, limit int64) ([]byte, error) {
+	control := http.NewResponseController(w.ResponseWriter)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by the writers of tests
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit))
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return nil, herb.Wrap(herb.CodeInvalid, err, "the body was not received within %s; send it again", bodyTimeout)
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return body, nil
 }

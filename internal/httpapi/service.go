@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 
 	"herbarium/internal/herb"
@@ -9,14 +10,10 @@ import (
 // Health is the state of the dependencies of requests.
 type Health struct {
 	// Away is the reason why requests should be sent elsewhere, safe to show to clients. Empty if the service is ready.
-	Away  string
-	Parts []Part
-}
-
-// Part is a dependency of some requests, such as the database.
-type Part struct {
-	Name  string
-	Fault string // description of the failure, safe to show to clients; empty if it is available
+	Away string
+	// Parts are the dependencies of some requests, such as the database, by name. The value describes the failure, safe to
+	// show to clients; empty if it is available.
+	Parts map[string]string
 }
 
 type state struct {
@@ -41,10 +38,10 @@ func (a *API) ready(w *response, r *http.Request) error {
 			return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.Away)
 		}
 		s.Parts = make(map[string]string, len(h.Parts))
-		for _, p := range h.Parts {
-			s.Parts[p.Name] = "ok"
-			if p.Fault != "" {
-				s.Status, s.Parts[p.Name] = "degraded", p.Fault
+		for name, fault := range h.Parts {
+			s.Parts[name] = cmp.Or(fault, "ok")
+			if fault != "" {
+				s.Status = "degraded"
 			}
 		}
 	}

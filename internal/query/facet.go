@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Limits of a facet request. Exceeding one is an error that names it.
@@ -139,7 +140,7 @@ func (f *FacetRequest) addField(name string) error {
 	i := herb.FieldIndex(fields, name)
 	switch {
 	case i < 0:
-		return herb.Invalidf("unknown field %q%s filterable fields: %s", clip(name), didYouMean(name, choices), list(choices))
+		return herb.Invalidf("unknown field %q%s filterable fields: %s", clip(name), text.Suggestion(clip(name), choices), list(choices))
 	case !fields[i].Filterable:
 		return herb.Invalidf("field %q is not filterable, so its values are not counted; filterable fields: %s", name, list(choices))
 	case slices.Contains(f.Fields, i):

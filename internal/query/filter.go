@@ -120,11 +120,11 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 			choices[i] = string(o)
 		}
 		return 0, "", herb.Invalidf("unknown operator %q in %q%s operators: %s", clip(string(written)), clip(param),
-			didYouMean(string(written), choices), strings.Join(choices, ", "))
+			text.Suggestion(clip(string(written)), choices), strings.Join(choices, ", "))
 	}
 	choices := names(fp.fields, isFilterable)
 	return 0, "", herb.Invalidf("unknown parameter %q%s parameters: %s; fields to filter by: %s", clip(param),
-		didYouMean(name, slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
+		text.Suggestion(clip(name), slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 }
 
 // operand validates a value for the type of the field.

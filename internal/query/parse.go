@@ -119,7 +119,7 @@ func parseSort(name string, fields []herb.Field) (int, error) {
 	i := herb.FieldIndex(fields, name)
 	if i < 0 {
 		return 0, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
-			didYouMean(name, names(fields, sortable)), list(names(fields, sortable)))
+			text.Suggestion(clip(name), names(fields, sortable)), list(names(fields, sortable)))
 	}
 	if !fields[i].Sortable {
 		return 0, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
@@ -137,15 +137,6 @@ func names(fields []herb.Field, keep func(herb.Field) bool) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// didYouMean returns the punctuation between an unknown name and the list of choices, with a suggestion if there is a
-// close match.
-func didYouMean(name string, choices []string) string {
-	if c, ok := text.Closest(clip(name), choices); ok {
-		return "; did you mean " + strconv.Quote(c) + "?"
-	}
-	return ";"
 }
 
 // list joins names for a message, truncated: a dataset may have ten thousand columns.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"herbarium/internal/herb"
@@ -27,36 +28,34 @@ type Metrics struct {
 // NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
 // datasets.
 func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, error)) *Metrics {
+	registry := prometheus.NewRegistry()
+	auto := promauto.With(registry)
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		registry: registry,
+		requests: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "http_server_request_duration_seconds",
 			Help: "Time from the first byte of a request to the last of its answer.",
 			Buckets: []float64{
 				0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 			},
 		}, []string{"method", "route", "status"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "http_server_response_body_bytes_total",
-			Help: "Bytes of answers, as they were sent.",
+		bytes: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_server_response_body_bytes_total", Help: "Bytes of answers, as they were sent.",
 		}, []string{"route"}),
-		parts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "herbarium_part_up",
-			Help: "1 if a part that requests depend on answers, 0 if not.",
+		parts: auto.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "herbarium_part_up", Help: "1 if a part that requests depend on answers, 0 if not.",
 		}, []string{"part"}),
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+		rejected: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "herbarium_requests_rejected_total",
 			Help: "Requests that got 503 because their lane was full, or because they did not finish in time.",
 		}, []string{"lane", "reason"}),
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name:        "herbarium_build_info",
-		Help:        "Always 1; labels describe the build.",
+	auto.NewGauge(prometheus.GaugeOpts{
+		Name: "herbarium_build_info", Help: "Always 1; labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
-	})
-	info.Set(1)
-	m.registry.MustRegister(m.requests, m.bytes, m.parts, m.rejected, info, newDatasetCollector(datasets),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}).Set(1)
+	registry.MustRegister(newDatasetCollector(datasets), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -71,14 +70,13 @@ func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lan
 
 // Lane registers the gauges of a lane: its slots, and how many of them are in use.
 func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
-	labels := prometheus.Labels{"lane": name}
-	size := prometheus.NewGauge(prometheus.GaugeOpts{
+	auto, labels := promauto.With(m.registry), prometheus.Labels{"lane": name}
+	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "herbarium_lane_slots", Help: "Requests that a lane runs at once.", ConstLabels: labels,
-	})
-	size.Set(float64(slots))
-	m.registry.MustRegister(size, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	}).Set(float64(slots))
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "herbarium_lane_in_flight", Help: "Requests that run in a lane.", ConstLabels: labels,
-	}, func() float64 { return float64(inFlight()) }))
+	}, func() float64 { return float64(inFlight()) })
 }
 
 // Part sets whether a dependency is available.
@@ -102,43 +100,26 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// datasetCollector collects the metrics of datasets at each scrape.
-type datasetCollector struct {
-	list               func(context.Context) ([]herb.Dataset, error)
-	records, published *prometheus.Desc
-}
-
-func newDatasetCollector(list func(context.Context) ([]herb.Dataset, error)) *datasetCollector {
+// newDatasetCollector returns a collector that lists the datasets at each scrape.
+func newDatasetCollector(list func(context.Context) ([]herb.Dataset, error)) prometheus.CollectorFunc {
 	labels := []string{"dataset"}
-	return &datasetCollector{
-		list:    list,
-		records: prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil),
-		published: prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds",
-			"When the live version was published.", labels, nil),
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (c *datasetCollector) Describe(out chan<- *prometheus.Desc) {
-	out <- c.records
-	out <- c.published
-}
-
-// Collect implements prometheus.Collector.
-func (c *datasetCollector) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	datasets, err := c.list(ctx)
-	if err != nil {
-		out <- prometheus.NewInvalidMetric(c.records, err)
-		return
-	}
-	for _, d := range datasets {
-		name := d.Ref.String()
-		out <- prometheus.MustNewConstMetric(c.records, prometheus.GaugeValue, float64(d.Records), name)
-		if !d.Published.IsZero() {
-			at := float64(d.Published.UnixMilli()) / 1000
-			out <- prometheus.MustNewConstMetric(c.published, prometheus.GaugeValue, at, name)
+	records := prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil)
+	published := prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil)
+	return func(out chan<- prometheus.Metric) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		datasets, err := list(ctx)
+		if err != nil {
+			out <- prometheus.NewInvalidMetric(records, err)
+			return
+		}
+		for _, d := range datasets {
+			name := d.Ref.String()
+			out <- prometheus.MustNewConstMetric(records, prometheus.GaugeValue, float64(d.Records), name)
+			if !d.Published.IsZero() {
+				at := float64(d.Published.UnixMilli()) / 1000
+				out <- prometheus.MustNewConstMetric(published, prometheus.GaugeValue, at, name)
+			}
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package text
 
+import "strconv"
+
 // Closest returns the choice with the smallest edit distance to word, ignoring case and accents. ok is false if no
 // choice is close enough to be a likely typo. The first of equally close choices wins.
 func Closest(word string, choices []string) (choice string, ok bool) {
@@ -39,4 +41,13 @@ func editDistance(a, b []rune) int {
 		beforeLast, last, row = last, row, beforeLast
 	}
 	return last[len(b)]
+}
+
+// Suggestion returns the punctuation between an unknown word and the list of choices, with the closest choice if there is
+// one: `; did you mean "x"?` or ";".
+func Suggestion(word string, choices []string) string {
+	if c, ok := Closest(word, choices); ok {
+		return "; did you mean " + strconv.Quote(c) + "?"
+	}
+	return ";"
 }

@@ -49,18 +49,16 @@ func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 
 // requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
 func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Dataset, back string, refused error) error {
-	status := http.StatusUnauthorized
-	switch herb.CodeOf(refused) {
-	case herb.CodeUnauthenticated:
-	case herb.CodeForbidden:
-		status = http.StatusForbidden
-	case herb.CodeRateLimited:
-		status = http.StatusTooManyRequests
-		w.Header().Set("Retry-After", strconv.Itoa(int(herb.RetryAfterOf(refused).Seconds())))
-	default:
+	status, ok := map[herb.Code]int{
+		herb.CodeUnauthenticated: http.StatusUnauthorized, herb.CodeForbidden: http.StatusForbidden, herb.CodeRateLimited: http.StatusTooManyRequests,
+	}[herb.CodeOf(refused)]
+	if !ok {
 		return refused
 	}
 	h := w.Header()
+	if wait := herb.RetryAfterOf(refused); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	}
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
 	h.Set("Cache-Control", "no-store")
 	return p.render(w, "key", status, p.layout(r, "Key required: "+view.Title(d), d.Description), struct {
