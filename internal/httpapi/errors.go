@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,14 +35,6 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// retryAfter returns the Retry-After of a 503.
-func retryAfter(err error) time.Duration {
-	if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
-		return rejection.RetryAfter
-	}
-	return time.Second
-}
-
 // fail responds with an Error body. The caller sets headers that help the client, such as Allow, before.
 func (a *API) fail(w *response, r *http.Request, err error) {
 	w.err = err
@@ -64,10 +57,14 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 		delete(h, name)
 	}
 	h.Set("Cache-Control", "no-store")
-	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", strconv.Itoa(int(retryAfter(err).Seconds())))
+	wait := herb.RetryAfterOf(err)
+	if status == http.StatusServiceUnavailable && wait == 0 {
+		wait = time.Second
+		if rejection, ok := errors.AsType[*admission.Rejection](err); ok {
+			wait = rejection.RetryAfter
+		}
 	}
-	if wait := herb.RetryAfterOf(err); wait > 0 {
+	if wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if a.wantsPage(w, r) {
@@ -92,11 +89,7 @@ func (a *API) statusAndMessage(err error) (status int, message string) {
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
-	status, ok := statuses[code]
-	if !ok {
-		status = http.StatusInternalServerError
-	}
-	if status == http.StatusInternalServerError {
+	if status = cmp.Or(statuses[code], http.StatusInternalServerError); status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
 	return status, redactText(herb.MessageOf(err))

@@ -9,12 +9,10 @@ import (
 
 // facetsBody is the response to a facet request.
 type facetsBody struct {
-	Data []facet    `json:"data"`
-	Meta facetsMeta `json:"meta"`
-}
-
-type facetsMeta struct {
-	Total int `json:"total"`
+	Data []facet `json:"data"`
+	Meta struct {
+		Total int `json:"total"`
+	} `json:"meta"`
 }
 
 type facet struct {
@@ -60,7 +58,8 @@ func (a *API) facets(w *response, r *http.Request) error {
 }
 
 func renderFacets(found query.Facets) facetsBody {
-	body := facetsBody{Data: make([]facet, len(found.Fields)), Meta: facetsMeta{found.Total}}
+	body := facetsBody{Data: make([]facet, len(found.Fields))}
+	body.Meta.Total = found.Total
 	for i, f := range found.Fields {
 		body.Data[i] = facet{Field: f.Field, Type: f.Type, Empty: f.Empty, Distinct: f.Distinct, Values: orEmpty(f.Values)}
 		if query.HasRange(f.Type) {

@@ -12,16 +12,12 @@ type Size struct {
 	Mutable bool // the records are in a database, not in a segment with indexes for every query
 }
 
-// Sizes from which a query can be expensive.
+// Limits of cheap queries.
 const (
-	expensiveRecords        = 20_000
+	expensiveRecords        = 20_000 // from this size a query can be expensive
 	expensiveMutableRecords = 500
-)
-
-// Limits below which a query is cheap on a dataset of any size.
-const (
-	cheapWords  = 4      // in a search
-	cheapOffset = 10_000 // of a page ordered by relevance, or of a mutable dataset
+	cheapWords              = 4      // in a search
+	cheapOffset             = 10_000 // of a page ordered by relevance, or of a mutable dataset
 )
 
 // large reports whether queries whose work grows with the dataset are expensive.
@@ -38,7 +34,7 @@ func (r *Request) IsExpensive(s Size) bool {
 	case !s.large():
 		return false
 	case s.Mutable:
-		return r.isFiltered() || r.Offset() > cheapOffset
+		return len(r.Conditions) > 0 || r.Search != nil || r.Offset() > cheapOffset
 	default:
 		return slices.ContainsFunc(r.Conditions, r.scans) || r.Search.isExpensive() ||
 			r.ByRelevance() && r.Offset() > cheapOffset
@@ -48,8 +44,6 @@ func (r *Request) IsExpensive(s Size) bool {
 // IsExpensive reports whether counting the values takes work that grows with the size of the dataset. Without a filter it
 // grows with the number of distinct values, which may be that of the records.
 func (f *FacetRequest) IsExpensive(s Size) bool { return s.large() }
-
-func (r *Request) isFiltered() bool { return len(r.Conditions) > 0 || r.Search != nil }
 
 // scans reports whether a condition is evaluated by comparing many values rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {

@@ -3,7 +3,6 @@ package query
 import (
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -127,13 +126,6 @@ func (r *Request) Meta(total int) Meta {
 // WithPage returns a raw query with its page replaced. The key is removed, because links built from the result may be
 // logged, shared and cached.
 func WithPage(raw string, page int) (string, error) {
-	if raw == "" {
-		return ParamPage + "=" + strconv.Itoa(page), nil
-	}
 	ps, err := ParseParams(raw)
-	if err != nil {
-		return "", err
-	}
-	ps = slices.DeleteFunc(ps, func(p Param) bool { return p.Name == ParamPage || p.Name == ParamAPIKey })
-	return append(ps, Param{ParamPage, strconv.Itoa(page)}).Encode(), nil
+	return ps.Without(ParamPage, ParamAPIKey).With(Param{ParamPage, strconv.Itoa(page)}).Encode(), err
 }

@@ -56,11 +56,10 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	if d.Access == herb.AccessKey {
 		rights = "RESTRICTED"
 	}
-	mediaType := func(name string) node { return node{"@id": "https://www.iana.org/assignments/media-types/" + name} }
 	distribution := func(id, title, address, media string) node {
 		n := node{
 			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title, "dcat:accessURL": node{"@id": address},
-			"dcat:mediaType": mediaType(media), "dcat:accessService": node{"@id": service},
+			"dcat:mediaType": node{"@id": "https://www.iana.org/assignments/media-types/" + media}, "dcat:accessService": node{"@id": service},
 		}
 		if l := about.License(); l != nil && l.Href != "" {
 			n["dct:license"] = node{"@id": l.Href}

@@ -203,7 +203,7 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	policy := contentPolicy
 	if images {
-		policy = contentPolicyImages
+		policy += " https:" // of other hosts; browsers block http images as mixed content
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
@@ -218,13 +218,9 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 		p.base+pathDocs+`>; rel="service-doc", <`+p.base+pathDCAT+`>; rel="describedby"; type="application/ld+json"`)
 }
 
-const (
-	policyStart = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-		"base-uri 'none'; frame-ancestors 'none'; img-src 'self'"
-	contentPolicy = policyStart
-	// Images of datasets are loaded from other hosts, over https only: browsers block http images as mixed content.
-	contentPolicyImages = policyStart + " https:"
-)
+// contentPolicy is the content security policy of a page without images of datasets.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'; img-src 'self'"
 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
