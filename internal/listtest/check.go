@@ -128,33 +128,17 @@ func decode(fields []herb.Field, b []byte) (herb.Record, error) {
 	return rec, nil
 }
 
-// describe formats a dataset for a failure message: one line of fields with their types and flags (s, f and o for
-// searchable, filterable and sortable), then one line per record.
+// describe formats a dataset for a failure message: its fields, then one line per record.
 func describe(fields []herb.Field, records []herb.Record) string {
 	var b strings.Builder
-	b.WriteString("fields:")
-	for _, f := range fields {
-		fmt.Fprintf(&b, " %q:%s:", f.Name, f.Type)
-		for _, flag := range []struct {
-			set    bool
-			letter byte
-		}{{f.Searchable, 's'}, {f.Filterable, 'f'}, {f.Sortable, 'o'}} {
-			if flag.set {
-				b.WriteByte(flag.letter)
-			}
-		}
-		if f.Weight > 0 {
-			fmt.Fprintf(&b, "×%d", f.Weight)
-		}
-	}
-	fmt.Fprintf(&b, "\n%d records:\n", len(records))
+	names, _ := json.Marshal(fields) // fields cannot fail
+	fmt.Fprintf(&b, "fields: %s\n%d records:\n", names, len(records))
 	const most = 100
-	for i, rec := range records {
-		if i == most {
-			fmt.Fprintf(&b, "… and %d more\n", len(records)-most)
-			break
-		}
+	for i, rec := range records[:min(len(records), most)] {
 		fmt.Fprintf(&b, "%3d %.300q\n", i, []string(rec))
+	}
+	if len(records) > most {
+		fmt.Fprintf(&b, "… and %d more\n", len(records)-most)
 	}
 	return b.String()
 }

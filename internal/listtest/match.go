@@ -8,7 +8,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 )
 
 // meetsAll reports whether a record meets all conditions.
@@ -38,13 +37,9 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	if operandRank, ok := missingRank(f, operand); missing || ok {
 		return equality && missing && ok && rank == operandRank
 	}
-	parts := []string{value}
-	if f.Type == herb.TypeList {
-		parts = text.Elements(value)
-	}
-	return slices.ContainsFunc(parts, func(part string) bool {
+	return slices.ContainsFunc(parts(f.Type, value), func(part string) bool {
 		switch {
-		case equality && (f.Type == herb.TypeText || f.Type == herb.TypeList):
+		case equality && !f.Type.IsScalar():
 			return part == operand
 		case op == query.OpPrefix && f.Type == herb.TypeDate:
 			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -78,11 +79,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
 	for _, rec := range records {
-		b, err := render(o.fields, rec)
-		if err != nil {
-			return query.Page{}, err
-		}
-		page.Records = append(page.Records, b)
+		page.Records = append(page.Records, render(o.fields, rec))
 	}
 	return page, nil
 }
@@ -148,23 +145,15 @@ func (o *Oracle) count(fields [][]string) int {
 }
 
 // render formats a record as a JSON object with the fields in order.
-func render(fields []herb.Field, rec herb.Record) ([]byte, error) {
+func render(fields []herb.Field, rec herb.Record) []byte {
 	b := []byte{'{'}
 	for i, f := range fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		name, err := json.Marshal(f.Name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(rec[i])
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, name...), ':'), value...)
+		name, _ := json.Marshal(f.Name) // a string cannot fail
+		value, _ := json.Marshal(rec[i])
+		b = fmt.Appendf(b, "%s:%s,", name, value)
 	}
-	return append(b, '}'), nil
+	b[len(b)-1] = '}'
+	return b
 }
 
 // metaOf returns the pagination metadata, computed naively.

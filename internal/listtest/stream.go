@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -20,11 +21,7 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 	found := o.findAll(r)
 	return query.Stream{Total: len(found), Records: func(yield func([]byte, error) bool) {
 		for _, n := range found {
-			b, err := render(o.fields, o.records[n])
-			if err == nil {
-				err = ctx.Err()
-			}
-			if !yield(b, err) || err != nil {
+			if err := ctx.Err(); !yield(render(o.fields, o.records[n]), err) || err != nil {
 				return
 			}
 		}
@@ -67,7 +64,9 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 
 // checkStreams checks that a stream equals the concatenated pages of a listing byte for byte, that it can be stopped
 // early, and that it ends with its context.
-func checkStreams(ctx context.Context, l Lister, fields []herb.Field) error {
+func checkStreams(t testing.TB, e Engine) error {
+	ctx, fields := t.Context(), herb.PlantFields()
+	l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
 	s, ok := l.(Streamer)
 	if !ok {
 		return nil
