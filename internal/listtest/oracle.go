@@ -25,12 +25,11 @@ type Oracle struct {
 
 	parsed  []func() []parsedValue     // by field, by record; computed on first use
 	written []func() map[string]string // by scalar field: its values as first written
-	decoder decoder                    // of engine results
 }
 
 // NewOracle returns the oracle of a dataset. It caches only the words of the records and their parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
-	o := &Oracle{fields: fields, records: records, decoder: decoder{fields: fields}}
+	o := &Oracle{fields: fields, records: records}
 	total := 0
 	for _, f := range fields {
 		if f.Searchable {

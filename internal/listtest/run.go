@@ -194,7 +194,7 @@ func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
 		if err != nil {
 			return err
 		}
-		a, err := execute(ctx, l, &o.decoder, r)
+		a, err := execute(ctx, l, o.fields, r)
 		if err != nil {
 			return err
 		}

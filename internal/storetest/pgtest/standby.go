@@ -5,7 +5,7 @@ package pgtest
 import (
 	"fmt"
 	"net/url"
-	"strings"
+	"strconv"
 	"testing"
 )
 
@@ -57,42 +57,28 @@ func (s *Standby) Promote(t testing.TB) {
 }
 
 // Alone returns the address of a database of the cluster on the standby.
-func (s *Standby) Alone(address string) string { return with(address, s.hosts(address, false)) }
+func (s *Standby) Alone(address string) string { return s.redirect(address, false) }
 
 // Both returns the address of a database of the cluster that names both servers and requests the primary.
-func (s *Standby) Both(address string) string { return with(address, s.hosts(address, true)) }
+func (s *Standby) Both(address string) string { return s.redirect(address, true) }
 
-// hosts returns the settings of an address that leads to the standby, or to both servers.
-func (s *Standby) hosts(address string, both bool) map[string]string {
-	hosts, ports := []string{s.folder}, []string{fmt.Sprint(s.port)}
-	if strings.Contains(address, "host=127.0.0.1") {
-		hosts[0] = "127.0.0.1"
-	}
-	if !both {
-		return map[string]string{"host": hosts[0], "port": ports[0]}
-	}
+// redirect changes an address of Database so that it leads to the standby, or to both servers.
+func (s *Standby) redirect(address string, both bool) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err) // it comes from Database
 	}
 	query := u.Query()
-	return map[string]string{
-		"host":                 query.Get("host") + "," + hosts[0],
-		"port":                 query.Get("port") + "," + ports[0],
-		"target_session_attrs": "read-write",
+	host, port := query.Get("host"), strconv.Itoa(s.port)
+	if host != loopback {
+		host = s.folder
 	}
-}
-
-// with returns an address of Database with other settings.
-func with(address string, settings map[string]string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		panic(err) // it comes from Database
+	if both {
+		host, port = query.Get("host")+","+host, query.Get("port")+","+port
+		query.Set("target_session_attrs", "read-write")
 	}
-	query := u.Query()
-	for name, value := range settings {
-		query.Set(name, value)
-	}
+	query.Set("host", host)
+	query.Set("port", port)
 	u.RawQuery = query.Encode()
 	return u.String()
 }
