@@ -12,22 +12,13 @@ import (
 
 // meetsAll reports whether a record meets all conditions.
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
-	for _, c := range conditions {
-		if !meets(fields[c.Field], rec[c.Field], c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(conditions, func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.
 func meets(f herb.Field, value string, c query.Condition) bool {
-	for _, v := range c.Values {
-		if fits(f, value, c.Op, v.Text) {
-			return c.Op != query.OpNe
-		}
-	}
-	return c.Op == query.OpNe
+	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool { return fits(f, value, c.Op, v.Text) })
+	return matches != (c.Op == query.OpNe)
 }
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.

@@ -64,13 +64,21 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 
 // Find returns the records of the requested page and the total on all pages.
 func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
-	found := o.findAll(r)
-	for i, n := range found {
+	all := o.matches(r)
+	for i, rec := range all {
 		if i/r.PerPage == r.Page-1 {
-			page = append(page, o.records[n])
+			page = append(page, rec)
 		}
 	}
-	return page, len(found)
+	return page, len(all)
+}
+
+// matches returns all matching records in the order of the request.
+func (o *Oracle) matches(r *query.Request) (all []herb.Record) {
+	for _, n := range o.findAll(r) {
+		all = append(all, o.records[n])
+	}
+	return all
 }
 
 // List implements Lister.

@@ -18,10 +18,10 @@ type Streamer interface {
 
 // Stream implements Streamer.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	found := o.findAll(r)
-	return query.Stream{Total: len(found), Records: func(yield func([]byte, error) bool) {
-		for _, n := range found {
-			if err := ctx.Err(); !yield(render(o.fields, o.records[n]), err) || err != nil {
+	all := o.matches(r)
+	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
+		for _, rec := range all {
+			if err := ctx.Err(); !yield(render(o.fields, rec), err) || err != nil {
 				return
 			}
 		}
@@ -51,12 +51,8 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 			return errors.New("the stream does not end")
 		}
 	}
-	found := o.findAll(r)
-	want := result{Meta: metaOf(r, len(found))}
-	for _, n := range found {
-		want.Records = append(want.Records, o.records[n])
-	}
-	if err := want.differs(got); err != nil {
+	all := o.matches(r)
+	if err := (result{metaOf(r, len(all)), all}).differs(got); err != nil {
 		return fmt.Errorf("in full: %w", err)
 	}
 	return nil

@@ -131,12 +131,8 @@ func (p parsedValue) compare(q parsedValue) int {
 // compareForSort compares two values of one field. Missing values sort last in both directions.
 func compareForSort(p, q parsedValue, desc bool) int {
 	switch {
-	case p.missing > 0 && q.missing > 0:
-		return cmp.Compare(p.missing, q.missing)
-	case p.missing > 0:
-		return 1
-	case q.missing > 0:
-		return -1
+	case p.missing > 0 || q.missing > 0:
+		return cmp.Compare(p.missing, q.missing) // 0 is not missing
 	case desc:
 		return q.compare(p)
 	default:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -27,20 +26,14 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("peer", flag.ExitOnError)
-	load := flags.String("load", "", "`file` of records to make the database of, and end")
-	db := flags.String("db", "", "`file` of the database to make or to serve")
+	db := flags.String("db", "", "`file` of the database to serve")
 	size := flags.Int("floor", 0, "serve a constant of that many `bytes` instead of a database")
 	addr := flags.String("addr", "127.0.0.1:8081", "`host:port` to listen on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	switch {
-	case *size > 0:
+	if *size > 0 {
 		return serve(ctx, *addr, peer.Constant(*size))
-	case *db == "":
-		return errors.New("give -db or -floor")
-	case *load != "":
-		return peer.Load(ctx, *load, *db)
 	}
 	s, err := peer.Open(ctx, *db)
 	if err != nil {
@@ -51,13 +44,9 @@ func run(ctx context.Context, args []string) error {
 
 // serve handles requests until ctx ends, and aborts those in flight.
 func serve(ctx context.Context, addr string, h http.Handler) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return err
-	}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{Addr: addr, Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -103,14 +103,12 @@ func (c *Cluster) run() (err error) {
 		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en"); err != nil {
 		return err
 	}
-	if c.HBA != "" {
-		if err := c.write("data/pg_hba.conf", []byte(c.HBA)); err != nil {
-			return err
+	// The files are in the data folder, so that a standby copies them.
+	for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate, "server.key": c.Key} {
+		if len(content) == 0 {
+			continue
 		}
-	}
-	if c.Certificate != nil {
-		// In the data folder, so that a standby copies them.
-		if err := errors.Join(c.write("data/server.crt", c.Certificate), c.write("data/server.key", c.Key)); err != nil {
+		if err := c.write("data/"+name, content); err != nil {
 			return err
 		}
 	}

@@ -10,42 +10,34 @@ import (
 )
 
 // Standby is a server that replicates a cluster and can be promoted. It ends with the cluster.
-type Standby struct {
-	*server
-	cluster *Cluster
-}
+type Standby struct{ *server }
 
 // Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both servers have it on disk.
 func (c *Cluster) Standby(t testing.TB) *Standby {
 	t.Helper()
 	c.launch(t)
-	s, err := c.standby()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func (c *Cluster) standby() (*Standby, error) {
 	s, err := newServer(c.TCP)
 	if s != nil {
 		c.standbys = append(c.standbys, s)
 	}
+	if err == nil {
+		from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
+		err = s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
+			"--no-sync", "--wal-method=stream")
+	}
+	if err == nil {
+		err = s.start(c.settings()...)
+	}
+	if err == nil {
+		err = c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+	}
+	if err == nil {
+		err = c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	}
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
-	if err := s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
-		"--no-sync", "--wal-method=stream"); err != nil {
-		return nil, err
-	}
-	if err := s.start(c.settings()...); err != nil {
-		return nil, err
-	}
-	if err := c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"); err != nil {
-		return nil, err
-	}
-	return &Standby{s, c}, c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	return &Standby{s}
 }
 
 // Promote makes the standby the primary.
