@@ -16,30 +16,27 @@ import (
 )
 
 func main() {
+	db := flag.String("db", "", "`file` of the database to serve")
+	size := flag.Int("floor", 0, "serve a constant of that many `bytes` instead of a database")
+	addr := flag.String("addr", "127.0.0.1:8081", "`host:port` to listen on")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, *addr, *db, *size); err != nil {
 		fmt.Fprintln(os.Stderr, "peer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("peer", flag.ExitOnError)
-	db := flags.String("db", "", "`file` of the database to serve")
-	size := flags.Int("floor", 0, "serve a constant of that many `bytes` instead of a database")
-	addr := flags.String("addr", "127.0.0.1:8081", "`host:port` to listen on")
-	if err := flags.Parse(args); err != nil {
-		return err
+func run(ctx context.Context, addr, db string, size int) error {
+	if size > 0 {
+		return serve(ctx, addr, peer.Constant(size))
 	}
-	if *size > 0 {
-		return serve(ctx, *addr, peer.Constant(*size))
-	}
-	s, err := peer.Open(ctx, *db)
+	s, err := peer.Open(ctx, db)
 	if err != nil {
 		return err
 	}
-	return errors.Join(serve(ctx, *addr, s), s.Close())
+	return errors.Join(serve(ctx, addr, s), s.Close())
 }
 
 // serve handles requests until ctx ends, and aborts those in flight.
