@@ -302,12 +302,7 @@ func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
 // border formats a time, clamped to the valid range.
 func border(t herb.Type, at time.Time) string {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-	if at.Before(first) {
-		at = first
-	}
-	if at.After(last) {
-		at = last
-	}
+	at = slices.MinFunc([]time.Time{last, slices.MaxFunc([]time.Time{first, at}, time.Time.Compare)}, time.Time.Compare)
 	if t == herb.TypeDate {
 		return at.Format(time.DateOnly)
 	}

@@ -95,11 +95,8 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	metrics := map[string]float64{}
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSpace(line)
-		i := strings.LastIndexByte(line, ' ')
-		if i < 0 || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if f, err := strconv.ParseFloat(line[i+1:], 64); err == nil {
+		i := max(0, strings.LastIndexByte(line, ' '))
+		if f, err := strconv.ParseFloat(strings.TrimSpace(line[i:]), 64); err == nil && line[0] != '#' {
 			metrics[line[:i]] = f
 		}
 	}
