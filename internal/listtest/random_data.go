@@ -145,7 +145,7 @@ func (g *generator) fields() []herb.Field {
 	fields := make([]herb.Field, 1+g.IntN(6))
 	order := g.Perm(len(names))
 	for i := range fields {
-		t := pick(g, []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList})
+		t := pick(g, herb.Types())
 		fields[i] = herb.Field{
 			Name:       names[order[i]],
 			Type:       t,
