@@ -4,8 +4,12 @@ package gen
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +61,7 @@ type Generator struct {
 
 // New returns a generator. Generators of one seed make the same records.
 func New(seed uint64) *Generator {
-	l := newLexicon()
+	l := &lexicon{rng: 2024, seen: map[string]bool{}} // the same for every seed, so that queries can contain the words
 	g := &Generator{
 		seed:  seed,
 		words: l.vocabulary(),
@@ -112,18 +116,14 @@ func makeAuthors(l *lexicon) []string {
 // WriteCSV writes the header and n records.
 func (g *Generator) WriteCSV(ctx context.Context, w io.Writer, n int) error {
 	buf := bufio.NewWriterSize(w, 1<<20)
-	if _, err := buf.WriteString(Header); err != nil {
-		return err
-	}
+	_, _ = buf.WriteString(Header) // Flush returns the first error
 	var line []byte
 	for i := range n {
 		if i%10_000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		line = g.AppendRecord(line[:0], i)
-		if _, err := buf.Write(line); err != nil {
-			return err
-		}
+		_, _ = buf.Write(line)
 	}
 	return buf.Flush()
 }
@@ -188,4 +188,29 @@ func (g *Generator) appendTags(b []byte, r *rng) []byte {
 		b = append(b, g.tags[t]...)
 	}
 	return b
+}
+
+// File returns the path of a file of n records in a folder, and writes it unless it exists. Its name contains the seed, the
+// number, and a fingerprint of the generator.
+func File(ctx context.Context, dir string, seed uint64, n int) (path string, err error) {
+	g := New(seed)
+	sum := crc32.NewIEEE()
+	if err := g.WriteCSV(ctx, sum, 1000); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, fmt.Sprintf("items-%d-%d-%08x.csv", seed, n, sum.Sum32()))
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "*.part")
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(g.WriteCSV(ctx, f, n), f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("writing %d records: %w", n, err), os.Remove(f.Name()))
+	}
+	return path, os.Rename(f.Name(), path)
 }

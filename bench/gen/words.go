@@ -9,11 +9,6 @@ type lexicon struct {
 	seen map[string]bool
 }
 
-// newLexicon returns the lexicon of all generators: the words do not depend on the seed, so that queries can contain them.
-func newLexicon() *lexicon {
-	return &lexicon{rng: 2024, seen: map[string]bool{}}
-}
-
 // word returns a new word with a number of syllables.
 func (l *lexicon) word(syllables int) string {
 	onsets := [...]string{
@@ -63,3 +58,18 @@ func wordWeights() []uint64 {
 
 // capital capitalizes a word that begins with an ASCII letter.
 func capital(w string) string { return string(w[0]-'a'+'A') + w[1:] }
+
+// Values that occur in queries, for every seed. The comments give the share of records.
+const (
+	CommonWord = "zemes"         // in 40 %
+	RareWord   = "lanavas"       // in 0.04 %
+	FirstWord  = "diglu"         // in 12 %; with SecondWord in 0.5 %
+	SecondWord = "breral"        // in 5 %
+	Phrase     = "fobrem neglal" // 18 % have the one word, 7 % the other; in 0.05 % they are next to each other
+	Prefix     = "kai"           // begins 93 words; in 7 %
+	Category   = "shrub"         // of 16 %
+	Tag        = "zolour"        // of 2 %
+	Author     = "Zola Söushi"   // of 0.07 %
+	PriceFrom  = "20"            // together with PriceBelow 12 %
+	PriceBelow = "50"
+)

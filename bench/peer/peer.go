@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -68,20 +69,8 @@ func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := []byte(`{"data":[`)
-	for i, rec := range page.Records {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(body, rec...)
-	}
 	meta, err := json.Marshal(req.Meta(page.Total))
-	if err != nil {
-		return nil, err
-	}
-	body = append(body, `],"meta":`...)
-	body = append(body, meta...)
-	return append(body, '}'), nil
+	return fmt.Appendf(nil, `{"data":[%s],"meta":%s}`, bytes.Join(page.Records, []byte{','}), meta), err
 }
 
 // List returns a page.

@@ -14,11 +14,7 @@ type statement struct {
 	args []any
 }
 
-// columns is what a record is read from.
-const columns = "items.id, items.title, items.description, items.category, items.status, items.date, items.url, items.image, " +
-	"items.price, items.author, items.tags"
-
-// translate turns a request into the two statements that a page takes: how many records there are, and which.
+// translate returns the statements that count the records of a request and that list a page of them.
 func translate(r *query.Request) (count, page statement, err error) {
 	fields := gen.Fields()
 	var where []string
@@ -55,11 +51,11 @@ func translate(r *query.Request) (count, page statement, err error) {
 	}
 	counted := from
 	if r.ByRelevance() && len(r.Conditions) == 0 {
-		counted = "words" // the records themselves need not be looked at
+		counted = "words" // without a join
 	}
 	count = statement{"SELECT count(*) FROM " + counted + filter, args}
 	page = statement{
-		"SELECT " + columns + " FROM " + from + filter + " ORDER BY " + order + " LIMIT ? OFFSET ?",
+		"SELECT items." + strings.ReplaceAll(strings.TrimSpace(gen.Header), ",", ", items.") + " FROM " + from + filter + " ORDER BY " + order + " LIMIT ? OFFSET ?",
 		append(args[:len(args):len(args)], r.PerPage, r.Offset()),
 	}
 	return count, page, nil
@@ -75,7 +71,7 @@ func sortColumn(f herb.Field) string {
 	return "items." + f.Name
 }
 
-// condition does not do all that a listing offers: enough for what is measured.
+// condition translates a filter. It supports the operators that are measured.
 func condition(f herb.Field, c query.Condition) (sql string, args []any, err error) {
 	ops := map[query.Op]string{
 		query.OpEq: " = ", query.OpGt: " > ", query.OpGte: " >= ", query.OpLt: " < ", query.OpLte: " <= ",

@@ -41,14 +41,12 @@ func (s Shape) Relevance() bool {
 }
 
 // Raw returns the raw query with the page, if total records match.
-func (s Shape) Raw(total int) string { return WithPage(s.Query, s.Depth.Page(total)) }
-
-// WithPage adds a page to a raw query that has none.
-func WithPage(raw string, page int) string {
+func (s Shape) Raw(total int) string {
+	page := s.Depth.Page(total)
 	if page == 1 {
-		return raw
+		return s.Query
 	}
-	return strings.TrimPrefix(raw+"&"+query.ParamPage+"="+strconv.Itoa(page), "&")
+	return strings.TrimPrefix(s.Query+"&"+query.ParamPage+"="+strconv.Itoa(page), "&")
 }
 
 // All lists the shapes, the simple ones first.

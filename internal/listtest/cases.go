@@ -61,7 +61,7 @@ func (c testCase) checkList(ctx context.Context, l Lister, q listQuery) error {
 	if err != nil {
 		return err
 	}
-	got, err := execute(ctx, l, &decoder{fields: c.fields}, r)
+	got, err := execute(ctx, l, c.fields, r)
 	if err != nil {
 		return err
 	}

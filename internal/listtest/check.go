@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,14 +30,14 @@ type result struct {
 }
 
 // execute executes a request and decodes the result.
-func execute(ctx context.Context, l Lister, d *decoder, r *query.Request) (result, error) {
+func execute(ctx context.Context, l Lister, fields []herb.Field, r *query.Request) (result, error) {
 	page, err := l.List(ctx, r)
 	if err != nil {
 		return result{}, fmt.Errorf("listing: %w", err)
 	}
 	a := result{Meta: r.Meta(page.Total)}
 	for i, b := range page.Records {
-		rec, err := d.decode(b)
+		rec, err := decode(fields, b)
 		if err != nil {
 			return result{}, fmt.Errorf("record %d on the page: %w in %q", i, err, b)
 		}
@@ -49,7 +48,7 @@ func execute(ctx context.Context, l Lister, d *decoder, r *query.Request) (resul
 
 // agree compares the result of an engine with that of the oracle.
 func agree(ctx context.Context, l Lister, o *Oracle, r *query.Request) error {
-	got, err := execute(ctx, l, &o.decoder, r)
+	got, err := execute(ctx, l, o.fields, r)
 	if err != nil {
 		return err
 	}
@@ -68,23 +67,6 @@ func (a result) differs(got result) error {
 		diff = strings.ToValidUTF8(diff[:most], "") + "…"
 	}
 	return fmt.Errorf("the answer differs (-want +got):\n%s", diff)
-}
-
-// decoder decodes the records of a dataset. It caches results, because the same records are decoded often.
-type decoder struct {
-	fields []herb.Field
-	known  sync.Map // JSON → herb.Record
-}
-
-func (d *decoder) decode(b []byte) (herb.Record, error) {
-	if rec, ok := d.known.Load(string(b)); ok {
-		return rec.(herb.Record), nil
-	}
-	rec, err := decode(d.fields, b)
-	if err == nil {
-		d.known.Store(string(b), rec)
-	}
-	return rec, err
 }
 
 // decode parses a record and checks its format: a JSON object with the fields in order, all values strings, and no
@@ -128,33 +110,17 @@ func decode(fields []herb.Field, b []byte) (herb.Record, error) {
 	return rec, nil
 }
 
-// describe formats a dataset for a failure message: one line of fields with their types and flags (s, f and o for
-// searchable, filterable and sortable), then one line per record.
+// describe formats a dataset for a failure message: its fields, then one line per record.
 func describe(fields []herb.Field, records []herb.Record) string {
 	var b strings.Builder
-	b.WriteString("fields:")
-	for _, f := range fields {
-		fmt.Fprintf(&b, " %q:%s:", f.Name, f.Type)
-		for _, flag := range []struct {
-			set    bool
-			letter byte
-		}{{f.Searchable, 's'}, {f.Filterable, 'f'}, {f.Sortable, 'o'}} {
-			if flag.set {
-				b.WriteByte(flag.letter)
-			}
-		}
-		if f.Weight > 0 {
-			fmt.Fprintf(&b, "×%d", f.Weight)
-		}
-	}
-	fmt.Fprintf(&b, "\n%d records:\n", len(records))
+	names, _ := json.Marshal(fields) // fields cannot fail
+	fmt.Fprintf(&b, "fields: %s\n%d records:\n", names, len(records))
 	const most = 100
-	for i, rec := range records {
-		if i == most {
-			fmt.Fprintf(&b, "… and %d more\n", len(records)-most)
-			break
-		}
+	for i, rec := range records[:min(len(records), most)] {
 		fmt.Fprintf(&b, "%3d %.300q\n", i, []string(rec))
+	}
+	if len(records) > most {
+		fmt.Fprintf(&b, "… and %d more\n", len(records)-most)
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/url"
 	"slices"
@@ -115,19 +116,18 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 			}
 			seen[id] = true
 			if values[id] == nil {
-				values[id] = &counted{query.ValueCount{Value: o.firstWritten(field, id)}, parseValue(def, part)}
+				written := id
+				if def.Type.IsScalar() {
+					written = o.written[field]()[id]
+				}
+				values[id] = &counted{query.ValueCount{Value: written}, parseValue(def, part)}
 			}
 			values[id].Count++
 		}
 	}
-	all := make([]*counted, 0, len(values))
-	for _, v := range values {
-		all = append(all, v)
-	}
-	inOrder := func(a, b *counted) int {
+	all := slices.SortedFunc(maps.Values(values), func(a, b *counted) int {
 		return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value))
-	}
-	slices.SortFunc(all, inOrder)
+	})
 	f.Distinct = len(all)
 	if query.HasRange(def.Type) && len(all) > 0 {
 		f.Min, f.Max = all[0].Value, all[len(all)-1].Value
@@ -150,21 +150,13 @@ func parts(t herb.Type, value string) []string {
 
 // identity returns a string that is equal for two values exactly if facets count them as one.
 func identity(f herb.Field, value string) string {
-	if f.Type == herb.TypeText || f.Type == herb.TypeList {
+	if !f.Type.IsScalar() {
 		return value
 	}
 	return parseValue(f, value).identity()
 }
 
-// firstWritten returns a value as written in the first record of the dataset that has it.
-func (o *Oracle) firstWritten(field int, id string) string {
-	if t := o.fields[field].Type; t == herb.TypeText || t == herb.TypeList {
-		return id
-	}
-	return o.written[field]()[id]
-}
-
-// firstWritings returns the values of a scalar field as first written.
+// firstWritings returns the values of a scalar field by identity, each as written in the first record that has it.
 func firstWritings(f herb.Field, field int, records []herb.Record) map[string]string {
 	first := map[string]string{}
 	for _, rec := range records {
@@ -310,12 +302,7 @@ func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
 // border formats a time, clamped to the valid range.
 func border(t herb.Type, at time.Time) string {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-	if at.Before(first) {
-		at = first
-	}
-	if at.After(last) {
-		at = last
-	}
+	at = slices.MinFunc([]time.Time{last, slices.MaxFunc([]time.Time{first, at}, time.Time.Compare)}, time.Time.Compare)
 	if t == herb.TypeDate {
 		return at.Format(time.DateOnly)
 	}

@@ -8,27 +8,17 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 )
 
 // meetsAll reports whether a record meets all conditions.
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
-	for _, c := range conditions {
-		if !meets(fields[c.Field], rec[c.Field], c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(conditions, func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.
 func meets(f herb.Field, value string, c query.Condition) bool {
-	for _, v := range c.Values {
-		if fits(f, value, c.Op, v.Text) {
-			return c.Op != query.OpNe
-		}
-	}
-	return c.Op == query.OpNe
+	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool { return fits(f, value, c.Op, v.Text) })
+	return matches != (c.Op == query.OpNe)
 }
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
@@ -38,13 +28,9 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	if operandRank, ok := missingRank(f, operand); missing || ok {
 		return equality && missing && ok && rank == operandRank
 	}
-	parts := []string{value}
-	if f.Type == herb.TypeList {
-		parts = text.Elements(value)
-	}
-	return slices.ContainsFunc(parts, func(part string) bool {
+	return slices.ContainsFunc(parts(f.Type, value), func(part string) bool {
 		switch {
-		case equality && (f.Type == herb.TypeText || f.Type == herb.TypeList):
+		case equality && !f.Type.IsScalar():
 			return part == operand
 		case op == query.OpPrefix && f.Type == herb.TypeDate:
 			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -24,12 +25,11 @@ type Oracle struct {
 
 	parsed  []func() []parsedValue     // by field, by record; computed on first use
 	written []func() map[string]string // by scalar field: its values as first written
-	decoder decoder                    // of engine results
 }
 
 // NewOracle returns the oracle of a dataset. It caches only the words of the records and their parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
-	o := &Oracle{fields: fields, records: records, decoder: decoder{fields: fields}}
+	o := &Oracle{fields: fields, records: records}
 	total := 0
 	for _, f := range fields {
 		if f.Searchable {
@@ -64,13 +64,21 @@ func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 
 // Find returns the records of the requested page and the total on all pages.
 func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
-	found := o.findAll(r)
-	for i, n := range found {
+	all := o.matches(r)
+	for i, rec := range all {
 		if i/r.PerPage == r.Page-1 {
-			page = append(page, o.records[n])
+			page = append(page, rec)
 		}
 	}
-	return page, len(found)
+	return page, len(all)
+}
+
+// matches returns all matching records in the order of the request.
+func (o *Oracle) matches(r *query.Request) (all []herb.Record) {
+	for _, n := range o.findAll(r) {
+		all = append(all, o.records[n])
+	}
+	return all
 }
 
 // List implements Lister.
@@ -78,11 +86,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
 	for _, rec := range records {
-		b, err := render(o.fields, rec)
-		if err != nil {
-			return query.Page{}, err
-		}
-		page.Records = append(page.Records, b)
+		page.Records = append(page.Records, render(o.fields, rec))
 	}
 	return page, nil
 }
@@ -148,23 +152,15 @@ func (o *Oracle) count(fields [][]string) int {
 }
 
 // render formats a record as a JSON object with the fields in order.
-func render(fields []herb.Field, rec herb.Record) ([]byte, error) {
+func render(fields []herb.Field, rec herb.Record) []byte {
 	b := []byte{'{'}
 	for i, f := range fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		name, err := json.Marshal(f.Name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(rec[i])
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, name...), ':'), value...)
+		name, _ := json.Marshal(f.Name) // a string cannot fail
+		value, _ := json.Marshal(rec[i])
+		b = fmt.Appendf(b, "%s:%s,", name, value)
 	}
-	return append(b, '}'), nil
+	b[len(b)-1] = '}'
+	return b
 }
 
 // metaOf returns the pagination metadata, computed naively.

@@ -113,7 +113,7 @@ func (g *generator) value(f herb.Field, blank int) string {
 	case herb.TypeNumber:
 		return g.writeNumber(f.Notation, g.number())
 	case herb.TypeDate:
-		return g.writeDate(f.Notation, g.date())
+		return writeDate(f.Notation.Layout, g.date(), 0)
 	case herb.TypeDateTime:
 		return g.datetime(f.Notation)
 	case herb.TypeBoolean:
@@ -145,7 +145,7 @@ func (g *generator) fields() []herb.Field {
 	fields := make([]herb.Field, 1+g.IntN(6))
 	order := g.Perm(len(names))
 	for i := range fields {
-		t := pick(g, []herb.Type{herb.TypeText, herb.TypeNumber, herb.TypeDate, herb.TypeList})
+		t := pick(g, herb.Types())
 		fields[i] = herb.Field{
 			Name:       names[order[i]],
 			Type:       t,
@@ -223,13 +223,13 @@ func (g *generator) plantRecords(n int) []herb.Record {
 		} else if g.chance(50) {
 			tag = g.phrase(3)
 		}
-		records[n] = herb.Record{strconv.FormatInt(id, 10), clip(name), clip(tag)}
+		records[n] = herb.Record{strconv.FormatInt(id, 10), truncate(name, 255), truncate(tag, 255)}
 	}
 	return records
 }
 
-// clip truncates a text to the maximum length in plants.
-func clip(s string) string {
+// truncate returns at most n characters of a text.
+func truncate(s string, n int) string {
 	r := []rune(s)
-	return string(r[:min(len(r), 255)])
+	return string(r[:min(len(r), n)])
 }

@@ -72,24 +72,21 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	return number
 }
 
-func (g *generator) writeDate(n herb.Notation, date string) string {
-	if n.Layout == "" {
+// writeDate writes a date with a time of day in a layout; an empty layout leaves the date unchanged.
+func writeDate(layout, date string, clock time.Duration) string {
+	if layout == "" {
 		return date
 	}
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		panic(err)
 	}
-	return d.Format(goLayout.Replace(n.Layout))
+	return d.Add(clock).Format(goLayout.Replace(layout))
 }
 
 func (g *generator) datetime(n herb.Notation) string {
 	if n.Layout != "" {
-		d, err := time.Parse(time.DateOnly, g.date())
-		if err != nil {
-			panic(err)
-		}
-		return d.Add(time.Duration(g.IntN(1440)) * time.Minute).Format(goLayout.Replace(n.Layout))
+		return writeDate(n.Layout, g.date(), time.Duration(g.IntN(1440))*time.Minute)
 	}
 	day := pick(g, []string{"2024-02-29", "2024-03-01", "2024-02-28"})
 	if g.chance(20) {

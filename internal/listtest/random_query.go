@@ -96,14 +96,11 @@ func (g *generator) sample(f herb.Field, field int, records []herb.Record) strin
 		}
 		return value + ".0"
 	}
-	return short(value)
+	return truncate(value, maxOperand)
 }
 
-// short truncates a value so that it does not fill the query string.
-func short(s string) string {
-	r := []rune(s)
-	return string(r[:min(len(r), 100)])
-}
+// maxOperand is the maximum length of an operand, so that it does not fill the query string.
+const maxOperand = 100
 
 // condition returns a filter parameter on a field.
 func (g *generator) condition(f herb.Field, sample func() string) (name, value string) {
@@ -154,7 +151,7 @@ func (g *generator) search(fields []herb.Field, records []herb.Record) string {
 		rec := pick(g, records)
 		for i, f := range fields {
 			if f.Searchable {
-				words = text.AppendWords(words, short(rec[i]))
+				words = text.AppendWords(words, truncate(rec[i], maxOperand))
 			}
 		}
 	}

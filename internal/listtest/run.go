@@ -59,7 +59,7 @@ func Run(t *testing.T, e Engine) {
 		for _, seed := range all {
 			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 				run++
-				n, err := checkRandom(t, e, seed)
+				n, err := checkRandom(t, e, seed, false)
 				if asked += n; err != nil {
 					t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
 				}
@@ -74,33 +74,23 @@ func Run(t *testing.T, e Engine) {
 		t.Run("large", func(t *testing.T) {
 			t.Parallel()
 			seed := seeds(t, 1)[0]
-			n, err := checkLarge(t, e, seed)
+			n, err := checkRandom(t, e, seed, true)
 			if err != nil {
 				t.Fatalf("%v\nto reproduce: %s=%d", err, SeedVariable, seed)
 			}
 			t.Logf("compared %d results on a large dataset", n)
 		})
 	}
-	t.Run("walk", func(t *testing.T) {
-		t.Parallel()
-		if err := checkWalks(t, e); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("stream", func(t *testing.T) {
-		t.Parallel()
-		fields := herb.PlantFields()
-		l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
-		if err := checkStreams(t.Context(), l, fields); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("concurrent", func(t *testing.T) {
-		t.Parallel()
-		if err := checkConcurrent(t, e); err != nil {
-			t.Error(err)
-		}
-	})
+	for name, check := range map[string]func(testing.TB, Engine) error{
+		"walk": checkWalks, "stream": checkStreams, "concurrent": checkConcurrent,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := check(t, e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // seeds returns the seeds of n random datasets: the same in every run, unless this is a soak run or one seed is
@@ -143,19 +133,16 @@ const largeQueries = 10
 // facetShare is the number of queries per compared facet request.
 const facetShare = 5
 
-// checkRandom compares random queries on one random dataset and returns the number of compared results.
-func checkRandom(t testing.TB, e Engine, seed uint64) (compared int, err error) {
+// checkRandom compares random queries on one random dataset, which may be large, and returns the number of compared
+// results.
+func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int, err error) {
 	g := newGenerator(seed, e.Plants)
-	return check(t, e, g, g.size(), cmp.Or(e.Queries, 12))
-}
-
-// checkLarge is checkRandom with a large dataset.
-func checkLarge(t testing.TB, e Engine, seed uint64) (compared int, err error) {
-	g := newGenerator(seed, e.Plants)
-	return check(t, e, g, pick(g, largeSizes), largeQueries)
-}
-
-func check(t testing.TB, e Engine, g *generator, size, queries int) (compared int, err error) {
+	var size, queries int
+	if large {
+		size, queries = pick(g, largeSizes), largeQueries
+	} else {
+		size, queries = g.size(), cmp.Or(e.Queries, 12)
+	}
 	fields := g.fields()
 	records := g.records(fields, size)
 	o, l := NewOracle(fields, records), e.Open(t, fields, records)
@@ -207,7 +194,7 @@ func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
 		if err != nil {
 			return err
 		}
-		a, err := execute(ctx, l, &o.decoder, r)
+		a, err := execute(ctx, l, o.fields, r)
 		if err != nil {
 			return err
 		}
@@ -218,11 +205,7 @@ func checkWalk(ctx context.Context, l Lister, o *Oracle, raw string) error {
 		if a.Meta.HasNext {
 			continue
 		}
-		want := result{Meta: a.Meta}
-		for _, n := range o.findAll(r) {
-			want.Records = append(want.Records, o.records[n])
-		}
-		return want.differs(result{Meta: a.Meta, Records: walked})
+		return result{a.Meta, o.matches(r)}.differs(result{a.Meta, walked})
 	}
 }
 

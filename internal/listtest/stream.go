@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -17,14 +18,10 @@ type Streamer interface {
 
 // Stream implements Streamer.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	found := o.findAll(r)
-	return query.Stream{Total: len(found), Records: func(yield func([]byte, error) bool) {
-		for _, n := range found {
-			b, err := render(o.fields, o.records[n])
-			if err == nil {
-				err = ctx.Err()
-			}
-			if !yield(b, err) || err != nil {
+	all := o.matches(r)
+	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
+		for _, rec := range all {
+			if err := ctx.Err(); !yield(render(o.fields, rec), err) || err != nil {
 				return
 			}
 		}
@@ -54,12 +51,8 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 			return errors.New("the stream does not end")
 		}
 	}
-	found := o.findAll(r)
-	want := result{Meta: metaOf(r, len(found))}
-	for _, n := range found {
-		want.Records = append(want.Records, o.records[n])
-	}
-	if err := want.differs(got); err != nil {
+	all := o.matches(r)
+	if err := (result{metaOf(r, len(all)), all}).differs(got); err != nil {
 		return fmt.Errorf("in full: %w", err)
 	}
 	return nil
@@ -67,7 +60,9 @@ func agreeInFull(ctx context.Context, l Lister, o *Oracle, r *query.Request) err
 
 // checkStreams checks that a stream equals the concatenated pages of a listing byte for byte, that it can be stopped
 // early, and that it ends with its context.
-func checkStreams(ctx context.Context, l Lister, fields []herb.Field) error {
+func checkStreams(t testing.TB, e Engine) error {
+	ctx, fields := t.Context(), herb.PlantFields()
+	l := e.Open(t, fields, newGenerator(3, true).plantRecords(700))
 	s, ok := l.(Streamer)
 	if !ok {
 		return nil

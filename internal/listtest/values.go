@@ -16,27 +16,22 @@ import (
 // sort keys of scalar types, so that it checks them.
 type parsedValue struct {
 	missing int      // 0 if not missing, or 1 + the rank among missing values
-	number  *big.Rat // nil if not a number
+	number  *big.Rat // nil if not a number; 0 or 1 if a boolean
 	time    time.Time
-	is      bool
 	text    string
 }
 
 // missingRank returns the position of a value in the order of missing values: those with markers in the order of the
 // field's markers, then empty ones. ok is false if the value is not missing.
 func missingRank(f herb.Field, value string) (rank int, ok bool) {
+	if f.Type.IsScalar() {
+		value = strings.TrimSpace(value)
+		rank = slices.Index(f.Notation.Missing, value)
+	}
 	if value == "" {
 		return len(f.Notation.Missing), true
 	}
-	if f.Type == herb.TypeText || f.Type == herb.TypeList {
-		return 0, false
-	}
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return len(f.Notation.Missing), true
-	}
-	rank = slices.Index(f.Notation.Missing, value)
-	return rank, rank >= 0
+	return rank, f.Type.IsScalar() && rank >= 0
 }
 
 // parseValue parses a value of a field, in its notation or in that of operands and borders. It panics on a value that is
@@ -52,7 +47,7 @@ func parseValue(f herb.Field, value string) (p parsedValue) {
 	case herb.TypeDate, herb.TypeDateTime:
 		p.time, ok = parseTime(f.Notation, strings.TrimSpace(value))
 	case herb.TypeBoolean:
-		p.is, ok = parseBoolean(f.Notation, strings.TrimSpace(value))
+		p.number, ok = parseBoolean(f.Notation, strings.TrimSpace(value))
 	default:
 		p.text = text.CollationKey(value)
 	}
@@ -103,20 +98,15 @@ func parseTime(n herb.Notation, s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func parseBoolean(n herb.Notation, s string) (is, ok bool) {
+func parseBoolean(n herb.Notation, s string) (*big.Rat, bool) {
+	lower := strings.ToLower(s)
 	switch {
-	case slices.Contains(n.True, s):
-		return true, true
-	case slices.Contains(n.False, s):
-		return false, true
+	case slices.Contains(n.True, s), !slices.Contains(n.False, s) && slices.Contains([]string{"true", "yes", "t", "y"}, lower):
+		return big.NewRat(1, 1), true
+	case slices.Contains(n.False, s), slices.Contains([]string{"false", "no", "f", "n"}, lower):
+		return big.NewRat(0, 1), true
 	}
-	switch strings.ToLower(s) {
-	case "true", "yes", "t", "y":
-		return true, true
-	case "false", "no", "f", "n":
-		return false, true
-	}
-	return false, false
+	return nil, false
 }
 
 // identity returns a string that is equal for two values exactly if they are equal.
@@ -127,7 +117,7 @@ func (p parsedValue) identity() string {
 	case p.number != nil:
 		return p.number.RatString()
 	}
-	return fmt.Sprint(p.time.Format(time.RFC3339Nano), p.is, p.text)
+	return p.time.Format(time.RFC3339Nano) + p.text
 }
 
 // compare compares two values of one field that are not missing.
@@ -135,25 +125,14 @@ func (p parsedValue) compare(q parsedValue) int {
 	if p.number != nil {
 		return p.number.Cmp(q.number)
 	}
-	order := 0
-	if p.is != q.is {
-		order = 1
-		if q.is {
-			order = -1
-		}
-	}
-	return cmp.Or(p.time.Compare(q.time), order, strings.Compare(p.text, q.text))
+	return cmp.Or(p.time.Compare(q.time), strings.Compare(p.text, q.text))
 }
 
 // compareForSort compares two values of one field. Missing values sort last in both directions.
 func compareForSort(p, q parsedValue, desc bool) int {
 	switch {
-	case p.missing > 0 && q.missing > 0:
-		return cmp.Compare(p.missing, q.missing)
-	case p.missing > 0:
-		return 1
-	case q.missing > 0:
-		return -1
+	case p.missing > 0 || q.missing > 0:
+		return cmp.Compare(p.missing, q.missing) // 0 is not missing
 	case desc:
 		return q.compare(p)
 	default:

@@ -3,9 +3,7 @@ package programtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +19,11 @@ const Variable = "HERBARIUM_TEST_PROGRAM"
 func Install(ctx context.Context, folder string) (path string, err error) {
 	path = filepath.Join(folder, "herbarium")
 	if built := os.Getenv(Variable); built != "" {
-		return path, copyFile(built, path)
+		content, err := os.ReadFile(built)
+		if err != nil {
+			return "", err
+		}
+		return path, os.WriteFile(path, content, 0o755)
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "herbarium/cmd/herbarium")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -29,20 +31,6 @@ func Install(ctx context.Context, folder string) (path string, err error) {
 		return "", fmt.Errorf("cannot build the program: %w\n%s", err, out)
 	}
 	return path, nil
-}
-
-func copyFile(from, to string) (err error) {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
 }
 
 // Environ returns the environment without the program's own settings, followed by some of them.

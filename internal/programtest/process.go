@@ -44,13 +44,21 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// StartProcess starts a command, which is killed when the calling process ends. Its output is collected, unless the command
-// has a Stdout.
+// StartProcess starts a command, which is killed when the calling process ends. Its output is collected.
 func StartProcess(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
-	if cmd.Stdout == nil {
-		cmd.Stdout, cmd.Stderr = &p.out, &p.out
-	}
+	cmd.Stdout, cmd.Stderr = &p.out, &p.out
+	return p, p.start()
+}
+
+// StartQuiet is StartProcess with the output discarded, for programs whose speed is measured.
+func StartQuiet(cmd *exec.Cmd) (*Process, error) {
+	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	return p, p.start()
+}
+
+func (p *Process) start() error {
+	cmd := p.cmd
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -65,7 +73,7 @@ func StartProcess(cmd *exec.Cmd) (*Process, error) {
 		}
 		close(p.ended)
 	}()
-	return p, <-started
+	return <-started
 }
 
 // Output returns what the process has printed.
@@ -161,17 +169,6 @@ func Eventually(ctx context.Context, f func(context.Context) error) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-// StartQuiet is StartProcess with the output discarded, for programs whose speed is measured.
-func StartQuiet(cmd *exec.Cmd) (*Process, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
-	cmd.Stdout, cmd.Stderr = null, null
-	return StartProcess(cmd)
 }
 
 // FreeAddr returns an address of 127.0.0.1 with an unused port. Another process may use it before the caller does.

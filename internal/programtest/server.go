@@ -17,24 +17,19 @@ import (
 
 // Main runs the tests of a package with the program installed in a temporary folder, and exits. It sets program to the path.
 func Main(m *testing.M, program *string) {
-	code, err := runTests(m, program)
-	if err != nil {
+	code := 1
+	folder, err := os.MkdirTemp("", "herbarium-test")
+	if err == nil {
+		*program, err = Install(context.Background(), folder)
+	}
+	if err == nil {
+		code = m.Run()
+	}
+	if err = errors.Join(err, os.RemoveAll(folder)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
-}
-
-func runTests(m *testing.M, program *string) (code int, err error) {
-	folder, err := os.MkdirTemp("", "herbarium-test")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if *program, err = Install(context.Background(), folder); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
 }
 
 // Options of a server process.
@@ -100,11 +95,8 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	metrics := map[string]float64{}
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSpace(line)
-		i := strings.LastIndexByte(line, ' ')
-		if i < 0 || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if f, err := strconv.ParseFloat(line[i+1:], 64); err == nil {
+		i := max(0, strings.LastIndexByte(line, ' '))
+		if f, err := strconv.ParseFloat(strings.TrimSpace(line[i:]), 64); err == nil && line[0] != '#' {
 			metrics[line[:i]] = f
 		}
 	}

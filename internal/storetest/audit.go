@@ -37,17 +37,14 @@ func testAudit(t *testing.T, db Database) {
 	noError(t, s.SetLive(ann, catalog, first.Version, second.Version))
 	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
 	noError(t, s.RemoveDataset(ann, catalog, time.Time{}))
-	noError(t, s.AddAuditEntry(t.Context(), herb.AuditEntry{
-		Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused",
-	}))
+	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}
+	noError(t, s.AddAuditEntry(t.Context(), rejected))
+	rejected.Actor = "unknown"
 	entry := func(action herb.AuditAction, subject, detail string) herb.AuditEntry {
 		return herb.AuditEntry{Action: action, Subject: subject, Actor: "ann", Origin: "desk", Result: herb.AuditOK, Detail: detail}
 	}
 	published := func(d herb.Dataset) string {
 		return fmt.Sprintf("version %s, %d records, access %s", d.Version, d.Records, d.Access)
-	}
-	rejected := herb.AuditEntry{
-		Action: herb.AuditPublished, Subject: seeds.String(), Actor: "unknown", Result: herb.AuditRejected, Detail: "reason: refused",
 	}
 	all := []herb.AuditEntry{
 		entry(herb.AuditKeyCreated, "k1", `name "key of k1", scopes plants:write data:read:garden/*`),

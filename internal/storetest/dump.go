@@ -85,12 +85,12 @@ func testIdempotencyKeys(t *testing.T, db Database) {
 		used(3, "Ann", "b", time.Hour), used(1, "ann", "B", 2*time.Hour), used(2, "ann", "a", 0),
 		used(5, "ann", "~", time.Hour), used(4, "bob", "a", 30*time.Hour),
 	}
-	noError(t, s.AddIdempotencyKeys(t.Context(), all[1:]))
-	noError(t, s.AddIdempotencyKeys(t.Context(), all)) // existing keys are skipped
-	noError(t, s.AddIdempotencyKeys(t.Context(), nil))
 	other := all[0]
 	other.Plant = 9
-	noError(t, s.AddIdempotencyKeys(t.Context(), []store.IdempotencyRecord{other})) // and left unchanged
+	// Existing keys are skipped and left unchanged.
+	for _, records := range [][]store.IdempotencyRecord{all[1:], all, nil, {other}} {
+		noError(t, s.AddIdempotencyKeys(t.Context(), records))
+	}
 	for _, tt := range []struct {
 		name string
 		in   store.IdempotencyRange

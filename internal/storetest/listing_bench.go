@@ -16,36 +16,24 @@ import (
 // sizeVariable names the environment variable with the number of plants of BenchmarkListings.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// BenchOptions of BenchmarkListings.
-type BenchOptions struct {
-	Filled  func()                         // called when all plants are created; nil: nothing
-	Measure func(b *testing.B, run func()) // calls run and reports further metrics; nil: only calls it
-}
-
-// BenchmarkListings creates a million plants and measures the first, the middle and the last page of listings, and facets.
-func BenchmarkListings(b *testing.B, s Store, o BenchOptions) {
+// BenchmarkListings creates a million plants, calls filled unless it is nil, and measures facets and the first, the middle
+// and the last page of listings.
+func BenchmarkListings(b *testing.B, s Store, filled func()) {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(sizeVariable), "1000000"))
 	if err != nil || n < 1000 {
 		b.Fatalf("%s must be a number from 1000", sizeVariable)
 	}
 	fill(b, s, n)
-	if o.Filled != nil {
-		o.Filled()
+	if filled != nil {
+		filled()
 	}
 	measure := func(name string, list func() error) {
 		b.Run(name, func(b *testing.B) {
-			run := func() {
-				for b.Loop() {
-					if err := list(); err != nil {
-						b.Fatal(err)
-					}
+			for b.Loop() {
+				if err := list(); err != nil {
+					b.Fatal(err)
 				}
 			}
-			if o.Measure == nil {
-				run()
-				return
-			}
-			o.Measure(b, run)
 		})
 	}
 	for _, raw := range []string{

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"herbarium/bench/internal/load"
@@ -83,20 +82,26 @@ func (s servers) agree(ctx context.Context, raw string, byRelevance bool) error 
 	return nil
 }
 
+// resolve returns the raw query of a shape, which all servers must agree on.
+func (s servers) resolve(ctx context.Context, shape shapes.Shape) (raw string, err error) {
+	first, err := s.herbarium.fetch(ctx, shape.Query)
+	if err != nil {
+		return "", err
+	}
+	raw = shape.Raw(first.Meta.Total)
+	return raw, s.agree(ctx, raw, shape.Relevance())
+}
+
 // measureShapes measures all shapes with one connection, and fully also with many.
 func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool) error {
 	for _, shape := range shapes.All() {
 		b.say("%s", shape.Title)
-		first, err := s.herbarium.fetch(ctx, shape.Query)
+		raw, err := s.resolve(ctx, shape)
 		if err != nil {
 			return err
 		}
-		raw := shape.Raw(first.Meta.Total)
-		if err := s.agree(ctx, raw, shape.Relevance()); err != nil {
-			return err
-		}
-		name := fmt.Sprintf("Serve/n=%d/shape=%s", n, shape.Name)
-		one, err := b.compare(ctx, s, name+"/conns=1", raw, 1, turns)
+		name := fmt.Sprintf("Serve/n=%d/shape=%s/conns=", n, shape.Name)
+		one, err := b.compare(ctx, s, name+"1", raw, 1, turns)
 		if err != nil {
 			return err
 		}
@@ -107,7 +112,7 @@ func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool)
 		if s.peer != nil && one[1].Latency.Quantile(0.5) > maxPeerMedian {
 			busy.peer = nil
 		}
-		if _, err := b.compare(ctx, busy, fmt.Sprintf("%s/conns=%d", name, manyConns), raw, manyConns, turns); err != nil {
+		if _, err := b.compare(ctx, busy, name+strconv.Itoa(manyConns), raw, manyConns, turns); err != nil {
 			return err
 		}
 	}
@@ -117,18 +122,14 @@ func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool)
 // measureDepths measures pages from the first to the last.
 func (b *bench) measureDepths(ctx context.Context, s servers, n int) error {
 	s.floor = nil
-	for _, raw := range []string{"", "sort=price"} {
-		first, err := s.herbarium.fetch(ctx, raw)
-		if err != nil {
-			return err
-		}
+	for order, raw := range []string{"", "sort=price"} {
 		for _, percent := range []shapes.Depth{0, 10, 25, 50, 75, 100} {
 			b.say("depth %d %% %s", percent, raw)
-			target := shapes.WithPage(raw, percent.Page(first.Meta.Total))
-			if err := s.agree(ctx, target, false); err != nil {
+			target, err := s.resolve(ctx, shapes.Shape{Query: raw, Depth: percent})
+			if err != nil {
 				return err
 			}
-			name := fmt.Sprintf("Depth/n=%d/sort=%s/percent=%d", n, cmp.Or(strings.TrimPrefix(raw, "sort="), "none"), percent)
+			name := fmt.Sprintf("Depth/n=%d/sort=%s/percent=%d", n, []string{"none", "price"}[order], percent)
 			if _, err := b.compare(ctx, s, name, target, 1, turns); err != nil {
 				return err
 			}

@@ -84,8 +84,8 @@ func (b *bench) publish(ctx context.Context, csv, folder string, n int) error {
 		return err
 	}
 	took := time.Since(start)
-	source, err1 := treeSize(csv)
-	segment, err2 := treeSize(filepath.Join(folder, "versions"))
+	source, err1 := sizeOf(csv)
+	segment, err2 := sizeOf(filepath.Join(folder, "versions", "*"))
 	b.report.Add(fmt.Sprintf("Publish/n=%d", n), 1, report.Nanoseconds(took, "ns/op"),
 		report.Nanoseconds(state.UserTime()+state.SystemTime(), "cpu-ns/op"), report.Bytes(memory.Peak, "peak-rss-B"),
 		report.Bytes(memory.Anon, "peak-anon-B"), report.Bytes(source, "csv-B"), report.Bytes(segment, "segment-B"))
@@ -97,7 +97,7 @@ func (b *bench) startPeer(ctx context.Context, csv string) (*process, error) {
 	db := fmt.Sprintf("%s-%s.db", csv, peer.Fingerprint())
 	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
 		b.say("loading the peer")
-		if _, _, err := runProgram(ctx, b.peer, "-load", csv, "-db", db); err != nil {
+		if err := peer.Load(ctx, csv, db); err != nil {
 			return nil, err
 		}
 	}
@@ -105,17 +105,15 @@ func (b *bench) startPeer(ctx context.Context, csv string) (*process, error) {
 	return p, err
 }
 
-// treeSize returns the size of a file, or of all files below a folder.
-func treeSize(path string) (total int64, err error) {
-	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+// sizeOf returns the size of all files that match a pattern.
+func sizeOf(pattern string) (total int64, err error) {
+	files, err := filepath.Glob(pattern)
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return 0, err
 		}
-		info, err := d.Info()
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
+		total += info.Size()
+	}
 	return total, err
 }

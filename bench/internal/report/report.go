@@ -48,9 +48,6 @@ func (r *Report) Add(name string, n int, values ...Value) {
 	r.lines = append(r.lines, b.String())
 }
 
-// Len returns the number of measurements.
-func (r *Report) Len() int { return len(r.lines) }
-
 // Write writes the page to a file.
 func (r *Report) Write(path string) error {
 	var b bytes.Buffer

@@ -4,15 +4,22 @@
 package s3test
 
 import (
+	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"herbarium/internal/programtest"
 )
 
 // The credentials of every server, and its region. They are the same for all, so that tests that run at the same time can
@@ -33,18 +40,6 @@ func Environ() []string {
 		"AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
 		"AWS_EC2_METADATA_DISABLED=true",
 	}
-}
-
-// command returns the command that starts a server with its data in a folder.
-func command(file, folder, address string) *exec.Cmd {
-	objects, metadata := filepath.Join(folder, "objects"), filepath.Join(folder, "metadata")
-	for _, folder := range []string{objects, metadata} {
-		_ = os.Mkdir(folder, 0o700) // it exists after a restart; otherwise the server reports the error
-	}
-	server := exec.Command(file, "--port", address, "--quiet", "--keep-alive", "--region", Region, "posix", "--sidecar", metadata,
-		objects)
-	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
-	return server
 }
 
 // URL creates a bucket, unless it exists, and returns the address of the object store in it.
@@ -70,4 +65,146 @@ func (s *Server) Client(t testing.TB) *minio.Core {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// program is the path of the server below the root of the module.
+const program = "tools/s3/versitygw"
+
+// Server is an S3 server that only this machine can reach. It ends with the test, or with the process.
+type Server struct {
+	file    string
+	folder  string
+	address string // host and port; the same after each start
+
+	mu      sync.Mutex
+	process *programtest.Process // nil if it is stopped
+}
+
+// New starts a server. If it has not been built, the test is skipped, or fails if HERBARIUM_TEST_REQUIRE names it.
+func New(t testing.TB) *Server {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{file: filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), filepath.FromSlash(program)), folder: t.TempDir()}
+	if _, err := os.Stat(s.file); err != nil {
+		programtest.SkipWithout(t, "s3", "the S3 server is missing; run `make s3`")
+	}
+	t.Cleanup(func() { s.Stop(t) })
+	for range 5 { // another process may use the port between its choice and its use
+		if s.address, err = programtest.FreeAddr(); err == nil {
+			if err = s.run(); err == nil {
+				return s
+			}
+		}
+	}
+	t.Fatal(err)
+	return nil
+}
+
+// Endpoint returns the URL of the server.
+func (s *Server) Endpoint() string { return "http://" + s.address }
+
+// Address returns the host and the port of the server.
+func (s *Server) Address() string { return s.address }
+
+// Stop kills the server. Stored objects remain.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.Kill()
+		s.process = nil
+	}
+}
+
+// Start starts the server again after Stop, at the same address and with the same objects.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Freeze suspends the server: the kernel accepts connections, and nothing answers.
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	pid := s.signal(t, syscall.SIGSTOP)
+	// The signal is asynchronous.
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
+	for errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED, nil)
+	}
+	if err != nil || !status.Stopped() {
+		t.Fatalf("the S3 server is not frozen (error %v, status %#x)", err, status)
+	}
+}
+
+// Thaw resumes the server after Freeze.
+func (s *Server) Thaw(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
+
+func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		t.Fatal("the S3 server is not running")
+	}
+	if err := s.process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	return s.process.PID()
+}
+
+// run starts the server and waits until it answers.
+func (s *Server) run() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		return errors.New("the S3 server is already running")
+	}
+	objects, metadata := filepath.Join(s.folder, "objects"), filepath.Join(s.folder, "metadata")
+	for _, folder := range []string{objects, metadata} {
+		_ = os.Mkdir(folder, 0o700) // it exists after a restart; otherwise the server reports the error
+	}
+	cmd := exec.Command(s.file, "--port", s.address, "--quiet", "--keep-alive", "--region", Region, "posix", "--sidecar", metadata, objects)
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
+	cmd.Dir = s.folder
+	process, err := programtest.StartProcess(cmd)
+	if err != nil {
+		return err
+	}
+	if err := process.Wait(context.Background(), func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint(), nil)
+		if err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(r) // any response will do
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}); err != nil {
+		process.Kill()
+		return err
+	}
+	s.process = process
+	return nil
+}
+
+// Setenv sets Environ for this process. Call it in TestMain, before any test runs.
+func Setenv() error {
+	for _, e := range Environ() {
+		name, value, _ := strings.Cut(e, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }

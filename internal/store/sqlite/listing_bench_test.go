@@ -9,5 +9,5 @@ import (
 // BenchmarkListPlants measures listings.
 func BenchmarkListPlants(b *testing.B) {
 	s := open(b)
-	storetest.BenchmarkListings(b, storetest.Store{Tables: s.Tables, Engine: s}, storetest.BenchOptions{})
+	storetest.BenchmarkListings(b, storetest.Store{Tables: s.Tables, Engine: s}, nil)
 }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -104,14 +103,12 @@ func (c *Cluster) run() (err error) {
 		"--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en"); err != nil {
 		return err
 	}
-	if c.HBA != "" {
-		if err := c.write("data/pg_hba.conf", []byte(c.HBA)); err != nil {
-			return err
+	// The files are in the data folder, so that a standby copies them.
+	for name, content := range map[string][]byte{"pg_hba.conf": []byte(c.HBA), "server.crt": c.Certificate, "server.key": c.Key} {
+		if len(content) == 0 {
+			continue
 		}
-	}
-	if c.Certificate != nil {
-		// In the data folder, so that a standby copies them.
-		if err := errors.Join(c.write("data/server.crt", c.Certificate), c.write("data/server.key", c.Key)); err != nil {
+		if err := c.write("data/"+name, content); err != nil {
 			return err
 		}
 	}
@@ -132,22 +129,18 @@ func (c *Cluster) settings() []string {
 
 // binaries returns the folder of the newest PostgreSQL installed by Debian, or else of the one in PATH.
 func binaries() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	installed, err := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin/postgres") // sorted
 	if err != nil {
 		return "", err
 	}
-	if len(found) == 0 {
-		path, err := exec.LookPath("postgres")
-		if err != nil {
-			return "", errMissing
-		}
-		return filepath.Dir(path), nil
+	if len(installed) > 0 {
+		return filepath.Dir(installed[len(installed)-1]), nil
 	}
-	version := func(path string) int {
-		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // 0 is older than all
-		return n
+	path, err := exec.LookPath("postgres")
+	if err != nil {
+		return "", errMissing
 	}
-	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+	return filepath.Dir(path), nil
 }
 
 // owner returns the user that runs the servers instead of root, which PostgreSQL rejects; nil means the current user.
@@ -161,15 +154,9 @@ func owner() (*syscall.Credential, error) {
 			return nil, err
 		}
 	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
 }
 
 // own makes the user of the servers the owner of a file.

@@ -31,7 +31,10 @@ type server struct {
 	thaw                 func() error // resumes a frozen server; nil if it is not frozen
 }
 
-const usualPort = 5432
+const (
+	usualPort = 5432
+	loopback  = "127.0.0.1"
+)
 
 // newServer creates the folder of a server without starting it.
 func newServer(tcp bool) (_ *server, err error) {
@@ -93,7 +96,7 @@ func (s *server) run(name string, args ...string) error {
 func (s *server) start(settings ...string) (err error) {
 	listen := ""
 	if s.tcp {
-		listen = "127.0.0.1"
+		listen = loopback
 	}
 	args := []string{"-D", s.data(), "-k", s.folder, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=" + listen}
 	for _, setting := range settings {
@@ -119,7 +122,7 @@ func (s *server) wait(statement string) error {
 func (s *server) address(database string, tcp bool) string {
 	query := url.Values{"host": {s.folder}, "port": {strconv.Itoa(s.port)}, "user": {"postgres"}, "sslmode": {"disable"}}
 	if tcp {
-		query.Set("host", "127.0.0.1")
+		query.Set("host", loopback)
 	}
 	return "postgres:///" + database + "?" + query.Encode()
 }

@@ -5,47 +5,39 @@ package pgtest
 import (
 	"fmt"
 	"net/url"
-	"strings"
+	"strconv"
 	"testing"
 )
 
 // Standby is a server that replicates a cluster and can be promoted. It ends with the cluster.
-type Standby struct {
-	*server
-	cluster *Cluster
-}
+type Standby struct{ *server }
 
 // Standby starts a synchronous standby of the cluster: from then on, a commit succeeds once both servers have it on disk.
 func (c *Cluster) Standby(t testing.TB) *Standby {
 	t.Helper()
 	c.launch(t)
-	s, err := c.standby()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func (c *Cluster) standby() (*Standby, error) {
 	s, err := newServer(c.TCP)
 	if s != nil {
 		c.standbys = append(c.standbys, s)
 	}
+	if err == nil {
+		from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
+		err = s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
+			"--no-sync", "--wal-method=stream")
+	}
+	if err == nil {
+		err = s.start(c.settings()...)
+	}
+	if err == nil {
+		err = c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+	}
+	if err == nil {
+		err = c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	}
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
-	if err := s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
-		"--no-sync", "--wal-method=stream"); err != nil {
-		return nil, err
-	}
-	if err := s.start(c.settings()...); err != nil {
-		return nil, err
-	}
-	if err := c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"); err != nil {
-		return nil, err
-	}
-	return &Standby{s, c}, c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	return &Standby{s}
 }
 
 // Promote makes the standby the primary.
@@ -57,42 +49,28 @@ func (s *Standby) Promote(t testing.TB) {
 }
 
 // Alone returns the address of a database of the cluster on the standby.
-func (s *Standby) Alone(address string) string { return with(address, s.hosts(address, false)) }
+func (s *Standby) Alone(address string) string { return s.redirect(address, false) }
 
 // Both returns the address of a database of the cluster that names both servers and requests the primary.
-func (s *Standby) Both(address string) string { return with(address, s.hosts(address, true)) }
+func (s *Standby) Both(address string) string { return s.redirect(address, true) }
 
-// hosts returns the settings of an address that leads to the standby, or to both servers.
-func (s *Standby) hosts(address string, both bool) map[string]string {
-	hosts, ports := []string{s.folder}, []string{fmt.Sprint(s.port)}
-	if strings.Contains(address, "host=127.0.0.1") {
-		hosts[0] = "127.0.0.1"
-	}
-	if !both {
-		return map[string]string{"host": hosts[0], "port": ports[0]}
-	}
+// redirect changes an address of Database so that it leads to the standby, or to both servers.
+func (s *Standby) redirect(address string, both bool) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err) // it comes from Database
 	}
 	query := u.Query()
-	return map[string]string{
-		"host":                 query.Get("host") + "," + hosts[0],
-		"port":                 query.Get("port") + "," + ports[0],
-		"target_session_attrs": "read-write",
+	host, port := query.Get("host"), strconv.Itoa(s.port)
+	if host != loopback {
+		host = s.folder
 	}
-}
-
-// with returns an address of Database with other settings.
-func with(address string, settings map[string]string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		panic(err) // it comes from Database
+	if both {
+		host, port = query.Get("host")+","+host, query.Get("port")+","+port
+		query.Set("target_session_attrs", "read-write")
 	}
-	query := u.Query()
-	for name, value := range settings {
-		query.Set(name, value)
-	}
+	query.Set("host", host)
+	query.Set("port", port)
 	u.RawQuery = query.Encode()
 	return u.String()
 }
