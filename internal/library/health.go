@@ -38,10 +38,8 @@ func (h Health) CanList() bool {
 
 // Health returns the state of the library. It does no I/O.
 func (l *Library) Health() Health {
-	var h Health
-	l.status.mu.Lock()
-	h.Read, h.Err = l.status.lastRead, l.status.err
-	l.status.mu.Unlock()
+	status := l.status.Load()
+	h := Health{Read: status.lastRead, Err: status.err}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.live.Load()

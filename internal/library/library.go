@@ -118,7 +118,7 @@ type Library struct {
 	refresh   sync.Mutex // held while reading the catalogue
 	mu        sync.Mutex // guards entries and cache; never held for long
 	live      atomic.Pointer[liveSet]
-	status    catalogueStatus
+	status    atomic.Pointer[catalogueStatus] // written with refresh held
 	mutable   map[herb.Ref]*lastKnown
 	cache     *cache
 	openFile  func(path string) (*segment.Reader, error)
@@ -162,6 +162,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
 	l.live.Store(&liveSet{generation: -1})
+	l.status.Store(&catalogueStatus{})
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil
