@@ -2,8 +2,9 @@ package access
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"herbarium/internal/herb"
 )
@@ -50,71 +51,34 @@ func loadKeys(ctx context.Context, from Keys, previous *keyset, now func() time.
 
 // refresher reads the keys on request, one read at a time and no more often than refreshInterval.
 type refresher struct {
-	load func(context.Context) error
-
-	mu      sync.Mutex
-	next    *refresh // the read that has not begun; nil if no call waits for one
-	active  bool     // a goroutine is running
-	started time.Time
+	load    func(context.Context) error
+	next    singleflight.Group // the read that has not begun
+	reading chan time.Time     // has the start of the last read while none is running
 }
 
-// refresh is one read of the keys.
-type refresh struct {
-	done chan struct{}
-	err  error // set before done is closed
+func newRefresher(load func(context.Context) error) *refresher {
+	r := &refresher{load: load, reading: make(chan time.Time, 1)}
+	r.reading <- time.Time{}
+	return r
 }
 
 // wait returns after a read of the keys that began after the call, so that it includes every key that existed then. All
 // calls that wait at once share one read.
 func (r *refresher) wait(ctx context.Context) error {
-	read := r.join()
 	select {
-	case <-read.done:
-		return read.err
+	case read := <-r.next.DoChan("", r.read):
+		return read.Err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (r *refresher) join() *refresh {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.next == nil {
-		r.next = &refresh{done: make(chan struct{})}
-		if !r.active {
-			r.active = true
-			go r.run()
-		}
-	}
-	return r.next
-}
-
-// run reads the keys until no call waits.
-func (r *refresher) run() {
-	for {
-		r.mu.Lock()
-		pause := refreshInterval - time.Since(r.started)
-		r.mu.Unlock()
-		time.Sleep(pause)
-		r.mu.Lock()
-		read := r.next
-		r.next, r.started = nil, time.Now()
-		r.mu.Unlock()
-		read.err = r.loadOnce()
-		close(read.done)
-		r.mu.Lock()
-		if r.next == nil {
-			r.active = false
-			r.mu.Unlock()
-			return
-		}
-		r.mu.Unlock()
-	}
-}
-
-// loadOnce is independent of the requests that wait, which may end before it does.
-func (r *refresher) loadOnce() error {
+// read is independent of the requests that wait, which may end before it does.
+func (r *refresher) read() (any, error) {
+	time.Sleep(refreshInterval - time.Since(<-r.reading))
+	r.next.Forget("") // later calls need another read
+	defer func(started time.Time) { r.reading <- started }(time.Now())
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 	defer cancel()
-	return r.load(ctx)
+	return nil, r.load(ctx)
 }

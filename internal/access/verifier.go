@@ -76,7 +76,7 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 		waiting:  make(chan struct{}, maxWaiting),
 		used:     map[string]time.Time{},
 	}
-	v.refresh = &refresher{load: v.reload}
+	v.refresh = newRefresher(v.reload)
 	return v
 }
 

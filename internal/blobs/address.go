@@ -66,26 +66,25 @@ func parse(at string) (address, error) {
 		return address{}, herb.Invalidf("invalid address of the object store; write %s", forms)
 	}
 	allowed := parameters(u.Scheme)
-	switch {
-	case u.Scheme == "":
-		return address{}, herb.Invalidf("the address of the object store has no scheme; write %s", forms)
-	case u.Scheme == "gs":
-		return address{}, herb.Invalidf("gs:// is not supported; use the S3-compatible API of Google Cloud Storage with an HMAC key: " +
-			"s3://bucket/prefix?endpoint=https://storage.googleapis.com")
-	case u.Scheme == "azblob":
-		return address{}, herb.Invalidf("azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 " +
-			"gateway in front of it: s3://bucket/prefix?endpoint=https://gateway.example.org")
-	case allowed == nil:
-		return address{}, herb.Invalidf("unknown object store %q; write %s", u.Scheme+"://", forms)
-	case u.User != nil:
-		return address{}, herb.Invalidf("the address of the object store contains credentials; remove them and set " +
-			"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
-	case u.Fragment != "":
-		return address{}, herb.Invalidf("the address of the object store has a fragment (#…); write %s", forms)
-	case u.Scheme == fileScheme && (u.Host != "" || u.Path == ""):
-		return address{}, herb.Invalidf("the address of the object store needs an absolute path: file:///folder")
-	case u.Scheme != fileScheme && u.Host == "":
-		return address{}, herb.Invalidf("the address of the object store has no bucket; write %s", forms)
+	for _, check := range []struct {
+		failed  bool
+		message string
+	}{
+		{u.Scheme == "", "the address of the object store has no scheme; write " + forms},
+		{u.Scheme == "gs", "gs:// is not supported; use the S3-compatible API of Google Cloud Storage with an HMAC key: " +
+			"s3://bucket/prefix?endpoint=https://storage.googleapis.com"},
+		{u.Scheme == "azblob", "azblob:// is not supported; Azure Blob Storage does not speak the S3 protocol, run an S3 gateway in " +
+			"front of it: s3://bucket/prefix?endpoint=https://gateway.example.org"},
+		{allowed == nil, "unknown object store " + strconv.Quote(u.Scheme+"://") + "; write " + forms},
+		{u.User != nil, "the address of the object store contains credentials; remove them and set AWS_ACCESS_KEY_ID and " +
+			"AWS_SECRET_ACCESS_KEY in the environment"},
+		{u.Fragment != "", "the address of the object store has a fragment (#…); write " + forms},
+		{u.Scheme == fileScheme && (u.Host != "" || u.Path == ""), "the address of the object store needs an absolute path: file:///folder"},
+		{u.Scheme != fileScheme && u.Host == "", "the address of the object store has no bucket; write " + forms},
+	} {
+		if check.failed {
+			return address{}, herb.Invalidf("%s", check.message)
+		}
 	}
 	a := address{scheme: u.Scheme, bucket: u.Host, path: strings.Trim(u.Path, "/")}
 	if a.path != "" && !fs.ValidPath(a.path) {

@@ -160,7 +160,10 @@ func (l *Library) Sweep(ctx context.Context) error {
 		lock, err := openLock(l.lockPath(stem), 0)
 		switch {
 		case err == nil:
-			errs = append(errs, l.sweepAbandoned(ctx, stem, lock))
+			if err = l.sweepAbandoned(ctx, stem, lock); err == nil && len(byStem[stem]) > 1 { // more than the lock file
+				l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
+			}
+			errs = append(errs, err)
 		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
 			if !slices.Contains(versions, stem) {
 				errs = append(errs, l.sweepOld(byStem[stem]))
@@ -192,11 +195,8 @@ func (l *Library) sweepAbandoned(ctx context.Context, stem string, lock *fileLoc
 		}
 	}
 	if _, err := os.Stat(l.file(stem)); err == nil {
-		if err := l.sweepVersion(ctx, stem); err != nil {
-			return err
-		}
+		return l.sweepVersion(ctx, stem)
 	}
-	l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -80,33 +79,11 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 	}
 }
 
-// catalogueStatus is the state of reading the catalogue.
+// catalogueStatus is the state of reading the catalogue. It is immutable.
 type catalogueStatus struct {
-	mu        sync.Mutex
 	lastRead  time.Time // last success
 	lastTried time.Time // last attempt
 	err       error     // of the last attempt
-}
-
-// record stores the result of a read and reports whether it changed between success and failure.
-func (r *catalogueStatus) record(at time.Time, err error) (changed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	changed = (err == nil) != (r.err == nil)
-	if r.lastTried, r.err = at, err; err == nil {
-		r.lastRead = at
-	}
-	return changed
-}
-
-// failedSince returns the error of the last attempt if that was after t.
-func (r *catalogueStatus) failedSince(t time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lastTried.After(t) {
-		return r.err
-	}
-	return nil
 }
 
 const (
@@ -121,11 +98,12 @@ func (l *Library) cached() (*liveSet, bool, error) {
 	if s.generation >= 0 && !s.restored && !l.notifier.changed() {
 		return s, true, nil
 	}
-	err := l.status.failedSince(l.opts.Now().Add(-cataloguePause))
-	if err == nil || s.generation >= 0 {
-		return s, err != nil, nil
+	last := l.status.Load()
+	failed := last.err != nil && l.opts.Now().Sub(last.lastTried) < cataloguePause
+	if !failed || s.generation >= 0 {
+		return s, failed, nil
 	}
-	return nil, true, err
+	return nil, true, last.err
 }
 
 // current returns the live set. It reads the catalogue first if a change notification was received. On a node, one request
@@ -186,14 +164,21 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration) error 
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := l.tryReadCatalogue(limited)
-	if ctx.Err() != nil || !l.status.record(l.opts.Now(), err) {
+	if ctx.Err() != nil {
 		return err
 	}
-	if err != nil {
+	last := l.status.Load()
+	now := catalogueStatus{lastRead: last.lastRead, lastTried: l.opts.Now(), err: err}
+	switch {
+	case err == nil:
+		now.lastRead = now.lastTried
+		if last.err != nil {
+			l.opts.Log.Info("catalogue is readable again")
+		}
+	case last.err == nil:
 		l.opts.Log.Error("cannot read catalogue; serving last known versions", "err", err)
-	} else {
-		l.opts.Log.Info("catalogue is readable again")
 	}
+	l.status.Store(&now)
 	return err
 }
 

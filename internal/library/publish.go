@@ -103,7 +103,9 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	l.notifyChange()
 	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.retireAt())
 	if err == nil {
-		err = l.removeFiles(dropped)
+		for _, v := range dropped {
+			err = errors.Join(err, l.removeFile(v))
+		}
 	}
 	if err != nil { // the new version is live regardless; Sweep removes the files later
 		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
@@ -239,14 +241,6 @@ func isVersion(name string) bool {
 		return false
 	}
 	return strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-func (l *Library) removeFiles(versions []string) error {
-	var errs []error
-	for _, v := range versions {
-		errs = append(errs, l.removeFile(v))
-	}
-	return errors.Join(errs...)
 }
 
 func (l *Library) removeFile(version string) error {

@@ -105,9 +105,8 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 		return err
 	}
 	l.notifyChange()
-	var errs []error
 	for _, v := range history {
-		errs = append(errs, l.removeFile(v.Version))
+		err = errors.Join(err, l.removeFile(v.Version))
 	}
-	return errors.Join(errs...)
+	return err
 }

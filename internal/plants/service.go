@@ -1,6 +1,7 @@
 package plants
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -51,16 +52,10 @@ type result struct {
 
 // New returns a service that creates plants while its Run is running.
 func New(s Store, o Options) *Service {
-	if o.MaxBatch == 0 {
-		o.MaxBatch = 1000
-	}
-	if o.Queue == 0 {
-		o.Queue = 10_000
-	}
 	if o.Available == nil {
 		o.Available = func() error { return nil }
 	}
-	return &Service{store: s, available: o.Available, maxBatch: o.MaxBatch, queue: make(chan *request, o.Queue)}
+	return &Service{store: s, available: o.Available, maxBatch: cmp.Or(o.MaxBatch, 1000), queue: make(chan *request, cmp.Or(o.Queue, 10_000))}
 }
 
 // Create creates a plant and returns when it is durable. If ctx ends earlier, Create returns, but an accepted creation is
@@ -115,15 +110,12 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			s.mu.Lock()
 			s.closed = true
+			close(s.queue)
 			s.mu.Unlock()
-			for {
-				select {
-				case r := <-s.queue:
-					s.commit(work, s.collectBatch(r))
-				default:
-					return nil
-				}
+			for r := range s.queue {
+				s.commit(work, s.collectBatch(r))
 			}
+			return nil
 		}
 	}
 }
@@ -133,7 +125,10 @@ func (s *Service) collectBatch(first *request) []*request {
 	batch := []*request{first}
 	for len(batch) < s.maxBatch {
 		select {
-		case r := <-s.queue:
+		case r, ok := <-s.queue:
+			if !ok {
+				return batch
+			}
 			batch = append(batch, r)
 		default:
 			return batch

@@ -3,7 +3,13 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -52,4 +58,139 @@ type Version struct {
 type Retired struct {
 	Version string
 	Since   time.Time
+}
+
+// querier runs queries with ? placeholders.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Tx is a transaction whose statements use ? placeholders.
+type Tx interface {
+	querier
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Transact runs do in a transaction, commits if do returns nil, and maps driver errors to a herb.Code. what names the
+// operation, as in "reading keys". do may be retried in another transaction where that is safe, so it must start from
+// scratch each time. The context is that of the transaction.
+type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
+
+// Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the tables keys, catalogue,
+// datasets, versions, retired, troubles and audit, which every database must have. Times are stored as microseconds since
+// 1970.
+type Tables struct{ read, write Transact }
+
+// NewTables returns the tables of a database. A read transaction sees one state of the database; write transactions are
+// serialized.
+func NewTables(read, write Transact) Tables { return Tables{read, write} }
+
+// ProbeWrite writes and removes a row. Databases call it after a write has failed because of the disk.
+func (s Tables) ProbeWrite(ctx context.Context) error {
+	const size = 64 << 10 // more than is left on a nearly full disk
+	const what = "probing the database"
+	if err := s.write(ctx, what, func(ctx context.Context, tx Tx) error {
+		return exec(ctx, tx, "INSERT INTO write_probe (padding) VALUES (?)", make([]byte, size))
+	}); err != nil {
+		return err
+	}
+	return s.write(ctx, what, func(ctx context.Context, tx Tx) error { return exec(ctx, tx, "DELETE FROM write_probe") })
+}
+
+// readRows returns the rows of a query that runs in a read transaction of its own.
+func readRows[T any](
+	ctx context.Context, s Tables, what string, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (all []T, err error) {
+	err = s.read(ctx, what, func(ctx context.Context, tx Tx) error {
+		all, err = collect(ctx, tx, scan, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// collect runs a query and returns its rows.
+func collect[T any](
+	ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (all []T, err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// scanValue scans a row with one column.
+func scanValue[T any](rows *sql.Rows) (v T, err error) {
+	err = rows.Scan(&v)
+	return v, err
+}
+
+// exec runs a statement that returns no rows. Callers may join the errors of several statements: any error rolls the
+// transaction back, so it does not matter that the statements after it are attempted.
+func exec(ctx context.Context, tx Tx, statement string, args ...any) error {
+	_, err := tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// rowsPerInsert is the number of rows of one statement. Databases limit the parameters of a statement.
+const rowsPerInsert = 100
+
+// Insert inserts rows into the columns of a table, as in "keys (id, name)". suffix follows the rows in the statement.
+func Insert(ctx context.Context, tx Tx, into string, rows [][]any, suffix string) error {
+	for chunk := range slices.Chunk(rows, rowsPerInsert) {
+		row := "(" + strings.Repeat("?, ", len(chunk[0])-1) + "?)"
+		statement := "INSERT INTO " + into + " VALUES " + row + strings.Repeat(", "+row, len(chunk)-1) + " " + suffix
+		if err := exec(ctx, tx, statement, slices.Concat(chunk...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamp stores a time as microseconds since 1970, and the zero time as NULL.
+type stamp time.Time
+
+// Value implements driver.Valuer.
+func (s stamp) Value() (driver.Value, error) {
+	if time.Time(s).IsZero() {
+		return nil, nil
+	}
+	return time.Time(s).UnixMicro(), nil
+}
+
+// Scan implements sql.Scanner.
+func (s *stamp) Scan(v any) error {
+	var n sql.Null[int64]
+	err := n.Scan(v)
+	*s = stamp{}
+	if n.Valid {
+		*s = stamp(time.UnixMicro(n.V).UTC())
+	}
+	return err
+}
+
+// Numbered replaces the ? placeholders of a statement with $1, $2 and so on. Statements of this package use ? for
+// placeholders only.
+func Numbered(statement string) string {
+	var b strings.Builder
+	b.Grow(len(statement) + 16)
+	for n := 1; ; n++ {
+		before, rest, ok := strings.Cut(statement, "?")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+		statement = rest
+	}
 }

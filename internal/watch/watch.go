@@ -11,6 +11,7 @@ package watch
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"log/slog"
 	"os"
 	"slices"
@@ -217,7 +218,8 @@ func (w *Watch) beingWritten(i Item) bool {
 	return slices.ContainsFunc(i.Files, isOpenForWriting)
 }
 
-// fingerprint identifies a state of an item by the metadata of its files, without reading them.
+// fingerprint identifies a state of an item by the metadata of its files, without reading them: size, modification time and,
+// where available, the inode number, which detects replacement by another file.
 type fingerprint string
 
 func fingerprintOf(i Item) fingerprint {
@@ -230,7 +232,9 @@ func fingerprintOf(i Item) fingerprint {
 			b = append(b, '?')
 			continue
 		}
-		b = appendStamp(b, info)
+		for _, n := range []uint64{uint64(info.Size()), uint64(info.ModTime().UnixNano()), identity(info)} {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
 	}
 	return fingerprint(b)
 }

@@ -26,8 +26,6 @@ type Options struct {
 	BusyTimeout time.Duration
 	// Readers is the number of connections for cheap reads. Zero means twice the number of processors, but at least 4.
 	Readers int
-	// ExpensiveReaders is the number of connections for listings that may read all plants. Zero means 2.
-	ExpensiveReaders int
 	// Now returns the time. Nil means time.Now.
 	Now func() time.Time
 }
@@ -35,12 +33,14 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.BusyTimeout = cmp.Or(o.BusyTimeout, 5*time.Second)
 	o.Readers = cmp.Or(o.Readers, max(4, 2*runtime.GOMAXPROCS(0)))
-	o.ExpensiveReaders = cmp.Or(o.ExpensiveReaders, 2)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return o
 }
+
+// expensiveReaders is the number of connections for listings that may read all plants.
+const expensiveReaders = 2
 
 // Store is an open database. It is safe for concurrent use.
 //
@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if s.reader, err = connectReaders(path, o, o.Readers); err != nil {
 		return nil, err
 	}
-	s.expensive, err = connectReaders(path, o, o.ExpensiveReaders)
+	s.expensive, err = connectReaders(path, o, expensiveReaders)
 	return s, err
 }
 
