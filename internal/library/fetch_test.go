@@ -376,26 +376,6 @@ func TestClose_whileFetching(t *testing.T) {
 	})
 }
 
-// TestAcquire_allocates nothing, with and without Blobs.
-func TestAcquire_allocations(t *testing.T) { // not parallel: allocations of others would count
-	c := newCluster(t)
-	alone := newSharedDir(t).open(t)
-	for name, l := range map[string]*library.Library{"alone": alone, "node": c.node(t, nil).Library} {
-		publishAs(t, l, ref, 5)
-		wantListed(t, l, ref, 5)
-		n := testing.AllocsPerRun(1000, func() {
-			s, err := l.Acquire(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Release()
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-}
-
 func BenchmarkAcquire(b *testing.B) {
 	c := newCluster(b)
 	for i, l := range []*library.Library{c.node(b, func(o *library.Options) { o.Blobs = nil }).Library, c.node(b, nil).Library} {
