@@ -16,20 +16,6 @@ const (
 	kindJSON // another array or object
 )
 
-// declaredType returns the type that JSON declares for a column whose values have some kinds. Text declares none: its type
-// is inferred. This is the only place that maps JSON to herb types.
-func declaredType(k kinds) herb.Type {
-	switch k {
-	case kindNumber:
-		return herb.TypeNumber
-	case kindList:
-		return herb.TypeList
-	case kindBoolean:
-		return "" // herb.TypeBoolean, once it exists
-	}
-	return ""
-}
-
 // columns are the members of the records so far, in order of appearance, and the values of the current record. Two members
 // whose paths are displayed alike are two columns of the same name.
 type columns struct {
@@ -93,9 +79,18 @@ func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
 	return cells
 }
 
-// declareTypes sets the types of the columns, after the last record.
+// declareTypes sets the types of the columns, after the last record. Strings are declared text only if some value of the
+// table is a number or a boolean: many programs write every value as a string, and then types are inferred.
 func (c *columns) declareTypes() {
-	for i := range c.list {
-		c.list[i].Type = declaredType(c.values[i].kinds)
+	var all kinds
+	for _, v := range c.values {
+		all |= v.kinds
+	}
+	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindList: herb.TypeList}
+	if all&(kindNumber|kindBoolean) != 0 {
+		types[kindText] = herb.TypeText
+	}
+	for i, v := range c.values {
+		c.list[i].Type = types[v.kinds]
 	}
 }

@@ -182,7 +182,7 @@ func (r *reader) readKey(c byte) (byte, error) {
 		}
 		r.columns.add(name)
 	}
-	r.columns.set(0, s, kindText)
+	r.columns.set(0, s, 0) // keys are always strings
 	return c, nil
 }
 

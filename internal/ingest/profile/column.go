@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +29,7 @@ type column struct {
 	booleans          booleans
 	missing           int    // values that are blank or markers, while a family is open
 	markers           uint32 // markers and infinities that occur
+	marker            string // the last of them
 	urls              bool   // all values are URLs
 	json              bool   // some value is JSON text
 	list              elements
@@ -46,47 +46,44 @@ func newColumn() *column {
 // observe adds a non-empty value.
 func (c *column) observe(value []byte, budget *int, where func() string) {
 	c.filled++
-	c.measure(value)
-	v := value
-	if hasBlankEnd(value) {
-		v = trimSpace(value)
+	k, v := kindOf(value), value
+	if k == kindText && hasBlankEnd(value) {
 		if c.blanks++; c.blank == nil {
 			c.blank = newPlace(value, where)
 		}
+		if v = trimSpace(value); len(v) > 0 {
+			k = kindOf(v)
+		}
 	}
-	if len(v) == 0 {
-		c.missing++
-	} else {
-		c.classify(v, where)
-	}
+	c.measure(value, k == kindText)
 	for _, f := range c.checks {
 		f.check(value, where)
 	}
 	if c.urls {
 		c.urls = isURL(value)
 	}
+	if len(v) == 0 {
+		c.missing++
+		return
+	}
+	c.kinds[k]++
+	if c.open != 0 || len(c.checks) > 0 {
+		c.classify(k, v, where)
+	}
 	if !c.list.ruledOut {
-		c.json = c.json || value[0] == '[' || value[0] == '{'
-		c.list.observe(value, budget)
+		c.json = c.json || v[0] == '[' || v[0] == '{'
+		c.list.observe(v, budget)
 	}
 }
 
 // classify tests a value against the open families.
-func (c *column) classify(v []byte, where func() string) {
-	k := kindOf(v)
-	c.kinds[k]++
-	if c.open == 0 && len(c.checks) == 0 {
-		return
-	}
+func (c *column) classify(k kind, v []byte, where func() string) {
 	if k == kindPadded && c.padded == nil {
 		c.padded = newPlace(v, where)
 	}
-	if k == kindText {
-		if bit := markerBit(v); bit != 0 {
-			c.markers |= bit
-			c.missing++
-			return
-		}
+	if k == kindText && c.isMissing(v) {
+		c.missing++
+		return
 	}
 	if c.open&famNumber != 0 && !c.numbers.observe(k, v) {
 		c.ruleOut(famNumber, v, where)
@@ -97,6 +94,19 @@ func (c *column) classify(v []byte, where func() string) {
 	if c.open&famBoolean != 0 && !c.booleans.observe(v) {
 		c.ruleOut(famBoolean, v, where)
 	}
+}
+
+// isMissing reports whether a value is a marker, and records it.
+func (c *column) isMissing(v []byte) bool {
+	if string(v) == c.marker {
+		return true
+	}
+	bit := markerBit(v)
+	if bit != 0 {
+		c.markers |= bit
+		c.marker = string(v)
+	}
+	return bit != 0
 }
 
 func (c *column) ruleOut(f family, v []byte, where func() string) {
@@ -137,33 +147,20 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 }
 
-// measure updates the lengths of the shortest and the longest value. It counts characters only if the number of bytes
-// does not rule out a change.
-func (c *column) measure(value []byte) {
-	if size := len(value); c.filled > 1 && size <= c.longest && size >= utf8.UTFMax*c.shortest {
-		return
+// measure updates the lengths of the shortest and the longest value. It counts the characters of text only if the number of
+// bytes does not rule out a change.
+func (c *column) measure(value []byte, isText bool) {
+	n := len(value)
+	if isText {
+		if c.filled > 1 && n <= c.longest && n >= utf8.UTFMax*c.shortest {
+			return
+		}
+		n = utf8.RuneCount(value)
 	}
-	n := characters(value)
 	c.longest = max(c.longest, n)
 	if c.filled == 1 || n < c.shortest {
 		c.shortest = n
 	}
-}
-
-// characters counts the characters of UTF-8: the bytes that do not continue one, eight at a time.
-func characters(v []byte) int {
-	const each = 0x0101010101010101
-	n := len(v)
-	for ; len(v) >= 8; v = v[8:] {
-		x := binary.LittleEndian.Uint64(v)
-		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & each)
-	}
-	for _, c := range v {
-		if c&0xC0 == 0x80 {
-			n--
-		}
-	}
-	return n
 }
 
 // hasBlankEnd reports whether a non-empty value begins or ends with white space.

@@ -83,25 +83,22 @@ func isURL(value []byte) bool {
 	} else {
 		var scheme []byte
 		scheme, rest, ok = bytes.Cut(value, []byte("://"))
-		ok = ok && isScheme(scheme)
+		ok = ok && len(scheme) > 0 && unicode.IsLetter(rune(scheme[0])) && !bytes.ContainsFunc(scheme, func(r rune) bool { return !isSchemeRune(r) })
 	}
 	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
 }
 
-func isScheme(b []byte) bool {
-	for i, c := range b {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return len(b) > 0
+func isSchemeRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.'
 }
 
 // trimSpace removes the surrounding white space that text.Canonical ignores.
-func trimSpace(v []byte) []byte { return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009") }
+func trimSpace(v []byte) []byte {
+	if len(v) == 0 || !hasBlankEnd(v) {
+		return v
+	}
+	return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009")
+}
 
 // isWordRune reports whether a character can be part of a list element.
 func isWordRune(r rune) bool {
