@@ -300,14 +300,20 @@ func (r *reading) hasRowNames() bool {
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of
-// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates.
+// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates. Several
+// numbers above one another are data.
 func (r *reading) titles(width int) int {
 	n := slices.IndexFunc(r.records, func(rec record) bool { return !rec.isTitle(width) })
 	if n <= 0 || n+1 >= len(r.records) {
 		return 0
 	}
-	header, others := r.records[n], r.records[n+1:]
-	if header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
+	header, others, numbers := r.records[n], r.records[n+1:], 0
+	for _, rec := range r.records[:n] {
+		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.cells, func(c []byte) bool { return kindOf(c) == kindNumber }) {
+			numbers++
+		}
+	}
+	if numbers > 1 || header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
 		return 0
 	}
 	even := 0

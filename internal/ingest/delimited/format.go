@@ -3,6 +3,7 @@ package delimited
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,21 +173,15 @@ func (r *reader) tooMany() error {
 	return herb.Invalidf("%s", message)
 }
 
-// dialect returns the dialect that the options give.
+// givenDialect returns the dialect that the options give.
 func (r *reader) givenDialect() dialect {
 	o := r.options
-	d := dialect{delimiter: o.Delimiter, quote: o.Quote, doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace, null: o.Null,
-		comment: o.Comment}
-	if d.quote == 0 {
-		d.quote = '"'
-	}
+	d := dialect{delimiter: o.Delimiter, quote: cmp.Or(o.Quote, '"'), doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace,
+		null: o.Null, comment: o.Comment, skip: map[int]bool{}}
 	if o.NoQuote {
 		d.quote = 0
 	}
 	for _, n := range o.CommentRows {
-		if d.skip == nil {
-			d.skip = map[int]bool{}
-		}
 		d.skip[n] = true
 	}
 	return d
@@ -217,7 +212,11 @@ func (r *reader) start(extension string) error {
 		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
 	best := r.detectLayout(s)
 	r.setDialect(best.dialect)
-	return r.readHeader(best)
+	if err := r.readHeader(best); err != nil {
+		return err
+	}
+	r.columns = len(r.header)
+	return r.budget.Columns(r.columns)
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.
