@@ -68,13 +68,12 @@ func (c *columns) set(column int, s span, k kinds) {
 
 // appendCells appends the values of the current record, whose text is rec.
 func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
-	for i := range c.values {
-		v := &c.values[i]
-		if v.record != c.record {
-			cells = append(cells, nil)
-			continue
+	for _, v := range c.values {
+		var cell []byte
+		if v.record == c.record {
+			cell = rec[v.start:v.end]
 		}
-		cells = append(cells, rec[v.start:v.end])
+		cells = append(cells, cell)
 	}
 	return cells
 }

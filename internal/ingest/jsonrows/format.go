@@ -118,7 +118,7 @@ func (r *reader) enterTable(table string) error {
 	case err != nil:
 		return err
 	case !ok:
-		return herb.Invalidf("no table %q; members: %s", clip(table), listNames(r.skipped))
+		return herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(r.skipped))
 	}
 	c, _ := r.peekToken()
 	r.closing = c + 2 // ] follows [ and } follows { at this distance in ASCII
@@ -145,7 +145,7 @@ func (r *reader) enter(table, prefix string, depth int) (ok bool, err error) {
 			r.inside++
 			return true, nil
 		case name == table:
-			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", clip(table), describe(c))
+			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
 		case c == '{' && strings.HasPrefix(table, name+"."):
 			if ok, err := r.enter(table, name+".", depth+1); ok || err != nil {
 				r.inside++

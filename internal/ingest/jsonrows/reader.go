@@ -23,7 +23,6 @@ type reader struct {
 	feature bool     // the records are GeoJSON features
 	ended   bool
 	columns columns
-	list    []byte // scratch
 	cells   [][]byte
 }
 
