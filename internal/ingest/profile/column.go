@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,15 +22,16 @@ type column struct {
 	shortest, longest int // characters of a non-empty value
 	kinds             [kinds]int
 	open              family
-	ruledOut          [3]*place // by family: the first value that does not fit
+	ruledOut          map[family]*place // the first value that does not fit
 	numbers           numbers
 	times             times
 	booleans          booleans
-	missing           int    // values that are blank or markers, while a family is open
-	markers           uint32 // markers and infinities that occur
-	marker            string // the last of them
-	urls              bool   // all values are URLs
-	json              bool   // some value is JSON text
+	missing           int             // values that are blank or markers, while a family is open
+	markers           map[string]bool // that occur; the value is true for infinities
+	marker            string          // the last of them
+	infinite          bool            // some are infinities
+	urls              bool            // all values are URLs
+	json              bool            // some value is JSON text
 	list              elements
 	blanks            int // values with white space at the beginning or end
 	blank             *place
@@ -40,7 +40,8 @@ type column struct {
 }
 
 func newColumn() *column {
-	return &column{open: famNumber | famTime | famBoolean, numbers: newNumbers(), times: newTimes(), urls: true}
+	return &column{open: famNumber | famTime | famBoolean, ruledOut: map[family]*place{}, markers: map[string]bool{},
+		numbers: numbers{styles: 1<<styles - 1}, times: times{layouts: 1<<len(layouts) - 1}, urls: true}
 }
 
 // observe adds a non-empty value.
@@ -101,21 +102,19 @@ func (c *column) isMissing(v []byte) bool {
 	if string(v) == c.marker {
 		return true
 	}
-	bit := markerBit(v)
-	if bit != 0 {
-		c.markers |= bit
+	marker, infinity := isMarker(v)
+	if marker {
 		c.marker = string(v)
+		c.markers[c.marker] = infinity
+		c.infinite = c.infinite || infinity
 	}
-	return bit != 0
+	return marker
 }
 
 func (c *column) ruleOut(f family, v []byte, where func() string) {
 	c.open &^= f
-	c.ruledOut[bits.TrailingZeros8(uint8(f))] = newPlace(v, where)
+	c.ruledOut[f] = newPlace(v, where)
 }
-
-// reason returns the first value that does not fit a family, or nil.
-func (c *column) reason(f family) *place { return c.ruledOut[bits.TrailingZeros8(uint8(f))] }
 
 // booleans recognizes columns of one pair of words.
 type booleans struct {
@@ -142,7 +141,8 @@ func (f *Field) check(value []byte, where func() string) {
 		return
 	}
 	var status text.Status
-	if f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value); status == text.Invalid && markerBit(trimSpace(value)) == 0 {
+	f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value)
+	if marker, _ := isMarker(trimSpace(value)); status == text.Invalid && !marker {
 		f.misfit = newPlace(value, where)
 	}
 }

@@ -46,8 +46,6 @@ type numbers struct {
 	affixed  int
 }
 
-func newNumbers() numbers { return numbers{styles: 1<<styles - 1} }
-
 // observe reports whether the column may still be one of numbers.
 func (n *numbers) observe(k kind, v []byte) bool {
 	n.count++
