@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -48,6 +50,7 @@ func newColumn() *column {
 func (c *column) observe(value []byte, budget *int, where func() string) {
 	c.filled++
 	k, v := kindOf(value), value
+	c.measure(value, k == kindText)
 	if k == kindText && hasBlankEnd(value) {
 		if c.blanks++; c.blank == nil {
 			c.blank = newPlace(value, where)
@@ -56,7 +59,6 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 			k = kindOf(v)
 		}
 	}
-	c.measure(value, k == kindText)
 	for _, f := range c.checks {
 		f.check(value, where)
 	}
@@ -68,7 +70,12 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		return
 	}
 	c.kinds[k]++
-	if c.open != 0 || len(c.checks) > 0 {
+	isOpen := c.open != 0 || len(c.checks) > 0
+	if isOpen && k == kindText && c.isMissing(v) {
+		c.missing++
+		return
+	}
+	if isOpen {
 		c.classify(k, v, where)
 	}
 	if !c.list.ruledOut {
@@ -81,10 +88,6 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 func (c *column) classify(k kind, v []byte, where func() string) {
 	if k == kindPadded && c.padded == nil {
 		c.padded = newPlace(v, where)
-	}
-	if k == kindText && c.isMissing(v) {
-		c.missing++
-		return
 	}
 	if c.open&famNumber != 0 && !c.numbers.observe(k, v) {
 		c.ruleOut(famNumber, v, where)
@@ -155,12 +158,27 @@ func (c *column) measure(value []byte, isText bool) {
 		if c.filled > 1 && n <= c.longest && n >= utf8.UTFMax*c.shortest {
 			return
 		}
-		n = utf8.RuneCount(value)
+		n = characters(value)
 	}
 	c.longest = max(c.longest, n)
 	if c.filled == 1 || n < c.shortest {
 		c.shortest = n
 	}
+}
+
+// characters counts the characters of UTF-8: the bytes that do not continue one, eight at a time.
+func characters(v []byte) int {
+	n := len(v)
+	for ; len(v) >= 8; v = v[8:] {
+		x := binary.LittleEndian.Uint64(v)
+		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & 0x0101010101010101)
+	}
+	for _, b := range v {
+		if b&0xC0 == 0x80 {
+			n--
+		}
+	}
+	return n
 }
 
 // hasBlankEnd reports whether a non-empty value begins or ends with white space.

@@ -221,6 +221,24 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+func TestResult_lengths(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		values            string
+		shortest, longest int
+	}{
+		{"12|3456|", 2, 4},
+		{"abcdefgé|Ångström an der Spree|植物園植物園植物園", 8, 21},
+		{"植物園植物園|ab|abcdefghijklmnop", 2, 16},
+		{"1234567\u00a0|12345678", 8, 8},
+	} {
+		r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
+		if err != nil || r.Report.Shortest != tt.shortest || r.Report.Longest != tt.longest {
+			t.Errorf("%s: %d to %d characters, %v; want %d to %d", tt.values, r.Report.Shortest, r.Report.Longest, err, tt.shortest, tt.longest)
+		}
+	}
+}
+
 func TestSurvey_allocations(t *testing.T) {
 	s := profile.New()
 	row := [][]byte{
