@@ -10,6 +10,7 @@ type kinds uint8
 
 const (
 	kindText kinds = 1 << iota
+	kindWord       // text that is not just digits
 	kindNumber
 	kindBoolean
 	kindList // an array that was written as a list
@@ -78,8 +79,8 @@ func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
 	return cells
 }
 
-// declareTypes sets the types of the columns, after the last record. Strings are declared text only if some value of the
-// table is a number or a boolean: many programs write every value as a string, and then types are inferred.
+// declareTypes sets the types of the columns, after the last record. Digits in quotes are declared text if the table has
+// numbers or booleans without quotes. Other text declares no type, because JSON has no way to write dates or amounts.
 func (c *columns) declareTypes() {
 	var all kinds
 	for _, v := range c.values {

@@ -219,6 +219,7 @@ func TestOpen_Types(t *testing.T) {
 		{"all kinds", kinds, map[string]herb.Type{
 			"n": herb.TypeNumber, "t": herb.TypeText, "b": herb.TypeBoolean, "l": herb.TypeList, "j": "", "m": "", "z": "", "o": "", "o.p": herb.TypeNumber}},
 		{"strings only", `[{"zip":"94110","l":["a"]}]`, map[string]herb.Type{"zip": "", "l": herb.TypeList}},
+		{"amounts in quotes", `[{"a":"1,234","n":1},{"a":"5","n":2}]`, map[string]herb.Type{"a": "", "n": herb.TypeNumber}},
 		{"keys", `{"1":{"n":1},"2":{"n":2},"3":{"n":3}}`, map[string]herb.Type{"key": "", "n": herb.TypeNumber}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

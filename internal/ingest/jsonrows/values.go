@@ -102,7 +102,10 @@ func (r *reader) readValue(depth int) (span, kinds, error) {
 		return span{}, 0, r.truncated("the member %q has no value", r.member())
 	case c == '"':
 		s, err := r.text()
-		return s, kindText, err
+		if err != nil || countDigits(r.rec[s.start:s.end]) == s.end-s.start {
+			return s, kindText, err
+		}
+		return s, kindText | kindWord, nil
 	case c == '[' || c == '{':
 		return r.readNested(depth)
 	}
