@@ -84,17 +84,16 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	if d.delimiter != 0 {
 		return s.read(d)
 	}
-	try := func(delimiter byte) reading {
+	try := func(delimiter byte, blanks bool) reading {
 		with := d
-		with.delimiter = delimiter
+		with.delimiter, with.blanks = delimiter, blanks
 		return s.read(with)
 	}
 	var usual []reading
 	best := -1
 	for i, delimiter := range []byte(",;\t|") {
-		r := try(delimiter)
-		usual = append(usual, r)
-		if r.plausible() && (best < 0 || r.betterThan(usual[best])) {
+		usual = append(usual, try(delimiter, false))
+		if usual[i].plausible() && (best < 0 || usual[i].betterThan(usual[best])) {
 			best = i
 		}
 	}
@@ -102,13 +101,11 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		return usual[best]
 	}
 	for _, delimiter := range []byte("^~\x01\x1f") {
-		if r := try(delimiter); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
+		if r := try(delimiter, false); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
 			return r
 		}
 	}
-	blanks := d
-	blanks.delimiter, blanks.blanks = ' ', true
-	if r := s.read(blanks); s.isAligned(r) {
+	if r := try(' ', true); s.isAligned(r) {
 		return r
 	}
 	for _, r := range usual {
@@ -119,7 +116,7 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	if usual[0].header == 0 {
 		return usual[0] // the header is wrong
 	}
-	return try(0)
+	return try(0, false)
 }
 
 // plausible reports whether the delimiter is possible.
@@ -154,12 +151,9 @@ func (s sniffer) isAligned(r reading) bool {
 	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
 		return false
 	}
-	others, first := cellsOf(r.records[1:]), 0
-	if r.rowNames {
-		first = 1
-	}
-	for i := first; i < r.records[1].width; i++ {
-		if k, n := columnKind(others, i); n > 0 && k != kindText {
+	others := cellsOf(r.records[1:])
+	for i := range others[0] {
+		if k, n := columnKind(others, i); n > 0 && k != kindText && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}

@@ -163,14 +163,14 @@ func (r *reader) tooMany() error {
 	if !r.named {
 		subject = "the first record has"
 	}
-	message := fmt.Sprintf("line %d: there are %d values but %s %d columns", r.line, r.width, subject, len(r.header))
+	remedy := ""
 	if r.d.delimiter != 0 && !r.d.blanks {
-		message += fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.delimiter)))
+		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.delimiter)))
 	}
 	if r.named && len(r.options.HeaderRows) == 0 {
-		message += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
+		remedy += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
 	}
-	return herb.Invalidf("%s", message)
+	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.line, r.width, subject, len(r.header), remedy)
 }
 
 // givenDialect returns the dialect that the options give.

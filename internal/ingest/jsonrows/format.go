@@ -113,11 +113,9 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 
 // enterTable moves to the first record of a table within the document.
 func (r *reader) enterTable(table string) error {
-	ok, err := r.enter(table, "", 1)
-	switch {
-	case err != nil:
+	if ok, err := r.enter(table, "", 1); err != nil {
 		return err
-	case !ok:
+	} else if !ok {
 		return herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(r.skipped))
 	}
 	c, _ := r.peekToken()

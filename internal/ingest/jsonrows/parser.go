@@ -294,11 +294,11 @@ func describe(c byte) string {
 func listNames(names []string) string {
 	const limit = 10
 	var quoted []string
-	for _, n := range names[:min(len(names), limit)] {
+	for i, n := range names {
+		if i == limit {
+			return strings.Join(quoted, ", ") + ", …"
+		}
 		quoted = append(quoted, strconv.Quote(rows.Clip(n)))
-	}
-	if len(names) > limit {
-		quoted = append(quoted, "…")
 	}
 	return strings.Join(quoted, ", ")
 }
