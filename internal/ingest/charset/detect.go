@@ -21,16 +21,6 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The names of detected encodings.
-const (
-	utf8Name    = "UTF-8"
-	utf16LEName = "UTF-16LE"
-	utf16BEName = "UTF-16BE"
-	utf32LEName = "UTF-32LE"
-	utf32BEName = "UTF-32BE"
-	cp1252Name  = "Windows-1252"
-)
-
 // ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its byte order mark.
 func ASCII(head []byte) []byte {
 	mark, _ := byteOrderMark(head)
@@ -44,11 +34,11 @@ func ASCII(head []byte) []byte {
 // byteOrderMark returns the byte order mark of a text and its encoding, both empty if it has none.
 func byteOrderMark(head []byte) (mark, encoding string) {
 	for _, m := range []struct{ mark, encoding string }{
-		{"\xFF\xFE\x00\x00", utf32LEName}, // before UTF-16, whose mark is a prefix of it
-		{"\x00\x00\xFE\xFF", utf32BEName},
-		{"\xEF\xBB\xBF", utf8Name},
-		{"\xFF\xFE", utf16LEName},
-		{"\xFE\xFF", utf16BEName},
+		{"\xFF\xFE\x00\x00", "UTF-32LE"}, // before UTF-16, whose mark is a prefix of it
+		{"\x00\x00\xFE\xFF", "UTF-32BE"},
+		{"\xEF\xBB\xBF", "UTF-8"},
+		{"\xFF\xFE", "UTF-16LE"},
+		{"\xFE\xFF", "UTF-16BE"},
 	} {
 		if bytes.HasPrefix(head, []byte(m.mark)) {
 			return m.mark, m.encoding
@@ -78,7 +68,7 @@ func detectUTF16(head []byte) string {
 	if total > 0 {
 		enough = len(head) / 20
 	}
-	for half, name := range []string{utf16BEName, utf16LEName} { // half: the byte that is zero in ASCII characters
+	for half, name := range []string{"UTF-16BE", "UTF-16LE"} { // half: the byte that is zero in ASCII characters
 		if zeros[half] > 0 && zeros[half] >= enough && 4*zeros[1-half] <= zeros[half] && ends[1-half]*2 >= total+min(total, 1) {
 			return name
 		}

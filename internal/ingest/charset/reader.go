@@ -139,9 +139,9 @@ func (r *Reader) undecodable(err error) error {
 	if err := r.verify1252(at); err != nil {
 		return err
 	}
-	r.name = cp1252Name
+	r.name = "Windows-1252"
 	r.notes = append(r.notes, "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding")
-	r.dec, err = newDecoder(cp1252Name)
+	r.dec, err = newDecoder(r.name)
 	return err
 }
 
@@ -161,7 +161,7 @@ func (r *Reader) fill() error {
 
 // strictError is the error for bytes that are not in the encoding of the text.
 func strictError(at place, name string, err error) error {
-	name = cmp.Or(name, utf8Name)
+	name = cmp.Or(name, "UTF-8")
 	if err == errTruncated {
 		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?",
 			at.line, at.offset, name)

@@ -272,7 +272,7 @@ func (r *reading) commonWidth() int {
 }
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R writes tables, the
-// first column has no name. Values that were split at a comma must not look like it, so the row names must be quoted or
+// first column has no name. Values that were split at a comma must not be taken for it, so the row names must be quoted or
 // consecutive numbers, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1

@@ -18,7 +18,7 @@ const (
 )
 
 // columns are the members of the records so far, in order of appearance, and the values of the current record. Two members
-// whose paths are displayed alike are two columns of the same name.
+// whose paths are displayed in the same way are two columns of the same name.
 type columns struct {
 	record int            // number of the current record
 	index  map[string]int // nodes by path

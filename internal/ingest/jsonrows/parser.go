@@ -246,11 +246,11 @@ func isLiteral(c byte) bool {
 // isNumber checks the grammar of RFC 8259.
 func isNumber(b []byte) bool {
 	b = bytes.TrimPrefix(b, []byte("-"))
-	whole := countDigits(b)
-	if whole == 0 || whole > 1 && b[0] == '0' {
+	integer := countDigits(b)
+	if integer == 0 || integer > 1 && b[0] == '0' {
 		return false
 	}
-	if b = b[whole:]; len(b) > 0 && b[0] == '.' {
+	if b = b[integer:]; len(b) > 0 && b[0] == '.' {
 		n := countDigits(b[1:])
 		if n == 0 {
 			return false

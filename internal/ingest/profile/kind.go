@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// kind is what a value without surrounding white space looks like by itself.
+// kind is what a value without surrounding white space appears to be by itself.
 type kind uint8
 
 const (
@@ -31,12 +31,12 @@ func kindOf(v []byte) kind {
 	if v[0] == '-' {
 		at++
 	}
-	whole := digitsAt(v[at:])
-	if whole == 0 {
+	integer := digitsAt(v[at:])
+	if integer == 0 {
 		return kindText
 	}
-	padded := whole > 1 && v[at] == '0'
-	at += whole
+	padded := integer > 1 && v[at] == '0'
+	at += integer
 	k := kindInteger
 	if at < len(v) && v[at] == '.' {
 		fraction := digitsAt(v[at+1:])
@@ -52,7 +52,7 @@ func kindOf(v []byte) kind {
 		return k
 	case v[at]|0x20 == 'e' && isExponent(v[at+1:]):
 		return kindExponent
-	case whole == 4 && v[at] == '-' && text.IsDate(v):
+	case integer == 4 && v[at] == '-' && text.IsDate(v):
 		return kindDate
 	}
 	return kindText
