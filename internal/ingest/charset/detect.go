@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,19 +17,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
-	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
-)
-
-// The names of detected encodings.
-const (
-	utf8Name    = "UTF-8"
-	utf16LEName = "UTF-16LE"
-	utf16BEName = "UTF-16BE"
-	utf32LEName = "UTF-32LE"
-	utf32BEName = "UTF-32BE"
-	cp1252Name  = "Windows-1252"
 )
 
 // ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its byte order mark.
@@ -44,11 +34,11 @@ func ASCII(head []byte) []byte {
 // byteOrderMark returns the byte order mark of a text and its encoding, both empty if it has none.
 func byteOrderMark(head []byte) (mark, encoding string) {
 	for _, m := range []struct{ mark, encoding string }{
-		{"\xFF\xFE\x00\x00", utf32LEName}, // before UTF-16, whose mark is a prefix of it
-		{"\x00\x00\xFE\xFF", utf32BEName},
-		{"\xEF\xBB\xBF", utf8Name},
-		{"\xFF\xFE", utf16LEName},
-		{"\xFE\xFF", utf16BEName},
+		{"\xFF\xFE\x00\x00", "UTF-32LE"}, // before UTF-16, whose mark is a prefix of it
+		{"\x00\x00\xFE\xFF", "UTF-32BE"},
+		{"\xEF\xBB\xBF", "UTF-8"},
+		{"\xFF\xFE", "UTF-16LE"},
+		{"\xFE\xFF", "UTF-16BE"},
 	} {
 		if bytes.HasPrefix(head, []byte(m.mark)) {
 			return m.mark, m.encoding
@@ -78,7 +68,7 @@ func detectUTF16(head []byte) string {
 	if total > 0 {
 		enough = len(head) / 20
 	}
-	for half, name := range []string{utf16BEName, utf16LEName} { // half: the byte that is zero in ASCII characters
+	for half, name := range []string{"UTF-16BE", "UTF-16LE"} { // half: the byte that is zero in ASCII characters
 		if zeros[half] > 0 && zeros[half] >= enough && 4*zeros[1-half] <= zeros[half] && ends[1-half]*2 >= total+min(total, 1) {
 			return name
 		}
@@ -105,45 +95,37 @@ func checkBinary(head []byte) error {
 
 // label returns the name of an encoding in the form in which names are compared.
 func label(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
 // isUTF16 reports whether an encoding is UTF-16 in an order of bytes that its name leaves open.
 func isUTF16(name string) bool {
-	switch label(name) {
-	case "utf-16", "utf16", "ucs-2", "unicode":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"utf16", "ucs2", "unicode"}, label(name))
 }
 
 // sameEncoding reports whether the given encoding agrees with that of a byte order mark.
 func sameEncoding(given, marked string) bool {
-	a := strings.ReplaceAll(label(given), "-", "")
-	b := strings.ReplaceAll(label(marked), "-", "")
+	a, b := label(given), label(marked)
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isUTF16(given) && strings.HasPrefix(b, "utf16")
 }
 
 // newDecoder returns the decoder of an encoding, by its name in web standards or a common alias.
 func newDecoder(name string) (decoder, error) {
-	alias := label(name)
-	wide := func(t transform.Transformer, substitute string) (decoder, error) {
-		return &strictDecoder{t: t, written: substitute}, nil
-	}
-	switch alias {
-	case "utf-8", "utf8", "utf-8-sig", "utf8-sig", "utf-8-bom", "unicode-1-1-utf-8":
+	switch label(name) {
+	case "utf8", "utf8sig", "utf8bom", "unicode11utf8":
 		return utf8Decoder{}, nil
-	case "utf-16le", "utf-16-le", "utf-16", "utf16", "ucs-2", "unicode":
-		return wide(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), "\xFD\xFF")
-	case "utf-16be", "utf-16-be":
-		return wide(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder(), "\xFF\xFD")
-	case "utf-32le", "utf-32-le", "utf-32", "utf32":
-		return wide(utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM).NewDecoder(), "\xFD\xFF\x00\x00")
-	case "utf-32be", "utf-32-be":
-		return wide(utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM).NewDecoder(), "\x00\x00\xFF\xFD")
-	case "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1": // Windows-1252 in web standards
+	case "utf16le", "utf16", "ucs2", "unicode":
+		return &strictDecoder{t: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), written: "\xFD\xFF"}, nil
+	case "utf16be":
+		return &strictDecoder{t: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder(), written: "\xFF\xFD"}, nil
+	case "utf32le", "utf32":
+		return &strictDecoder{t: utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM).NewDecoder(), written: "\xFD\xFF\x00\x00"}, nil
+	case "utf32be":
+		return &strictDecoder{t: utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM).NewDecoder(), written: "\x00\x00\xFF\xFD"}, nil
+	case "iso88591", "latin1", "l1": // Windows-1252 in web standards
 		return &strictDecoder{t: charmap.Windows1252.NewDecoder(), controls: true}, nil
 	}
+	alias := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 	aliases := map[string]string{
 		"cp1252": "windows-1252", "cp932": "shift_jis", "ms932": "shift_jis", "windows-932": "shift_jis", "shift-jis": "shift_jis",
 		"cp936": "gbk", "cp949": "euc-kr", "mac-roman": "macintosh", "macroman": "macintosh", "ascii": "us-ascii",
@@ -181,7 +163,7 @@ func (r *Reader) verify1252(invalid place) error {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
 		}
-		n, err := readSome(src, buf[rest:])
+		n, err := io.ReadAtLeast(src, buf[rest:], 1)
 		if eof = err == io.EOF; err != nil && !eof {
 			return err
 		}
@@ -198,7 +180,8 @@ func (r *Reader) verify1252(invalid place) error {
 			}
 			switch _, size := utf8.DecodeRune(b[pos:]); {
 			case size > 1:
-				return mixedError(invalid, here())
+				return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
+					invalid.line, invalid.offset, here().offset, here().line, remedy)
 			case b[pos] == 0 || strings.IndexByte(undefined1252, b[pos]) >= 0:
 				return herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", here().line, here().offset, b[pos], remedy)
 			}

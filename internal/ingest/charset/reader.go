@@ -3,6 +3,7 @@ package charset
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,9 @@ type Reader struct {
 	in     *bufio.Reader
 	dec    decoder
 	name   string // encoding; empty while UTF-8 is assumed
-	buf    []byte // undecoded bytes are buf[start:end]
-	start  int
-	end    int
-	offset int64  // of buf[start] in the content
+	buf    []byte
+	raw    []byte // part of buf that is not decoded yet
+	offset int64  // of raw in the content
 	text   []byte // decoded and not yet returned
 	lines  lineCounter
 	eof    bool
@@ -115,10 +115,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 
 // decode sets the next piece of text, the error that follows it, or both.
 func (r *Reader) decode() {
-	text, read, err := r.dec.decode(r.buf[r.start:r.end], r.eof)
+	text, read, err := r.dec.decode(r.raw, r.eof)
 	r.lines.add(text)
 	r.text = text
-	r.start += read
+	r.raw = r.raw[read:]
 	r.offset += int64(read)
 	switch {
 	case err != nil:
@@ -139,9 +139,9 @@ func (r *Reader) undecodable(err error) error {
 	if err := r.verify1252(at); err != nil {
 		return err
 	}
-	r.name = cp1252Name
+	r.name = "Windows-1252"
 	r.notes = append(r.notes, "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding")
-	r.dec, err = newDecoder(cp1252Name)
+	r.dec, err = newDecoder(r.name)
 	return err
 }
 
@@ -150,41 +150,23 @@ func (r *Reader) fill() error {
 	if err := context.Cause(r.ctx); err != nil {
 		return err
 	}
-	r.end = copy(r.buf, r.buf[r.start:r.end])
-	r.start = 0
-	n, err := readSome(r.in, r.buf[r.end:])
-	r.end += n
+	rest := copy(r.buf, r.raw)
+	n, err := io.ReadAtLeast(r.in, r.buf[rest:], 1)
+	r.raw = r.buf[:rest+n]
 	if err == io.EOF {
 		r.eof, err = true, nil
 	}
 	return err
 }
 
-// readSome reads at least one byte, or returns an error.
-func readSome(r io.Reader, p []byte) (int, error) {
-	for range 100 {
-		if n, err := r.Read(p); n > 0 || err != nil {
-			return n, err
-		}
-	}
-	return 0, io.ErrNoProgress
-}
-
 // strictError is the error for bytes that are not in the encoding of the text.
 func strictError(at place, name string, err error) error {
-	if name == "" {
-		name = utf8Name
-	}
+	name = cmp.Or(name, "UTF-8")
 	if err == errTruncated {
 		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?",
 			at.line, at.offset, name)
 	}
 	return herb.Invalidf("line %d: byte %d cannot be read as %s; %s", at.line, at.offset, name, remedy)
-}
-
-func mixedError(invalid, multi place) error {
-	return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-		invalid.line, invalid.offset, multi.offset, multi.line, remedy)
 }
 
 const remedy = "save the file as UTF-8, or name its encoding"

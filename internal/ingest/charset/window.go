@@ -61,7 +61,7 @@ func (w *Window) More() bool {
 		copy(grown, w.buf)
 		w.buf = grown
 	}
-	n, err := readSome(w.src, w.buf[len(w.buf):cap(w.buf)])
+	n, err := io.ReadAtLeast(w.src, w.buf[len(w.buf):cap(w.buf)], 1)
 	w.buf = w.buf[:len(w.buf)+n]
 	if err != nil {
 		w.done = true

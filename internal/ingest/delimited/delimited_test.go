@@ -195,6 +195,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"hash without comments above", "a.csv", "id,name\n#1\n#2,b\n", table{{"id", "name"}, {"#1"}, {"#2", "b"}}, ""},
 		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", table{{"#ff0000", "red"}, {"#00ff00", "green"}}, ""},
 		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "above the table: 2, from line 1"},
+		{"numbers above another table", "a.csv", "Data,\n7,\n3.5,\n,\nFormula,Result\n3,first\n5,second\n",
+			table{{"Data", ""}, {"7", ""}, {"3.5", ""}, {"", ""}, {"Formula", "Result"}, {"3", "first"}, {"5", "second"}}, ""},
 		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", table{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "above the table: 1, from line 1"},
 		{"padded titles", "a.csv", "Report,,,\nDate:,2024-01-01,,\n,,,\nRegion,Q1,Q2,Q3\nNorth,1,2,3\nSouth,4,5,6\n",
 			table{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "above the table: 3, from line 1"},

@@ -84,17 +84,16 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	if d.delimiter != 0 {
 		return s.read(d)
 	}
-	try := func(delimiter byte) reading {
+	try := func(delimiter byte, blanks bool) reading {
 		with := d
-		with.delimiter = delimiter
+		with.delimiter, with.blanks = delimiter, blanks
 		return s.read(with)
 	}
 	var usual []reading
 	best := -1
 	for i, delimiter := range []byte(",;\t|") {
-		r := try(delimiter)
-		usual = append(usual, r)
-		if r.plausible() && (best < 0 || r.betterThan(usual[best])) {
+		usual = append(usual, try(delimiter, false))
+		if usual[i].plausible() && (best < 0 || usual[i].betterThan(usual[best])) {
 			best = i
 		}
 	}
@@ -102,13 +101,11 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		return usual[best]
 	}
 	for _, delimiter := range []byte("^~\x01\x1f") {
-		if r := try(delimiter); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
+		if r := try(delimiter, false); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
 			return r
 		}
 	}
-	blanks := d
-	blanks.delimiter, blanks.blanks = ' ', true
-	if r := s.read(blanks); s.isAligned(r) {
+	if r := try(' ', true); s.isAligned(r) {
 		return r
 	}
 	for _, r := range usual {
@@ -119,7 +116,7 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	if usual[0].header == 0 {
 		return usual[0] // the header is wrong
 	}
-	return try(0)
+	return try(0, false)
 }
 
 // plausible reports whether the delimiter is possible.
@@ -154,12 +151,9 @@ func (s sniffer) isAligned(r reading) bool {
 	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
 		return false
 	}
-	others, first := cellsOf(r.records[1:]), 0
-	if r.rowNames {
-		first = 1
-	}
-	for i := first; i < r.records[1].width; i++ {
-		if k, n := columnKind(others, i); n > 0 && k != kindText {
+	others := cellsOf(r.records[1:])
+	for i := range others[0] {
+		if k, n := columnKind(others, i); n > 0 && k != kindText && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
@@ -278,7 +272,7 @@ func (r *reading) commonWidth() int {
 }
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R writes tables, the
-// first column has no name. Values that were split at a comma must not look like it, so the row names must be quoted or
+// first column has no name. Values that were split at a comma must not be taken for it, so the row names must be quoted or
 // consecutive numbers, or at least be unique in text with several columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
@@ -300,14 +294,20 @@ func (r *reading) hasRowNames() bool {
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of
-// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates.
+// columns. It is 0 unless a blank line separates them from the header or the header is above numbers or dates. Several
+// numbers above one another are data.
 func (r *reading) titles(width int) int {
 	n := slices.IndexFunc(r.records, func(rec record) bool { return !rec.isTitle(width) })
 	if n <= 0 || n+1 >= len(r.records) {
 		return 0
 	}
-	header, others := r.records[n], r.records[n+1:]
-	if header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
+	header, others, numbers := r.records[n], r.records[n+1:], 0
+	for _, rec := range r.records[:n] {
+		if rec.nonEmpty == 1 && slices.ContainsFunc(rec.cells, func(c []byte) bool { return kindOf(c) == kindNumber }) {
+			numbers++
+		}
+	}
+	if numbers > 1 || header.width != width || header.filled < width || header.nonEmpty < max(2, width-1) {
 		return 0
 	}
 	even := 0

@@ -3,6 +3,7 @@ package delimited
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,31 +163,25 @@ func (r *reader) tooMany() error {
 	if !r.named {
 		subject = "the first record has"
 	}
-	message := fmt.Sprintf("line %d: there are %d values but %s %d columns", r.line, r.width, subject, len(r.header))
+	remedy := ""
 	if r.d.delimiter != 0 && !r.d.blanks {
-		message += fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.delimiter)))
+		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.delimiter)))
 	}
 	if r.named && len(r.options.HeaderRows) == 0 {
-		message += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
+		remedy += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
 	}
-	return herb.Invalidf("%s", message)
+	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.line, r.width, subject, len(r.header), remedy)
 }
 
-// dialect returns the dialect that the options give.
+// givenDialect returns the dialect that the options give.
 func (r *reader) givenDialect() dialect {
 	o := r.options
-	d := dialect{delimiter: o.Delimiter, quote: o.Quote, doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace, null: o.Null,
-		comment: o.Comment}
-	if d.quote == 0 {
-		d.quote = '"'
-	}
+	d := dialect{delimiter: o.Delimiter, quote: cmp.Or(o.Quote, '"'), doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace,
+		null: o.Null, comment: o.Comment, skip: map[int]bool{}}
 	if o.NoQuote {
 		d.quote = 0
 	}
 	for _, n := range o.CommentRows {
-		if d.skip == nil {
-			d.skip = map[int]bool{}
-		}
 		d.skip[n] = true
 	}
 	return d
@@ -217,7 +212,11 @@ func (r *reader) start(extension string) error {
 		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
 	best := r.detectLayout(s)
 	r.setDialect(best.dialect)
-	return r.readHeader(best)
+	if err := r.readHeader(best); err != nil {
+		return err
+	}
+	r.columns = len(r.header)
+	return r.budget.Columns(r.columns)
 }
 
 // detectLayout detects the dialect and what is above the header, and skips that.

@@ -1,6 +1,7 @@
 package delimited
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -43,8 +44,7 @@ func (r *reader) readHeader(best reading) error {
 	if r.rowNames = best.rowNames; r.rowNames {
 		r.addRowNames()
 	}
-	r.columns = len(r.header)
-	return r.budget.Columns(r.columns)
+	return nil
 }
 
 // headerRecord appends the names in the record at a line, 0 for the next one, to those above.
@@ -68,14 +68,10 @@ func (r *reader) headerRecord(line int) error {
 	for len(r.header) < len(cells) {
 		r.header = append(r.header, rows.Column{})
 	}
-	join := r.options.HeaderJoin
-	if join == "" {
-		join = " "
-	}
 	for i, cell := range cells {
 		name := strings.TrimSpace(string(cell))
 		if r.header[i].Name != "" && name != "" {
-			name = join + name
+			name = cmp.Or(r.options.HeaderJoin, " ") + name
 		}
 		r.header[i].Name += name
 	}
@@ -129,6 +125,5 @@ func (r *reader) nameColumns(best reading) error {
 	for _, name := range names {
 		r.header = append(r.header, rows.Column{Name: name})
 	}
-	r.columns = len(r.header)
-	return r.budget.Columns(r.columns)
+	return nil
 }

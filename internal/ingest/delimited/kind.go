@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // kind is what a value appears to be.
@@ -33,36 +34,16 @@ func kindOf(v []byte) kind {
 }
 
 func isNumber(v []byte) bool {
-	v = bytes.TrimLeft(v, "+-$€£¥ ")
-	v = bytes.TrimRight(v, "% ")
-	digits := 0
-	for i, c := range v {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case (c == 'e' || c == 'E') && digits > 0:
-			_, err := strconv.Atoi(string(v[i+1:]))
-			return err == nil
-		case c != '.' && c != ',':
-			return false
-		}
-	}
-	return digits > 0
+	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥% "), ",", "")
+	_, err := strconv.ParseFloat(digits, 64)
+	return err == nil && digits[len(digits)-1] <= '9' // not infinity
 }
 
+// isDate reports whether a value has at least three numbers, such as a year, a month and a day.
 func isDate(v []byte) bool {
-	digits, separators := 0, 0
-	for _, c := range v {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '-' || c == '/' || c == ':':
-			separators++
-		case c != '.' && c != ' ' && c != 'T' && c != 'Z' && c != '+':
-			return false
-		}
-	}
-	return digits >= 3 && separators >= 2
+	const separators = "-/:. T"
+	numbers := bytes.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	return len(numbers) >= 3 && len(bytes.Trim(v, "0123456789Z+"+separators)) == 0
 }
 
 // verdict is the result of header detection.
@@ -131,45 +112,43 @@ func recurs(value []byte, records [][][]byte, column int) bool {
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that
 // increase from column to column.
 func areNames(first [][]byte, others [][][]byte, columns []int) bool {
-	if all, _ := integers(first, nil); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
+	var every []int
+	for i := range first {
+		every = append(every, i)
+	}
+	if all, _ := integers(first, every); len(all) > 2 && isProgression(all) && all[1] == all[0]+1 {
 		return true
 	}
 	names, ok := integers(first, columns)
 	if !ok {
 		return false // fractions or dates
 	}
+	below := func(test func([]int) bool) bool {
+		return !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !test(n) })
+	}
 	years := areYears(names)
-	yearsBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !areYears(n) })
-	increasingBelow := !slices.ContainsFunc(others, func(r [][]byte) bool { n, ok := integers(r, columns); return !ok || !isIncreasing(n) })
 	switch {
 	case len(names) == 1:
-		return years && !yearsBelow
+		return years && !below(areYears)
 	case isProgression(names) && (years || names[0] <= 1 && names[1] == names[0]+1):
 		return true
 	}
-	return isIncreasing(names) && (years && !yearsBelow || len(names) > 2 && !increasingBelow)
+	return isIncreasing(names) && (years && !below(areYears) || len(names) > 2 && !below(isIncreasing))
 }
 
-// integers returns the integers in some columns of a record, nil for all columns, and whether all values are such.
+// integers returns the integers in some columns of a record, and whether all values are such.
 func integers(record [][]byte, columns []int) (numbers []int, ok bool) {
 	ok = true
-	add := func(cell []byte) {
-		n, err := strconv.Atoi(string(bytes.TrimSpace(cell)))
+	for _, i := range columns {
+		if i >= len(record) {
+			break
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSpace(record[i])))
 		if err != nil || n < 0 {
 			ok = false
-			return
+			continue
 		}
 		numbers = append(numbers, n)
-	}
-	if columns == nil {
-		for _, cell := range record {
-			add(cell)
-		}
-	}
-	for _, i := range columns {
-		if i < len(record) {
-			add(record[i])
-		}
 	}
 	return numbers, ok
 }

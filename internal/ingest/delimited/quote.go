@@ -14,10 +14,7 @@ func (s *scanner) value(raw []byte, v span) []byte {
 		return cell[:0]
 	}
 	if v.escaped {
-		cell = s.unescape(cell, s.isQuoted(raw, v))
-	}
-	if s.d.null != "" && string(cell) == s.d.null {
-		return cell[:0]
+		return s.unescape(cell, s.isQuoted(raw, v))
 	}
 	return cell
 }
@@ -71,8 +68,7 @@ func (s *scanner) quotedValue(pos int) (int, error) {
 		i := s.indexEscape(rec[pos:], true)
 		if !checked && (i < 0 || bytes.ContainsAny(rec[pos:pos+i], "\r\n")) {
 			if checked = true; s.isLiteral(open) {
-				end, _ := s.plainValue(open)
-				return end, nil
+				return s.plainValue(open), nil
 			}
 			rec = s.win.Bytes()
 			continue
@@ -82,8 +78,7 @@ func (s *scanner) quotedValue(pos int) (int, error) {
 			if !s.win.More() {
 				if s.d.literal && s.win.Err() == nil {
 					s.unpaired = true
-					end, _ := s.plainValue(open)
-					return end, nil
+					return s.plainValue(open), nil
 				}
 				return 0, s.failure(open)
 			}
@@ -108,8 +103,7 @@ func (s *scanner) quotedValue(pos int) (int, error) {
 	v.end = pos - 1
 	if pos < len(rec) && (!s.special[rec[pos]] || rec[pos] == s.d.escape) {
 		if s.d.literal {
-			end, _ := s.plainValue(open)
-			return end, nil
+			return s.plainValue(open), nil
 		}
 		q := string(rune(s.d.quote))
 		return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",

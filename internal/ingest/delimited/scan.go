@@ -116,11 +116,8 @@ func (s *scanner) blankLines() int {
 
 // isComment reports whether the line at the start of the window is not a record.
 func (s *scanner) isComment() bool {
-	if s.d.comment == "" {
-		return s.d.skip[s.line]
-	}
 	head, _ := s.win.Sample(len(s.d.comment))
-	return s.d.skip[s.line] || bytes.HasPrefix(head, []byte(s.d.comment))
+	return s.d.skip[s.line] || s.d.comment != "" && bytes.HasPrefix(head, []byte(s.d.comment))
 }
 
 // skipLine skips a line regardless of quotes.
@@ -205,9 +202,8 @@ func (s *scanner) scan() (size int, multiline bool, err error) {
 				return 0, false, err
 			}
 		default:
-			var escaped bool
-			pos, escaped = s.plainValue(pos)
-			multiline = multiline || escaped
+			multiline = multiline || s.d.escape != 0
+			pos = s.plainValue(pos)
 		}
 		rec = s.win.Bytes()
 		switch {
@@ -237,7 +233,7 @@ func (s *scanner) skipSpaces(pos int) int {
 }
 
 // plainValue locates the value without quotes at pos and returns the position after it.
-func (s *scanner) plainValue(pos int) (end int, escaped bool) {
+func (s *scanner) plainValue(pos int) int {
 	rec := s.win.Bytes()
 	v := span{start: pos}
 	for {
@@ -262,7 +258,7 @@ func (s *scanner) plainValue(pos int) (end int, escaped bool) {
 	}
 	v.end = pos
 	s.add(v)
-	return pos, v.escaped
+	return pos
 }
 
 // add appends a value to the record. Values beyond the largest possible table are only counted.

@@ -10,28 +10,15 @@ type kinds uint8
 
 const (
 	kindText kinds = 1 << iota
+	kindWord       // text that is not just digits
 	kindNumber
 	kindBoolean
 	kindList // an array that was written as a list
 	kindJSON // another array or object
 )
 
-// declaredType returns the type that JSON declares for a column whose values have some kinds. Text declares none: its type
-// is inferred. This is the only place that maps JSON to herb types.
-func declaredType(k kinds) herb.Type {
-	switch k {
-	case kindNumber:
-		return herb.TypeNumber
-	case kindList:
-		return herb.TypeList
-	case kindBoolean:
-		return "" // herb.TypeBoolean, once it exists
-	}
-	return ""
-}
-
 // columns are the members of the records so far, in order of appearance, and the values of the current record. Two members
-// whose paths are displayed alike are two columns of the same name.
+// whose paths are displayed in the same way are two columns of the same name.
 type columns struct {
 	record int            // number of the current record
 	index  map[string]int // nodes by path
@@ -82,20 +69,28 @@ func (c *columns) set(column int, s span, k kinds) {
 
 // appendCells appends the values of the current record, whose text is rec.
 func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
-	for i := range c.values {
-		v := &c.values[i]
-		if v.record != c.record {
-			cells = append(cells, nil)
-			continue
+	for _, v := range c.values {
+		var cell []byte
+		if v.record == c.record {
+			cell = rec[v.start:v.end]
 		}
-		cells = append(cells, rec[v.start:v.end])
+		cells = append(cells, cell)
 	}
 	return cells
 }
 
-// declareTypes sets the types of the columns, after the last record.
+// declareTypes sets the types of the columns, after the last record. Digits in quotes are declared text if the table has
+// numbers or booleans without quotes. Other text declares no type, because JSON has no way to write dates or amounts.
 func (c *columns) declareTypes() {
-	for i := range c.list {
-		c.list[i].Type = declaredType(c.values[i].kinds)
+	var all kinds
+	for _, v := range c.values {
+		all |= v.kinds
+	}
+	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindList: herb.TypeList}
+	if all&(kindNumber|kindBoolean) != 0 {
+		types[kindText] = herb.TypeText
+	}
+	for i, v := range c.values {
+		c.list[i].Type = types[v.kinds]
 	}
 }

@@ -113,12 +113,10 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 
 // enterTable moves to the first record of a table within the document.
 func (r *reader) enterTable(table string) error {
-	ok, err := r.enter(table, "", 1)
-	switch {
-	case err != nil:
+	if ok, err := r.enter(table, "", 1); err != nil {
 		return err
-	case !ok:
-		return herb.Invalidf("no table %q; members: %s", clip(table), listNames(r.skipped))
+	} else if !ok {
+		return herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(r.skipped))
 	}
 	c, _ := r.peekToken()
 	r.closing = c + 2 // ] follows [ and } follows { at this distance in ASCII
@@ -145,7 +143,7 @@ func (r *reader) enter(table, prefix string, depth int) (ok bool, err error) {
 			r.inside++
 			return true, nil
 		case name == table:
-			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", clip(table), describe(c))
+			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
 		case c == '{' && strings.HasPrefix(table, name+"."):
 			if ok, err := r.enter(table, name+".", depth+1); ok || err != nil {
 				r.inside++

@@ -210,19 +210,32 @@ func TestOpen_Tables(t *testing.T) {
 
 func TestOpen_Types(t *testing.T) {
 	t.Parallel()
-	const in = `[{"n":1,"t":"1","b":true,"l":["a","b"],"j":[{"x":1}],"m":1,"z":null,"o":{"p":2.5}},
+	const kinds = `[{"n":1,"t":"1","b":true,"l":["a","b"],"j":[{"x":1}],"m":1,"z":null,"o":{"p":2.5}},
 		{"n":null,"t":null,"b":false,"l":[],"j":[],"m":"x","z":null,"o":{}},{"l":["c"],"o":{"p":-1e3}}]`
-	got, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	types := map[string]herb.Type{}
-	for i, name := range got.rows[0] {
-		types[name] = got.types[i]
-	}
-	want := map[string]herb.Type{"n": herb.TypeNumber, "t": "", "b": declaredType(kindBoolean), "l": herb.TypeList, "j": "", "m": "", "z": "", "o": "", "o.p": herb.TypeNumber}
-	if diff := cmp.Diff(want, types); diff != "" {
-		t.Errorf("types (-want +got):\n%s", diff)
+	for _, tt := range []struct {
+		name, in string
+		want     map[string]herb.Type
+	}{
+		{"all kinds", kinds, map[string]herb.Type{
+			"n": herb.TypeNumber, "t": herb.TypeText, "b": herb.TypeBoolean, "l": herb.TypeList, "j": "", "m": "", "z": "", "o": "", "o.p": herb.TypeNumber}},
+		{"strings only", `[{"zip":"94110","l":["a"]}]`, map[string]herb.Type{"zip": "", "l": herb.TypeList}},
+		{"amounts in quotes", `[{"a":"1,234","n":1},{"a":"5","n":2}]`, map[string]herb.Type{"a": "", "n": herb.TypeNumber}},
+		{"keys", `{"1":{"n":1},"2":{"n":2},"3":{"n":3}}`, map[string]herb.Type{"key": "", "n": herb.TypeNumber}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(t, memory{content: tt.in}, rows.Options{}, rows.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			types := map[string]herb.Type{}
+			for i, name := range got.rows[0] {
+				types[name] = got.types[i]
+			}
+			if diff := cmp.Diff(tt.want, types); diff != "" {
+				t.Errorf("types (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

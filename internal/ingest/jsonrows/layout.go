@@ -62,7 +62,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	for i, name := range l.tables {
 		if slices.Contains(l.tables[:i], name) {
-			return nil, herb.Invalidf("the member %q occurs twice; give each member once", clip(name))
+			return nil, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
 	return l, p.windowError()

@@ -21,6 +21,7 @@ type parser struct {
 	line   int
 	record int    // number of the current record, from 1
 	path   []byte // names of the members that lead to the current value, with pathSeparator between them
+	buf    []byte // reused by rawText and appendList
 }
 
 // span is a part of the window.
@@ -42,7 +43,7 @@ func dotted(path []byte) string {
 }
 
 // member returns the name of the current member for messages.
-func (p *parser) member() string { return clip(dotted(p.path)) }
+func (p *parser) member() string { return rows.Clip(dotted(p.path)) }
 
 // position locates the current record.
 func (p *parser) position() string {
@@ -109,7 +110,7 @@ func (p *parser) name(read func() (span, error)) (span, error) {
 		return s, err
 	}
 	if c, ok := p.peekToken(); !ok || c != ':' {
-		return s, p.truncated("no colon after the name %q", clip(string(p.rec[s.start:s.end])))
+		return s, p.truncated("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
 	}
 	p.pos++
 	return s, nil
@@ -210,7 +211,7 @@ func (p *parser) literal() (span, error) {
 	default:
 		if !isNumber(literal) {
 			return s, p.errorf("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50",
-				clip(string(literal)), p.member())
+				rows.Clip(string(literal)), p.member())
 		}
 		return s, nil
 	}
@@ -244,33 +245,34 @@ func isLiteral(c byte) bool {
 
 // isNumber checks the grammar of RFC 8259.
 func isNumber(b []byte) bool {
-	digits := func() int {
-		n := 0
-		for n < len(b) && '0' <= b[n] && b[n] <= '9' {
-			n++
-		}
-		b = b[n:]
-		return n
-	}
-	if len(b) > 0 && b[0] == '-' {
-		b = b[1:]
-	}
-	zero := len(b) > 0 && b[0] == '0'
-	if n := digits(); n == 0 || zero && n > 1 {
+	b = bytes.TrimPrefix(b, []byte("-"))
+	integer := countDigits(b)
+	if integer == 0 || integer > 1 && b[0] == '0' {
 		return false
 	}
-	if len(b) > 0 && b[0] == '.' {
-		if b = b[1:]; digits() == 0 {
+	if b = b[integer:]; len(b) > 0 && b[0] == '.' {
+		n := countDigits(b[1:])
+		if n == 0 {
 			return false
 		}
+		b = b[1+n:]
 	}
-	if len(b) > 0 && (b[0] == 'e' || b[0] == 'E') {
-		if b = b[1:]; len(b) > 0 && (b[0] == '-' || b[0] == '+') {
-			b = b[1:]
-		}
-		return digits() > 0 && len(b) == 0
+	if len(b) == 0 || b[0]|0x20 != 'e' {
+		return len(b) == 0
 	}
-	return len(b) == 0
+	if b = b[1:]; len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		b = b[1:]
+	}
+	return len(b) > 0 && countDigits(b) == len(b)
+}
+
+// countDigits counts the digits at the start of b.
+func countDigits(b []byte) int {
+	n := 0
+	for n < len(b) && '0' <= b[n] && b[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // describe names what begins with a byte, for messages.
@@ -288,27 +290,15 @@ func describe(c byte) string {
 	return fmt.Sprintf("the byte 0x%02X", c)
 }
 
-// clip shortens a value for a message.
-func clip(s string) string {
-	const limit = 60
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
 // listNames lists names for a message.
 func listNames(names []string) string {
 	const limit = 10
 	var quoted []string
-	for _, n := range names[:min(len(names), limit)] {
-		quoted = append(quoted, strconv.Quote(clip(n)))
-	}
-	if len(names) > limit {
-		quoted = append(quoted, "…")
+	for i, n := range names {
+		if i == limit {
+			return strings.Join(quoted, ", ") + ", …"
+		}
+		quoted = append(quoted, strconv.Quote(rows.Clip(n)))
 	}
 	return strings.Join(quoted, ", ")
 }

@@ -23,7 +23,6 @@ type reader struct {
 	feature bool     // the records are GeoJSON features
 	ended   bool
 	columns columns
-	list    []byte // scratch
 	cells   [][]byte
 }
 
@@ -182,7 +181,7 @@ func (r *reader) readKey(c byte) (byte, error) {
 		}
 		r.columns.add(name)
 	}
-	r.columns.set(0, s, kindText)
+	r.columns.set(0, s, 0) // keys are always strings
 	return c, nil
 }
 

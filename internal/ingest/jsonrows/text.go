@@ -26,21 +26,8 @@ func (p *parser) rawText() (span, error) {
 	if err != nil || !escaped {
 		return s, err
 	}
-	for b := p.rec[s.start:s.end]; ; {
-		i := bytes.IndexByte(b, '\\')
-		if i < 0 {
-			return s, nil
-		}
-		c := b[i+1]
-		b = b[i+2:]
-		if c == 'u' {
-			if _, ok := hexRune(b); !ok {
-				return s, p.errorf(`\u is not followed by four hexadecimal digits`)
-			}
-		} else if strings.IndexByte(escapes, c) < 0 {
-			return s, p.unknownEscape(append([]byte{c}, b...))
-		}
-	}
+	p.buf, err = p.unescape(p.buf[:0], p.rec[s.start:s.end])
+	return s, err
 }
 
 // quoted locates the end of the string at the current position.

@@ -1,6 +1,7 @@
 package jsonrows
 
 import (
+	"bytes"
 	"strconv"
 
 	"herbarium/internal/ingest/rows"
@@ -60,7 +61,7 @@ func (r *reader) readMember(depth int) error {
 			return err
 		}
 		r.path = r.path[:size]
-		if prefix < 0 || !isEmptyObject(r.rec[start:r.pos]) {
+		if prefix < 0 || len(bytes.TrimSpace(r.rec[start+1:r.pos-1])) > 0 {
 			return nil
 		}
 		return r.set(n, span{}, 0)
@@ -70,15 +71,6 @@ func (r *reader) readMember(depth int) error {
 		return err
 	}
 	return r.set(n, s, k)
-}
-
-func isEmptyObject(b []byte) bool {
-	for _, c := range b[1 : len(b)-1] {
-		if !isSpace(c) {
-			return false
-		}
-	}
-	return true
 }
 
 // set sets the value of a member, whose path is r.path, in the record.
@@ -97,7 +89,7 @@ func (r *reader) set(n int, s span, k kinds) error {
 func (r *reader) addColumn(name string) error {
 	r.columns.add(name)
 	if err := r.budget.Columns(len(r.columns.list)); err != nil {
-		return r.errorf("%s; the member %q is one too many", err, clip(name))
+		return r.errorf("%s; the member %q is one too many", err, rows.Clip(name))
 	}
 	return nil
 }
@@ -110,7 +102,10 @@ func (r *reader) readValue(depth int) (span, kinds, error) {
 		return span{}, 0, r.truncated("the member %q has no value", r.member())
 	case c == '"':
 		s, err := r.text()
-		return s, kindText, err
+		if err != nil || countDigits(r.rec[s.start:s.end]) == s.end-s.start {
+			return s, kindText, err
+		}
+		return s, kindText | kindWord, nil
 	case c == '[' || c == '{':
 		return r.readNested(depth)
 	}
@@ -134,17 +129,17 @@ func (r *reader) readNested(depth int) (span, kinds, error) {
 		return span{}, 0, err
 	}
 	raw := r.rec[start:r.pos]
-	out, ok, err := r.appendList(r.list[:0], raw)
+	out, ok, err := r.appendList(r.buf[:0], raw)
 	k := kindList
 	switch {
 	case err != nil:
 		return span{}, 0, err
 	case !ok:
-		out, k = appendCompact(r.list[:0], raw), kindJSON
+		out, k = appendCompact(r.buf[:0], raw), kindJSON
 	case len(out) == 0:
 		k = 0
 	}
-	r.list = out
+	r.buf = out
 	return span{start, start + copy(raw, out)}, k, nil
 }
 
@@ -173,24 +168,23 @@ func (r *reader) readArray() (header bool, err error) {
 			}
 		}
 	}
-	all := kindText
-	err = r.readElements(func(i int, s span, k kinds) error {
-		all &= k
-		switch width := len(r.columns.list); {
-		case i >= width && r.named && s.start < s.end:
-			return r.errorf("the array has more than the %d elements that have names", width)
-		case i >= width && r.named:
-			return nil
-		case i >= width:
-			if err := r.addColumn("column_" + strconv.Itoa(i+1)); err != nil {
-				return err
-			}
+	all, more := kindText, !r.open(']')
+	for i := 0; more; i++ {
+		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(i+1), 10)
+		s, k, err := r.readValue(1)
+		if err == nil {
+			err = r.setElement(i, s, k)
 		}
-		r.columns.set(i, s, k)
-		return nil
-	})
-	if err != nil || r.record > 1 || r.named || all != kindText || len(r.columns.list) == 0 {
-		return false, err
+		if err == nil {
+			more, err = r.next(']')
+		}
+		if err != nil {
+			return false, err
+		}
+		all &= k
+	}
+	if r.record > 1 || r.named || all != kindText || len(r.columns.list) == 0 {
+		return false, nil
 	}
 	r.named = true
 	for i := range r.columns.list {
@@ -201,22 +195,18 @@ func (r *reader) readArray() (header bool, err error) {
 	return true, nil
 }
 
-// readElements reads the array at the current position and passes on its values.
-func (r *reader) readElements(add func(i int, s span, k kinds) error) error {
-	if r.open(']') {
+// setElement sets the value of an element of a record that is an array.
+func (r *reader) setElement(i int, s span, k kinds) error {
+	if width := len(r.columns.list); i >= width && r.named {
+		if s.start < s.end {
+			return r.errorf("the array has more than the %d elements that have names", width)
+		}
 		return nil
-	}
-	for i := 0; ; i++ {
-		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(i+1), 10)
-		s, k, err := r.readValue(1)
-		if err != nil {
-			return err
-		}
-		if err := add(i, s, k); err != nil {
-			return err
-		}
-		if more, err := r.next(']'); err != nil || !more {
+	} else if i >= width {
+		if err := r.addColumn("column_" + strconv.Itoa(i+1)); err != nil {
 			return err
 		}
 	}
+	r.columns.set(i, s, k)
+	return nil
 }

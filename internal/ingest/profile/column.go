@@ -24,14 +24,16 @@ type column struct {
 	shortest, longest int // characters of a non-empty value
 	kinds             [kinds]int
 	open              family
-	ruledOut          [3]*place // by family: the first value that does not fit
+	ruledOut          map[family]*place // the first value that does not fit
 	numbers           numbers
 	times             times
 	booleans          booleans
-	missing           int    // values that are blank or markers, while a family is open
-	markers           uint32 // markers and infinities that occur
-	urls              bool   // all values are URLs
-	json              bool   // some value is JSON text
+	missing           int             // values that are blank or markers, while a family is open
+	markers           map[string]bool // that occur; the value is true for infinities
+	marker            string          // the last of them
+	infinite          bool            // some are infinities
+	urls              bool            // all values are URLs
+	json              bool            // some value is JSON text
 	list              elements
 	blanks            int // values with white space at the beginning or end
 	blank             *place
@@ -40,24 +42,22 @@ type column struct {
 }
 
 func newColumn() *column {
-	return &column{open: famNumber | famTime | famBoolean, numbers: newNumbers(), times: newTimes(), urls: true}
+	return &column{open: famNumber | famTime | famBoolean, ruledOut: map[family]*place{}, markers: map[string]bool{},
+		numbers: numbers{styles: 1<<styles - 1}, times: times{layouts: 1<<len(layouts) - 1}, urls: true}
 }
 
 // observe adds a non-empty value.
 func (c *column) observe(value []byte, budget *int, where func() string) {
 	c.filled++
-	c.measure(value)
-	v := value
-	if hasBlankEnd(value) {
-		v = trimSpace(value)
+	k, v := kindOf(value), value
+	c.measure(value, k == kindText)
+	if k == kindText && hasBlankEnd(value) {
 		if c.blanks++; c.blank == nil {
 			c.blank = newPlace(value, where)
 		}
-	}
-	if len(v) == 0 {
-		c.missing++
-	} else {
-		c.classify(v, where)
+		if v = trimSpace(value); len(v) > 0 {
+			k = kindOf(v)
+		}
 	}
 	for _, f := range c.checks {
 		f.check(value, where)
@@ -65,28 +65,29 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 	if c.urls {
 		c.urls = isURL(value)
 	}
+	if len(v) == 0 {
+		c.missing++
+		return
+	}
+	c.kinds[k]++
+	isOpen := c.open != 0 || len(c.checks) > 0
+	if isOpen && k == kindText && c.isMissing(v) {
+		c.missing++
+		return
+	}
+	if isOpen {
+		c.classify(k, v, where)
+	}
 	if !c.list.ruledOut {
-		c.json = c.json || value[0] == '[' || value[0] == '{'
-		c.list.observe(value, budget)
+		c.json = c.json || v[0] == '[' || v[0] == '{'
+		c.list.observe(v, budget)
 	}
 }
 
 // classify tests a value against the open families.
-func (c *column) classify(v []byte, where func() string) {
-	k := kindOf(v)
-	c.kinds[k]++
-	if c.open == 0 && len(c.checks) == 0 {
-		return
-	}
+func (c *column) classify(k kind, v []byte, where func() string) {
 	if k == kindPadded && c.padded == nil {
 		c.padded = newPlace(v, where)
-	}
-	if k == kindText {
-		if bit := markerBit(v); bit != 0 {
-			c.markers |= bit
-			c.missing++
-			return
-		}
 	}
 	if c.open&famNumber != 0 && !c.numbers.observe(k, v) {
 		c.ruleOut(famNumber, v, where)
@@ -99,13 +100,24 @@ func (c *column) classify(v []byte, where func() string) {
 	}
 }
 
-func (c *column) ruleOut(f family, v []byte, where func() string) {
-	c.open &^= f
-	c.ruledOut[bits.TrailingZeros8(uint8(f))] = newPlace(v, where)
+// isMissing reports whether a value is a marker, and records it.
+func (c *column) isMissing(v []byte) bool {
+	if string(v) == c.marker {
+		return true
+	}
+	marker, infinity := isMarker(v)
+	if marker {
+		c.marker = string(v)
+		c.markers[c.marker] = infinity
+		c.infinite = c.infinite || infinity
+	}
+	return marker
 }
 
-// reason returns the first value that does not fit a family, or nil.
-func (c *column) reason(f family) *place { return c.ruledOut[bits.TrailingZeros8(uint8(f))] }
+func (c *column) ruleOut(f family, v []byte, where func() string) {
+	c.open &^= f
+	c.ruledOut[f] = newPlace(v, where)
+}
 
 // booleans recognizes columns of one pair of words.
 type booleans struct {
@@ -132,18 +144,22 @@ func (f *Field) check(value []byte, where func() string) {
 		return
 	}
 	var status text.Status
-	if f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value); status == text.Invalid && markerBit(trimSpace(value)) == 0 {
+	f.buf, status = text.AppendCanonical(f.buf[:0], &f.field, value)
+	if marker, _ := isMarker(trimSpace(value)); status == text.Invalid && !marker {
 		f.misfit = newPlace(value, where)
 	}
 }
 
-// measure updates the lengths of the shortest and the longest value. It counts characters only if the number of bytes
-// does not rule out a change.
-func (c *column) measure(value []byte) {
-	if size := len(value); c.filled > 1 && size <= c.longest && size >= utf8.UTFMax*c.shortest {
-		return
+// measure updates the lengths of the shortest and the longest value. It counts the characters of text only if the number of
+// bytes does not rule out a change.
+func (c *column) measure(value []byte, isText bool) {
+	n := len(value)
+	if isText {
+		if c.filled > 1 && n <= c.longest && n >= utf8.UTFMax*c.shortest {
+			return
+		}
+		n = characters(value)
 	}
-	n := characters(value)
 	c.longest = max(c.longest, n)
 	if c.filled == 1 || n < c.shortest {
 		c.shortest = n
@@ -152,14 +168,13 @@ func (c *column) measure(value []byte) {
 
 // characters counts the characters of UTF-8: the bytes that do not continue one, eight at a time.
 func characters(v []byte) int {
-	const each = 0x0101010101010101
 	n := len(v)
 	for ; len(v) >= 8; v = v[8:] {
 		x := binary.LittleEndian.Uint64(v)
-		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & each)
+		n -= bits.OnesCount64(x >> 7 &^ (x >> 6) & 0x0101010101010101)
 	}
-	for _, c := range v {
-		if c&0xC0 == 0x80 {
+	for _, b := range v {
+		if b&0xC0 == 0x80 {
 			n--
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// kind is what a value without surrounding white space looks like by itself.
+// kind is what a value without surrounding white space appears to be by itself.
 type kind uint8
 
 const (
@@ -31,12 +31,12 @@ func kindOf(v []byte) kind {
 	if v[0] == '-' {
 		at++
 	}
-	whole := digitsAt(v[at:])
-	if whole == 0 {
+	integer := digitsAt(v[at:])
+	if integer == 0 {
 		return kindText
 	}
-	padded := whole > 1 && v[at] == '0'
-	at += whole
+	padded := integer > 1 && v[at] == '0'
+	at += integer
 	k := kindInteger
 	if at < len(v) && v[at] == '.' {
 		fraction := digitsAt(v[at+1:])
@@ -52,7 +52,7 @@ func kindOf(v []byte) kind {
 		return k
 	case v[at]|0x20 == 'e' && isExponent(v[at+1:]):
 		return kindExponent
-	case whole == 4 && v[at] == '-' && text.IsDate(v):
+	case integer == 4 && v[at] == '-' && text.IsDate(v):
 		return kindDate
 	}
 	return kindText
@@ -83,25 +83,22 @@ func isURL(value []byte) bool {
 	} else {
 		var scheme []byte
 		scheme, rest, ok = bytes.Cut(value, []byte("://"))
-		ok = ok && isScheme(scheme)
+		ok = ok && len(scheme) > 0 && unicode.IsLetter(rune(scheme[0])) && !bytes.ContainsFunc(scheme, func(r rune) bool { return !isSchemeRune(r) })
 	}
 	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
 }
 
-func isScheme(b []byte) bool {
-	for i, c := range b {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return len(b) > 0
+func isSchemeRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.'
 }
 
 // trimSpace removes the surrounding white space that text.Canonical ignores.
-func trimSpace(v []byte) []byte { return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009") }
+func trimSpace(v []byte) []byte {
+	if len(v) == 0 || !hasBlankEnd(v) {
+		return v
+	}
+	return bytes.Trim(v, " \t\r\n\u00a0\u202f\u2009")
+}
 
 // isWordRune reports whether a character can be part of a list element.
 func isWordRune(r rune) bool {

@@ -22,24 +22,22 @@ type elements struct {
 	distinct map[string]struct{}
 }
 
+// observe adds a value without surrounding white space.
 func (e *elements) observe(value []byte, budget *int) {
 	if bytes.IndexByte(value, ',') >= 0 {
 		e.lists++
 	}
-	for rest, first, more := value, true, true; more; first = false {
+	for rest, more := value, true; more; {
 		var element []byte
 		element, rest, more = bytes.Cut(rest, []byte{','})
-		beside := !first && startsBlank(element) || more && endsBlank(element)
-		element = bytes.TrimSpace(element) // as text.Elements does
-		if _, known := e.distinct[string(element)]; known && !beside {
-			e.total++
+		e.total++
+		if _, known := e.distinct[string(element)]; known {
 			continue
 		}
-		if beside || !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
+		if !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
 			e.ruleOut(budget)
 			return
 		}
-		e.total++
 		if e.distinct == nil {
 			e.distinct = map[string]struct{}{}
 		}
@@ -58,22 +56,11 @@ func (e *elements) hold() bool {
 	return !e.ruledOut && e.lists >= 2 && 2*len(e.distinct) <= e.total
 }
 
-// isElement reports whether b is a short word or a few words: it has a letter, and no character of amounts or of JSON.
+// isElement reports whether b is a short word or a few words: it has a letter, no blank at its ends, and no character of
+// amounts or of JSON.
 func isElement(b []byte) bool {
-	if len(b) > maxElement*utf8.UTFMax || utf8.RuneCount(b) > maxElement || !bytes.ContainsFunc(b, unicode.IsLetter) {
-		return false
-	}
-	return !bytes.ContainsFunc(b, func(r rune) bool { return !isWordRune(r) })
-}
-
-func startsBlank(b []byte) bool {
-	r, _ := utf8.DecodeRune(b)
-	return unicode.IsSpace(r)
-}
-
-func endsBlank(b []byte) bool {
-	r, _ := utf8.DecodeLastRune(b)
-	return unicode.IsSpace(r)
+	return len(b) > 0 && len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
+		bytes.ContainsFunc(b, unicode.IsLetter) && !bytes.ContainsFunc(b, func(r rune) bool { return !isWordRune(r) })
 }
 
 // isListName reports whether columns of this name usually hold lists.

@@ -36,17 +36,15 @@ var styleNotations = [styles]herb.Notation{
 
 // numbers recognizes columns of numbers.
 type numbers struct {
-	styles    style
-	count     int
-	exponents int
-	marked    bool // some number is not just digits and an exponent
-	short     bool // some integer has at most three digits and no separator
-	notBit    bool // some number is neither 0 nor 1
-	affix     string
-	affixed   int
+	styles   style
+	count    int
+	exponent bool // some number has an exponent, as far as none is marked
+	marked   bool // some number is not just digits and an exponent
+	short    bool // some integer has at most three digits and no separator
+	notBit   bool // some number is neither 0 nor 1
+	affix    string
+	affixed  int
 }
-
-func newNumbers() numbers { return numbers{styles: 1<<styles - 1} }
 
 // observe reports whether the column may still be one of numbers.
 func (n *numbers) observe(k kind, v []byte) bool {
@@ -72,10 +70,10 @@ func (n *numbers) observe(k kind, v []byte) bool {
 	if !ok || len(v) == 0 || !isNumberByte(v[0]) {
 		return false
 	}
-	if bytes.IndexAny(v, "eE") >= 0 {
-		n.exponents++
+	if !n.marked {
+		n.marked = bytes.ContainsAny(v, ".,+-")
+		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
-	n.marked = n.marked || bytes.IndexAny(v, ".,+-") >= 0
 	for s := stylePlain; s < 1<<styles; s <<= 1 {
 		if n.styles&s != 0 && !isValid(s, v) {
 			n.styles &^= s
@@ -141,7 +139,7 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 	switch {
 	case n.affixed > 0 && n.affixed < n.count:
 		return notation, "some numbers have the sign " + n.affix + " and some have none"
-	case n.exponents > 0 && !n.marked:
+	case n.exponent && !n.marked:
 		return notation, "codes such as 1e5 are not numbers"
 	}
 	s := n.styles
@@ -149,7 +147,7 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 	case s&stylePlain != 0:
 		s = stylePlain
 	case s&styleComma != 0 && s&styleDecimal != 0:
-		if !n.short {
+		if !n.short && !n.isGroupedByComma() {
 			return notation, "a comma may separate thousands or decimals"
 		}
 		s = styleComma
@@ -161,4 +159,13 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 	notation = *s.notation()
 	notation.Affix = n.affix
 	return notation, ""
+}
+
+// isGroupedByComma reports whether a comma before three digits separates thousands by the currency.
+func (n *numbers) isGroupedByComma() bool {
+	switch n.affix {
+	case "$", "US$", "£", "¥", "₹":
+		return true
+	}
+	return false
 }

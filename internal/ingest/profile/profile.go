@@ -14,9 +14,6 @@
 package profile
 
 import (
-	"bytes"
-	"slices"
-
 	"herbarium/internal/herb"
 )
 
@@ -94,37 +91,14 @@ func clip(s string) string {
 	return s
 }
 
-// markers are the values that mean a missing value in columns of scalar types, then those that do so only in declared
-// number columns, because floating-point columns have them.
-var markers = [...]string{
-	"#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null",
-	"+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf",
-}
-
-// infinities is the set of the markers of declared number columns.
-const infinities = ^uint32(1<<11 - 1)
-
-// markerBit returns the set that contains a marker, or 0 if v is none.
-func markerBit(v []byte) uint32 {
-	if len(v) == 0 || len(v) > len("-Infinity") || bytes.IndexByte([]byte("#-.?N\\n+Ii"), v[0]) < 0 {
-		return 0
+// isMarker reports whether a value means a missing one in columns of scalar types. Infinities do so only in declared number
+// columns, because floating-point columns have them.
+func isMarker(v []byte) (marker, infinity bool) {
+	switch string(v) {
+	case "#N/A", "--", "..", "?", "N/A", "NA", "NULL", "NaN", "None", `\N`, "null":
+		return true, false
+	case "+Inf", "-INF", "-Inf", "-Infinity", "-inf", "INF", "Inf", "Infinity", "inf":
+		return true, true
 	}
-	for i, m := range markers {
-		if m == string(v) {
-			return 1 << i
-		}
-	}
-	return 0
-}
-
-// markerNames returns the markers of a set in alphabetical order.
-func markerNames(set uint32) []string {
-	var names []string
-	for i, m := range markers {
-		if set>>i&1 == 1 {
-			names = append(names, m)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return false, false
 }

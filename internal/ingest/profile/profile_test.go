@@ -55,6 +55,8 @@ func TestInfer(t *testing.T) {
 		{"millions", "1,234,567|8,900", herb.TypeNumber, herb.Notation{Group: ","}, ""},
 		{"thousands beside hundreds", "1,234|567|8,900", herb.TypeNumber, herb.Notation{Group: ","}, ""},
 		{"three digits after every comma", "1,234|5,678", herb.TypeText, herb.Notation{}, "comma"},
+		{"three digits after every comma of dollars", "$65,548 |$34,100 ", herb.TypeNumber, herb.Notation{Group: ",", Affix: "$"}, ""},
+		{"three digits after every comma of euros", "1,459 €|1,519 €", herb.TypeText, herb.Notation{}, "comma"},
 		{"decimal comma", "12,5|3|0,25", herb.TypeNumber, herb.Notation{Decimal: ","}, ""},
 		{"points between thousands", "1.234,50|999,00", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
 		{"points only", "1.234.567|1.234", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
@@ -104,6 +106,8 @@ func TestInfer(t *testing.T) {
 		{"two pairs", "t|no", herb.TypeText, herb.Notation{}, ""},
 		{"digits are numbers", "0|1", herb.TypeNumber, herb.Notation{}, ""},
 		{"lists of recurring words", "red,green|green,blue|red,blue|red,green", herb.TypeList, herb.Notation{}, "elements"},
+		{"lists beside a blank value", "red,green|green,red| |red,green", herb.TypeList, herb.Notation{}, ""},
+		{"blanks beside commas", "red, green|green, red|red, green", herb.TypeText, herb.Notation{}, ""},
 		{"names", "Smith,John|Doe,Jane", herb.TypeText, herb.Notation{}, ""},
 		{"amounts are no lists", "£40,637.00|£40,637.00|x|£40,637.00", herb.TypeText, herb.Notation{}, ""},
 		{"pairs are no lists", "a:1,b:2|a:1,b:2|b:2,a:1|a:1,b:2", herb.TypeText, herb.Notation{}, ""},
@@ -214,6 +218,24 @@ func TestDeclared(t *testing.T) {
 				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, err, tt.want, diff)
 			}
 		})
+	}
+}
+
+func TestResult_lengths(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		values            string
+		shortest, longest int
+	}{
+		{"12|3456|", 2, 4},
+		{"abcdefgé|Ångström an der Spree|植物園植物園植物園", 8, 21},
+		{"植物園植物園|ab|abcdefghijklmnop", 2, 16},
+		{"1234567\u00a0|12345678", 8, 8},
+	} {
+		r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
+		if err != nil || r.Report.Shortest != tt.shortest || r.Report.Longest != tt.longest {
+			t.Errorf("%s: %d to %d characters, %v; want %d to %d", tt.values, r.Report.Shortest, r.Report.Longest, err, tt.shortest, tt.longest)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -68,11 +69,14 @@ func (c *column) isURLs() bool { return c.urls && c.filled > 0 }
 
 // missingMarkers returns the markers of missing values that occur.
 func (c *column) missingMarkers(t herb.Type, declared bool) []string {
-	set := c.markers
-	if t != herb.TypeNumber || !declared {
-		set &^= infinities
+	var names []string
+	for name, infinity := range c.markers {
+		if !infinity || declared && t == herb.TypeNumber {
+			names = append(names, name)
+		}
 	}
-	return markerNames(set)
+	slices.Sort(names)
+	return names
 }
 
 // infer returns the type of the column and its notation. why is the reason why it is text although its values resemble
@@ -84,7 +88,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	}
 	switch {
 	case values == 0:
-	case c.open&famNumber != 0 && fileType != herb.TypeText && c.markers&infinities == 0:
+	case c.open&famNumber != 0 && fileType != herb.TypeText && !c.infinite:
 		if n, why = c.numbers.notation(); why == "" {
 			return herb.TypeNumber, n, ""
 		}
@@ -160,17 +164,15 @@ func (c *column) evidence(t herb.Type, n herb.Notation, why string, rows int) st
 
 // misfit describes the first value that rules out the type of most values.
 func (c *column) misfit() string {
-	numeric := c.kinds[kindInteger] + c.kinds[kindDecimal] + c.kinds[kindPadded] + c.kinds[kindExponent]
-	for _, family := range []struct {
-		family family
-		count  int
-		name   string
-	}{{famNumber, max(numeric, c.numbers.count-1), "number"}, {famTime, max(c.kinds[kindDate], c.times.zoned+c.times.unzoned), "date"}} {
-		if first := c.reason(family.family); first != nil && 2*family.count >= c.filled {
-			return fmt.Sprintf("%q (%s) is not a %s", first.value, first.where, family.name)
+	numeric := max(c.kinds[kindInteger]+c.kinds[kindDecimal]+c.kinds[kindPadded]+c.kinds[kindExponent], c.numbers.count-1)
+	first, name := c.ruledOut[famNumber], "number"
+	if first == nil || 2*numeric < c.filled {
+		first, name = c.ruledOut[famTime], "date"
+		if first == nil || 2*max(c.kinds[kindDate], c.times.zoned+c.times.unzoned) < c.filled {
+			return ""
 		}
 	}
-	return ""
+	return fmt.Sprintf("%q (%s) is not a %s", first.value, first.where, name)
 }
 
 // describe describes a notation, or returns "" for the standard one.
@@ -198,7 +200,7 @@ func describe(n herb.Notation) string {
 // notes returns remarks for the publisher.
 func (c *column) notes(t herb.Type) []string {
 	var notes []string
-	if t == herb.TypeText && c.padded != nil && c.reason(famNumber) != nil {
+	if t == herb.TypeText && c.padded != nil && c.ruledOut[famNumber] != nil {
 		notes = append(notes, fmt.Sprintf("numbers with leading zeros, such as %q (%s), are kept as text", c.padded.value, c.padded.where))
 	}
 	if c.blanks > 0 && !t.IsScalar() {

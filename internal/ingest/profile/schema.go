@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -109,7 +108,7 @@ func (s Schema) layout(t herb.Type) (string, error) {
 
 // boolean returns the notation with the declared words, or else with those that Table Schema defines.
 func (s Schema) boolean() (n herb.Notation) {
-	n.True, n.False = slices.Clone(s.TrueValues), slices.Clone(s.FalseValues)
+	n.True, n.False = s.TrueValues, s.FalseValues
 	if len(n.True) == 0 {
 		n.True = []string{"true", "True", "TRUE", "1"}
 	}

@@ -21,8 +21,6 @@ type times struct {
 	centuryAmbiguous bool // some year of two digits is read differently by different programs
 }
 
-func newTimes() times { return times{layouts: 1<<len(layouts) - 1} }
-
 // layoutISO is the bit of the layout of dates in standard notation, in which zeros may be missing.
 const layoutISO = 1 << 8
 
