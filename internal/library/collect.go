@@ -155,7 +155,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{l.sweepRetired(ctx)}
 	for _, stem := range stems {
 		lock, err := openLock(l.lockPath(stem), 0)
 		switch {
@@ -176,6 +176,22 @@ func (l *Library) Sweep(ctx context.Context) error {
 		return fmt.Errorf("sweeping leftovers: %w", err)
 	}
 	return nil
+}
+
+// sweepRetired removes the files of versions whose removal was interrupted. With an object store, Collect does.
+func (l *Library) sweepRetired(ctx context.Context) error {
+	if l.shared() {
+		return nil
+	}
+	retired, err := l.catalogue.Retired(ctx)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(retired))
+	for i, r := range retired {
+		names[i] = r.Version
+	}
+	return l.removeRetired(ctx, names)
 }
 
 // sweepAbandoned removes the files of a publish or download whose process has ended. It releases the lock, which the caller
@@ -207,10 +223,20 @@ func (l *Library) sweepVersion(ctx context.Context, version string) error {
 	if err != nil || !retired {
 		return err
 	}
-	if err := l.removeFile(version); err != nil || l.shared() { // Collect needs the record of the retirement
+	return l.removeRetired(ctx, []string{version})
+}
+
+// removeRetired removes the files of versions that have left the catalogue. A process that is killed meanwhile leaves the
+// record of their retirement, by which Sweep removes them; with an object store, Collect needs that record.
+func (l *Library) removeRetired(ctx context.Context, versions []string) error {
+	var err error
+	for _, v := range versions {
+		err = errors.Join(err, l.removeFile(v))
+	}
+	if err != nil || l.shared() || len(versions) == 0 {
 		return err
 	}
-	return l.catalogue.ForgetRetired(ctx, []string{version})
+	return l.catalogue.ForgetRetired(ctx, versions)
 }
 
 // sweepOld removes files without a lock file that are older than abandonedAge.

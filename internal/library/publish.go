@@ -101,11 +101,9 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		return out, err
 	}
 	l.notifyChange()
-	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.retireAt())
+	dropped, err := l.catalogue.PruneVersions(ctx, d.Ref, l.opts.Keep, l.opts.Now())
 	if err == nil {
-		for _, v := range dropped {
-			err = errors.Join(err, l.removeFile(v))
-		}
+		err = l.removeRetired(ctx, dropped)
 	}
 	if err != nil { // the new version is live regardless; Sweep removes the files later
 		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)

@@ -82,15 +82,6 @@ func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	}
 }
 
-// retireAt returns the time at which versions that leave the catalogue now are retired. Without Blobs, retirements are not
-// recorded.
-func (l *Library) retireAt() time.Time {
-	if l.shared() {
-		return l.opts.Now()
-	}
-	return time.Time{}
-}
-
 // finishPublish adds the file of a version that went live to the cache and collects garbage.
 func (l *Library) finishPublish(ctx context.Context, d herb.Dataset) {
 	l.mu.Lock()

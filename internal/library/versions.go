@@ -101,12 +101,13 @@ func (l *Library) Remove(ctx context.Context, ref herb.Ref) error {
 	if err != nil {
 		return err
 	}
-	if err := l.catalogue.RemoveDataset(ctx, ref, l.retireAt()); err != nil {
+	if err := l.catalogue.RemoveDataset(ctx, ref, l.opts.Now()); err != nil {
 		return err
 	}
 	l.notifyChange()
-	for _, v := range history {
-		err = errors.Join(err, l.removeFile(v.Version))
+	names := make([]string, len(history))
+	for i, v := range history {
+		names[i] = v.Version
 	}
-	return err
+	return l.removeRetired(ctx, names)
 }
