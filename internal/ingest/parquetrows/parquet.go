@@ -238,7 +238,7 @@ func (r *reader) divide(group int) ([][]column, error) {
 // nobody else sees them before the first row of the group.
 func (r *reader) spillColumns(columns *chunkColumns) (part, error) {
 	if r.spill == nil {
-		s, err := newSpillFile()
+		s, err := newSpillFile(r.budget)
 		if err != nil {
 			return nil, err
 		}

@@ -236,7 +236,7 @@ func TestReader_Sheets(t *testing.T) {
 		"xl/worksheets/sheet2.xml": sheet("two"),
 		"xl/worksheets/sheet3.xml": sheet("three"),
 	})
-	const others = `only the sheet "Prices 2024" is published; add # and a name to the file to publish another: "Hidden" (hidden), "Empty" (not a table)`
+	const others = `only the sheet "Prices 2024" is published; add # and a name to the file to publish another: "Hidden" (hidden), "Empty" (empty)`
 	for _, c := range []struct {
 		name    string
 		options rows.Options
