@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,8 +16,10 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// sampleRows is the number of rows that are read to decide whether a text is a table.
-const sampleRows = 100
+const (
+	sampleRows = 100   // that are read to decide whether a text is a table
+	maxTables  = 1_000 // of one file that are published together
+)
 
 // namedFile adds a file that the user named, or one table of it.
 func (s *search) namedFile(path, table string) {
@@ -47,7 +50,8 @@ func (s *search) folderFile(dir file.Dir, path string) {
 			s.tables(src, p)
 		}
 	case !known:
-		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", filepath.Ext(path)))
+		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format",
+			cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
 	case format.Tables == nil:
 		s.add(src, "")
 	default:
@@ -74,7 +78,12 @@ func (s *search) mayBeTable(path string) bool {
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
 func (s *search) tables(src source.Source, p probe) {
-	if len(rows.Published(p.tables)) < 2 { // the report lists the others
+	switch published := rows.Published(p.tables); {
+	case len(published) > maxTables:
+		s.Fail(herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
+			src.Path, len(published), maxTables, src.Path, rows.Clip(published[0])))
+		return
+	case len(published) < 2: // the report lists the others
 		s.add(src, "")
 		return
 	}

@@ -148,6 +148,8 @@ func TestDiscover_Content(t *testing.T) {
 		{"archive of two tables", "a.zip=" + zipped(t, "a.csv", table, "b.csv", table), "2 tables"},
 		{"other extension", "a.md=# Title\n", `".md"`},
 		{"no extension", "a=" + table, `""`},
+		{"archive of unknown content", "a.tar.gz=x", `".tar"`},
+		{"compressed, no extension", "a.gz=x", `".gz"`},
 		{"other database", "a.db=something else", "SQLite"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -222,4 +224,8 @@ func TestDiscover_Cache(t *testing.T) {
 	check(2)
 	writeFile(t, dir, "a.x", "one two three")
 	check(3, "root/a-one a.x#one", "root/a-three a.x#three", "root/a-two a.x#two")
+	writeFile(t, dir, "a.x", strings.Repeat("t ", 1001))
+	if set := f.Discover(t.Context(), []string{dir}); len(set.Sources) > 0 || set.Err() == nil || !strings.Contains(set.Err().Error(), "1001 tables") {
+		t.Errorf("got %d sources, error %v", len(set.Sources), set.Err())
+	}
 }

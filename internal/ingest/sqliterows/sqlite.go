@@ -206,12 +206,7 @@ func (r *reader) Next() ([][]byte, error) {
 		}
 		r.ends = append(r.ends, len(r.buf))
 	}
-	r.cells = r.cells[:0]
-	start := 0
-	for _, end := range r.ends {
-		r.cells = append(r.cells, r.buf[start:end:end])
-		start = end
-	}
+	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
 	return r.cells, nil
 }
 

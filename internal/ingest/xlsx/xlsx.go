@@ -318,9 +318,9 @@ func columnType(kinds kind) herb.Type {
 	case kindDate:
 		return herb.TypeDate
 	case kindDatetime:
-		return "datetime"
+		return herb.TypeDateTime
 	case kindBoolean:
-		return "boolean"
+		return herb.TypeBoolean
 	default:
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -275,23 +276,12 @@ func (x *scanner) tag() error {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// normalizeLineEnds replaces every line end by a line feed, in place.
+// normalizeLineEnds replaces every line end by a line feed.
 func normalizeLineEnds(b []byte) []byte {
 	if bytes.IndexByte(b, '\r') < 0 {
 		return b
 	}
-	out, before := b[:0], byte(0)
-	for _, c := range b {
-		switch {
-		case c == '\r':
-			out = append(out, '\n')
-		case c == '\n' && before == '\r':
-		default:
-			out = append(out, c)
-		}
-		before = c
-	}
-	return out
+	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 }
 
 // unescapeEntities replaces entities, in place.
@@ -323,17 +313,8 @@ func unescapeEntities(b []byte) ([]byte, error) {
 
 // entity returns the character of an entity such as lt, #10 or #xA.
 func entity(name string) (rune, bool) {
-	switch name {
-	case "lt":
-		return '<', true
-	case "gt":
-		return '>', true
-	case "amp":
-		return '&', true
-	case "apos":
-		return '\'', true
-	case "quot":
-		return '"', true
+	if i := slices.Index([]string{"lt", "gt", "amp", "apos", "quot"}, name); i >= 0 {
+		return rune("<>&'\""[i]), true
 	}
 	if len(name) < 2 || name[0] != '#' {
 		return 0, false
