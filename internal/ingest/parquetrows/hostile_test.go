@@ -369,7 +369,7 @@ func TestDecoders_Invalid(t *testing.T) {
 			t.Parallel()
 			r, err := newValueReader(c.kind, c.encoding, c.body)
 			if err == nil {
-				_, err = r.next()
+				_, err = r()
 			}
 			if err == nil {
 				t.Error("no error")

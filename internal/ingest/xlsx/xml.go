@@ -159,16 +159,12 @@ func (x *scanner) next() error {
 		}
 		for len(x.buf)-x.pos < len("<![CDATA[") && x.fill() == nil {
 		}
-		rest := x.buf[x.pos:]
-		switch {
+		var err error
+		switch rest := x.buf[x.pos:]; {
 		case bytes.HasPrefix(rest, []byte("<!--")):
-			if err := x.skip("-->", 4); err != nil {
-				return err
-			}
+			err = x.skip("-->", 4)
 		case bytes.HasPrefix(rest, []byte("<?")):
-			if err := x.skip("?>", 2); err != nil {
-				return err
-			}
+			err = x.skip("?>", 2)
 		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
 			end, err := x.find("]]>", 9)
 			if err != nil {
@@ -181,6 +177,9 @@ func (x *scanner) next() error {
 			return xmlError("document types are not supported")
 		default:
 			return x.tag()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
