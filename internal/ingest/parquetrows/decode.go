@@ -62,8 +62,7 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 		if err != nil {
 			return nil, err
 		}
-		bits, err := newHybridReader(runs, 1)
-		return booleanReader(bits), err
+		return booleanReader(&hybridReader{src: runs, width: 1}), nil
 	case encoding == meta.ByteStreamSplit && t.width > 0:
 		return streamSplitReader(src, t.width), nil
 	case encoding == meta.DeltaBinaryPacked && (t.kind == meta.Int32 || t.kind == meta.Int64):
@@ -214,8 +213,10 @@ func newDictionaryReader(d *dictionary, src []byte) (valueReader, error) {
 		return nil, errors.New("a page refers to a dictionary that is missing")
 	case len(src) == 0:
 		return fixedReader(nil, 1), nil // no values
+	case src[0] > 32:
+		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
 	}
-	indexes, err := newHybridReader(src[1:], int(src[0]))
+	indexes := hybridReader{src: src[1:], width: int(src[0])}
 	return func() ([]byte, error) {
 		i, err := indexes.next()
 		if err != nil {
@@ -225,5 +226,5 @@ func newDictionaryReader(d *dictionary, src []byte) (valueReader, error) {
 			return nil, errors.New("an index is outside the dictionary")
 		}
 		return d.at(i), nil
-	}, err
+	}, nil
 }

@@ -138,21 +138,16 @@ func levelsV1(encoding meta.Encoding, body []byte, limit int, n int64) (bitReade
 	if err != nil {
 		return nil, nil, err
 	}
-	levels, err := newHybridReader(runs, width)
-	return levels, rest, err
+	return &hybridReader{src: runs, width: width}, rest, nil
 }
 
-func (c *cursor) startV2(h *meta.DataPageHeaderV2, levels, body []byte) (err error) {
+func (c *cursor) startV2(h *meta.DataPageHeaderV2, levels, body []byte) error {
 	rep, def := levels[:h.RepetitionLevelsByteLength], levels[h.RepetitionLevelsByteLength:]
 	if c.leaf.rep > 0 { // some writers store levels of leaves that have none
-		if c.rep, err = newHybridReader(rep, bits.Len(uint(c.leaf.rep))); err != nil {
-			return err
-		}
+		c.rep = &hybridReader{src: rep, width: bits.Len(uint(c.leaf.rep))}
 	}
 	if c.leaf.def > 0 {
-		if c.def, err = newHybridReader(def, bits.Len(uint(c.leaf.def))); err != nil {
-			return err
-		}
+		c.def = &hybridReader{src: def, width: bits.Len(uint(c.leaf.def))}
 	}
 	return c.startValues(h.Encoding, body)
 }

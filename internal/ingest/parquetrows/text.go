@@ -153,13 +153,7 @@ const (
 )
 
 // unit returns the number of units per second.
-func (l *leafType) unit() int64 {
-	n := int64(1)
-	for range l.digits {
-		n *= 10
-	}
-	return n
-}
+func (l *leafType) unit() int64 { return int64(math.Pow10(l.digits)) }
 
 // appendClock appends a time of day with all the digits of its unit.
 func (l *leafType) appendClock(b []byte, seconds, fraction int64) []byte {
