@@ -237,7 +237,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 	} else if i > 0 {
 		o.Names = columnNames(p.columns)
 	}
-	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{Record: p.opts.MaxRecord})
+	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {
 		return nil, err

@@ -69,3 +69,28 @@ func TestPublishSource_panic(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRemoveStaleErrors keeps errors of existing files and of tables in them.
+func TestRemoveStaleErrors(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	path := filepath.Join(t.TempDir(), "garden.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &Publisher{Store: db, Log: slog.New(slog.DiscardHandler)}
+	for _, label := range []string{path, path + "#beds", path + ".old", path + ".old#beds"} {
+		p.setSourceError(t.Context(), herb.SourceError{Path: label, Message: "broken"})
+	}
+	if err := p.RemoveStaleErrors(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := db.SourceErrors(t.Context())
+	if err != nil || len(kept) != 2 || kept[0].Path != path || kept[1].Path != path+"#beds" {
+		t.Errorf("kept %v, error %v", kept, err)
+	}
+}

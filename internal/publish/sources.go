@@ -107,7 +107,8 @@ func (p *Publisher) RemoveStaleErrors(ctx context.Context) error {
 		return err
 	}
 	for _, e := range sourceErrors {
-		if _, err := os.Stat(e.Path); errors.Is(err, fs.ErrNotExist) {
+		path, _ := source.SplitLabel(e.Path)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			p.clearSourceError(ctx, e.Path)
 		}
 	}

@@ -117,7 +117,7 @@ func (s *search) guard(path string, do func()) {
 
 // path adds the sources at a path that the user named.
 func (s *search) path(path string) {
-	path, table := splitTable(path)
+	path, table := source.SplitLabel(path)
 	info, err := os.Stat(path)
 	switch {
 	case s.data.contains(path):

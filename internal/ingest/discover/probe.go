@@ -1,12 +1,11 @@
 package discover
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,20 +16,10 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// sampleRows is the number of rows that are read to decide whether a text is a table.
-const sampleRows = 100
-
-// splitTable separates the name of a table from a path, such as garden.db#plants, unless a file has this name.
-func splitTable(path string) (name, table string) {
-	i := strings.LastIndexByte(path, '#')
-	if i <= 0 || i == len(path)-1 {
-		return path, ""
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return path, ""
-	}
-	return path[:i], path[i+1:]
-}
+const (
+	sampleRows = 100   // that are read to decide whether a text is a table
+	maxTables  = 1_000 // of one file that are published together
+)
 
 // namedFile adds a file that the user named, or one table of it.
 func (s *search) namedFile(path, table string) {
@@ -61,7 +50,8 @@ func (s *search) folderFile(dir file.Dir, path string) {
 			s.tables(src, p)
 		}
 	case !known:
-		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format", filepath.Ext(path)))
+		s.Skip(path, fmt.Sprintf("%q is not the extension of a supported format",
+			cmp.Or(filepath.Ext(file.Uncompressed(path)), filepath.Ext(path))))
 	case format.Tables == nil:
 		s.add(src, "")
 	default:
@@ -88,13 +78,22 @@ func (s *search) mayBeTable(path string) bool {
 
 // tables adds a dataset for each table of a file. A single table has the name of the file.
 func (s *search) tables(src source.Source, p probe) {
-	if len(p.tables) < 2 {
+	switch published := rows.Published(p.tables); {
+	case len(published) > maxTables:
+		s.Fail(herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
+			src.Path, len(published), maxTables, src.Path, rows.Clip(published[0])))
+		return
+	case len(published) < 2: // the report lists the others
 		s.add(src, "")
 		return
 	}
 	for _, t := range p.tables {
-		src.Dialect.Table = t
-		s.add(src, p.datasetName(src.Path, t))
+		if t.Skipped != "" {
+			s.Skip(src.Path+"#"+t.Name, t.Skipped)
+			continue
+		}
+		src.Dialect.Table = t.Name
+		s.add(src, p.datasetName(src.Path, t.Name))
 	}
 }
 
@@ -116,11 +115,11 @@ func (s *search) add(src source.Source, name string) {
 // probe is what the content of a file shows.
 type probe struct {
 	format   string
-	matches  bool     // the content alone shows the format
-	multiple bool     // the format has tables
-	tables   []string // names, if the format has them
-	err      error    // why its format cannot be detected
-	reason   string   // why it is not a table
+	matches  bool // the content alone shows the format
+	multiple bool // the format has tables
+	tables   []rows.Table
+	err      error  // why its format cannot be detected
+	reason   string // why it is not a table
 }
 
 // datasetName returns the name of the dataset for a table of a file.

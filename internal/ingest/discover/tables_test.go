@@ -77,25 +77,26 @@ func TestDiscover_Tables(t *testing.T) {
 		name, path string
 		want       []string
 		problem    string
+		skipped    []string
 	}{
-		{"database", "many.db", []string{"root/beds many.db#beds", "root/plant-list many.db#Plant List"}, ""},
-		{"database of one table", "single.sqlite3", []string{"root/single single.sqlite3"}, ""},
-		{"database table", "many.db#beds", []string{"root/beds many.db#beds"}, ""},
-		{"database view", "many.db#v", []string{"root/v many.db#v"}, ""},
-		{"workbook", "book.xlsx", []string{"root/book-prices-2024 book.xlsx#Prices 2024", "root/book-stock book.xlsx#Stock"}, ""},
-		{"sheet", "book.xlsx#Notes", []string{"root/book-notes book.xlsx#Notes"}, ""},
-		{"JSON of several arrays", "graph.json", []string{"root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes"}, ""},
-		{"JSON array", "graph.json#nodes", []string{"root/graph-nodes graph.json#nodes"}, ""},
-		{"JSON of one array", "one.json", []string{"root/one one.json"}, ""},
-		{"# in the name of a file", "odd#name.csv", []string{"root/odd-name odd#name.csv"}, ""},
+		{"database", "many.db", []string{"root/beds many.db#beds", "root/plant-list many.db#Plant List"}, "", []string{"many.db#v"}},
+		{"database of one table", "single.sqlite3", []string{"root/single single.sqlite3"}, "", nil},
+		{"database table", "many.db#beds", []string{"root/beds many.db#beds"}, "", nil},
+		{"database view", "many.db#v", []string{"root/v many.db#v"}, "", nil},
+		{"workbook", "book.xlsx", []string{"root/book-prices-2024 book.xlsx#Prices 2024", "root/book-stock book.xlsx#Stock"}, "", []string{"book.xlsx#Notes"}},
+		{"sheet", "book.xlsx#Notes", []string{"root/book-notes book.xlsx#Notes"}, "", nil},
+		{"JSON of several arrays", "graph.json", []string{"root/graph-edges graph.json#edges", "root/graph-nodes graph.json#nodes"}, "", nil},
+		{"JSON array", "graph.json#nodes", []string{"root/graph-nodes graph.json#nodes"}, "", nil},
+		{"JSON of one array", "one.json", []string{"root/one one.json"}, "", nil},
+		{"# in the name of a file", "odd#name.csv", []string{"root/odd-name odd#name.csv"}, "", nil},
 		{"folder", "", []string{
 			"root/beds many.db#beds", "root/book-prices-2024 book.xlsx#Prices 2024", "root/book-stock book.xlsx#Stock", "root/graph-edges graph.json#edges",
 			"root/graph-nodes graph.json#nodes", "root/odd-name odd#name.csv", "root/one one.json", "root/plant-list many.db#Plant List",
 			"root/single single.sqlite3",
-		}, ""},
-		{"table of CSV", "odd#name.csv#x", nil, "odd#name.csv has the format csv"},
-		{"table of a folder", "#x", nil, "is a folder"},
-		{"table of nothing", "none.db#x", nil, "none.db: no such file"},
+		}, "", []string{"Thumbs.db", "book.xlsx#Notes", "many.db#v"}},
+		{"table of CSV", "odd#name.csv#x", nil, "odd#name.csv has the format csv", nil},
+		{"table of a folder", "#x", nil, "is a folder", nil},
+		{"table of nothing", "none.db#x", nil, "none.db: no such file", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,6 +109,13 @@ func TestDiscover_Tables(t *testing.T) {
 			}
 			if err := set.Err(); (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {
 				t.Errorf("got error %v, want %q", err, tt.problem)
+			}
+			var skipped []string
+			for _, s := range set.Skipped {
+				skipped = append(skipped, strings.TrimPrefix(s.Path, dir+"/"))
+			}
+			if diff := cmp.Diff(tt.skipped, skipped); diff != "" {
+				t.Errorf("skipped (-want +got):\n%s", diff)
 			}
 			for _, s := range set.Sources {
 				if _, err := listing(t, s); err != nil {
@@ -140,6 +148,8 @@ func TestDiscover_Content(t *testing.T) {
 		{"archive of two tables", "a.zip=" + zipped(t, "a.csv", table, "b.csv", table), "2 tables"},
 		{"other extension", "a.md=# Title\n", `".md"`},
 		{"no extension", "a=" + table, `""`},
+		{"archive of unknown content", "a.tar.gz=x", `".tar"`},
+		{"compressed, no extension", "a.gz=x", `".gz"`},
 		{"other database", "a.db=something else", "SQLite"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,7 +192,7 @@ func TestDiscover_Cache(t *testing.T) {
 	t.Parallel()
 	dir := layout(t, "a.x=one two")
 	calls := 0
-	tables := func(ctx context.Context, f rows.File, _ rows.Options, _ *rows.Budget) ([]string, error) {
+	tables := func(ctx context.Context, f rows.File, _ rows.Options, _ *rows.Budget) (found []rows.Table, err error) {
 		calls++
 		in, err := f.Open()
 		if err != nil {
@@ -191,7 +201,10 @@ func TestDiscover_Cache(t *testing.T) {
 		defer in.Close()
 		var b bytes.Buffer
 		_, err = b.ReadFrom(in)
-		return strings.Fields(b.String()), err
+		for _, name := range strings.Fields(b.String()) {
+			found = append(found, rows.Table{Name: name})
+		}
+		return found, err
 	}
 	f := discover.New(discover.Options{Formats: []rows.Format{{Name: "x", Extensions: []string{".x"}, Tables: tables}}})
 	check := func(wantCalls int, want ...string) {
@@ -211,4 +224,8 @@ func TestDiscover_Cache(t *testing.T) {
 	check(2)
 	writeFile(t, dir, "a.x", "one two three")
 	check(3, "root/a-one a.x#one", "root/a-three a.x#three", "root/a-two a.x#two")
+	writeFile(t, dir, "a.x", strings.Repeat("t ", 1001))
+	if set := f.Discover(t.Context(), []string{dir}); len(set.Sources) > 0 || set.Err() == nil || !strings.Contains(set.Err().Error(), "1001 tables") {
+		t.Errorf("got %d sources, error %v", len(set.Sources), set.Err())
+	}
 }

@@ -67,7 +67,7 @@ func foreign(head []byte) error {
 		{0, "Rar!\x1A\x07", false, "a RAR archive", unpack},
 		{0, "\x04\x22\x4D\x18", false, "compressed with lz4", "unpack it, or compress it with gzip or zstd"},
 		{0, "\x1F\x9D", false, "compressed with compress", "unpack it, or compress it with gzip or zstd"},
-		{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", false, "a legacy Office file (.xls)", "save it as .xlsx or CSV"},
+		{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", false, "a legacy Office file (.xls), or a workbook with a password", "save it as .xlsx or CSV, without a password"},
 		{0, "\x09\x08", false, "a legacy Excel file (.xls)", "save it as .xlsx or CSV"},
 		{0, "version https://git-lfs.github.com/spec/", false, "a Git LFS pointer, not the data", "run git lfs pull, then publish the file"},
 		{0, "/annex/objects/", false, "a git-annex pointer, not the data", "run git annex get, then publish the file"},

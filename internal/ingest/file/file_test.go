@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -350,4 +351,18 @@ func TestFile_detect(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOpen_LargeWorkbook does not unpack a workbook that has more parts than an archive may have.
+func TestOpen_LargeWorkbook(t *testing.T) {
+	t.Parallel()
+	parts := []string{"[Content_Types].xml=<Types/>"}
+	for i := range 1_100 {
+		parts = append(parts, "xl/worksheets/sheet"+strconv.Itoa(i)+".xml=")
+	}
+	f, err := file.Open(t.Context(), write(t, filepath.Join(t.TempDir(), "x.xlsx"), archive(t, parts...)), file.Options{})
+	if err != nil || f.Name() != "x.xlsx" {
+		t.Fatalf("error %v", err)
+	}
+	f.Close()
 }

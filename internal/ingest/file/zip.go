@@ -21,9 +21,6 @@ func (f *File) openArchive() error {
 		}
 		return herb.Wrap(herb.CodeInvalid, err, "the zip archive is damaged or cut off; copy the file again")
 	}
-	if len(archive.File) > maxEntries {
-		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
-	}
 	var files, tables []*zip.File
 	for _, e := range archive.File {
 		name := strings.ReplaceAll(e.Name, `\`, "/")
@@ -41,6 +38,9 @@ func (f *File) openArchive() error {
 		if f.opts.IsTable != nil && f.opts.IsTable(base) {
 			tables = append(tables, e)
 		}
+	}
+	if len(archive.File) > maxEntries {
+		return herb.Invalidf("the zip archive has %d entries; unpack it and publish its tables", len(archive.File))
 	}
 	if len(files) == 1 {
 		tables = files

@@ -40,7 +40,7 @@ func openParser(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget
 }
 
 // tables lists the tables within a document by the paths of their members. It lists none if the document is one table.
-func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) ([]string, error) {
+func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
 	if isLines(f) {
 		return nil, nil
 	}
@@ -51,7 +51,10 @@ func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) ([
 	if len(l.tables) > maxTables {
 		return nil, l.tooMany()
 	}
-	return l.tables, nil
+	for _, name := range l.tables {
+		found = append(found, rows.Table{Name: name})
+	}
+	return found, nil
 }
 
 func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {

@@ -190,8 +190,8 @@ func TestOpen_Tables(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := memory{name: "a.json", content: tt.in}
-			names, err := Format().Tables(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
-			if diff := cmp.Diff(tt.tables, names); err != nil || diff != "" {
+			tables, err := Format().Tables(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+			if diff := cmp.Diff(tt.tables, rows.Published(tables)); err != nil || diff != "" {
 				t.Errorf("error %v, tables (-want +got):\n%s", err, diff)
 			}
 			got, err := read(t, m, tt.o, rows.Limits{})

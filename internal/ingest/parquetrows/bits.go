@@ -3,7 +3,6 @@ package parquetrows
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -68,7 +67,7 @@ func (r *legacyReader) next() (v uint64, err error) {
 	return v, nil
 }
 
-// hybridReader reads runs, each of a repeated value or of bit-packed values.
+// hybridReader reads runs, each of a repeated value or of bit-packed values of at most 32 bits.
 type hybridReader struct {
 	src      []byte
 	width    int
@@ -76,13 +75,6 @@ type hybridReader struct {
 	isPacked bool
 	packed   packedReader
 	repeated uint64
-}
-
-func newHybridReader(src []byte, width int) (*hybridReader, error) {
-	if width > 32 {
-		return nil, fmt.Errorf("unsupported width of %d bits", width)
-	}
-	return &hybridReader{src: src, width: width}, nil
 }
 
 func (r *hybridReader) next() (uint64, error) {

@@ -40,33 +40,39 @@ type physicalType struct {
 	width int // of a value in bytes; 0 for booleans and byte arrays
 }
 
-// valueReader decodes the values of a page, without nulls. A value is never nil and valid until the next call. Reading
+// valueReader returns the next value of a page, without nulls. A value is never nil and valid until the next call. Reading
 // more values than the page has is an error.
-type valueReader interface {
-	next() ([]byte, error)
-}
+type valueReader func() ([]byte, error)
 
 // newValueReader returns a decoder for a page that is not encoded with a dictionary.
 func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueReader, error) {
 	isBytes := t.kind == meta.ByteArray || t.kind == meta.FixedLenByteArray
 	switch {
 	case encoding == meta.Plain && t.kind == meta.ByteArray:
-		return &byteArrayReader{src}, nil
+		return func() (v []byte, err error) {
+			v, src, err = cutByteArray(src)
+			return v, err
+		}, nil
 	case encoding == meta.Plain && t.kind == meta.Boolean:
-		return &booleanReader{bits: &packedReader{src: src, width: 1}}, nil
+		return booleanReader(&packedReader{src: src, width: 1}), nil
 	case encoding == meta.Plain:
-		return &fixedReader{src, t.width}, nil
+		return fixedReader(src, t.width), nil
 	case encoding == meta.RLE && t.kind == meta.Boolean:
-		if len(src) < 4 || int64(binary.LittleEndian.Uint32(src)) > int64(len(src)-4) {
-			return nil, io.ErrUnexpectedEOF
+		runs, _, err := cutByteArray(src)
+		if err != nil {
+			return nil, err
 		}
-		runs, err := newHybridReader(src[4:][:binary.LittleEndian.Uint32(src)], 1)
-		return &booleanReader{bits: runs}, err
+		return booleanReader(&hybridReader{src: runs, width: 1}), nil
 	case encoding == meta.ByteStreamSplit && t.width > 0:
-		return &streamSplitReader{src: src, count: len(src) / t.width, buf: make([]byte, t.width)}, nil
+		return streamSplitReader(src, t.width), nil
 	case encoding == meta.DeltaBinaryPacked && (t.kind == meta.Int32 || t.kind == meta.Int64):
 		ints, err := newDeltaReader(src)
-		return &integerReader{ints, make([]byte, 8), t.width}, err
+		buf := make([]byte, 8)
+		return func() ([]byte, error) {
+			v, err := ints.next()
+			binary.LittleEndian.PutUint64(buf, uint64(v))
+			return buf[:t.width], err
+		}, err
 	case encoding == meta.DeltaLengthByteArray && t.kind == meta.ByteArray:
 		return newDeltaBytesReader(src, false)
 	case encoding == meta.DeltaByteArray && isBytes:
@@ -75,120 +81,90 @@ func newValueReader(t physicalType, encoding meta.Encoding, src []byte) (valueRe
 	return nil, fmt.Errorf("unsupported encoding %s of %s", encoding, t.kind)
 }
 
-type fixedReader struct {
-	src   []byte
-	width int
-}
-
-func (r *fixedReader) next() ([]byte, error) {
-	if len(r.src) < r.width {
-		return nil, io.ErrUnexpectedEOF
+// cutByteArray splits off a byte array, which follows its length of four bytes.
+func cutByteArray(src []byte) (v, rest []byte, err error) {
+	if len(src) < 4 {
+		return nil, nil, io.ErrUnexpectedEOF
 	}
-	v := r.src[:r.width:r.width]
-	r.src = r.src[r.width:]
-	return v, nil
-}
-
-// byteArrayReader reads byte arrays, each after its length.
-type byteArrayReader struct{ src []byte }
-
-func (r *byteArrayReader) next() ([]byte, error) {
-	if len(r.src) < 4 {
-		return nil, io.ErrUnexpectedEOF
+	n := int64(binary.LittleEndian.Uint32(src))
+	if n > int64(len(src)-4) {
+		return nil, nil, io.ErrUnexpectedEOF
 	}
-	n := int64(binary.LittleEndian.Uint32(r.src))
-	if n > int64(len(r.src)-4) {
-		return nil, io.ErrUnexpectedEOF
+	return src[4 : 4+n : 4+n], src[4+n:], nil
+}
+
+// fixedReader reads values of equal width.
+func fixedReader(src []byte, width int) valueReader {
+	return func() ([]byte, error) {
+		if len(src) < width {
+			return nil, io.ErrUnexpectedEOF
+		}
+		v := src[:width:width]
+		src = src[width:]
+		return v, nil
 	}
-	v := r.src[4 : 4+n : 4+n]
-	r.src = r.src[4+n:]
-	return v, nil
 }
 
-type booleanReader struct {
-	bits bitReader
-	buf  [1]byte
-}
-
-func (r *booleanReader) next() ([]byte, error) {
-	v, err := r.bits.next()
-	r.buf[0] = byte(v & 1)
-	return r.buf[:], err
+func booleanReader(bits bitReader) valueReader {
+	buf := make([]byte, 1)
+	return func() ([]byte, error) {
+		v, err := bits.next()
+		buf[0] = byte(v & 1)
+		return buf, err
+	}
 }
 
 // streamSplitReader reads values whose first bytes are stored together, then their second bytes, and so on.
-type streamSplitReader struct {
-	src       []byte
-	count, at int
-	buf       []byte
-}
-
-func (r *streamSplitReader) next() ([]byte, error) {
-	if r.at == r.count {
-		return nil, io.ErrUnexpectedEOF
+func streamSplitReader(src []byte, width int) valueReader {
+	buf, count, at := make([]byte, width), len(src)/width, -1
+	return func() ([]byte, error) {
+		if at++; at >= count {
+			return nil, io.ErrUnexpectedEOF
+		}
+		for i := range buf {
+			buf[i] = src[i*count+at]
+		}
+		return buf, nil
 	}
-	for i := range r.buf {
-		r.buf[i] = r.src[i*r.count+r.at]
-	}
-	r.at++
-	return r.buf, nil
 }
 
-type integerReader struct {
-	ints  *deltaReader
-	buf   []byte
-	width int
-}
-
-func (r *integerReader) next() ([]byte, error) {
-	v, err := r.ints.next()
-	binary.LittleEndian.PutUint64(r.buf, uint64(v))
-	return r.buf[:r.width], err
-}
-
-// deltaBytesReader reads byte arrays that share a prefix with the array before. Only the last one is in memory.
-type deltaBytesReader struct {
-	prefixes *deltaReader // nil if there are none
-	lengths  *deltaReader
-	src      []byte
-	last     []byte
-}
-
-func newDeltaBytesReader(src []byte, prefixed bool) (r *deltaBytesReader, err error) {
-	r = &deltaBytesReader{last: make([]byte, 0, 64)}
+// newDeltaBytesReader reads byte arrays that may share a prefix with the array before. Only the last one is in memory.
+func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
+	prefixes := new(deltaReader)
+	var err error
 	if prefixed {
-		if r.prefixes, err = newDeltaReader(src); err != nil {
+		if prefixes, err = newDeltaReader(src); err != nil {
 			return nil, err
 		}
-		if src, err = r.prefixes.rest(); err != nil {
-			return nil, err
-		}
-	}
-	if r.lengths, err = newDeltaReader(src); err != nil {
-		return nil, err
-	}
-	r.src, err = r.lengths.rest()
-	return r, err
-}
-
-func (r *deltaBytesReader) next() ([]byte, error) {
-	prefix := int64(0)
-	if r.prefixes != nil {
-		var err error
-		if prefix, err = r.prefixes.next(); err != nil {
+		if src, err = prefixes.rest(); err != nil {
 			return nil, err
 		}
 	}
-	n, err := r.lengths.next()
+	lengths, err := newDeltaReader(src)
 	if err != nil {
 		return nil, err
 	}
-	if prefix < 0 || prefix > int64(len(r.last)) || n < 0 || n > int64(len(r.src)) {
-		return nil, io.ErrUnexpectedEOF
-	}
-	r.last = append(r.last[:prefix], r.src[:n]...)
-	r.src = r.src[n:]
-	return r.last, nil
+	src, err = lengths.rest()
+	last := make([]byte, 0, 64)
+	return func() ([]byte, error) {
+		prefix := int64(0)
+		if prefixed {
+			var err error
+			if prefix, err = prefixes.next(); err != nil {
+				return nil, err
+			}
+		}
+		n, err := lengths.next()
+		if err != nil {
+			return nil, err
+		}
+		if prefix < 0 || prefix > int64(len(last)) || n < 0 || n > int64(len(src)) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		last = append(last[:prefix], src[:n]...)
+		src = src[n:]
+		return last, nil
+	}, err
 }
 
 // dictionary holds the distinct values of a column chunk.
@@ -209,12 +185,12 @@ func newDictionary(t physicalType, data []byte, n int) (*dictionary, error) {
 		d.count = min(n, len(data)/t.width)
 		return d, nil
 	}
-	values := byteArrayReader{data}
-	for ; d.count < n && len(values.src) > 0; d.count++ {
-		if _, err := values.next(); err != nil {
+	for rest := data; d.count < n && len(rest) > 0; d.count++ {
+		var err error
+		if _, rest, err = cutByteArray(rest); err != nil {
 			return nil, err
 		}
-		d.ends = append(d.ends, uint32(len(data)-len(values.src)))
+		d.ends = append(d.ends, uint32(len(data)-len(rest)))
 	}
 	return d, nil
 }
@@ -231,29 +207,24 @@ func (d *dictionary) at(i uint64) []byte {
 	return d.data[start:d.ends[i]:d.ends[i]]
 }
 
-type dictionaryReader struct {
-	indexes *hybridReader
-	values  *dictionary
-}
-
 func newDictionaryReader(d *dictionary, src []byte) (valueReader, error) {
 	switch {
 	case d == nil:
 		return nil, errors.New("a page refers to a dictionary that is missing")
 	case len(src) == 0:
-		return &fixedReader{width: 1}, nil // no values
+		return fixedReader(nil, 1), nil // no values
+	case src[0] > 32:
+		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
 	}
-	indexes, err := newHybridReader(src[1:], int(src[0]))
-	return &dictionaryReader{indexes, d}, err
-}
-
-func (r *dictionaryReader) next() ([]byte, error) {
-	i, err := r.indexes.next()
-	if err != nil {
-		return nil, err
-	}
-	if i >= uint64(r.values.count) {
-		return nil, errors.New("an index is outside the dictionary")
-	}
-	return r.values.at(i), nil
+	indexes := hybridReader{src: src[1:], width: int(src[0])}
+	return func() ([]byte, error) {
+		i, err := indexes.next()
+		if err != nil {
+			return nil, err
+		}
+		if i >= uint64(d.count) {
+			return nil, errors.New("an index is outside the dictionary")
+		}
+		return d.at(i), nil
+	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -146,6 +147,7 @@ func errEncrypted() error {
 
 // checkChunks rejects column chunks that cannot be read and row counts that contradict each other.
 func (m *fileMetadata) checkChunks() error {
+	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
 	total := int64(0)
 	for g, group := range m.RowGroups.Slice {
 		if total += group.NumRows; group.NumRows < 0 || total < 0 {
@@ -160,7 +162,7 @@ func (m *fileMetadata) checkChunks() error {
 			case chunk.FilePath != "":
 				return herb.Invalidf("column %q is stored in another file (%s); write a Parquet file that holds all its columns",
 					name, rows.Clip(chunk.FilePath))
-			case !readableCodec(chunk.Metadata.Codec):
+			case !slices.Contains(readable, chunk.Metadata.Codec):
 				return herb.Invalidf("column %q has an unsupported compression (%s); "+
 					"write the file with zstd, snappy, gzip, brotli, lz4_raw or no compression", name, chunk.Metadata.Codec)
 			}
@@ -184,12 +186,4 @@ func (m *fileMetadata) checkLeaves(leaves int) error {
 		}
 	}
 	return nil
-}
-
-func readableCodec(c meta.CompressionCodec) bool {
-	switch c {
-	case meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw:
-		return true
-	}
-	return false
 }

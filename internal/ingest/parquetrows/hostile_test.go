@@ -322,10 +322,7 @@ func TestDecoders(t *testing.T) {
 		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
 			t.Fatal(err)
 		}
-		h, err := newHybridReader(b, width)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := hybridReader{src: b, width: width}
 		for i, want := range levels {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
@@ -369,11 +366,18 @@ func TestDecoders_Invalid(t *testing.T) {
 			t.Parallel()
 			r, err := newValueReader(c.kind, c.encoding, c.body)
 			if err == nil {
-				_, err = r.next()
+				_, err = r()
 			}
 			if err == nil {
 				t.Error("no error")
 			}
 		})
+	}
+}
+
+func TestDictionaryReader_Width(t *testing.T) {
+	t.Parallel()
+	if _, err := newDictionaryReader(&dictionary{count: 1}, []byte{33, 2, 0}); err == nil {
+		t.Error("no error about indexes of 33 bits")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -96,7 +97,7 @@ func (w nestedWriter) appendOne(b []byte, n *node, leaves [][]value) ([]byte, er
 			b = append(b, ',')
 		}
 		separate = true
-		b = append(appendQuoted(b, []byte(c.name)), ':')
+		b = append(herb.AppendJSONString(b, c.name), ':')
 		var err error
 		if b, err = w.appendJSON(b, c, leavesOf(c, n, leaves)); err != nil {
 			return b, err
@@ -120,7 +121,7 @@ func (w nestedWriter) appendPair(b []byte, pair *node, leaves [][]value) ([]byte
 	if key[0] == '"' {
 		b = append(b, key...)
 	} else {
-		b = appendQuoted(b, key)
+		b = herb.AppendJSONString(b, string(key))
 	}
 	return w.appendJSON(append(b, ':'), v, leavesOf(v, pair, leaves))
 }
@@ -176,28 +177,5 @@ func appendScalar(b []byte, l *leafType, v value) ([]byte, error) {
 	if err != nil || l.kind == leafBoolean || l.isNumber() && json.Valid(b[start:]) {
 		return b, err
 	}
-	return appendQuoted(b[:start], bytes.Clone(b[start:])), nil
-}
-
-// appendQuoted appends text in quotes, with no more escapes than JSON requires.
-func appendQuoted(b, text []byte) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for _, c := range text {
-		switch {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c < ' ':
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
+	return herb.AppendJSONString(b[:start], string(b[start:])), nil
 }

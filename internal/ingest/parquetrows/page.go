@@ -1,7 +1,6 @@
 package parquetrows
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"math/bits"
@@ -128,34 +127,27 @@ func (c *cursor) startV1(h *meta.DataPageHeader, body []byte) (err error) {
 // levelsV1 returns a decoder for the levels at the start of a page, and what follows them.
 func levelsV1(encoding meta.Encoding, body []byte, limit int, n int64) (bitReader, []byte, error) {
 	width := bits.Len(uint(limit))
-	length := (n*int64(width) + 7) / 8
-	if encoding != meta.BitPacked { // which has no length before it
-		if len(body) < 4 {
+	if encoding == meta.BitPacked { // has no length before it
+		length := (n*int64(width) + 7) / 8
+		if length > int64(len(body)) {
 			return nil, nil, io.ErrUnexpectedEOF
 		}
-		length, body = int64(binary.LittleEndian.Uint32(body)), body[4:]
-	}
-	if length > int64(len(body)) {
-		return nil, nil, io.ErrUnexpectedEOF
-	}
-	if encoding == meta.BitPacked {
 		return &legacyReader{src: body[:length], width: width}, body[length:], nil
 	}
-	levels, err := newHybridReader(body[:length], width)
-	return levels, body[length:], err
+	runs, rest, err := cutByteArray(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &hybridReader{src: runs, width: width}, rest, nil
 }
 
-func (c *cursor) startV2(h *meta.DataPageHeaderV2, levels, body []byte) (err error) {
+func (c *cursor) startV2(h *meta.DataPageHeaderV2, levels, body []byte) error {
 	rep, def := levels[:h.RepetitionLevelsByteLength], levels[h.RepetitionLevelsByteLength:]
 	if c.leaf.rep > 0 { // some writers store levels of leaves that have none
-		if c.rep, err = newHybridReader(rep, bits.Len(uint(c.leaf.rep))); err != nil {
-			return err
-		}
+		c.rep = &hybridReader{src: rep, width: bits.Len(uint(c.leaf.rep))}
 	}
 	if c.leaf.def > 0 {
-		if c.def, err = newHybridReader(def, bits.Len(uint(c.leaf.def))); err != nil {
-			return err
-		}
+		c.def = &hybridReader{src: def, width: bits.Len(uint(c.leaf.def))}
 	}
 	return c.startValues(h.Encoding, body)
 }
@@ -167,7 +159,7 @@ func (c *cursor) startValues(encoding meta.Encoding, body []byte) (err error) {
 	if encoding == plainDictionary || encoding == meta.RLEDictionary {
 		c.values, err = newDictionaryReader(c.dictionary, body)
 	} else if len(body) == 0 {
-		c.values = &fixedReader{width: 1} // all values are null
+		c.values = fixedReader(nil, 1) // all values are null
 	} else {
 		c.values, err = newValueReader(c.leaf.leaf.stored, encoding, body)
 	}
@@ -211,7 +203,7 @@ func (c *cursor) next() (v value, err error) {
 	if v.def, err = level(c.def, c.leaf.def, c.leaf.def); err != nil || int(v.def) < c.leaf.def {
 		return v, err
 	}
-	v.data, err = c.values.next()
+	v.data, err = c.values()
 	return v, err
 }
 

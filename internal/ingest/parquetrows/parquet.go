@@ -99,12 +99,6 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 // Columns implements rows.Rows. A list becomes text if one of its cells had to be written as JSON.
 func (r *reader) Columns() []rows.Column { return r.columns }
 
-// Types that herb does not declare yet.
-const (
-	typeDatetime = "datetime"
-	typeBoolean  = "boolean"
-)
-
 // columnType returns the type that a file declares for a column. Bytes without an annotation declare none.
 func columnType(n *node) herb.Type {
 	switch {
@@ -121,9 +115,9 @@ func columnType(n *node) herb.Type {
 	case leafDate:
 		return herb.TypeDate
 	case leafTimestamp, leafInt96:
-		return typeDatetime
+		return herb.TypeDateTime
 	case leafBoolean:
-		return typeBoolean
+		return herb.TypeBoolean
 	default:
 		return herb.TypeText
 	}
@@ -160,18 +154,8 @@ func (r *reader) Next() (cells [][]byte, err error) {
 			return nil, r.locate(err, "row %d, column %q", r.row, rows.Clip(r.table[min(len(r.ends), len(r.table)-1)].name))
 		}
 	}
-	r.cells = split(r.cells[:0], r.buf, r.ends)
+	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
 	return r.cells, nil
-}
-
-// split appends the cells that are concatenated in buf.
-func split(cells [][]byte, buf []byte, ends []int) [][]byte {
-	start := 0
-	for _, end := range ends {
-		cells = append(cells, buf[start:end:end])
-		start = end
-	}
-	return cells
 }
 
 // nextGroup opens the next row group. Columns whose pages do not fit into memory together are written to a temporary
@@ -238,7 +222,7 @@ func (r *reader) divide(group int) ([][]column, error) {
 // nobody else sees them before the first row of the group.
 func (r *reader) spillColumns(columns *chunkColumns) (part, error) {
 	if r.spill == nil {
-		s, err := newSpillFile()
+		s, err := newSpillFile(r.budget)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +242,7 @@ func (r *reader) spillColumns(columns *chunkColumns) (part, error) {
 		if buf, ends, err = columns.appendRow(buf[:0], ends[:0]); err != nil {
 			return nil, r.locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns.set[min(len(ends), len(columns.set)-1)].name))
 		}
-		cells = split(cells[:0], buf, ends)
+		cells = rows.SplitCells(cells[:0], buf, ends)
 		if err := errors.Join(r.budget.Row(cells), r.spill.write(cells)); err != nil {
 			return nil, err
 		}

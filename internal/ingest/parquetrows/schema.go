@@ -1,6 +1,8 @@
 package parquetrows
 
 import (
+	"slices"
+
 	"github.com/parquet-go/parquet-go/deprecated"
 	meta "github.com/parquet-go/parquet-go/format"
 
@@ -215,35 +217,29 @@ func appendLeaves(leaves, nodes []*node) []*node {
 }
 
 // newLeafType returns the annotated type of a leaf, or else its stored type.
-func newLeafType(e *meta.SchemaElement) (l leafType, err error) {
-	stored := physicalType{kind: e.Type.V}
-	switch e.Type.V {
-	case meta.Boolean:
-		l.kind = leafBoolean
-	case meta.Int32:
-		l.kind, stored.width = leafInt, 4
-	case meta.Int64:
-		l.kind, stored.width = leafInt, 8
-	case meta.Float:
-		l.kind, stored.width = leafFloat, 4
-	case meta.Double:
-		l.kind, stored.width = leafFloat, 8
-	case meta.Int96:
-		l, stored.width = leafType{kind: leafInt96, digits: 9}, 12
-	case meta.ByteArray:
-		l = leafType{kind: leafBytes, isUnannotated: true}
-	case meta.FixedLenByteArray:
-		l, stored.width = leafType{kind: leafBytes, isUnannotated: true}, int(e.TypeLength.V)
-		if stored.width <= 0 {
-			return l, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
-		}
-	default:
-		return l, herb.Invalidf("column %q has an unsupported type; write it as text, numbers or dates", e.Name)
+func newLeafType(e *meta.SchemaElement) (leafType, error) {
+	types := []leafType{
+		{kind: leafBoolean, stored: physicalType{meta.Boolean, 0}},
+		{kind: leafInt, stored: physicalType{meta.Int32, 4}},
+		{kind: leafInt, stored: physicalType{meta.Int64, 8}},
+		{kind: leafFloat, stored: physicalType{meta.Float, 4}},
+		{kind: leafFloat, stored: physicalType{meta.Double, 8}},
+		{kind: leafInt96, stored: physicalType{meta.Int96, 12}, digits: 9},
+		{kind: leafBytes, stored: physicalType{meta.ByteArray, 0}, isUnannotated: true},
+		{kind: leafBytes, stored: physicalType{meta.FixedLenByteArray, int(e.TypeLength.V)}, isUnannotated: true},
 	}
-	if annotated, ok := annotatedType(e, stored); ok {
+	i := slices.IndexFunc(types, func(l leafType) bool { return l.stored.kind == e.Type.V })
+	switch {
+	case i < 0:
+		return leafType{}, herb.Invalidf("column %q has an unsupported type; write it as text, numbers or dates", e.Name)
+	case e.Type.V == meta.FixedLenByteArray && e.TypeLength.V <= 0:
+		return leafType{}, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
+	}
+	l := types[i]
+	if annotated, ok := annotatedType(e, l.stored); ok {
+		annotated.stored = l.stored
 		l = annotated
 	}
-	l.stored = stored
 	return l, nil
 }
 

@@ -17,8 +17,8 @@ type spillFile struct {
 	size int64
 }
 
-func newSpillFile() (*spillFile, error) {
-	f, err := rows.TempFile("")
+func newSpillFile(b *rows.Budget) (*spillFile, error) {
+	f, err := b.TempFile()
 	if err != nil {
 		return nil, err
 	}

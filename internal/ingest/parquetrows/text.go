@@ -74,10 +74,9 @@ func (l *leafType) appendBytes(b, data []byte) ([]byte, error) {
 	case leafFloat16:
 		return rows.AppendFloat(b, half(binary.LittleEndian.Uint16(data)), 32), nil
 	case leafUUID:
-		return appendUUID(b, data), nil
+		return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:]), nil
 	case leafInterval:
-		return appendInterval(b, binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]),
-			binary.LittleEndian.Uint32(data[8:])), nil
+		return appendInterval(b, data), nil
 	default:
 		return base64.StdEncoding.AppendEncode(b, data), nil
 	}
@@ -129,27 +128,21 @@ func half(h uint16) float64 {
 	}
 }
 
-func appendUUID(b, data []byte) []byte {
-	return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:])
-}
-
 // appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has no fixed length.
-func appendInterval(b []byte, months, days, millis uint32) []byte {
+func appendInterval(b, data []byte) []byte {
+	months, days, millis := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:])
 	b = append(b, 'P')
 	if months != 0 {
-		b = append(strconv.AppendUint(b, uint64(months), 10), 'M')
+		b = fmt.Appendf(b, "%dM", months)
 	}
-	if days != 0 {
-		b = append(strconv.AppendUint(b, uint64(days), 10), 'D')
+	if days != 0 || months == 0 && millis == 0 {
+		b = fmt.Appendf(b, "%dD", days)
 	}
-	if millis != 0 {
-		b = strconv.AppendUint(append(b, 'T'), uint64(millis/1000), 10)
-		if fraction := millis % 1000; fraction != 0 {
-			b = rows.AppendPadded(append(b, '.'), int(fraction), 3)
-		}
-		b = append(b, 'S')
-	} else if months == 0 && days == 0 {
-		b = append(b, "0D"...)
+	switch fraction := millis % 1000; {
+	case fraction != 0:
+		b = fmt.Appendf(b, "T%d.%03dS", millis/1000, fraction)
+	case millis != 0:
+		b = fmt.Appendf(b, "T%dS", millis/1000)
 	}
 	return b
 }
@@ -160,13 +153,7 @@ const (
 )
 
 // unit returns the number of units per second.
-func (l *leafType) unit() int64 {
-	n := int64(1)
-	for range l.digits {
-		n *= 10
-	}
-	return n
-}
+func (l *leafType) unit() int64 { return int64(math.Pow10(l.digits)) }
 
 // appendClock appends a time of day with all the digits of its unit.
 func (l *leafType) appendClock(b []byte, seconds, fraction int64) []byte {

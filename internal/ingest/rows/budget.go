@@ -3,6 +3,8 @@ package rows
 import (
 	"context"
 	"io"
+	"os"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -14,6 +16,7 @@ const (
 	MaxName         = 8 << 10 // bytes of the name of a column
 	MaxNames        = 4 << 20 // bytes of all names together
 	MaxDepth        = 100     // levels of nested values
+	maxWait         = 5 * time.Minute
 	cellsPerByte    = 250     // of the stored file
 	bytesPerByte    = 2_000   // of cells, for each byte of the stored file
 	freeCells       = 1 << 20 // that small files may have nevertheless
@@ -26,6 +29,8 @@ type Limits struct {
 	Record  int // bytes of one row, as written
 	Columns int
 	Depth   int
+	Wait    time.Duration // that a database may compute without yielding a row
+	Temp    string        // folder of temporary files; empty: that of the system
 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold before a row is complete;
@@ -50,11 +55,20 @@ func NewBudget(ctx context.Context, stored int64, l Limits) *Budget {
 	if l.Depth <= 0 {
 		l.Depth = MaxDepth
 	}
+	if l.Wait <= 0 {
+		l.Wait = maxWait
+	}
 	return &Budget{ctx: ctx, limits: l, stored: stored}
 }
 
 // MaxRecord returns the number of bytes that one row may have.
 func (b *Budget) MaxRecord() int { return b.limits.Record }
+
+// MaxWait returns the time that a database may compute without yielding a row.
+func (b *Budget) MaxWait() time.Duration { return b.limits.Wait }
+
+// TempFile returns a temporary file without a name, so that a killed process leaves nothing behind.
+func (b *Budget) TempFile() (*os.File, error) { return TempFile(b.limits.Temp) }
 
 // Step returns the reason why reading must stop, if the context has ended. It is cheap enough for every row, value or
 // nested element.

@@ -23,9 +23,9 @@ type Format struct {
 	// Open starts to read one table of a file. Errors of herb.CodeInvalid describe what is wrong in the file and where,
 	// without its path.
 	Open func(ctx context.Context, f File, o Options, b *Budget) (Rows, error)
-	// Tables lists the tables of a file that holds several, in the order of the file: sheets, database tables, JSON arrays.
-	// Options.Table selects one. nil: a file is one table.
-	Tables func(ctx context.Context, f File, o Options, b *Budget) ([]string, error)
+	// Tables lists the tables of a file that holds several: sheets, database tables, JSON arrays. Options.Table selects one.
+	// nil: a file is one table.
+	Tables func(ctx context.Context, f File, o Options, b *Budget) ([]Table, error)
 	// Keyed reports that every row names its own cells, as in JSON. The columns of several files are then united by name;
 	// otherwise they must be equal.
 	Keyed bool
@@ -55,6 +55,22 @@ type Rows interface {
 type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
+}
+
+// Table is a table of a file that holds several.
+type Table struct {
+	Name    string
+	Skipped string // why it is published only if a user names it, such as "hidden"; empty: it is published
+}
+
+// Published returns the names of the tables that are published.
+func Published(tables []Table) (names []string) {
+	for _, t := range tables {
+		if t.Skipped == "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // File is one open file, decompressed. Its methods may be called again and again; they all start at the first byte.

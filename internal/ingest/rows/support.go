@@ -88,6 +88,16 @@ func TempFile(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// SplitCells appends the cells that are concatenated in buf, by the end of each.
+func SplitCells(cells [][]byte, buf []byte, ends []int) [][]byte {
+	start := 0
+	for _, end := range ends {
+		cells = append(cells, buf[start:end:end])
+		start = end
+	}
+	return cells
+}
+
 // AppendFloat appends a number in the shortest plain decimal notation that reads back as the same number.
 func AppendFloat(b []byte, f float64, bits int) []byte {
 	switch {

@@ -5,9 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
@@ -95,6 +99,25 @@ func (s Source) Label() string {
 		return s.Name(0)
 	}
 	return s.Name(0) + "#" + s.Dialect.Table
+}
+
+// SplitLabel separates the name of a table from the path of a file, such as garden.db#plants. Both may contain a #; the
+// existing files decide.
+func SplitLabel(label string) (path, table string) {
+	exists := func(path string) bool {
+		_, err := os.Lstat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	last := strings.LastIndexByte(label[:max(len(label)-1, 0)], '#')
+	if last <= 0 || exists(label) {
+		return label, ""
+	}
+	for i := 1; i < last; i++ {
+		if label[i] == '#' && exists(label[:i]) {
+			return label[:i], label[i+1:]
+		}
+	}
+	return label[:last], label[last+1:]
 }
 
 // OpenDir opens the folder that the files must not lead out of. The caller closes it.

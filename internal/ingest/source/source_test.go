@@ -3,6 +3,8 @@ package source_test
 import (
 	"crypto/sha256"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -94,5 +96,31 @@ func TestLocated(t *testing.T) {
 	}
 	if cause := errors.New("x"); !errors.Is(source.Located("a.csv", cause), cause) {
 		t.Error("the cause is lost")
+	}
+}
+
+func TestSplitLabel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.db", "b#c.db"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ label, path, table string }{
+		{"a.db", "a.db", ""},
+		{"a.db#t", "a.db", "t"},
+		{"a.db#t#u", "a.db", "t#u"},
+		{"a.db#C#", "a.db", "C#"},
+		{"a.db#", "a.db#", ""},
+		{"b#c.db", "b#c.db", ""},
+		{"b#c.db#t", "b#c.db", "t"},
+		{"none.db#t", "none.db", "t"},
+		{"none.db", "none.db", ""},
+	} {
+		path, table := source.SplitLabel(filepath.Join(dir, c.label))
+		if path != filepath.Join(dir, c.path) || table != c.table {
+			t.Errorf("%s: got %q and %q", c.label, path, table)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -20,10 +21,12 @@ import (
 
 // database is one connection to a database that is only read.
 type database struct {
-	ctx    context.Context // of Open
-	db     *sql.DB
-	conn   *sql.Conn
-	budget *rows.Budget
+	ctx      context.Context // of Open; ends if the database computes too long without yielding a row
+	cancel   context.CancelCauseFunc
+	watchdog *time.Timer
+	db       *sql.DB
+	conn     *sql.Conn
+	budget   *rows.Budget
 }
 
 // openDatabase opens a database read-only. Nothing is written, not even next to the file, unless there is a write-ahead
@@ -43,18 +46,22 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	if !hasContent(path+"-wal") && !hasContent(path+"-journal") {
 		q.Set("immutable", "1")
 	}
-	d := &database{ctx: ctx, budget: b}
+	d := &database{budget: b}
 	if d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()); err != nil {
 		return nil, err
 	}
+	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	d.watchdog = time.AfterFunc(b.MaxWait(), func() {
+		d.cancel(herb.Invalidf("the database yields no row within %v; publish the result of the view as a table", b.MaxWait()))
+	})
 	err = rows.Guard("the database", func() error {
-		if d.conn, err = d.db.Conn(ctx); err != nil {
+		if d.conn, err = d.db.Conn(d.ctx); err != nil {
 			return err
 		}
 		return d.limitRecords()
 	})
 	if err != nil {
-		return nil, errors.Join(d.mapError(err), d.db.Close())
+		return nil, errors.Join(d.mapError(err), d.Close())
 	}
 	return d, nil
 }
@@ -84,7 +91,14 @@ func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 }
 
 // Close closes the connection.
-func (d *database) Close() error { return errors.Join(d.conn.Close(), d.db.Close()) }
+func (d *database) Close() error {
+	d.watchdog.Stop()
+	d.cancel(nil)
+	if d.conn == nil {
+		return d.db.Close()
+	}
+	return errors.Join(d.conn.Close(), d.db.Close())
+}
 
 // checkHeader checks the header of a database. SQLite reads missing pages as zeros, so a truncated file must be rejected
 // here.
@@ -159,13 +173,13 @@ func (d *database) mapError(err error) error {
 // table is a table, view or virtual table.
 type table struct {
 	name         string
-	kind         string // table, view, virtual
+	kind         string // table, view, virtual table
 	withoutRowID bool
 }
 
 // listTables lists the tables by name, without those that SQLite uses internally.
 func (d *database) listTables() ([]table, error) {
-	found, err := d.query(`SELECT name, type, wr FROM pragma_table_list
+	found, err := d.query(`SELECT name, iif(type = 'virtual', 'virtual table', type), wr FROM pragma_table_list
 		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return nil, err
@@ -192,12 +206,17 @@ func namesOf(tables []table, kinds ...string) (names []string) {
 	return names
 }
 
+// publishedKind returns the kind of the tables that are published unless a user names one: views if there are no tables.
+func publishedKind(tables []table) string {
+	if len(namesOf(tables, "table")) == 0 {
+		return "view"
+	}
+	return "table"
+}
+
 // selectTable returns a table by its name. An empty name selects the only table, or the only view if there are no tables.
 func selectTable(tables []table, name string) (table, error) {
-	all, choices := namesOf(tables, "table", "view", "virtual"), namesOf(tables, "table")
-	if len(choices) == 0 {
-		choices = namesOf(tables, "view")
-	}
+	all, choices := namesOf(tables, "table", "view", "virtual table"), namesOf(tables, publishedKind(tables))
 	switch {
 	case len(tables) == 0:
 		return table{}, herb.Invalidf("the database has no tables")

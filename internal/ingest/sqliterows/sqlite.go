@@ -34,17 +34,21 @@ func Format() rows.Format {
 			}
 			return r, nil
 		},
-		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]string, error) {
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) (listed []rows.Table, err error) {
 			db, err := openDatabase(ctx, f, b)
 			if err != nil {
 				return nil, err
 			}
 			tables, err := db.listTables()
-			names := namesOf(tables, "table")
-			if len(names) == 0 {
-				names = namesOf(tables, "view")
+			published := publishedKind(tables)
+			for _, t := range tables {
+				skipped := ""
+				if t.kind != published {
+					skipped = "a " + t.kind + ", which is published only by name"
+				}
+				listed = append(listed, rows.Table{Name: t.name, Skipped: skipped})
 			}
-			return names, errors.Join(err, db.Close())
+			return listed, errors.Join(err, db.Close())
 		},
 	}
 }
@@ -56,6 +60,7 @@ type reader struct {
 	table   string
 	columns []rows.Column
 	stored  []column
+	notes   []string
 	row     int64
 	values  []any // of the row
 	into    []any // pointers to values
@@ -72,7 +77,7 @@ type column struct {
 }
 
 // newReader starts to read a table. An empty name selects the only one.
-func newReader(ctx context.Context, f rows.File, table string, b *rows.Budget) (r *reader, err error) {
+func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r *reader, err error) {
 	db, err := openDatabase(ctx, f, b)
 	if err != nil {
 		return nil, err
@@ -86,11 +91,15 @@ func newReader(ctx context.Context, f rows.File, table string, b *rows.Budget) (
 	if err != nil {
 		return nil, err
 	}
-	t, err := selectTable(tables, table)
+	t, err := selectTable(tables, name)
 	if err != nil {
 		return nil, err
 	}
 	r = &reader{db: db, table: t.name}
+	if name == "" && len(tables) > 1 {
+		r.notes = []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
+			t.kind, t.name, rows.JoinNames(namesOf(slices.DeleteFunc(tables, func(o table) bool { return o == t }), "table", "view", "virtual table")))}
+	}
 	order, err := r.describe(t)
 	if err != nil {
 		return nil, err
@@ -165,11 +174,12 @@ func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
 func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
 
 // Notes implements rows.Rows.
-func (r *reader) Notes() []string { return nil }
+func (r *reader) Notes() []string { return r.notes }
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
 	more := false
+	r.db.watchdog.Reset(r.db.budget.MaxWait())
 	err := rows.Guard("the database", func() error {
 		if more = r.rows.Next(); !more {
 			return r.rows.Err()
@@ -196,12 +206,7 @@ func (r *reader) Next() ([][]byte, error) {
 		}
 		r.ends = append(r.ends, len(r.buf))
 	}
-	r.cells = r.cells[:0]
-	start := 0
-	for _, end := range r.ends {
-		r.cells = append(r.cells, r.buf[start:end:end])
-		start = end
-	}
+	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
 	return r.cells, nil
 }
 

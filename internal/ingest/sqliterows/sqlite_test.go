@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,7 +190,9 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE TABLE beds (a)`, `CREATE VIEW v AS SELECT 1 AS x`, `CREATE VIRTUAL TABLE words USING fts5(a)`)
 	got, err := Format().Tables(t.Context(), diskFile(path), rows.Options{}, rows.NewBudget(t.Context(), 1, rows.Limits{}))
-	if diff := cmp.Diff([]string{"beds", "plants"}, got); diff != "" || err != nil {
+	want := []rows.Table{{Name: "beds"}, {Name: "plants"}, {Name: "v", Skipped: "a view, which is published only by name"},
+		{Name: "words", Skipped: "a virtual table, which is published only by name"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
@@ -243,6 +246,39 @@ func TestReader_Interrupted(t *testing.T) {
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// TestReader_Wait ends a view that computes without yielding a row after the time that the budget allows.
+func TestReader_Wait(t *testing.T) {
+	t.Parallel()
+	path := createDatabase(t, "x.db", `CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT count(*) AS c FROM n`)
+	budget := rows.NewBudget(t.Context(), 1, rows.Limits{Wait: 100 * time.Millisecond})
+	r, err := Format().Open(t.Context(), diskFile(path), rows.Options{}, budget)
+	if err == nil {
+		_, err = r.Next()
+		err = errors.Join(err, r.Close())
+	}
+	if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "no row within") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// TestReader_OtherTables lists the tables that are published only by name.
+func TestReader_OtherTables(t *testing.T) {
+	t.Parallel()
+	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE VIEW tall AS SELECT 1 AS x`)
+	for table, want := range map[string]int{"": 1, "plants": 0} {
+		r, err := openTable(t.Context(), path, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := r.Notes(); len(notes) != want || want > 0 && !strings.Contains(notes[0], "another: tall") {
+			t.Errorf("table %q: notes %q", table, notes)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

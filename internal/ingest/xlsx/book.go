@@ -47,16 +47,18 @@ func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkContainer(src, size); err != nil {
-		return nil, err
-	}
-	limited := &limitedReaderAt{src: src, left: maxDirectory}
+	limited, head := &limitedReaderAt{src: src, left: maxDirectory}, make([]byte, 2)
+	n, _ := limited.ReadAt(head, 0)
 	z, err := zip.NewReader(limited, size)
 	switch {
 	case limited.left < 0:
 		return nil, herb.Invalidf("the workbook has too many parts; save it again as .xlsx")
 	case limited.failed != nil:
 		return nil, limited.failed
+	case size == 0:
+		return nil, herb.Invalidf("the file is empty")
+	case errors.Is(err, zip.ErrFormat) && !bytes.HasPrefix(head[:n], []byte("PK")):
+		return nil, herb.Invalidf("the file is not a workbook; save it as .xlsx or CSV")
 	case err != nil:
 		return nil, rows.Damaged(err, "the workbook")
 	}
@@ -92,8 +94,6 @@ func (k *book) read() error {
 		}
 	}
 	switch {
-	case k.parts["content.xml"] != nil && k.parts["mimetype"] != nil:
-		return herb.Invalidf("the file is an OpenDocument spreadsheet; save it as .xlsx or CSV")
 	case strings.HasSuffix(main, ".bin"):
 		return herb.Invalidf("the file is a binary workbook (.xlsb); save it as .xlsx or CSV")
 	case k.parts[partKey(main)] == nil:
@@ -118,55 +118,6 @@ func (k *book) read() error {
 		}
 	}
 	return nil
-}
-
-// checkContainer rejects other formats by their first bytes.
-func checkContainer(src io.ReaderAt, size int64) error {
-	head := make([]byte, 8)
-	if n, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
-		return err
-	} else if n == 0 {
-		return herb.Invalidf("the file is empty")
-	}
-	switch {
-	case bytes.HasPrefix(head, []byte("PK")):
-		return nil
-	case string(head) != "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1":
-		return herb.Invalidf("the file is not a workbook; save it as .xlsx or CSV")
-	}
-	// An encrypted workbook is wrapped in the container of the older format, in which names are in UTF-16.
-	name := []byte(strings.Join(strings.Split("EncryptedPackage", ""), "\x00"))
-	encrypted, err := contains(io.NewSectionReader(src, 0, size), name)
-	switch {
-	case err != nil:
-		return err
-	case encrypted:
-		return errPassword()
-	default:
-		return herb.Invalidf("the file is a workbook in the format of Excel 97 (.xls); save it as .xlsx or CSV")
-	}
-}
-
-func errPassword() error {
-	return herb.Invalidf("the workbook is protected by a password; save it without one")
-}
-
-// contains reports whether bytes occur in a stream.
-func contains(r io.Reader, what []byte) (bool, error) {
-	buf, kept := make([]byte, 256<<10), 0
-	for {
-		n, err := r.Read(buf[kept:])
-		if bytes.Contains(buf[:kept+n], what) {
-			return true, nil
-		}
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		kept = copy(buf, buf[max(kept+n-len(what), 0):kept+n])
-	}
 }
 
 // limitedReaderAt reads a limited number of bytes and remembers why reading failed.
@@ -290,7 +241,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	}
 	switch size, packed := f.UncompressedSize64, max(f.CompressedSize64, 1); {
 	case f.Flags&1 != 0:
-		return nil, errPassword()
+		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
 	case size > uint64(limit):
 		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
 	case size > suspectPart && size/packed > suspectRatio:

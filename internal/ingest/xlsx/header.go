@@ -68,8 +68,12 @@ func isTable(sampled []row) bool {
 
 // detectHeader returns the index of the header among the first rows of a sheet. It is the first row that is mostly filled,
 // with distinct texts, above rows of about the same width, and below nothing but titles. If no row has distinct texts, one
-// that differs in kind from the values below it is accepted. Without any evidence the header is the first row.
+// that differs in kind from the values below it is accepted. Without any evidence the header is the first row. It is -1 if
+// the first row consists of values like those below it.
 func detectHeader(sampled []row) int {
+	if isRecord(sampled) {
+		return -1
+	}
 	for _, strict := range []bool{true, false} {
 		for i := range sampled {
 			if isHeader(sampled, i, strict) {
@@ -78,6 +82,22 @@ func detectHeader(sampled []row) int {
 		}
 	}
 	return 0
+}
+
+// isRecord reports whether the first row is a record: no value is text, not all are years, and every value has the kind of
+// some value below it. A table of row labels has an empty corner, so its first row is not a record.
+func isRecord(sampled []row) bool {
+	first, years := sampled[0], 0
+	for c, k := range first.kinds {
+		below := func(r row) bool { return c < len(r.kinds) && r.kinds[c] == k }
+		if k&(kindText|kindOther|kindMissing) != 0 || !slices.ContainsFunc(sampled[1:], below) {
+			return false
+		}
+		if k == kindNumber && isYear(first.cells[c]) {
+			years++
+		}
+	}
+	return years < first.filled()
 }
 
 func isHeader(sampled []row, i int, strict bool) bool {

@@ -86,8 +86,8 @@ func eachAttribute(attrs []byte, visit func(key, value []byte) bool) {
 		if i < 0 {
 			return
 		}
-		key := trimSpace(attrs[:i])
-		attrs = trimSpace(attrs[i+1:])
+		key := bytes.TrimSpace(attrs[:i])
+		attrs = bytes.TrimSpace(attrs[i+1:])
 		if len(attrs) == 0 || attrs[0] != '"' && attrs[0] != '\'' {
 			return
 		}
@@ -97,16 +97,6 @@ func eachAttribute(attrs []byte, visit func(key, value []byte) bool) {
 		}
 		attrs = attrs[end+2:]
 	}
-}
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // attribute returns the value of an attribute without a prefix, nil if it is missing.

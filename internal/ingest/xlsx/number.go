@@ -103,22 +103,13 @@ func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind) {
 			}
 		}
 	case s.zeros > 0 && isDigits(raw):
-		for range s.zeros - len(raw) {
-			b = append(b, '0')
-		}
+		b = append(b, strings.Repeat("0", max(s.zeros-len(raw), 0))...)
 		return append(b, raw...), kindCode
 	}
 	return appendDecimal(b, raw)
 }
 
-func isDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(b) > 0
-}
+func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }
 
 // appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only that, a time of day. The
 // kind is 0 if spreadsheet programs cannot show the number either.
@@ -224,6 +215,5 @@ func splitNumber(raw []byte) (mantissa []byte, exponent int, ok bool) {
 
 // significant returns the number of digits without leading and trailing zeros.
 func significant(integer, fraction []byte) int {
-	digits := strings.Trim(string(integer)+string(fraction), "0")
-	return len(digits)
+	return len(strings.Trim(string(integer)+string(fraction), "0"))
 }

@@ -21,6 +21,7 @@ const (
 // sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
 type sharedStrings struct {
 	memory []byte
+	budget *rows.Budget
 	file   *os.File
 	out    *bufio.Writer // to file
 	ends   []int64       // of each string
@@ -37,7 +38,7 @@ func (k *book) readStrings(part string) error {
 	if err := k.strings.Close(); err != nil { // of a second table
 		return err
 	}
-	t := &sharedStrings{}
+	t := &sharedStrings{budget: k.budget}
 	k.strings = t
 	var item richText
 	inside := false
@@ -81,7 +82,7 @@ func (t *sharedStrings) add(text []byte) error {
 	end := t.start(len(t.ends)) + int64(len(text))
 	t.ends = append(t.ends, end)
 	if t.file == nil && end > maxMemory {
-		f, err := rows.TempFile("")
+		f, err := t.budget.TempFile()
 		if err != nil {
 			return err
 		}

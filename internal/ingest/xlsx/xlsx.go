@@ -32,13 +32,13 @@ func Format() rows.Format {
 			}
 			return r, nil
 		},
-		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]string, error) {
+		Tables: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) ([]rows.Table, error) {
 			k, err := openBook(ctx, f, b)
 			if err != nil {
 				return nil, err
 			}
 			tables, err := k.tables()
-			return sheetNames(tables), errors.Join(err, k.Close())
+			return tables, errors.Join(err, k.Close())
 		},
 	}
 }
@@ -56,27 +56,23 @@ func isWorkbook(head []byte) bool {
 	})
 }
 
-func sheetNames(sheets []sheet) []string {
-	var names []string
-	for _, s := range sheets {
-		names = append(names, s.name)
-	}
-	return names
-}
+// The reasons why a sheet is published only by name.
+const (
+	hidden   = "hidden"
+	isEmpty  = "empty"
+	notTable = "not a table"
+)
 
-// tables returns the visible sheets that are tables. If none looks like one, it returns the first visible sheet with a
-// value.
-func (k *book) tables() ([]sheet, error) {
-	var tables []sheet
-	var fallback *sheet
-	type content struct{ table, empty bool }
-	known := map[string]content{} // by part; sheets may share one
+// tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
+// a value.
+func (k *book) tables() ([]rows.Table, error) {
+	var listed []rows.Table
+	known := map[string]string{} // reasons by part; sheets may share one
 	for _, s := range k.sheets {
+		reason, ok := known[s.part]
 		if s.hidden {
-			continue
-		}
-		c, ok := known[s.part]
-		if !ok {
+			reason = hidden
+		} else if !ok {
 			in, err := k.openSheet(s)
 			if err != nil {
 				return nil, err
@@ -85,19 +81,27 @@ func (k *book) tables() ([]sheet, error) {
 			if err := errors.Join(err, in.part.Close()); err != nil {
 				return nil, err
 			}
-			c = content{isTable(sampled), len(sampled) == 0}
-			known[s.part] = c
+			switch {
+			case len(sampled) == 0:
+				reason = isEmpty
+			case !isTable(sampled):
+				reason = notTable
+			}
+			known[s.part] = reason
 		}
-		if c.table {
-			tables = append(tables, s)
-		} else if fallback == nil && !c.empty {
-			fallback = &s
+		listed = append(listed, rows.Table{Name: s.name, Skipped: reason})
+	}
+	if firstPublished(listed) < 0 {
+		if i := slices.IndexFunc(listed, func(t rows.Table) bool { return t.Skipped == notTable }); i >= 0 {
+			listed[i].Skipped = ""
 		}
 	}
-	if len(tables) == 0 && fallback != nil {
-		tables = append(tables, *fallback)
-	}
-	return tables, nil
+	return listed, nil
+}
+
+// firstPublished returns the index of the first table that is published, or -1.
+func firstPublished(tables []rows.Table) int {
+	return slices.IndexFunc(tables, func(t rows.Table) bool { return t.Skipped == "" })
 }
 
 // reader implements rows.Rows.
@@ -133,7 +137,11 @@ func newReader(k *book, o rows.Options) (*reader, error) {
 }
 
 func (r *reader) selectSheet(k *book) (sheet, error) {
-	names, number := sheetNames(k.sheets), r.options.TableNo
+	var names []string
+	for _, s := range k.sheets {
+		names = append(names, s.name)
+	}
+	number := r.options.TableNo
 	switch {
 	case len(names) == 0:
 		return sheet{}, herb.Invalidf("the workbook has no sheet with cells")
@@ -149,27 +157,27 @@ func (r *reader) selectSheet(k *book) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if len(tables) == 0 {
+	selected := firstPublished(tables)
+	if selected < 0 {
 		return sheet{}, herb.Invalidf("no visible sheet of the workbook has a value; name the sheet to publish, like file.xlsx#%s; sheets: %s",
 			names[0], rows.JoinNames(names))
 	}
 	var others []string
-	for _, s := range k.sheets {
-		switch {
-		case s == tables[0]:
-		case s.hidden:
-			others = append(others, fmt.Sprintf("%q (hidden)", s.name))
-		case slices.Contains(tables, s):
-			others = append(others, strconv.Quote(s.name))
-		default:
-			others = append(others, fmt.Sprintf("%q (not a table)", s.name))
+	for i, t := range tables {
+		if i == selected {
+			continue
 		}
+		other := strconv.Quote(t.Name)
+		if t.Skipped != "" {
+			other += " (" + t.Skipped + ")"
+		}
+		others = append(others, other)
 	}
 	if len(others) > 0 {
 		r.notes = append(r.notes, fmt.Sprintf("only the sheet %q is published; add # and a name to the file to publish another: %s",
-			tables[0].name, rows.JoinNames(others)))
+			names[selected], rows.JoinNames(others)))
 	}
-	return tables[0], nil
+	return k.sheets[selected], nil
 }
 
 // readHeader reads up to the first record.
@@ -193,7 +201,12 @@ func (r *reader) readHeader() error {
 	}
 	header := 0
 	if o.Header == rows.HeaderDetect && o.Skip == 0 {
-		header = detectHeader(sampled)
+		if header = detectHeader(sampled); header < 0 {
+			r.notes = append(r.notes, fmt.Sprintf("sheet %q: no header: row %d has values like the rows below it; use --header %d if it names the columns",
+				r.in.sheet.name, sampled[0].line, sampled[0].line))
+			r.options.Header, r.pending = rows.HeaderNone, sampled
+			return nil
+		}
 	}
 	for _, name := range sampled[header].cells {
 		r.addColumn(string(name))
@@ -305,9 +318,9 @@ func columnType(kinds kind) herb.Type {
 	case kindDate:
 		return herb.TypeDate
 	case kindDatetime:
-		return "datetime"
+		return herb.TypeDateTime
 	case kindBoolean:
-		return "boolean"
+		return herb.TypeBoolean
 	default:
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -158,16 +159,12 @@ func (x *scanner) next() error {
 		}
 		for len(x.buf)-x.pos < len("<![CDATA[") && x.fill() == nil {
 		}
-		rest := x.buf[x.pos:]
-		switch {
+		var err error
+		switch rest := x.buf[x.pos:]; {
 		case bytes.HasPrefix(rest, []byte("<!--")):
-			if err := x.skip("-->", 4); err != nil {
-				return err
-			}
+			err = x.skip("-->", 4)
 		case bytes.HasPrefix(rest, []byte("<?")):
-			if err := x.skip("?>", 2); err != nil {
-				return err
-			}
+			err = x.skip("?>", 2)
 		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
 			end, err := x.find("]]>", 9)
 			if err != nil {
@@ -180,6 +177,9 @@ func (x *scanner) next() error {
 			return xmlError("document types are not supported")
 		default:
 			return x.tag()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -275,23 +275,12 @@ func (x *scanner) tag() error {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// normalizeLineEnds replaces every line end by a line feed, in place.
+// normalizeLineEnds replaces every line end by a line feed.
 func normalizeLineEnds(b []byte) []byte {
 	if bytes.IndexByte(b, '\r') < 0 {
 		return b
 	}
-	out, before := b[:0], byte(0)
-	for _, c := range b {
-		switch {
-		case c == '\r':
-			out = append(out, '\n')
-		case c == '\n' && before == '\r':
-		default:
-			out = append(out, c)
-		}
-		before = c
-	}
-	return out
+	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 }
 
 // unescapeEntities replaces entities, in place.
@@ -323,17 +312,8 @@ func unescapeEntities(b []byte) ([]byte, error) {
 
 // entity returns the character of an entity such as lt, #10 or #xA.
 func entity(name string) (rune, bool) {
-	switch name {
-	case "lt":
-		return '<', true
-	case "gt":
-		return '>', true
-	case "amp":
-		return '&', true
-	case "apos":
-		return '\'', true
-	case "quot":
-		return '"', true
+	if i := slices.Index([]string{"lt", "gt", "amp", "apos", "quot"}, name); i >= 0 {
+		return rune("<>&'\""[i]), true
 	}
 	if len(name) < 2 || name[0] != '#' {
 		return 0, false
