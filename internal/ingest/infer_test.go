@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,15 +33,6 @@ func inspect(t testing.TB, src ingest.Source) *ingest.Table {
 		t.Fatal(err)
 	}
 	return table
-}
-
-// many returns n distinct values.
-func many(n int, format string) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf(format, i)
-	}
-	return out
 }
 
 func TestColumnNames(t *testing.T) {

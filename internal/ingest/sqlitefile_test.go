@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -55,12 +54,6 @@ func listing(t testing.TB, src ingest.Source) (rows [][]string, err error) {
 		rows = append(rows, r)
 	}
 	return rows, nil
-}
-
-// foreignModule makes a virtual table of a module that is not there.
-func foreignModule(name string) []string {
-	return []string{`PRAGMA writable_schema = ON`, fmt.Sprintf(
-		`INSERT INTO sqlite_schema VALUES ('table', '%[1]s', '%[1]s', 0, 'CREATE VIRTUAL TABLE %[1]s USING unheard_of(x)')`, name)}
 }
 
 // TestSQLite_Log reads what was committed and stands in the write-ahead log alone, and hashes it.
