@@ -84,42 +84,6 @@ func (p *pass) files() int {
 	return len(p.src.Files())
 }
 
-// Hash returns the hash of a source whose files have size bytes together, as herb.Dataset.Source has it after Inspect. It
-// reads no rows. The hash is empty if the files have another size; they are not read then.
-func Hash(ctx context.Context, src Source, size int64, opts Options) (string, error) {
-	src, err := src.Normalize(Formats())
-	if err != nil {
-		return "", source.Located(src.Name(0), err)
-	}
-	p, err := newPass(src, opts, nil)
-	if err != nil {
-		return "", err
-	}
-	defer p.dir.Close()
-	if p.size != size {
-		return "", nil
-	}
-	for i := range p.files() {
-		if err := p.hashFile(ctx, i); err != nil {
-			return "", source.Located(src.Name(i), err)
-		}
-	}
-	return src.Hash(p.hash())
-}
-
-// hashFile adds the hash of one file.
-func (p *pass) hashFile(ctx context.Context, i int) error {
-	f, err := p.open(ctx, i)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum, err := f.Sum()
-	p.sums = append(p.sums, sum)
-	p.before += f.Size()
-	return err
-}
-
 // measure adds the size of a file, and fails if it does not exist.
 func (p *pass) measure(i int) error {
 	switch {
@@ -373,18 +337,6 @@ func (p *pass) note(i int, s string) {
 		s = p.src.Name(i) + ": " + s
 	}
 	p.notes = append(p.notes, s)
-}
-
-// hash returns the hash of all files.
-func (p *pass) hash() [sha256.Size]byte {
-	if len(p.sums) == 1 {
-		return p.sums[0]
-	}
-	h := sha256.New()
-	for _, s := range p.sums {
-		h.Write(s[:])
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // finishView completes the view, from the spill file if it could not be made while the rows were read.
