@@ -12,6 +12,9 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 # SQLite is C translated to Go: it is large, and its memory accesses are not what these tests are about.
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
+# Packages with the longest tests, which start first.
+LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres
+
 # Tests that run the program as a process use this one instead of building it again.
 PROGRAM := $(CURDIR)/herbarium
 
@@ -19,7 +22,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,13 +30,15 @@ help: ## list the targets
 build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
-# Fetching parts is mostly waiting, so it runs while the code is checked. `check` runs vet; go test need not repeat it.
+# Downloads, linters and compilers rarely use all processors, so they run side by side. `check` runs vet; go test need not
+# repeat it.
 test: ## run all checks and every test once
-	@$(MAKE) --no-print-directory parts & parts=$$!; \
-	$(MAKE) --no-print-directory check build || { kill $$parts; exit 1; }; wait $$parts
-	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
+	@$(MAKE) --no-print-directory -j4 --output-sync=target parts check build raced
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
-		$(GO) test -vet=off $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
+		$(GO) test -vet=off $(TIMEOUT) $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
+
+raced: programs
+	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
 
 # Ten minutes of overload; then random seeds, ten times as many datasets, tests in random order, the race detector for all
 # packages, the bench harness on real clusters, manifests through kustomize, and screenshots.
