@@ -56,7 +56,10 @@ check: ## formatting, vet, staticcheck, go mod tidy
 	$(TOOLS) staticcheck ./...
 	$(GO) mod tidy -diff
 
-parts: tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json programs postgres s3 chromium
+# One after the other: apt-get does not wait for another apt-get.
+parts: programs
+	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json \
+		postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
