@@ -72,7 +72,7 @@ func TestHostile(t *testing.T) {
 }
 
 // TestHostile_WrongTypes puts a value of every type in the place of every value of a descriptor, and cuts it everywhere.
-// Nothing may panic; what is refused must be refused as invalid.
+// Nothing may panic, and every rejection must have herb.CodeInvalid.
 func TestHostile_WrongTypes(t *testing.T) {
 	t.Parallel()
 	const whole = `{"name":"n","title":"t","herbarium":{"access":"key"},"resources":[{"name":"r","path":["a.csv"],"title":"t","format":"csv",` +
