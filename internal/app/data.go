@@ -25,6 +25,7 @@ type Data struct {
 	*publish.Publisher
 	Store   Store
 	Library *library.Library
+	Plants  *plants.Index
 	shared  *postgres.Store // Store, if it is shared with other machines and may be down
 	blobs   *blobs.Bucket   // nil if published files are in the data folder only
 }
@@ -32,6 +33,7 @@ type Data struct {
 // Store is a database of plants, keys, the catalogue, source errors and the audit log.
 type Store interface {
 	plants.Store
+	plants.Log
 	library.Catalogue
 	access.Keys
 	publish.Store
@@ -75,11 +77,11 @@ func openData(ctx context.Context, c Config, log *slog.Logger, wait time.Duratio
 		}
 		opts.Blobs = d.blobs
 	}
-	var mutable library.Mutable
-	if mutable, err = d.openStore(ctx, c); err != nil {
+	if err := d.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: mutable}
+	d.Plants = plants.NewIndex(d.Store, plants.IndexOptions{Dir: filepath.Join(c.Data, store.PlantsDir), Logger: log})
+	opts.Mutable = map[herb.Ref]library.Mutable{herb.PlantsRef: plantsDataset{d.Plants}}
 	d.Library, err = library.Open(d.Store, opts)
 	d.Publisher = &publish.Publisher{Library: d.Library, Store: d.Store, Data: c.Data, Log: log}
 	return d, err
@@ -93,22 +95,34 @@ func (d *Data) migrate(ctx context.Context) error {
 	return d.shared.Migrate(ctx)
 }
 
-// openStore opens the database and returns its plants as a dataset.
-func (d *Data) openStore(ctx context.Context, c Config) (library.Mutable, error) {
+// openStore opens the database.
+func (d *Data) openStore(ctx context.Context, c Config) error {
 	if c.Database != "" {
 		db, err := postgres.Open(ctx, string(c.Database), postgres.Options{})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d.Store, d.shared = db, db
-		return db.Plants(), nil
+		return nil
 	}
 	db, err := sqlite.Open(ctx, filepath.Join(c.Data, store.DatabaseFile), sqlite.Options{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.Store = db
-	return db.Plants(), nil
+	return nil
+}
+
+// plantsDataset is the index of plants as a dataset of the library.
+type plantsDataset struct{ *plants.Index }
+
+// Acquire implements library.Mutable.
+func (p plantsDataset) Acquire(ctx context.Context) (library.Snapshot, error) {
+	s, err := p.Index.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Close closes everything that OpenData opened.
@@ -116,6 +130,9 @@ func (d *Data) Close() error {
 	var errs []error
 	if d.Library != nil {
 		errs = append(errs, d.Library.Close())
+	}
+	if d.Plants != nil {
+		errs = append(errs, d.Plants.Close())
 	}
 	if d.Store != nil {
 		errs = append(errs, d.Store.Close())

@@ -75,9 +75,18 @@ type Source interface {
 
 // Mutable is a dataset that is not published but changes with every write, such as the plant store.
 type Mutable interface {
-	Source
 	// Describe returns the current description, with version and record count.
 	Describe(ctx context.Context) (herb.Dataset, error)
+	// Acquire returns the current records.
+	Acquire(ctx context.Context) (Snapshot, error)
+}
+
+// Snapshot is the state of a mutable dataset at one moment.
+type Snapshot interface {
+	Source
+	Description() herb.Dataset
+	// Release invalidates everything listed from the snapshot.
+	Release()
 }
 
 // Options configure a library.
@@ -129,13 +138,17 @@ type Library struct {
 type View struct {
 	herb.Dataset
 	Source
-	reader *segment.Reader
+	reader   *segment.Reader // of a published version
+	snapshot Snapshot        // of a mutable dataset
 }
 
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
 func (v View) Release() {
 	if v.reader != nil {
 		_ = v.reader.Release() // unmapping fails only for what is not mapped
+	}
+	if v.snapshot != nil {
+		v.snapshot.Release()
 	}
 }
 
@@ -198,8 +211,11 @@ func (l *Library) Close() error {
 // Options.Wait, so that the request after a publish lists the new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if mutable, ok := l.opts.Mutable[ref]; ok {
-		d, err := mutable.Describe(ctx)
-		return View{Dataset: d, Source: mutable}, err
+		s, err := mutable.Acquire(ctx)
+		if err != nil {
+			return View{}, err
+		}
+		return View{Dataset: s.Description(), Source: s, snapshot: s}, nil
 	}
 	s, err := l.current(ctx)
 	if err != nil {

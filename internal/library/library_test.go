@@ -83,6 +83,15 @@ func (s *sharedDir) files(t *testing.T) []string {
 // staticMutable is a mutable dataset of one record.
 type staticMutable struct{}
 
+func (m staticMutable) Acquire(ctx context.Context) (library.Snapshot, error) { return m, nil }
+
+func (m staticMutable) Description() herb.Dataset {
+	d, _ := m.Describe(context.Background()) // cannot fail
+	return d
+}
+
+func (staticMutable) Release() {}
+
 func (staticMutable) Describe(context.Context) (herb.Dataset, error) {
 	return herb.Dataset{Ref: herb.PlantsRef, Version: "1", Records: 1}, nil
 }

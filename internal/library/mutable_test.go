@@ -28,6 +28,14 @@ func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
 	return herb.Dataset{Ref: herb.PlantsRef, Title: "Plants", Fields: fields, Version: "1", Records: int(n)}, nil
 }
 
+// Acquire implements library.Mutable.
+func (f *flaky) Acquire(ctx context.Context) (library.Snapshot, error) {
+	if _, err := f.Describe(ctx); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them does not answer.
 func TestDatasets_mutableFails(t *testing.T) {
 	t.Parallel()

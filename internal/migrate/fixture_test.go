@@ -14,12 +14,10 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/app"
-	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
-	"herbarium/internal/store/postgres"
 	"herbarium/internal/storetest/pgtest"
 )
 
@@ -85,23 +83,12 @@ func must(t *testing.T, err error) {
 // use opens a place as a server would, for as long as do takes.
 func (p Place) use(t *testing.T, do func(d *app.Data)) {
 	t.Helper()
-	var d *app.Data
-	if p.Folder != "" {
-		var err error
-		d, err = app.OpenData(t.Context(), app.Config{Data: p.Folder, Keep: 3}, slog.New(slog.DiscardHandler))
-		must(t, err)
-	} else {
-		db, err := postgres.Open(t.Context(), string(p.Database), postgres.Options{})
-		must(t, err)
-		objects, err := blobs.Open(t.Context(), string(p.Blobs), blobs.Options{})
-		must(t, err)
-		defer func() { must(t, objects.Close()) }()
-		lib, err := library.Open(db, library.Options{
-			Dir: t.TempDir(), Blobs: objects, Keep: 3, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: db.Plants()},
-		})
-		must(t, err)
-		d = &app.Data{Store: db, Library: lib}
+	c := app.Config{Data: p.Folder, Database: p.Database, Blobs: p.Blobs, Keep: 3}
+	if p.Folder == "" {
+		c.Data = t.TempDir()
 	}
+	d, err := app.OpenData(t.Context(), c, slog.New(slog.DiscardHandler))
+	must(t, err)
 	defer func() { must(t, d.Close()) }()
 	do(d)
 }

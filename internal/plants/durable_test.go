@@ -12,11 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/plants"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/storetest"
 )
 
 // victimVariable holds the path of the database in the environment of a process that is there to be killed.
@@ -97,23 +96,11 @@ func TestService_survivesKill(t *testing.T) {
 		}
 	}()
 	for id := range acknowledged {
-		r, err := query.Parse("id="+id, herb.PlantFields())
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := db.Plants().List(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page.Total != 1 {
-			t.Errorf("plant %s was acknowledged and is lost", id)
+		if _, total, err := storetest.List(t.Context(), db, "id="+id); err != nil || total != 1 {
+			t.Errorf("plant %s was acknowledged and is lost: %d, %v", id, total, err)
 		}
 	}
-	r, err := query.Parse("", herb.PlantFields())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if page, err := db.Plants().List(t.Context(), r); err != nil || page.Total < len(acknowledged) {
-		t.Errorf("total is %d, %v; %d were acknowledged", page.Total, err, len(acknowledged))
+	if _, total, err := storetest.List(t.Context(), db, ""); err != nil || total < len(acknowledged) {
+		t.Errorf("total is %d, %v; %d were acknowledged", total, err, len(acknowledged))
 	}
 }

@@ -38,18 +38,18 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 
 // AuditEntries returns the selected entries, newest last.
 func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []herb.AuditEntry, err error) {
-	where := always
+	where, args := "1 = 1", []any{}
 	if !q.Since.IsZero() {
-		where = and(where, fragment{"time >= ?", []any{q.Since.UnixMicro()}})
+		where, args = where+" AND time >= ?", append(args, q.Since.UnixMicro())
 	}
 	if q.Subject != "" {
-		where = and(where, fragment{"subject = ?", []any{q.Subject}})
+		where, args = where+" AND subject = ?", append(args, q.Subject)
 	}
 	entries, err = readRows(ctx, s, "reading the audit log", func(rows *sql.Rows) (e herb.AuditEntry, err error) {
 		err = rows.Scan((*stamp)(&e.Time), &e.Action, &e.Subject, &e.Actor, &e.Origin, &e.Result, &e.Detail)
 		return e, err
-	}, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+where.sql+
-		" ORDER BY time DESC, id DESC LIMIT ?", append(where.args, cmp.Or(max(q.Limit, 0), maxAuditEntries))...)
+	}, "SELECT time, action, subject, actor, origin, result, detail FROM audit WHERE "+where+
+		" ORDER BY time DESC, id DESC LIMIT ?", append(args, cmp.Or(max(q.Limit, 0), maxAuditEntries))...)
 	slices.Reverse(entries)
 	return entries, err
 }

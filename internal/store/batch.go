@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // Batch determines the outcomes of creations in memory. A database sets Plants, TakenIDs and Replays while it holds the
@@ -15,13 +14,11 @@ type Batch struct {
 	TakenIDs  map[int64]bool             // IDs of the batch that exist
 	Replays   map[IdempotencyName]Replay // idempotency keys of the batch that were used before
 	Created   []CreatedPlant
-
-	rows []Row
 }
 
 // CreatedPlant is a plant to be stored.
 type CreatedPlant struct {
-	Row
+	herb.NewPlant
 	Seq            int64
 	IdempotencyKey *IdempotencyKey // nil if there is none
 }
@@ -35,12 +32,17 @@ type Replay struct {
 	Plant herb.Plant
 }
 
-// NewBatch returns a batch of creations, with the rows of their plants computed.
-func NewBatch(creations []Creation) *Batch {
-	b := &Batch{Creations: creations, rows: make([]Row, len(creations))}
-	for i, c := range creations {
-		b.rows[i] = NewRow(c.Plant)
+// TagColumns returns the columns for the tag of a plant: the tag, which is also empty if none was given, and whether it was.
+func TagColumns(p herb.Plant) (tag string, given bool) {
+	if p.Tag == nil {
+		return "", false
 	}
+	return *p.Tag, true
+}
+
+// NewBatch returns a batch of creations.
+func NewBatch(creations []Creation) *Batch {
+	b := &Batch{Creations: creations}
 	b.Reset()
 	return b
 }
@@ -52,9 +54,9 @@ func (b *Batch) Reset() {
 
 // IDs returns the IDs of the creations.
 func (b *Batch) IDs() []int64 {
-	ids := make([]int64, len(b.rows))
-	for i, r := range b.rows {
-		ids[i] = r.ID
+	ids := make([]int64, len(b.Creations))
+	for i, c := range b.Creations {
+		ids[i] = c.Plant.ID
 	}
 	return ids
 }
@@ -82,23 +84,23 @@ func (b *Batch) AddReplay(credential, key string, body []byte, name, tag string,
 func (b *Batch) Decide() []Outcome {
 	outcomes := make([]Outcome, len(b.Creations))
 	for i, c := range b.Creations {
-		o, key, row := &outcomes[i], c.IdempotencyKey, b.rows[i]
+		o, key, id := &outcomes[i], c.IdempotencyKey, c.Plant.ID
 		if key != nil {
 			if replay, ok := b.Replays[IdempotencyName{key.Credential, key.Key}]; ok {
 				*o = replay.outcome(key)
 				continue
 			}
 		}
-		if b.TakenIDs[row.ID] {
-			o.Err = herb.Invalidf("a plant with id %d exists already; choose another id", row.ID)
+		if b.TakenIDs[id] {
+			o.Err = herb.Invalidf("a plant with id %d exists already; choose another id", id)
 			continue
 		}
 		o.Plant = c.Plant.Plant
-		b.TakenIDs[row.ID] = true
+		b.TakenIDs[id] = true
 		if key != nil {
 			b.Replays[IdempotencyName{key.Credential, key.Key}] = Replay{key.Body[:], o.Plant}
 		}
-		b.Created = append(b.Created, CreatedPlant{Row: row, Seq: b.Plants + int64(len(b.Created)) + 1, IdempotencyKey: key})
+		b.Created = append(b.Created, CreatedPlant{NewPlant: c.Plant, Seq: b.Plants + int64(len(b.Created)) + 1, IdempotencyKey: key})
 	}
 	return outcomes
 }
@@ -112,15 +114,6 @@ func (r Replay) outcome(k *IdempotencyKey) Outcome {
 	return Outcome{Plant: r.Plant, Replayed: true}
 }
 
-// PlantsPerTag returns how many of the created plants have each tag.
-func (b *Batch) PlantsPerTag() map[string]int64 {
-	counts := map[string]int64{}
-	for _, p := range b.Created {
-		counts[p.Tag]++
-	}
-	return counts
-}
-
 // ExpireIdempotencyKeys is the statement that deletes expired idempotency keys: up to its second parameter of those
 // created before its first. Usually there are none, which one index lookup shows.
 const ExpireIdempotencyKeys = "DELETE FROM retries WHERE (credential, key) IN " +
@@ -130,53 +123,5 @@ const ExpireIdempotencyKeys = "DELETE FROM retries WHERE (credential, key) IN " 
 const SelectReplays = "SELECT r.credential, r.key, r.body, p.name, p.tag, p.tag_given FROM retries r JOIN plants p ON p.seq = r.seq " +
 	"WHERE (r.credential, r.key) IN "
 
-// AddTagCount is the end of an insert into plant_tags that adds to existing counts.
-const AddTagCount = "ON CONFLICT (tag) DO UPDATE SET plants = plant_tags.plants + excluded.plants"
-
 // MaxExpired is how many expired idempotency keys one batch deletes.
 const MaxExpired = 1000
-
-// The positions of herb.PlantFields.
-const (
-	fieldID = iota
-	fieldName
-	fieldTag
-)
-
-// Row is a plant with the columns derived from it, which make all databases sort and search in the same way.
-type Row struct {
-	ID       int64
-	Name     string
-	NameKey  []byte // sort key of the name
-	Tag      string // also empty if none was given
-	TagGiven bool
-	TagKey   []byte // sort key of the tag; nil for an empty one, which is not sorted
-	Words    []Word // of the name and the tag
-}
-
-// Word is one word of a plant and its position.
-type Word struct {
-	Text  string
-	Field int // position of the field
-	Pos   int // position of the word in the field
-}
-
-// NewRow returns the row of a plant.
-func NewRow(p herb.NewPlant) Row {
-	r := Row{ID: p.ID, Name: p.Name, NameKey: []byte(text.CollationKey(p.Name))}
-	if p.Tag != nil {
-		r.Tag, r.TagGiven = *p.Tag, true
-	}
-	if r.Tag != "" {
-		r.TagKey = []byte(text.CollationKey(r.Tag))
-	}
-	r.addWords(fieldName, r.Name)
-	r.addWords(fieldTag, r.Tag)
-	return r
-}
-
-func (r *Row) addWords(field int, value string) {
-	for pos, w := range text.AppendWords(nil, value) {
-		r.Words = append(r.Words, Word{Text: w, Field: field, Pos: pos})
-	}
-}

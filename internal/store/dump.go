@@ -9,8 +9,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The methods in this file read and write what a dump contains beyond keys and the catalogue. Columns that are derived from
-// a plant are not part of it: CreatePlants derives them again.
+// The methods in this file read and write what a dump contains beyond keys and the catalogue.
 
 // CountPlants returns the number of plants.
 func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
@@ -21,27 +20,13 @@ func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
 }
 
 // PlantsAfter returns up to limit plants that follow the first n in creation order.
-func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.NewPlant, err error) {
-	err = s.read(ctx, "reading plants", func(ctx context.Context, tx Tx) error {
-		want := n
-		plants, err = collect(ctx, tx, func(rows *sql.Rows) (p herb.NewPlant, err error) {
-			var seq int
-			var tag string
-			var given bool
-			if err := rows.Scan(&seq, &p.ID, &p.Name, &tag, &given); err != nil {
-				return p, err
-			}
-			if given {
-				p.Tag = &tag
-			}
-			if want++; seq != want {
-				return p, fmt.Errorf("plant %d is missing, the next is %d; the database is damaged", want, seq)
-			}
-			return p, nil
-		}, "SELECT seq, id, name, tag, tag_given FROM plants WHERE seq > ? ORDER BY seq LIMIT ?", n, limit)
+func (s Tables) PlantsAfter(ctx context.Context, n, limit int) ([]herb.NewPlant, error) {
+	var page PlantPage
+	err := s.read(ctx, "reading plants", func(ctx context.Context, tx Tx) (err error) {
+		page, err = ReadPlants(ctx, tx, n, limit)
 		return err
 	})
-	return plants, err
+	return page.Plants, err
 }
 
 // IdempotencyRecord is an idempotency key and the plant that was created with it.

@@ -1,5 +1,5 @@
-// Package store contains what all databases of Herbarium share: the types they store, portable SQL, and the derived columns
-// of a plant. The databases are subpackages.
+// Package store contains what all databases of Herbarium share: the types they store and portable SQL. The databases are
+// subpackages.
 package store
 
 import (
@@ -19,6 +19,7 @@ import (
 const (
 	DatabaseFile = "herbarium.db" // if there is no other database
 	VersionsDir  = "versions"     // segment files of published versions
+	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
 )
 
 // Creation is a plant to be created.

@@ -67,7 +67,7 @@ func testPlantsAfter(t *testing.T, db Database) {
 	wantTotal(t, s, "search=name+tag", 1810)
 	wantTotal(t, s, "search=%E6%A4%8D%E7%89%A9%E5%9C%92", last)
 	wantTotal(t, s, "name=%C3%91ame+17+of+%E6%A4%8D%E7%89%A9%E5%9C%92%27s", 2)
-	got, _, err := list(t.Context(), s, "sort=name&order=desc&per_page=1")
+	got, _, err := List(t.Context(), s, "sort=name&order=desc&per_page=1")
 	wantResult(t, "last plant by name", []string{`{"id":"1","name":"Ñame new","tag":"Tag 1"}`})(got, err)
 }
 

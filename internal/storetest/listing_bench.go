@@ -2,13 +2,16 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/plants"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
@@ -16,17 +19,26 @@ import (
 // sizeVariable names the environment variable with the number of plants of BenchmarkListings.
 const sizeVariable = "HERBARIUM_BENCH_PLANTS"
 
-// BenchmarkListings creates a million plants, calls filled unless it is nil, and measures facets and the first, the middle
-// and the last page of listings.
-func BenchmarkListings(b *testing.B, s Store, filled func()) {
+// BenchmarkListings creates a million plants, indexes them and measures facets and the first, the middle and the last page of
+// listings. A share of the plants, one in a hundred, is created after the rest was indexed.
+func BenchmarkListings(b *testing.B, s Store) {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(sizeVariable), "1000000"))
 	if err != nil || n < 1000 {
 		b.Fatalf("%s must be a number from 1000", sizeVariable)
 	}
-	fill(b, s, n)
-	if filled != nil {
-		filled()
+	x := plants.NewIndex(s, plants.IndexOptions{Dir: b.TempDir()})
+	defer func() {
+		if err := x.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	fill(b, s, 0, n-n/100)
+	began := time.Now()
+	if err := with(x, b.Context(), func(*plants.Snapshot) error { return nil }); err != nil {
+		b.Fatal(err)
 	}
+	b.Logf("indexed %d plants in %s", n-n/100, time.Since(began))
+	fill(b, s, n-n/100, n)
 	measure := func(name string, list func() error) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -45,28 +57,48 @@ func BenchmarkListings(b *testing.B, s Store, filled func()) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		list := func() error { return second(s.Plants().List(b.Context(), r)) }
-		page, err := s.Plants().List(b.Context(), r)
-		if err != nil {
+		total := 0
+		list := func() error {
+			return with(x, b.Context(), func(s *plants.Snapshot) error {
+				page, err := s.List(b.Context(), r)
+				total = page.Total
+				return err
+			})
+		}
+		if err := list(); err != nil {
 			b.Fatal(err)
 		}
-		last := max(1, r.Meta(page.Total).TotalPages)
+		last := max(1, r.Meta(total).TotalPages)
 		for _, r.Page = range []int{1, max(1, last/2), last} {
 			measure(fmt.Sprintf("%s/page=%d", raw, r.Page), list)
 		}
 		facets := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
-		measure(raw+"/facets", func() error { return second(s.Plants().Facets(b.Context(), facets)) })
+		measure(raw+"/facets", func() error {
+			return with(x, b.Context(), func(s *plants.Snapshot) error {
+				_, err := s.Facets(b.Context(), facets)
+				return err
+			})
+		})
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+// with calls do with the plants of now.
+func with(x *plants.Index, ctx context.Context, do func(*plants.Snapshot) error) error {
+	s, err := x.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Release()
+	return do(s)
+}
 
-// fill creates n plants with names of three words, the first being one of 50, and for nine of ten one of ten tags.
-func fill(b *testing.B, s Store, n int) {
+// fill creates plants from a number to another, with names of three words, the first being one of 50, and for nine of ten one
+// of ten tags.
+func fill(b *testing.B, s Store, from, n int) {
 	b.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(1, uint64(from)))
 	const batch = 5000
-	for first := 0; first < n; first += batch {
+	for first := from; first < n; first += batch {
 		creations := make([]store.Creation, min(batch, n-first))
 		for i := range creations {
 			name := fmt.Sprintf("Genus%d species%d variety%d", r.IntN(50), r.IntN(5000), r.IntN(100_000))

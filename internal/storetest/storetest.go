@@ -24,7 +24,7 @@ type Store struct {
 // Engine is the part of a store that is specific to a database.
 type Engine interface {
 	CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error)
-	Plants() store.Plants
+	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
 	Ping(ctx context.Context) error
 	Close() error
 }

@@ -51,20 +51,18 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 	return b.outcomes, nil
 }
 
-// Plants returns the plant store as a dataset.
-func (s *Store) Plants() store.Plants { return store.Plants{PlantReader: s} }
-
-// PlantTotals implements store.PlantReader.
-func (s *Store) PlantTotals(ctx context.Context) (epoch string, plants int, err error) {
-	err = s.call(ctx, "reading the version of the plants", func(ctx context.Context) error {
-		release, err := s.lanes.cheap().enter(ctx)
+// ReadPlants returns up to limit plants that follow the first n in creation order. It takes one round trip.
+func (s *Store) ReadPlants(ctx context.Context, n, limit int) (page store.PlantPage, err error) {
+	err = s.call(ctx, "reading plants", func(ctx context.Context) error {
+		release, err := s.lane.enter(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		return s.pool.QueryRow(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
+		page, err = store.ReadPlants(ctx, numberedDB{s.db}, n, limit)
+		return err
 	})
-	return epoch, plants, err
+	return page, err
 }
 
 // commit creates the plants of a batch. It takes two round trips and holds the lock on the row of totals from the middle of
@@ -184,38 +182,24 @@ func (b *batch) write(ctx context.Context, conn *pgxpool.Conn) error {
 
 // queueRows queues the statements that write the created plants. Each gets its rows as one array per column.
 func (b *batch) queueRows(q *pgx.Batch) {
-	var seqs, ids, wordSeqs, keySeqs, counts []int64
-	var names, tags, words, credentials, keys, countedTags []string
-	var nameKeys, tagKeys, bodies [][]byte
+	var seqs, ids, keySeqs []int64
+	var names, tags, credentials, keys []string
+	var bodies [][]byte
 	var given []bool
-	var wordFields, wordPositions, wordTotals []int32
 	for _, p := range b.Created {
-		seqs, ids, names, nameKeys = append(seqs, p.Seq), append(ids, p.ID), append(names, p.Name), append(nameKeys, p.NameKey)
-		tags, given, tagKeys = append(tags, p.Tag), append(given, p.TagGiven), append(tagKeys, p.TagKey)
-		for _, w := range p.Words {
-			words, wordSeqs = append(words, w.Text), append(wordSeqs, p.Seq)
-			wordFields, wordPositions = append(wordFields, int32(w.Field)), append(wordPositions, int32(w.Pos))
-			wordTotals = append(wordTotals, int32(len(p.Words)))
-		}
+		tag, tagGiven := store.TagColumns(p.Plant)
+		seqs, ids, names = append(seqs, p.Seq), append(ids, p.ID), append(names, p.Name)
+		tags, given = append(tags, tag), append(given, tagGiven)
 		if k := p.IdempotencyKey; k != nil {
 			credentials, keys = append(credentials, k.Credential), append(keys, k.Key)
 			bodies, keySeqs = append(bodies, k.Body[:]), append(keySeqs, p.Seq)
 		}
 	}
-	for tag, n := range b.PlantsPerTag() {
-		countedTags, counts = append(countedTags, tag), append(counts, n)
-	}
-	q.Queue("INSERT INTO plants (seq, id, name, name_key, tag, tag_given, tag_key, batch) SELECT u.*, $8::bigint FROM "+
-		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::boolean[], $7::bytea[]) u",
-		seqs, ids, names, nameKeys, tags, given, tagKeys, b.number)
-	q.Queue("INSERT INTO plant_words (word, seq, field, pos, words) SELECT * FROM "+
-		"unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[])",
-		words, wordSeqs, wordFields, wordPositions, wordTotals)
+	q.Queue("INSERT INTO plants (seq, id, name, tag, tag_given, batch) SELECT u.*, $6::bigint FROM "+
+		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::boolean[]) u", seqs, ids, names, tags, given, b.number)
 	if len(keys) > 0 {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u", credentials, keys, bodies, keySeqs, b.now.UnixMicro())
 	}
-	q.Queue("INSERT INTO plant_tags (tag, plants) SELECT * FROM unnest($1::text[], $2::bigint[]) "+store.AddTagCount,
-		countedTags, counts)
-	q.Queue("UPDATE totals SET plants = plants + $1, words = words + $2", int64(len(seqs)), int64(len(words)))
+	q.Queue("UPDATE totals SET plants = plants + $1", int64(len(seqs)))
 }

@@ -34,6 +34,3 @@ func MigrateTo(ctx context.Context, address string, version int64) error {
 
 // Connections returns the number of connections ever made.
 func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }
-
-// ArrayElements is the SELECT of a transaction.
-var ArrayElements = numbered{}.ArrayElements()

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
+	"herbarium/internal/storetest"
 )
 
 // creations are plants, the first of them with a idempotency key.
@@ -28,13 +28,8 @@ func creations(ids ...int64) []store.Creation {
 // wantTotal checks how many plants there are.
 func wantTotal(t *testing.T, s *postgres.Store, want int) {
 	t.Helper()
-	r, err := query.Parse("", herb.PlantFields())
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := s.Plants().List(t.Context(), r)
-	if err != nil || page.Total != want || len(page.Records) != want {
-		t.Errorf("%d plants of %d, %v; want %d", len(page.Records), page.Total, err, want)
+	if records, total, err := storetest.List(t.Context(), s, ""); err != nil || total != want || len(records) != want {
+		t.Errorf("%d plants of %d, %v; want %d", len(records), total, err, want)
 	}
 }
 

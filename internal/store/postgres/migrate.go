@@ -15,14 +15,17 @@ import (
 )
 
 // migrations upgrade the schema; a released file is never changed. Nodes of the previous release keep working after an
-// upgrade, so a migration only adds. A migration that removes what an older program needs follows one release later and sets
-// migrations_lock.needs to the lowest version that a program must know.
+// upgrade if a migration only adds. If it removes what an older program needs, minimum is raised to its version.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 // latest is the version of the last migration.
-const latest = 3
+const latest = 4
+
+// minimum is the lowest version that a program must know to use the tables. It is stored as migrations_lock.needs. Version 4
+// removed columns and tables of the plants: requests for plants to a node that knows less fail, and it does not start again.
+const minimum = 4
 
 // The tables that record applied migrations and let one node at a time apply them.
 const (
@@ -30,6 +33,7 @@ const (
 	createLock      = "CREATE TABLE IF NOT EXISTS migrations_lock (one integer PRIMARY KEY, needs bigint NOT NULL)"
 	fillLock        = "INSERT INTO migrations_lock (one, needs) VALUES (1, 0) ON CONFLICT (one) DO NOTHING"
 	takeLock        = "SELECT needs FROM migrations_lock WHERE one = 1 FOR UPDATE"
+	raiseMinimum    = "UPDATE migrations_lock SET needs = greatest(needs, $1) WHERE one = 1"
 )
 
 // migrate applies the missing schema migrations. If several nodes start at once, one applies them and the others wait for a
@@ -78,7 +82,7 @@ func upToDate(ctx context.Context, db *sql.DB) (bool, error) {
 	if needs.V > latest {
 		return false, &newerError{needs: needs.V}
 	}
-	return version.V >= latest, nil
+	return version.V >= latest && needs.V >= minimum, nil
 }
 
 // prepareLock creates the row that is locked. PostgreSQL may reject a table that another node creates concurrently; it
@@ -102,11 +106,17 @@ func withMigrationLock(ctx context.Context, db *sql.DB, do func() error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // read-only
+	defer func() { _ = tx.Rollback() }() // no effect after the commit
 	if err := tx.QueryRowContext(ctx, takeLock).Scan(new(int64)); err != nil {
 		return err
 	}
-	return do()
+	if err := do(); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, raiseMinimum, minimum); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // apply applies the missing migrations up to a version.

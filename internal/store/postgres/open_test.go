@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
+	"herbarium/internal/storetest"
 )
 
 // TestOpen_concurrent has many nodes start on a new database concurrently: one of them creates the tables, all can use them.
@@ -107,7 +107,7 @@ func TestPool(t *testing.T) {
 				begun.Add(1)
 				ended.Go(func() {
 					begun.Done()
-					if _, err := s.Plants().Version(t.Context()); err != nil {
+					if _, err := s.ReadPlants(t.Context(), 0, 1); err != nil {
 						t.Error(err)
 					}
 				})
@@ -194,12 +194,8 @@ func TestNUL(t *testing.T) {
 	for raw, want := range map[string]int{
 		"name=Fern%00": 0, "name[ne]=Fern%00": 1, "name[prefix]=%00": 0, "name[gt]=%00": 1, "search=fern%00": 1, "search=%00": 0,
 	} {
-		r, err := query.Parse(raw, herb.PlantFields())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if page, err := s.Plants().List(t.Context(), r); err != nil || page.Total != want {
-			t.Errorf("%s: %d plants, %v; want %d", raw, page.Total, err, want)
+		if _, total, err := storetest.List(t.Context(), s, raw); err != nil || total != want {
+			t.Errorf("%s: %d plants, %v; want %d", raw, total, err, want)
 		}
 	}
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Version: "v", Title: "a\x00b", Access: herb.AccessOpen,
@@ -210,66 +206,5 @@ func TestNUL(t *testing.T) {
 	got, err := s.Version(t.Context(), d.Ref, "")
 	if err != nil || got.Title != "a\uFFFDb" || got.Fields[0].Title != "a\x00b" {
 		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-// TestStream_concurrentCreation reads a stream while plants are created and listed, with one connection for all: the stream holds
-// none between two chunks, and has the plants that there were when it began.
-func TestStream_concurrentCreation(t *testing.T) {
-	t.Parallel()
-	s := open(t, cluster.Database(t), postgres.Options{MaxConns: 1})
-	const n = 600
-	rose := func(id int) store.Creation {
-		return store.Creation{Plant: herb.NewPlant{ID: int64(id), Plant: herb.Plant{Name: "rose"}}}
-	}
-	all := make([]store.Creation, n)
-	for i := range all {
-		all[i] = rose(i)
-	}
-	if _, err := s.CreatePlants(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
-	for i, raw := range []string{"", "sort=id&order=desc", "search=rose", "name=rose&search=rose&sort=name"} {
-		r, err := query.Parse(raw, herb.PlantFields())
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream, err := s.Plants().Stream(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read := 0
-		for _, err := range stream.Records {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if read++; read == 10 {
-				if _, err := s.CreatePlants(t.Context(), []store.Creation{rose(n + i)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if read != n+i || stream.Total != n+i {
-			t.Errorf("%q: %d plants of %d, want %d", raw, read, stream.Total, n+i)
-		}
-	}
-}
-
-func TestPlants_Describe(t *testing.T) {
-	t.Parallel()
-	s := open(t, cluster.Database(t), postgres.Options{})
-	if _, err := s.CreatePlants(t.Context(), creations(1)); err != nil {
-		t.Fatal(err)
-	}
-	d, err := s.Plants().Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	version, err := s.Plants().Version(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Ref != herb.PlantsRef || d.Records != 1 || d.Version != version || len(d.Fields) != len(herb.PlantFields()) {
-		t.Errorf("got %+v", d)
 	}
 }

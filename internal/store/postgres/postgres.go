@@ -26,7 +26,7 @@ const connectTimeout = 5 * time.Second
 // precedence.
 type Options struct {
 	// MaxConns is the maximum number of connections. Zero means 4, or the number of processors if that is higher. One of
-	// them is reserved for writes, and half of the others, rounded up, for cheap reads.
+	// them is reserved for writes.
 	MaxConns int
 	// StatementTimeout limits one statement. Zero means 10 seconds.
 	StatementTimeout time.Duration
@@ -64,7 +64,7 @@ type Store struct {
 	db        *sql.DB // same connections, for portable SQL
 	migration *lazyMigration
 	pinger    *pinger
-	lanes     lanes
+	lane      lane        // of reads
 	diskFull  atomic.Bool // the last write failed because the disk of the server is full
 	options   Options
 }
@@ -86,7 +86,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	if err != nil {
 		return nil, mapError("opening the database", err)
 	}
-	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lanes: newLanes(int(config.MaxConns)), options: o}
+	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool), lane: newLane(int(config.MaxConns)), options: o}
 	s.migration = newLazyMigration(func(ctx context.Context) error { return migrate(ctx, config.ConnConfig, o) })
 	s.pinger = &pinger{config: config.ConnConfig, now: o.Now}
 	s.Tables = store.NewTables(s.read, s.write)

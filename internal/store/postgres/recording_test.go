@@ -3,7 +3,7 @@ package postgres_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,9 +47,10 @@ func argTypes() map[string]reflect.Type {
 }
 
 func newArg(v any) (arg, error) {
-	if n, ok := v.(sql.Null[int64]); ok {
-		if v = n.V; !n.Valid {
-			v = nil
+	if valuer, ok := v.(driver.Valuer); ok {
+		var err error
+		if v, err = valuer.Value(); err != nil {
+			return arg{}, err
 		}
 	}
 	if v == nil {

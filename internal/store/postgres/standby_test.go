@@ -46,7 +46,7 @@ func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, addres
 	late := openLater(t, address, postgres.Options{Timeout: time.Second})
 	calls := map[string]func() error{
 		"CreatePlants": func() error { return created(s.CreatePlants(ctx, []store.Creation{plant(2, "Rose", "", "")})) },
-		"List":         func() error { _, err := s.Plants().Version(ctx); return err },
+		"List":         func() error { _, err := s.ReadPlants(ctx, 0, 1); return err },
 		"Keys":         func() error { _, err := s.Keys(ctx); return err },
 		"AddKey":       func() error { return s.AddKey(ctx, herb.Key{ID: "ann"}) },
 		"Ping":         func() error { return s.Ping(ctx) },

@@ -68,27 +68,14 @@ func (s *Store) retry(ctx context.Context, do func(context.Context) error) error
 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-	return s.readIn(ctx, s.lanes.cheap(), what, func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
-}
-
-// ReadPlants implements store.PlantReader.
-func (s *Store) ReadPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
-	lane := s.lanes.cheap()
-	if expensive {
-		lane = s.lanes.expensive()
-	}
-	return s.readIn(ctx, lane, "reading plants", func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
-}
-
-func (s *Store) readIn(ctx context.Context, lane lane, what string, do func(context.Context, numbered) error) error {
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	return s.call(ctx, what, func(ctx context.Context) error {
-		release, err := lane.enter(ctx)
+		release, err := s.lane.enter(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		err = s.inTx(ctx, o, do)
+		err = s.inTx(ctx, o, func(ctx context.Context, tx numbered) error { return do(ctx, tx) })
 		if e, ok := errors.AsType[*uncertainError](err); ok {
 			return e.err // nothing to commit
 		}
@@ -132,6 +119,13 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 	return commitError(tx.Commit())
 }
 
+// numberedDB runs queries with ? placeholders outside of a transaction.
+type numberedDB struct{ db *sql.DB }
+
+func (n numberedDB) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return n.db.QueryContext(ctx, store.Numbered(query), args...)
+}
+
 // numbered is a transaction that accepts ? placeholders.
 type numbered struct{ tx *sql.Tx }
 
@@ -141,11 +135,6 @@ func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	return n.tx.QueryRowContext(ctx, store.Numbered(query), args...)
-}
-
-// ArrayElements implements store.Querier.
-func (numbered) ArrayElements() string {
-	return "SELECT value::bigint FROM json_array_elements_text(?::json)"
 }
 
 // ExecContext replaces NUL in texts, which PostgreSQL cannot store: a title or message may contain it. JSON is unaffected,
@@ -159,39 +148,17 @@ func (n numbered) ExecContext(ctx context.Context, query string, args ...any) (s
 	return n.tx.ExecContext(ctx, store.Numbered(query), args...)
 }
 
-// lanes divide the connections of the pool. Reads never occupy all of them, so that a write finds one; expensive reads
-// occupy only some of those, so that cheap reads find one.
-type lanes struct {
-	reads, scans chan struct{} // one element per running call
-}
+// lane limits the connections of the pool that reads occupy, so that a write finds one. It has one element per running read.
+type lane chan struct{}
 
-func newLanes(conns int) lanes {
-	reads := max(conns-1, 1) // a pool of one cannot be divided
-	return lanes{reads: make(chan struct{}, reads), scans: make(chan struct{}, max(reads/2, 1))}
-}
+func newLane(conns int) lane { return make(lane, max(conns-1, 1)) } // a pool of one cannot be divided
 
-// lane is the sequence of semaphores that a call acquires before it takes a connection.
-type lane []chan struct{}
-
-func (l lanes) cheap() lane     { return lane{l.reads} }
-func (l lanes) expensive() lane { return lane{l.scans, l.reads} }
-
-// enter acquires the semaphores and returns a function that releases them.
+// enter waits for a place and returns a function that releases it.
 func (l lane) enter(ctx context.Context) (release func(), err error) {
-	entered := 0
-	release = func() {
-		for _, places := range l[:entered] {
-			<-places
-		}
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	for _, places := range l {
-		select {
-		case places <- struct{}{}:
-			entered++
-		case <-ctx.Done():
-			release()
-			return nil, ctx.Err()
-		}
-	}
-	return release, nil
 }

@@ -2,11 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"herbarium/internal/store"
@@ -75,64 +72,32 @@ func forEach(ctx context.Context, tx store.Tx, query string, param any, dest []a
 	return errors.Join(err, rows.Err(), rows.Close())
 }
 
-// insertPlants stores the created plants and updates the totals. Words are inserted in primary key order, so that each page
-// of a large batch is written once, and many rows per statement, because the cost per call exceeds the cost per row.
+// insertPlants stores the created plants and updates the totals, many rows per statement, because the cost per call exceeds
+// the cost per row.
 func insertPlants(ctx context.Context, tx store.Tx, b *store.Batch, now time.Time) error {
-	var plants, keys, words, tags [][]any
+	if len(b.Created) == 0 {
+		return nil
+	}
+	var plants, keys [][]any
 	for _, p := range b.Created {
-		plants = append(plants, []any{p.Seq, p.ID, p.Name, p.NameKey, p.Tag, p.TagGiven, p.TagKey})
+		tag, given := store.TagColumns(p.Plant)
+		plants = append(plants, []any{p.Seq, p.ID, p.Name, tag, given})
 		if k := p.IdempotencyKey; k != nil {
 			keys = append(keys, []any{k.Credential, k.Key, k.Body[:], p.Seq, now.UnixMicro()})
 		}
-		for _, w := range p.Words {
-			words = append(words, []any{w.Text, p.Seq, w.Field, w.Pos, len(p.Words)})
-		}
 	}
-	for tag, n := range b.PlantsPerTag() {
-		tags = append(tags, []any{tag, n})
+	if err := store.Insert(ctx, tx, "plants (seq, id, name, tag, tag_given)", plants, ""); err != nil {
+		return err
 	}
-	slices.SortStableFunc(words, func(x, y []any) int { return strings.Compare(x[0].(string), y[0].(string)) })
-	for _, table := range []struct {
-		into   string
-		rows   [][]any
-		suffix string
-	}{
-		{"plants (seq, id, name, name_key, tag, tag_given, tag_key)", plants, ""},
-		{"retries (credential, key, body, seq, created)", keys, ""},
-		{"plant_words (word, seq, field, pos, words)", words, ""},
-		{"plant_tags (tag, plants)", tags, store.AddTagCount},
-	} {
-		if err := store.Insert(ctx, tx, table.into, table.rows, table.suffix); err != nil {
-			return err
-		}
+	if err := store.Insert(ctx, tx, "retries (credential, key, body, seq, created)", keys, ""); err != nil {
+		return err
 	}
-	if len(plants) == 0 {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, "UPDATE totals SET plants = plants + ?, words = words + ?", len(plants), len(words))
+	_, err := tx.ExecContext(ctx, "UPDATE totals SET plants = plants + ?", len(plants))
 	return err
 }
 
-// Plants returns the plant store as a dataset.
-func (s *Store) Plants() store.Plants { return store.Plants{PlantReader: s} }
-
-// PlantTotals implements store.PlantReader.
-func (s *Store) PlantTotals(ctx context.Context) (epoch string, plants int, err error) {
-	err = s.reader.QueryRowContext(ctx, "SELECT epoch, plants FROM totals").Scan(&epoch, &plants)
-	return epoch, plants, mapError("reading the version of the plants", err)
+// ReadPlants returns up to limit plants that follow the first n in creation order.
+func (s *Store) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	page, err := store.ReadPlants(ctx, s.reader, n, limit)
+	return page, mapError("reading plants", err)
 }
-
-// ReadPlants implements store.PlantReader.
-func (s *Store) ReadPlants(ctx context.Context, expensive bool, do func(context.Context, store.Querier) error) error {
-	db := s.reader
-	if expensive {
-		db = s.expensive
-	}
-	return mapError("reading plants", inTx(ctx, db, func(tx *sql.Tx) error { return do(ctx, querier{tx}) }))
-}
-
-// querier is a transaction that lists plants.
-type querier struct{ *sql.Tx }
-
-// ArrayElements implements store.Querier.
-func (querier) ArrayElements() string { return "SELECT value FROM json_each(?)" }

@@ -8,6 +8,5 @@ import (
 
 // BenchmarkListPlants measures listings.
 func BenchmarkListPlants(b *testing.B) {
-	s := open(b)
-	storetest.BenchmarkListings(b, storetest.Store{Tables: s.Tables, Engine: s}, nil)
+	storetest.BenchmarkListings(b, storeOf(open(b)))
 }

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// BusyTimeout is how long to wait for a write lock of another process. Zero means 5 seconds.
 	BusyTimeout time.Duration
-	// Readers is the number of connections for cheap reads. Zero means twice the number of processors, but at least 4.
+	// Readers is the number of connections for reads. Zero means twice the number of processors, but at least 4.
 	Readers int
 	// Now returns the time. Nil means time.Now.
 	Now func() time.Time
@@ -39,17 +39,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// expensiveReaders is the number of connections for listings that may read all plants.
-const expensiveReaders = 2
-
 // Store is an open database. It is safe for concurrent use.
 //
 // All writes use one connection, so that writers of this process queue in Go and wait for a file lock only if another
-// process holds it. Listings that may read all plants have their own connections, so that they never delay writes and cheap
-// reads.
+// process holds it.
 type Store struct {
 	store.Tables
-	writer, reader, expensive *sql.DB
+	writer, reader *sql.DB
 
 	now         func() time.Time
 	writeFailed atomic.Bool // the last write failed because of the disk
@@ -78,10 +74,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	if s.reader, err = connectReaders(path, o, o.Readers); err != nil {
-		return nil, err
-	}
-	s.expensive, err = connectReaders(path, o, expensiveReaders)
+	s.reader, err = connectReaders(path, o)
 	return s, err
 }
 
@@ -125,14 +118,14 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// connectReaders returns at most n read-only connections.
-func connectReaders(path string, o Options, n int) (*sql.DB, error) {
+// connectReaders returns read-only connections.
+func connectReaders(path string, o Options) (*sql.DB, error) {
 	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}})
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
+	db.SetMaxOpenConns(o.Readers)
+	db.SetMaxIdleConns(o.Readers)
 	return db, nil
 }
 
@@ -163,7 +156,7 @@ func useWAL(ctx context.Context, db *sql.DB, timeout time.Duration) error {
 // Close closes the database. Acknowledged writes are already on disk.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.reader, s.expensive, s.writer} {
+	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

@@ -26,7 +26,7 @@ func (d database) Open(t testing.TB, now func() time.Time) storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storetest.Store{Tables: s.Tables, Engine: s}
+	return storeOf(s)
 }
 
 func TestStore(t *testing.T) {
@@ -130,7 +130,7 @@ func TestOpen_newer(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := openAndClose(t, path)
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 5") {
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 6") {
 		t.Errorf("got %v; want both versions named", err)
 	}
 }

@@ -24,10 +24,11 @@ type relevance struct {
 	steps   *guard.Steps
 	clauses []Clause // without the excluded ones
 	idf     []float64
+	average float64 // mean number of words per record
 }
 
 func (w *Index) newRelevance(st *guard.Steps, clauses []Clause) *relevance {
-	v := &relevance{steps: st, Index: w, clauses: clauses}
+	v := &relevance{steps: st, Index: w, clauses: clauses, average: w.average}
 	for _, c := range clauses {
 		v.idf = append(v.idf, text.IDF(w.lengths.Len(), int(c.Set.GetCardinality())))
 	}

@@ -1,0 +1,283 @@
+package plants
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// Log is the log of all plants in a database.
+type Log interface {
+	// ReadPlants returns up to limit plants that follow the first n in creation order, and the number of all plants, from one
+	// state of the database.
+	ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error)
+}
+
+// IndexOptions configure an Index.
+type IndexOptions struct {
+	// Dir is the folder of the segments. It is created when the first is written. Several indexes of one log may share it.
+	Dir string
+	// SealAt is the number of plants in memory from which on they are written to a segment. Zero means 16,384.
+	SealAt int
+	// Logger reports builds. Nil disables logging.
+	Logger *slog.Logger
+}
+
+// Limits of an index.
+const (
+	readLimit    = 4096 // plants read at once
+	farBehind    = 4    // times SealAt: a log that is ahead by more is written to a segment without loading it into memory
+	maxTail      = 8    // times SealAt: listings fail if more plants are in memory because segments cannot be written
+	pollInterval = time.Second
+)
+
+// Index lists the plants of a log. Most of them are in segments, files that are derived from the log and that any process can
+// build again; the newest are in memory. A listing first reads the plants that were created since the last one, by this or
+// another process, so it has all plants that were acknowledged before it began.
+type Index struct {
+	log  Log
+	opts IndexOptions
+
+	mu    sync.Mutex // guards the following
+	epoch string     // of the log; empty before the first read
+	parts []*part    // in creation order
+	tail  segment.Tail
+	end   position // of the last plant
+
+	building singleflight.Group
+	closed   context.Context
+	close    context.CancelFunc
+}
+
+// NewIndex returns the index of a log. It reads nothing before it is used.
+func NewIndex(log Log, o IndexOptions) *Index {
+	o.SealAt = cmp.Or(o.SealAt, 16_384)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	x := &Index{log: log, opts: o, tail: segment.NewTail(herb.PlantFields())}
+	x.closed, x.close = context.WithCancel(context.Background())
+	return x
+}
+
+// Close cancels builds and closes the segments. Snapshots stay valid until they are released.
+func (x *Index) Close() error {
+	x.close()
+	<-x.building.DoChan("", func() (any, error) { return nil, nil }) // waits for a running build
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var errs []error
+	for _, p := range x.parts {
+		errs = append(errs, p.reader.Release())
+	}
+	x.parts = nil
+	return errors.Join(errs...)
+}
+
+// Run keeps the index up to date until ctx ends, so that a listing has few plants to read.
+func (x *Index) Run(ctx context.Context) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for failed := false; ; {
+		err := x.refresh(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			x.opts.Logger.Warn("cannot update the index of plants; will retry", "err", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Describe describes the plants as a dataset.
+func (x *Index) Describe(ctx context.Context) (herb.Dataset, error) {
+	page, err := x.log.ReadPlants(ctx, 0, 0)
+	return describe(page.Epoch, page.Total), err
+}
+
+func describe(epoch string, plants int) herb.Dataset {
+	return herb.Dataset{
+		Ref:         herb.PlantsRef,
+		Title:       "Plants",
+		Description: "The plants that were created, in the order of their creation",
+		Access:      herb.AccessOpen,
+		Fields:      herb.PlantFields(),
+		Version:     epoch + "-" + strconv.Itoa(plants), // changes with each creation and never repeats
+		Records:     plants,
+	}
+}
+
+// Snapshot is the plants at one moment. It must be released.
+type Snapshot struct {
+	dataset herb.Dataset
+	index   *Index
+	union   segment.Union
+}
+
+// Description describes the plants of the snapshot as a dataset.
+func (s *Snapshot) Description() herb.Dataset { return s.dataset }
+
+// Acquire returns the plants of now; the caller must release them. While the index of a large log is built, it waits.
+func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
+	if err := x.refresh(ctx); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.snapshot(), nil
+}
+
+// snapshot is Acquire with mu held.
+func (x *Index) snapshot() *Snapshot {
+	s := &Snapshot{index: x, union: segment.Union{Tail: x.tail}}
+	for _, p := range x.parts {
+		p.reader.Acquire() // succeeds, because the index has a reference
+		s.union.Segments = append(s.union.Segments, p.reader)
+	}
+	s.dataset = describe(x.epoch, s.union.Len())
+	return s
+}
+
+// Release invalidates everything listed from the snapshot.
+func (s *Snapshot) Release() {
+	for _, r := range s.union.Segments {
+		_ = r.Release() // unmapping fails only for what is not mapped
+	}
+}
+
+// List returns a page of plants.
+func (s *Snapshot) List(ctx context.Context, r *query.Request) (query.Page, error) {
+	page, err := s.union.List(ctx, r)
+	return page, s.index.check(err)
+}
+
+// Stream returns all plants that match a request, regardless of its page.
+func (s *Snapshot) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	stream, err := s.union.Stream(ctx, r)
+	return stream, s.index.check(err)
+}
+
+// Facets counts the values of fields among the matching plants.
+func (s *Snapshot) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+	f, err := s.union.Facets(ctx, r)
+	return f, s.index.check(err)
+}
+
+// check discards damaged segments. The next listing builds them again.
+func (x *Index) check(err error) error {
+	if errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrUnexpected) {
+		x.opts.Logger.Error("a segment of plants is damaged; building it again", "err", err)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return errors.Join(err, x.reset())
+	}
+	return err
+}
+
+// position is the end of the plants that an index has.
+type position struct {
+	resets int    // number of times that the index was discarded
+	plants int    // number of plants
+	last   []byte // the last of them as JSON
+}
+
+func (x *Index) position() position {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.end
+}
+
+// refresh reads the plants that the index does not have. Afterwards it has all that the log had when refresh was called.
+func (x *Index) refresh(ctx context.Context) error {
+	for want := -1; ; {
+		at := x.position()
+		page, err := x.log.ReadPlants(ctx, at.overlap(), readLimit)
+		if err != nil {
+			return err
+		}
+		if want < 0 {
+			want = page.Total
+		}
+		far, err := x.add(page, at)
+		if err != nil {
+			return err
+		}
+		now := x.position()
+		switch {
+		case far:
+			if err := x.wait(ctx, x.build()); err != nil {
+				return err
+			}
+		case now.resets != at.resets:
+			want = -1
+		case now.plants >= want:
+			return nil
+		}
+	}
+}
+
+// overlap returns the number of plants before the last one. The last one is read again: if it is another plant now, the
+// log is not the one that the index was built from, for example because the database was restored from a backup.
+func (p position) overlap() int { return max(p.plants-1, 0) }
+
+// wait waits for a build.
+func (x *Index) wait(ctx context.Context, build <-chan singleflight.Result) error {
+	select {
+	case r := <-build:
+		return r.Err
+	case <-ctx.Done():
+		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
+	}
+}
+
+// add adds a page of the log, which was read when the index ended at a position. It adds nothing if the log is so far ahead
+// that a build must read it.
+func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case at.resets != x.end.resets:
+		return false, nil
+	case page.Epoch != x.epoch:
+		return false, x.open(page.Epoch)
+	case at.plants > 0 && (len(page.Plants) == 0 || !bytes.Equal(jsonOf(page.Plants[0]), at.last)):
+		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
+		return false, x.reset()
+	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.tail.Len() > maxTail*x.opts.SealAt:
+		return true, nil
+	}
+	have := x.end.plants - at.overlap()
+	for _, p := range page.Plants[min(have, len(page.Plants)):] {
+		if x.tail, err = x.tail.Append(recordOf(p)); err != nil {
+			return false, err
+		}
+		x.end.plants, x.end.last = x.end.plants+1, jsonOf(p)
+	}
+	if x.tail.Len() >= x.opts.SealAt {
+		x.build()
+	}
+	return false, nil
+}
+
+// recordOf returns the record of a plant.
+func recordOf(p herb.NewPlant) herb.Record {
+	tag, _ := store.TagColumns(p.Plant)
+	return herb.Record{strconv.FormatInt(p.ID, 10), p.Name, tag}
+}
+
+func jsonOf(p herb.NewPlant) []byte { return recordOf(p).AppendJSON(nil, herb.PlantFields()) }

@@ -1,0 +1,220 @@
+package segment
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/fulltext"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
+)
+
+// Tail is a number of records in memory, which a Union lists after those of its segments. A request examines all of them,
+// so they should be few. It is an immutable value.
+type Tail struct {
+	fields []herb.Field
+	rows   []*tailRow
+	words  int // of all rows
+}
+
+// tailRow is a record with everything that requests compare.
+type tailRow struct {
+	record herb.Record
+	json   []byte
+	keys   []sortKey  // by field
+	words  [][]string // by searchable field
+	weight []int      // by searchable field
+	length int        // number of words, weighted
+}
+
+// NewTail returns an empty tail.
+func NewTail(fields []herb.Field) Tail { return Tail{fields: fields} }
+
+// Len returns the number of records.
+func (t Tail) Len() int { return len(t.rows) }
+
+// Records returns the records.
+func (t Tail) Records() []herb.Record {
+	records := make([]herb.Record, len(t.rows))
+	for i, row := range t.rows {
+		records[i] = row.record
+	}
+	return records
+}
+
+// After returns the tail without its first n records.
+func (t Tail) After(n int) Tail {
+	after := Tail{fields: t.fields, rows: slices.Clone(t.rows[n:])}
+	for _, row := range after.rows {
+		after.words += row.length
+	}
+	return after
+}
+
+// Append returns the tail with records after its own. Only the latest tail may be appended to, because tails share memory.
+func (t Tail) Append(records ...herb.Record) (Tail, error) {
+	for _, record := range records {
+		row := &tailRow{record: record, json: record.AppendJSON(nil, t.fields), keys: make([]sortKey, len(t.fields))}
+		for i := range t.fields {
+			f := &t.fields[i]
+			if missing := text.MissingRank(f, record[i]); missing >= 0 {
+				row.keys[i].missing = 1 + missing
+			} else {
+				key, status := text.FieldKey(f, record[i])
+				if status != text.Valid {
+					return t, herb.Invalidf("field %q has the value %q, which is not a %s", f.Name, record[i], f.Type)
+				}
+				row.keys[i].key = key
+			}
+			if f.Searchable {
+				words, weight := text.AppendWords(nil, record[i]), max(f.Weight, 1)
+				row.words, row.weight = append(row.words, words), append(row.weight, weight)
+				row.length += weight * len(words)
+			}
+		}
+		t.rows, t.words = append(t.rows, row), t.words+row.length
+	}
+	return t, nil
+}
+
+// countMatching returns the number of records that match each clause.
+func (t Tail) countMatching(clauses []query.Clause) []int {
+	counts := make([]int, len(clauses))
+	for i, c := range clauses {
+		for _, row := range t.rows {
+			if row.count(c) > 0 {
+				counts[i]++
+			}
+		}
+	}
+	return counts
+}
+
+// scoredClauses returns the clauses that are not excluded.
+func scoredClauses(s *query.Search) []query.Clause {
+	return slices.DeleteFunc(slices.Clone(s.Clauses), func(c query.Clause) bool { return c.Exclude })
+}
+
+// matching returns the records that match a request, in dataset order.
+func (t Tail) matching(st *guard.Steps, q *query.Request) (rows []*tailRow) {
+	for _, row := range t.rows {
+		st.Add(1)
+		if row.meets(t.fields, q.Conditions) && (q.Search == nil || row.contains(q.Search)) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// match returns the records that match a request, in its order.
+func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Stats) *tailResult {
+	m := &tailResult{desc: q.Desc}
+	var clauses []query.Clause
+	if q.ByRelevance() {
+		clauses = scoredClauses(q.Search)
+	}
+	idf := stats.IDF()
+	for _, row := range t.matching(st, q) {
+		e := entry{record: row.json}
+		if q.Sort != query.NoSort {
+			e.sortKey = row.keys[q.Sort]
+		}
+		for i, c := range clauses {
+			e.score += text.Score(idf[i], row.count(c), row.length, stats.Average())
+		}
+		m.entries = append(m.entries, e)
+	}
+	if q.Sort == query.NoSort && len(clauses) == 0 {
+		return m // dataset order
+	}
+	slices.SortStableFunc(m.entries, func(a, b entry) int { return a.compare(b.sortKey, q.Desc) })
+	return m
+}
+
+// meets reports whether a record meets all conditions.
+func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) bool {
+	return !slices.ContainsFunc(conditions, func(c query.Condition) bool {
+		matches := slices.ContainsFunc(c.Values, func(o query.Operand) bool {
+			return row.meetsOperand(&fields[c.Field], row.keys[c.Field], row.record[c.Field], c.Op, o)
+		})
+		return matches == (c.Op == query.OpNe)
+	})
+}
+
+// meetsOperand compares a value with one operand of a condition. OpNe is treated as OpEq.
+func (row *tailRow) meetsOperand(f *herb.Field, k sortKey, value string, op query.Op, o query.Operand) bool {
+	if missing := text.MissingRank(f, o.Text); missing >= 0 || k.missing > 0 {
+		return missing+1 == k.missing
+	}
+	switch op {
+	case query.OpEq, query.OpNe:
+		if f.Type.IsScalar() {
+			return k.key == o.Key
+		}
+		return value == o.Text
+	case query.OpGt:
+		return k.key > o.Key
+	case query.OpGte:
+		return k.key >= o.Key
+	case query.OpLt:
+		return k.key < o.Key
+	case query.OpLte:
+		return k.key <= o.Key
+	case query.OpPrefix:
+		if f.Type.IsScalar() {
+			return strings.HasPrefix(k.key, o.Text)
+		}
+		return strings.HasPrefix(value, o.Text)
+	}
+	panic(fmt.Sprintf("unknown operator %q", op))
+}
+
+// contains reports whether a record matches a search.
+func (row *tailRow) contains(s *query.Search) bool {
+	for _, c := range s.Clauses {
+		if found := row.count(c) > 0; found == c.Exclude {
+			return false
+		}
+	}
+	return len(s.Clauses) > 0
+}
+
+// count returns the number of occurrences of a clause in a record, weighted.
+func (row *tailRow) count(c query.Clause) (n int) {
+	for i, words := range row.words {
+		for start := range len(words) - len(c.Words) + 1 {
+			if begins(words[start:], c) {
+				n += row.weight[i]
+			}
+		}
+	}
+	return n
+}
+
+// begins reports whether words, which are at least as many as those of a clause, begin with the clause.
+func begins(words []string, c query.Clause) bool {
+	for i, want := range c.Words {
+		if words[i] != want && !(c.Prefix && i == len(c.Words)-1 && strings.HasPrefix(words[i], want)) {
+			return false
+		}
+	}
+	return true
+}
+
+// tailResult is the records of a tail that match a request.
+type tailResult struct {
+	entries []entry
+	desc    bool
+}
+
+func (m *tailResult) release()                  {}
+func (m *tailResult) len() int                  { return len(m.entries) }
+func (m *tailResult) page(from, to int) []entry { return m.entries[from:to] }
+
+func (m *tailResult) countThrough(k sortKey) int {
+	return sort.Search(len(m.entries), func(i int) bool { return m.entries[i].compare(k, m.desc) > 0 })
+}

@@ -1,0 +1,168 @@
+package segment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/fulltext"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Union lists segments and a tail as one dataset: the records of the first segment, then those of the second and so on,
+// then those of the tail. All have the same fields, and none of them is a list. It is safe for concurrent use while the
+// caller holds a reference to each segment.
+type Union struct {
+	Segments []*Reader
+	Tail     Tail
+}
+
+// Len returns the number of records.
+func (u *Union) Len() int {
+	n := u.Tail.Len()
+	for _, r := range u.Segments {
+		n += r.Len()
+	}
+	return n
+}
+
+// List returns the requested page. Its records may point into the maps of the segments.
+func (u *Union) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
+	err = u.guard(func() error {
+		st := guard.NewSteps(ctx)
+		m := u.match(st, q)
+		defer m.release()
+		page.Total = m.total
+		from := min(q.Offset(), m.total)
+		for _, e := range m.page(from, min(from+q.PerPage, m.total)) {
+			prefault(st, e.record)
+			page.Records = append(page.Records, e.record)
+		}
+		return nil
+	})
+	if err != nil {
+		return query.Page{}, err
+	}
+	return page, nil
+}
+
+// guard calls read and converts faults of the maps and failed format checks to errors.
+func (u *Union) guard(read func() error) error {
+	for _, r := range u.Segments {
+		inner := read
+		read = func() error { return r.file.Guard(inner) }
+	}
+	return guard.Run(nil, read)
+}
+
+// sortKey is the position of a record in the order of a request; records with the same key are in dataset order. Without a
+// sort and a search, all keys are the same.
+type sortKey struct {
+	missing int     // 0 if the field has a value, or 1 + text.MissingRank
+	key     string  // of the value
+	score   float64 // by relevance
+}
+
+// compare compares two keys. Missing values are last in both directions.
+func (a sortKey) compare(b sortKey, desc bool) int {
+	keys := strings.Compare(a.key, b.key)
+	if desc {
+		keys = -keys
+	}
+	return cmp.Or(cmp.Compare(a.missing, b.missing), keys, cmp.Compare(b.score, a.score))
+}
+
+// entry is a record of a result.
+type entry struct {
+	sortKey
+	record []byte
+}
+
+// result is the records of one part of a union that match a request, in its order.
+type result interface {
+	len() int
+	// page returns the records at positions [from, to).
+	page(from, to int) []entry
+	// countThrough returns the number of records that do not sort after a key.
+	countThrough(k sortKey) int
+	release()
+}
+
+// unionResult is the records of a union that match a request.
+type unionResult struct {
+	parts []result
+	desc  bool
+	total int
+}
+
+// match returns the records that match a request.
+func (u *Union) match(st *guard.Steps, q *query.Request) *unionResult {
+	m := &unionResult{desc: q.Desc}
+	stats := fulltext.Stats{Records: u.Len(), Words: u.Tail.words}
+	if q.ByRelevance() {
+		stats.Matching = u.Tail.countMatching(scoredClauses(q.Search))
+	}
+	segments := make([]*segmentResult, len(u.Segments))
+	for i, r := range u.Segments {
+		segments[i] = newSegmentResult(st, r, q)
+		stats.Words += r.file.Meta.Words
+		for c, clause := range segments[i].clauses {
+			stats.Matching[c] += int(clause.Set.GetCardinality())
+		}
+	}
+	for _, s := range segments {
+		s.order(stats)
+		m.parts = append(m.parts, s)
+	}
+	m.parts = append(m.parts, u.Tail.match(st, q, stats))
+	for _, p := range m.parts {
+		m.total += p.len()
+	}
+	return m
+}
+
+func (m *unionResult) release() {
+	for _, p := range m.parts {
+		p.release()
+	}
+}
+
+// page returns the records at positions [from, to).
+func (m *unionResult) page(from, to int) (entries []entry) {
+	for i, start := range m.split(from) {
+		p := m.parts[i]
+		entries = append(entries, p.page(start, min(start+to-from, p.len()))...)
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.compare(b.sortKey, m.desc) })
+	return entries[:to-from]
+}
+
+// split returns how many of the first n records are in each part.
+//
+// It starts with the last part. The position of one of its records among those of all parts before it is the number of
+// their records that do not sort after it, because ties are in dataset order; so a binary search finds how many are among
+// the first n. The rest of n is in the parts before.
+func (m *unionResult) split(n int) []int {
+	starts := make([]int, len(m.parts))
+	for i := len(m.parts) - 1; i >= 0; i-- {
+		before, p := m.parts[:i], m.parts[i]
+		rest := 0
+		for _, b := range before {
+			rest += b.len()
+		}
+		low, high := max(n-rest, 0), min(n, p.len())
+		starts[i] = low + sort.Search(high-low, func(j int) bool {
+			at := low + j
+			key := p.page(at, at+1)[0].sortKey
+			for _, b := range before {
+				at += b.countThrough(key)
+			}
+			return at >= n
+		})
+		n -= starts[i]
+	}
+	return starts
+}

@@ -1,0 +1,89 @@
+package segment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Facets counts the values of fields among the records that match a request. The values of the largest segment are counted
+// in place; those of the others and of the tail are collected and looked up in it, so they need memory.
+func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
+	err = u.guard(func() error {
+		st := guard.NewSteps(ctx)
+		tail := u.Tail.matching(st, q.Request)
+		f.Total = len(tail)
+		all := make([]*column.Matches, len(u.Segments))
+		base := -1
+		for i, r := range u.Segments {
+			set, clauses := r.evaluate(st, q.Request)
+			r.words.Release(clauses)
+			all[i] = column.NewMatches(st, &r.pool, set)
+			defer all[i].Release()
+			f.Total += all[i].Len()
+			if base < 0 || r.Len() > u.Segments[base].Len() {
+				base = i
+			}
+		}
+		for _, i := range q.Fields {
+			st.Check()
+			others := column.Values{}
+			for k, r := range u.Segments {
+				if k != base {
+					r.columns[i].AddValues(all[k], &others)
+				}
+			}
+			field := &u.Tail.fields[i]
+			addTailValues(field, i, tail, &others)
+			sortValues(field, &others)
+			if base < 0 {
+				f.Fields = append(f.Fields, column.FacetOf(*field, others, q))
+			} else {
+				f.Fields = append(f.Fields, u.Segments[base].columns[i].FacetWith(all[base], others, q))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return query.Facets{}, err
+	}
+	return f, nil
+}
+
+// addTailValues adds the values of a field.
+func addTailValues(f *herb.Field, i int, rows []*tailRow, values *column.Values) {
+	for _, row := range rows {
+		if row.keys[i].missing > 0 {
+			values.Empty++
+		} else {
+			values.All = append(values.All, column.Value{Key: row.keys[i].key, Text: row.record[i], Count: 1})
+		}
+	}
+}
+
+// sortValues sorts values and merges those that facets count as one. Of scalar values that are written differently it keeps
+// the first.
+func sortValues(f *herb.Field, values *column.Values) {
+	order := func(a, b column.Value) int {
+		if f.Type.IsScalar() {
+			return strings.Compare(a.Key, b.Key)
+		}
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
+	}
+	slices.SortStableFunc(values.All, order)
+	merged := values.All[:0]
+	for _, v := range values.All {
+		if last := len(merged) - 1; last >= 0 && order(merged[last], v) == 0 {
+			merged[last].Count += v.Count
+		} else {
+			merged = append(merged, v)
+		}
+	}
+	values.All = merged
+}

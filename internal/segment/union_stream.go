@@ -1,0 +1,85 @@
+package segment
+
+import (
+	"context"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Stream returns the complete result of q, regardless of its page. It can be read until the segments are released. Records
+// are copied under guard, as those of Reader.Stream are.
+func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
+	var m *unionResult
+	st := guard.NewSteps(ctx)
+	err = u.guard(func() error {
+		m = u.match(st, q)
+		s.Total = m.total
+		return nil
+	})
+	if err != nil {
+		return query.Stream{}, err
+	}
+	s.Records = func(yield func([]byte, error) bool) {
+		cursors := make([]cursor, len(m.parts))
+		for i, p := range m.parts {
+			cursors[i].part = p
+		}
+		for {
+			var records [][]byte
+			err := u.guard(func() error {
+				st.Check() // a client may have read the last records slowly
+				records = m.next(st, cursors)
+				return nil
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(records) == 0 {
+				return
+			}
+			for _, rec := range records {
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// cursor reads the result of a part in order.
+type cursor struct {
+	part    result
+	read    int // records taken from the part
+	pending []entry
+}
+
+// next merges the next records of all parts and copies them; none at the end.
+func (m *unionResult) next(st *guard.Steps, cursors []cursor) (records [][]byte) {
+	var buf []byte
+	for len(records) < streamNumbers && len(buf) < streamBytes {
+		st.Add(1)
+		var first *cursor
+		for i := range cursors {
+			c := &cursors[i]
+			if len(c.pending) == 0 {
+				to := min(c.read+streamNumbers, c.part.len())
+				c.pending, c.read = c.part.page(c.read, to), to
+			}
+			if len(c.pending) > 0 && (first == nil || c.pending[0].compare(first.pending[0].sortKey, m.desc) < 0) {
+				first = c
+			}
+		}
+		if first == nil {
+			break
+		}
+		rec := first.pending[0].record
+		first.pending = first.pending[1:]
+		// If the buffer grows, earlier records keep pointing into the old one, which stays valid.
+		buf = append(buf, rec...)
+		records = append(records, buf[len(buf)-len(rec):])
+	}
+	return records
+}

@@ -1,0 +1,67 @@
+package segment_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
+	"herbarium/internal/segment"
+)
+
+// openUnion divides records at random points among some segments and a tail. Any of them may be empty.
+func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segments int) *segment.Union {
+	t.Helper()
+	seed := fnv.New64()
+	_, _ = seed.Write([]byte(t.Name()))
+	random := rand.New(rand.NewPCG(seed.Sum64(), uint64(len(records))))
+	ends := make([]int, segments)
+	for i := range ends {
+		ends[i] = random.IntN(len(records) + 1)
+	}
+	slices.Sort(ends)
+	u := &segment.Union{}
+	start := 0
+	for _, end := range ends {
+		u.Segments = append(u.Segments, openBuilt(t, fields, records[start:end], segment.Options{FS: unsynced{}}))
+		start = end
+	}
+	tail, err := segment.NewTail(fields).Append(records[start:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Tail = tail
+	return u
+}
+
+// TestUnion compares unions with the oracle: datasets that are divided at random points into different numbers of parts.
+func TestUnion(t *testing.T) {
+	t.Parallel()
+	for segments := range 4 {
+		t.Run(fmt.Sprint(segments), func(t *testing.T) {
+			t.Parallel()
+			listtest.Run(t, listtest.Engine{
+				Plants: true, Datasets: 40, Queries: 40, Large: segments == 2,
+				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+					return openUnion(t, fields, records, segments)
+				},
+			})
+		})
+	}
+}
+
+// TestTail_After checks that a tail without its first records counts the words of the others only.
+func TestTail_After(t *testing.T) {
+	t.Parallel()
+	listtest.Run(t, listtest.Engine{
+		Plants: true,
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) listtest.Lister {
+			u := openUnion(t, fields, slices.Concat(records, records), 0)
+			u.Tail = u.Tail.After(len(records))
+			return u
+		},
+	})
+}
