@@ -45,7 +45,9 @@ type openVersion struct {
 func (v *openVersion) isLive(e *entry) bool { return v != nil && v.dataset.Version == e.live.Version }
 
 // view returns a view for a caller that holds a reference.
-func (v *openVersion) view() View { return View{Dataset: v.dataset, Source: v.Reader, reader: v.Reader} }
+func (v *openVersion) view() View {
+	return View{Dataset: v.dataset, Source: v.Reader, reader: v.Reader}
+}
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {

@@ -16,12 +16,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
 // part is a segment of plants. Its file name consists of the epoch of the log, the numbers of plants before and through the
-// segment, and a random text, so that several processes can share a folder.
+// segment, the batch number of its last plant, and a random text, so that several processes can share a folder.
 type part struct {
 	reader *segment.Reader
 	path   string
@@ -35,19 +34,26 @@ const (
 	mergeRatio = 2
 )
 
-func partPath(dir, epoch string, start, end int) string {
-	return filepath.Join(dir, fmt.Sprintf("%s_%d_%d_%s%s", epoch, start, end, rand.Text(), partSuffix))
+func partPath(dir, epoch string, start int, end position) string {
+	name := fmt.Sprintf("%s_%d_%d_%d_%s%s", epoch, start, end.plants, end.batch, rand.Text(), partSuffix)
+	return filepath.Join(dir, name)
 }
 
 // parsePart returns the range of plants in a file of an epoch.
-func parsePart(name, epoch string) (start, end int, ok bool) {
-	fields := strings.Split(strings.TrimSuffix(name, partSuffix), "_")
-	if len(fields) != 4 || fields[0] != epoch || !strings.HasSuffix(name, partSuffix) {
-		return 0, 0, false
+func parsePart(name, epoch string) (start int, end position, ok bool) {
+	name, ok = strings.CutSuffix(name, partSuffix)
+	fields := strings.Split(name, "_")
+	if !ok || len(fields) != 5 || fields[0] != epoch {
+		return 0, end, false
 	}
 	start, err := strconv.Atoi(fields[1])
-	end, err2 := strconv.Atoi(fields[2])
-	return start, end, err == nil && err2 == nil && start < end
+	if err == nil {
+		end.plants, err = strconv.Atoi(fields[2])
+	}
+	if err == nil {
+		end.batch, err = strconv.ParseInt(fields[3], 10, 64)
+	}
+	return start, end, err == nil && start < end.plants
 }
 
 // reset discards all plants and their files. mu is held.
@@ -84,9 +90,9 @@ func (x *Index) open(epoch string) error {
 		unused[e.Name()] = true
 	}
 	for {
-		best, bestEnd := "", 0
+		best, bestEnd := "", position{}
 		for name := range unused {
-			if start, end, ok := parsePart(name, epoch); ok && start == x.end.plants && end > bestEnd {
+			if start, end, ok := parsePart(name, epoch); ok && start == x.end.plants && end.plants > bestEnd.plants {
 				best, bestEnd = name, end
 			}
 		}
@@ -95,7 +101,7 @@ func (x *Index) open(epoch string) error {
 		}
 		delete(unused, best)
 		path := filepath.Join(x.opts.Dir, best)
-		p, last, err := openPart(path, bestEnd-x.end.plants)
+		p, err := openPart(path, bestEnd.plants-x.end.plants)
 		if err != nil {
 			x.opts.Logger.Warn("cannot use a segment of plants; building it again", "err", err)
 			if err := os.Remove(path); err != nil {
@@ -103,7 +109,7 @@ func (x *Index) open(epoch string) error {
 			}
 			continue
 		}
-		x.parts, x.end.plants, x.end.last = append(x.parts, p), bestEnd, last
+		x.parts, x.end.plants, x.end.batch = append(x.parts, p), bestEnd.plants, bestEnd.batch
 	}
 	for name := range unused {
 		if err := os.RemoveAll(filepath.Join(x.opts.Dir, name)); err != nil {
@@ -113,28 +119,20 @@ func (x *Index) open(epoch string) error {
 	return nil
 }
 
-// openPart opens a file, which must be intact, and returns its last plant as JSON.
-func openPart(path string, plants int) (_ *part, last []byte, err error) {
+// openPart opens a file, which must be intact.
+func openPart(path string, plants int) (*part, error) {
 	r, err := segment.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.Release())
-		}
-	}()
-	if err := r.Verify(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	err = r.Verify()
+	if err == nil && (r.Len() != plants || !reflect.DeepEqual(r.Fields(), herb.PlantFields())) {
+		err = errors.New("written by another version of the program")
 	}
-	if r.Len() != plants || !reflect.DeepEqual(r.Fields(), herb.PlantFields()) {
-		return nil, nil, fmt.Errorf("%s: written by another version of the program", path)
-	}
-	page, err := r.List(context.Background(), &query.Request{Page: plants, PerPage: 1, Sort: query.NoSort})
 	if err != nil {
-		return nil, nil, err
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Release())
 	}
-	return &part{r, path}, append(last, page.Records[0]...), nil
+	return &part{r, path}, nil
 }
 
 // build writes plants to segments until few are in memory and the log is not far ahead, in the background. There is one
@@ -156,17 +154,17 @@ func (x *Index) buildParts(ctx context.Context) error {
 			return err
 		}
 		x.mu.Lock()
-		s, epoch, resets, end := x.snapshot(), x.epoch, x.end.resets, x.end.plants
+		s, epoch, end := x.snapshot(), x.epoch, x.end
 		x.mu.Unlock()
-		far := page.Total-end > farBehind*x.opts.SealAt
+		far := page.Total-end.plants > farBehind*x.opts.SealAt
 		if far {
-			end = page.Total
+			end.plants = page.Total
 		}
 		if epoch != page.Epoch || !far && s.union.Tail.Len() < x.opts.SealAt {
 			s.Release()
 			return nil
 		}
-		err = x.seal(ctx, s, epoch, resets, end)
+		err = x.seal(ctx, s, epoch, end)
 		s.Release()
 		if err != nil {
 			return err
@@ -176,27 +174,32 @@ func (x *Index) buildParts(ctx context.Context) error {
 
 // seal writes the plants after the segments of a snapshot, up to a number of them, to a segment, together with the segments
 // that are not much larger.
-func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, resets, end int) error {
+func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position) error {
+	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
+	if err != nil {
+		return err
+	}
+	end.batch = page.Last
 	if err := os.MkdirAll(x.opts.Dir, 0o700); err != nil {
 		return err
 	}
 	start, first := s.union.Len()-s.union.Tail.Len(), len(s.union.Segments)
-	for first > 0 && s.union.Segments[first-1].Len() < mergeRatio*(end-start) {
+	for first > 0 && s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start) {
 		first--
 		start -= s.union.Segments[first].Len()
 	}
 	began := time.Now()
 	path := partPath(x.opts.Dir, epoch, start, end)
 	opts := segment.Options{Memory: buildMemory}
-	if _, err := segment.Create(ctx, path, herb.PlantFields(), x.records(ctx, s, first, end), opts); err != nil {
+	if _, err := segment.Create(ctx, path, herb.PlantFields(), x.records(ctx, s, first, end.plants), opts); err != nil {
 		return err
 	}
-	p, last, err := openPart(path, end-start)
+	p, err := openPart(path, end.plants-start)
 	if err != nil {
 		return err
 	}
-	x.opts.Logger.Info("indexed plants", "plants", end-start, "total", end, "took", time.Since(began))
-	return x.replace(first, p, last, resets, end)
+	x.opts.Logger.Info("indexed plants", "plants", end.plants-start, "total", end.plants, "took", time.Since(began))
+	return x.replace(first, p, end)
 }
 
 // records yields the plants from a segment of a snapshot on, up to a number of plants in all.
@@ -231,21 +234,21 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 }
 
 // replace replaces the segments from a position on, and the plants in memory that are in it, by a part.
-func (x *Index) replace(first int, p *part, last []byte, resets, end int) error {
+func (x *Index) replace(first int, p *part, end position) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if resets != x.end.resets {
+	if end.resets != x.end.resets {
 		return p.discard()
 	}
 	var errs []error
-	kept := max(x.end.plants-end, 0)
+	kept := max(x.end.plants-end.plants, 0)
 	for _, old := range x.parts[first:] {
 		errs = append(errs, old.discard())
 	}
 	x.parts = append(x.parts[:first:first], p)
 	x.tail = x.tail.After(x.tail.Len() - kept)
 	if kept == 0 {
-		x.end.plants, x.end.last = end, last
+		x.end = end
 	}
 	return errors.Join(errs...)
 }

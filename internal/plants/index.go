@@ -1,7 +1,6 @@
 package plants
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -191,9 +190,9 @@ func (x *Index) check(err error) error {
 
 // position is the end of the plants that an index has.
 type position struct {
-	resets int    // number of times that the index was discarded
-	plants int    // number of plants
-	last   []byte // the last of them as JSON
+	resets int   // number of times that the index was discarded
+	plants int   // number of plants
+	batch  int64 // batch number of the last of them
 }
 
 func (x *Index) position() position {
@@ -206,7 +205,11 @@ func (x *Index) position() position {
 func (x *Index) refresh(ctx context.Context) error {
 	for want := -1; ; {
 		at := x.position()
-		page, err := x.log.ReadPlants(ctx, at.overlap(), readLimit)
+		limit := readLimit
+		if at.resets == 0 { // find out which plants are in segments first
+			limit = 0
+		}
+		page, err := x.log.ReadPlants(ctx, at.overlap(), limit)
 		if err != nil {
 			return err
 		}
@@ -231,8 +234,8 @@ func (x *Index) refresh(ctx context.Context) error {
 	}
 }
 
-// overlap returns the number of plants before the last one. The last one is read again: if it is another plant now, the
-// log is not the one that the index was built from, for example because the database was restored from a backup.
+// overlap returns the number of plants before the last one. The last one is read again: if its batch is another one, the log
+// is not the one that the index was built from, for example because the database was restored from a backup.
 func (p position) overlap() int { return max(p.plants-1, 0) }
 
 // wait waits for a build.
@@ -255,19 +258,23 @@ func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
 		return false, nil
 	case page.Epoch != x.epoch:
 		return false, x.open(page.Epoch)
-	case at.plants > 0 && (len(page.Plants) == 0 || !bytes.Equal(jsonOf(page.Plants[0]), at.last)):
+	case at.plants > 0 && (len(page.Plants) == 0 || page.First != at.batch):
 		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
 		return false, x.reset()
 	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.tail.Len() > maxTail*x.opts.SealAt:
 		return true, nil
 	}
 	have := x.end.plants - at.overlap()
-	for _, p := range page.Plants[min(have, len(page.Plants)):] {
+	if have >= len(page.Plants) {
+		return false, nil
+	}
+	for _, p := range page.Plants[have:] {
 		if x.tail, err = x.tail.Append(recordOf(p)); err != nil {
 			return false, err
 		}
-		x.end.plants, x.end.last = x.end.plants+1, jsonOf(p)
+		x.end.plants++
 	}
+	x.end.batch = page.Last
 	if x.tail.Len() >= x.opts.SealAt {
 		x.build()
 	}
@@ -279,5 +286,3 @@ func recordOf(p herb.NewPlant) herb.Record {
 	tag, _ := store.TagColumns(p.Plant)
 	return herb.Record{strconv.FormatInt(p.ID, 10), p.Name, tag}
 }
-
-func jsonOf(p herb.NewPlant) []byte { return recordOf(p).AppendJSON(nil, herb.PlantFields()) }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"math/rand/v2"
 
 	"herbarium/internal/herb"
 )
@@ -14,6 +15,7 @@ type Batch struct {
 	TakenIDs  map[int64]bool             // IDs of the batch that exist
 	Replays   map[IdempotencyName]Replay // idempotency keys of the batch that were used before
 	Created   []CreatedPlant
+	Number    int64 // random, stored with each plant
 }
 
 // CreatedPlant is a plant to be stored.
@@ -50,6 +52,7 @@ func NewBatch(creations []Creation) *Batch {
 // Reset discards everything but the creations, for another attempt to store them.
 func (b *Batch) Reset() {
 	b.TakenIDs, b.Replays, b.Created = map[int64]bool{}, map[IdempotencyName]Replay{}, nil
+	b.Number = rand.Int64()
 }
 
 // IDs returns the IDs of the creations.

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +17,6 @@ import (
 // transactions see all of it or nothing.
 type batch struct {
 	*store.Batch
-	number    int64 // random, stored with each plant
 	now       time.Time
 	outcomes  []store.Outcome
 	uncertain error // set if it is unknown whether the batch was committed
@@ -38,7 +36,7 @@ func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([
 			}
 		}
 		b.Reset()
-		b.number, b.uncertain = rand.Int64(), nil
+		b.uncertain = nil
 		return s.commit(ctx, b)
 	})
 	s.recordWrite(err)
@@ -109,7 +107,7 @@ func (s *Store) committed(ctx context.Context, b *batch) (yes bool, err error) {
 	if err := tx.QueryRow(ctx, lockTotals).Scan(new(int64)); err != nil {
 		return false, err
 	}
-	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM plants WHERE seq = $1 AND batch = $2)", b.Created[0].Seq, b.number).Scan(&yes)
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM plants WHERE seq = $1 AND batch = $2)", b.Created[0].Seq, b.Number).Scan(&yes)
 	return yes, err
 }
 
@@ -196,7 +194,7 @@ func (b *batch) queueRows(q *pgx.Batch) {
 		}
 	}
 	q.Queue("INSERT INTO plants (seq, id, name, tag, tag_given, batch) SELECT u.*, $6::bigint FROM "+
-		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::boolean[]) u", seqs, ids, names, tags, given, b.number)
+		"unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::boolean[]) u", seqs, ids, names, tags, given, b.Number)
 	if len(keys) > 0 {
 		q.Queue("INSERT INTO retries (credential, key, body, seq, created) SELECT u.*, $5::bigint FROM "+
 			"unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[]) u", credentials, keys, bodies, keySeqs, b.now.UnixMicro())

@@ -81,12 +81,12 @@ func insertPlants(ctx context.Context, tx store.Tx, b *store.Batch, now time.Tim
 	var plants, keys [][]any
 	for _, p := range b.Created {
 		tag, given := store.TagColumns(p.Plant)
-		plants = append(plants, []any{p.Seq, p.ID, p.Name, tag, given})
+		plants = append(plants, []any{p.Seq, p.ID, p.Name, tag, given, b.Number})
 		if k := p.IdempotencyKey; k != nil {
 			keys = append(keys, []any{k.Credential, k.Key, k.Body[:], p.Seq, now.UnixMicro()})
 		}
 	}
-	if err := store.Insert(ctx, tx, "plants (seq, id, name, tag, tag_given)", plants, ""); err != nil {
+	if err := store.Insert(ctx, tx, "plants (seq, id, name, tag, tag_given, batch)", plants, ""); err != nil {
 		return err
 	}
 	if err := store.Insert(ctx, tx, "retries (credential, key, body, seq, created)", keys, ""); err != nil {

@@ -1,0 +1,297 @@
+package plants_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/plants"
+	"herbarium/internal/query"
+	"herbarium/internal/store"
+)
+
+// memoryLog is a log in memory.
+type memoryLog struct {
+	mu     sync.Mutex
+	epoch  string
+	plants []herb.NewPlant
+	batch  []int64       // by plant
+	read   int           // plants returned
+	block  chan struct{} // nil, or closed when reads may return plants
+}
+
+func newMemoryLog(n int) *memoryLog {
+	l := &memoryLog{epoch: "e1"}
+	l.create(n)
+	return l
+}
+
+// create creates plants with consecutive IDs.
+func (l *memoryLog) create(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch := rand.Int64()
+	for range n {
+		l.batch = append(l.batch[:len(l.plants)], batch)
+		id := int64(len(l.plants) + 1)
+		l.plants = append(l.plants, plant(id, fmt.Sprintf("Genus%d species%d", id%7, id), fmt.Sprintf("tag%d", id%3)))
+	}
+}
+
+// ReadPlants implements plants.Log.
+func (l *memoryLog) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	if l.block != nil && limit > 0 {
+		select {
+		case <-l.block:
+		case <-ctx.Done():
+			return store.PlantPage{}, ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n = min(n, len(l.plants))
+	page := slices.Clone(l.plants[n:min(n+limit, len(l.plants))])
+	l.read += len(page)
+	result := store.PlantPage{Epoch: l.epoch, Total: len(l.plants), Plants: page}
+	if len(page) > 0 {
+		result.First, result.Last = l.batch[n], l.batch[n+len(page)-1]
+	}
+	return result, ctx.Err()
+}
+
+// openIndex returns an index that is closed with the test.
+func openIndex(t *testing.T, log plants.Log, o plants.IndexOptions) *plants.Index {
+	t.Helper()
+	x := plants.NewIndex(log, o)
+	t.Cleanup(func() { closeIndex(t, x) })
+	return x
+}
+
+func closeIndex(t *testing.T, x *plants.Index) {
+	t.Helper()
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// acquire returns the plants of now until the test ends.
+func acquire(t *testing.T, x *plants.Index) *plants.Snapshot {
+	t.Helper()
+	s, err := x.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Release)
+	return s
+}
+
+// total returns the total of a query.
+func total(t *testing.T, s *plants.Snapshot, raw string) int {
+	t.Helper()
+	r, err := query.Parse(raw, herb.PlantFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.List(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Total
+}
+
+// wantPlants checks that an index has exactly the plants of a log.
+func wantPlants(t *testing.T, x *plants.Index, log *memoryLog) {
+	t.Helper()
+	s := acquire(t, x)
+	stream, err := s.Stream(t.Context(), &query.Request{Page: 1, PerPage: 1, Sort: query.NoSort})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	for record, err := range stream.Records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < len(log.plants) && !strings.Contains(string(record), `"`+log.plants[i].Name+`"`) {
+			t.Fatalf("plant %d is %s; want %+v", i+1, record, log.plants[i])
+		}
+		i++
+	}
+	if n := len(log.plants); i != n || stream.Total != n || s.Description().Records != n {
+		t.Errorf("%d plants, a total of %d and a description of %d; want %d", i, stream.Total, s.Description().Records, n)
+	}
+}
+
+// files returns the segments in a folder.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestIndex_seal creates plants in steps: few stay in memory, and the segments are few.
+func TestIndex_seal(t *testing.T) {
+	t.Parallel()
+	log, dir := newMemoryLog(0), t.TempDir()
+	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
+	for range 100 {
+		log.create(7)
+		wantPlants(t, x, log)
+	}
+	closeIndex(t, x)
+	if n := len(files(t, dir)); n == 0 || n > 8 {
+		t.Errorf("%d files for 700 plants", n)
+	}
+	if log.read > 2000 { // each once, the last one of each listing again, and builds that read ahead
+		t.Errorf("%d plants were read from the log", log.read)
+	}
+}
+
+// TestIndex_reopen checks that an index uses the segments of an earlier one.
+func TestIndex_reopen(t *testing.T) {
+	t.Parallel()
+	log, dir := newMemoryLog(1000), t.TempDir()
+	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
+	wantPlants(t, x, log)
+	closeIndex(t, x)
+	log.create(5)
+	log.read = 0
+	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
+	if log.read > 10 {
+		t.Errorf("%d plants were read again", log.read)
+	}
+}
+
+// TestIndex_otherLog opens segments of a log that is not that of the database: it was restored, or replaced.
+func TestIndex_otherLog(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*memoryLog){
+		"another database": func(l *memoryLog) { l.epoch = "e2" },
+		"fewer plants":     func(l *memoryLog) { l.plants = l.plants[:50] },
+		"no plants":        func(l *memoryLog) { l.plants = nil },
+		"other plants": func(l *memoryLog) {
+			l.plants = l.plants[:50]
+			l.create(100) // the last known plant is the same as before
+			l.plants[60].Name = "Moss"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log, dir := newMemoryLog(100), t.TempDir()
+			before := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
+			running := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 10})
+			wantPlants(t, before, log)
+			wantPlants(t, running, log)
+			closeIndex(t, before)
+			change(log)
+			wantPlants(t, running, log)
+			wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
+		})
+	}
+}
+
+// TestIndex_damaged opens damaged files: they are built again.
+func TestIndex_damaged(t *testing.T) {
+	t.Parallel()
+	log, dir := newMemoryLog(100), t.TempDir()
+	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
+	wantPlants(t, x, log)
+	closeIndex(t, x)
+	if err := os.Mkdir(filepath.Join(dir, "e1_0_5_x.segment.part"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files(t, dir) {
+		if b, err := os.ReadFile(name); err == nil {
+			b[len(b)/2] ^= 1
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := files(t, dir)
+	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
+	for _, name := range files(t, dir) {
+		if slices.Contains(before, name) {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+// TestIndex_wait checks that a listing waits for a build only as long as its context allows, that the build goes on, and that
+// closing cancels it.
+func TestIndex_wait(t *testing.T) {
+	t.Parallel()
+	log := newMemoryLog(1000)
+	log.block = make(chan struct{})
+	slow := struct{ plants.Log }{log}
+	x := openIndex(t, firstPage{slow, log}, plants.IndexOptions{Dir: t.TempDir(), SealAt: 10})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := x.Acquire(ctx)
+		ended <- err
+	}()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(log.block)
+	wantPlants(t, x, log)
+	closed := plants.NewIndex(firstPage{slow, log}, plants.IndexOptions{Dir: t.TempDir(), SealAt: 10})
+	closeIndex(t, closed)
+}
+
+// firstPage is a log whose first page is never blocked.
+type firstPage struct {
+	plants.Log
+	log *memoryLog
+}
+
+func (f firstPage) ReadPlants(ctx context.Context, n, limit int) (store.PlantPage, error) {
+	if n == 0 && limit > 1000 {
+		return store.PlantPage{Epoch: f.log.epoch, Total: len(f.log.plants)}, ctx.Err()
+	}
+	return f.Log.ReadPlants(ctx, n, limit)
+}
+
+// TestIndex_concurrent lists and counts while plants are created: a listing has all plants that were there when it began, and
+// a snapshot never changes.
+func TestIndex_concurrent(t *testing.T) {
+	t.Parallel()
+	log := newMemoryLog(1)
+	x := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 20})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				log.create(3)
+				log.mu.Lock()
+				least := len(log.plants)
+				log.mu.Unlock()
+				s, err := x.Acquire(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				first := total(t, s, "")
+				if tagged := total(t, s, "tag=tag0") + total(t, s, "tag=tag1&sort=name") + total(t, s, "search=tag2"); first < least || tagged != first {
+					t.Errorf("%d plants, %d by tag; want at least %d", first, tagged, least)
+				}
+				s.Release()
+			}
+		})
+	}
+	wg.Wait()
+	wantPlants(t, x, log)
+}
