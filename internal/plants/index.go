@@ -28,7 +28,7 @@ type Log interface {
 type IndexOptions struct {
 	// Dir is the folder of the segments. It is created when the first is written. Several indexes of one log may share it.
 	Dir string
-	// SealAt is the number of plants in memory from which on they are written to a segment. Zero means 16,384.
+	// SealAt is the number of plants in memory from which on they are written to a segment. Zero means 8,192.
 	SealAt int
 	// Logger reports builds. Nil disables logging.
 	Logger *slog.Logger
@@ -62,7 +62,7 @@ type Index struct {
 
 // NewIndex returns the index of a log. It reads nothing before it is used.
 func NewIndex(log Log, o IndexOptions) *Index {
-	o.SealAt = cmp.Or(o.SealAt, 16_384)
+	o.SealAt = cmp.Or(o.SealAt, 8192)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -100,7 +100,11 @@ func scoredClauses(s *query.Search) []query.Clause {
 }
 
 // matching returns the records that match a request, in dataset order.
-func (t Tail) matching(st *guard.Steps, q *query.Request) (rows []*tailRow) {
+func (t Tail) matching(st *guard.Steps, q *query.Request) []*tailRow {
+	if len(q.Conditions) == 0 && q.Search == nil {
+		return t.rows
+	}
+	var rows []*tailRow
 	for _, row := range t.rows {
 		st.Add(1)
 		if row.meets(t.fields, q.Conditions) && (q.Search == nil || row.contains(q.Search)) {
@@ -112,27 +116,29 @@ func (t Tail) matching(st *guard.Steps, q *query.Request) (rows []*tailRow) {
 
 // match returns the records that match a request, in its order.
 func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Stats) *tailResult {
-	m := &tailResult{desc: q.Desc}
-	var clauses []query.Clause
-	if q.ByRelevance() {
-		clauses = scoredClauses(q.Search)
-	}
-	idf := stats.IDF()
-	for _, row := range t.matching(st, q) {
-		e := entry{record: row.json}
-		if q.Sort != query.NoSort {
-			e.sortKey = row.keys[q.Sort]
-		}
-		for i, c := range clauses {
-			e.score += text.Score(idf[i], row.count(c), row.length, stats.Average())
-		}
-		m.entries = append(m.entries, e)
-	}
-	if q.Sort == query.NoSort && len(clauses) == 0 {
+	m := &tailResult{rows: t.matching(st, q), sort: q.Sort, desc: q.Desc}
+	switch {
+	case q.ByRelevance():
+		m.scores = scoreRows(m.rows, scoredClauses(q.Search), stats)
+	case q.Sort == query.NoSort:
 		return m // dataset order
 	}
-	slices.SortStableFunc(m.entries, func(a, b entry) int { return a.compare(b.sortKey, q.Desc) })
+	m.rows = slices.Clone(m.rows)
+	slices.SortStableFunc(m.rows, func(a, b *tailRow) int { return m.key(a).compare(m.key(b), m.desc) })
 	return m
+}
+
+// scoreRows returns the scores of records.
+func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Stats) map[*tailRow]float64 {
+	scores, idf := make(map[*tailRow]float64, len(rows)), stats.IDF()
+	for _, row := range rows {
+		score := 0.0
+		for i, c := range clauses {
+			score += text.Score(idf[i], row.count(c), row.length, stats.Average())
+		}
+		scores[row] = score
+	}
+	return scores
 }
 
 // meets reports whether a record meets all conditions.
@@ -207,14 +213,31 @@ func begins(words []string, c query.Clause) bool {
 
 // tailResult is the records of a tail that match a request.
 type tailResult struct {
-	entries []entry
-	desc    bool
+	rows   []*tailRow
+	sort   int // field, or query.NoSort
+	desc   bool
+	scores map[*tailRow]float64 // by relevance
 }
 
-func (m *tailResult) release()                  {}
-func (m *tailResult) len() int                  { return len(m.entries) }
-func (m *tailResult) page(from, to int) []entry { return m.entries[from:to] }
+// key returns the sort key of a record.
+func (m *tailResult) key(row *tailRow) sortKey {
+	if m.sort != query.NoSort {
+		return row.keys[m.sort]
+	}
+	return sortKey{score: m.scores[row]}
+}
+
+func (m *tailResult) release() {}
+func (m *tailResult) len() int { return len(m.rows) }
+
+func (m *tailResult) page(from, to int) []entry {
+	entries := make([]entry, 0, to-from)
+	for _, row := range m.rows[from:to] {
+		entries = append(entries, entry{m.key(row), row.json})
+	}
+	return entries
+}
 
 func (m *tailResult) countThrough(k sortKey) int {
-	return sort.Search(len(m.entries), func(i int) bool { return m.entries[i].compare(k, m.desc) > 0 })
+	return sort.Search(len(m.rows), func(i int) bool { return m.key(m.rows[i]).compare(k, m.desc) > 0 })
 }
