@@ -4,10 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"io"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -151,17 +153,15 @@ func (k *book) relations(of string) ([]relation, error) {
 	}
 	defer x.Close()
 	var found []relation
-	err = x.each(func(string) error {
-		if x.depth != 2 || string(x.name) != "Relationship" || x.value("TargetMode") == "External" {
-			return nil
+	err = x.each(func(string) {
+		if x.depth != 2 || x.name != "Relationship" || x.attr("TargetMode") == "External" {
+			return
 		}
-		target := strings.ReplaceAll(x.value("Target"), `\`, "/")
+		target := strings.ReplaceAll(x.attr("Target"), `\`, "/")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join("/", dir, target)
 		}
-		kind := x.value("Type")
-		found = append(found, relation{x.value("Id"), kind[strings.LastIndexByte(kind, '/')+1:], strings.TrimPrefix(path.Clean(target), "/")})
-		return nil
+		found = append(found, relation{x.attr("Id"), path.Base(x.attr("Type")), strings.TrimPrefix(path.Clean(target), "/")})
 	})
 	return found, err
 }
@@ -179,17 +179,23 @@ func (k *book) readSheets(part string, relations []relation) error {
 			worksheets[r.id] = r.part
 		}
 	}
-	return x.each(func(section string) error {
-		switch name := string(x.name); {
-		case x.depth == 2 && name == "workbookPr":
-			k.date1904 = isTrue(x.value("date1904"))
-		case x.depth == 3 && section == "sheets" && name == "sheet":
-			if part, ok := worksheets[string(x.attrIn("/relationships", "id"))]; ok {
-				state := x.value("state")
-				k.sheets = append(k.sheets, sheet{x.value("name"), part, state == "hidden" || state == "veryHidden"})
+	return x.each(func(section string) {
+		switch {
+		case x.depth == 2 && x.name == "workbookPr":
+			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
+		case x.depth == 3 && section == "sheets" && x.name == "sheet":
+			// The two editions of the standard have namespaces that differ in their beginning.
+			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
+				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
+			})
+			if i < 0 {
+				return
+			}
+			if part, ok := worksheets[x.attrs[i].Value]; ok {
+				state := x.attr("state")
+				k.sheets = append(k.sheets, sheet{x.attr("name"), part, state == "hidden" || state == "veryHidden"})
 			}
 		}
-		return nil
 	})
 }
 
@@ -202,117 +208,18 @@ func (k *book) readStyles(part string) error {
 	defer x.Close()
 	formats := map[int]style{}
 	// Named styles (cellStyleXfs) and conditional formats (dxfs) have elements of the same names.
-	return x.each(func(section string) error {
-		switch name := string(x.name); {
+	return x.each(func(section string) {
+		id, err := strconv.Atoi(x.attr("numFmtId"))
+		switch {
 		case x.depth != 3:
-		case section == "numFmts" && name == "numFmt":
-			if id, err := strconv.Atoi(x.value("numFmtId")); err == nil {
-				formats[id] = parseStyle(x.value("formatCode"))
-			}
-		case section == "cellXfs" && name == "xf":
-			id, _ := strconv.Atoi(x.value("numFmtId"))
+		case section == "numFmts" && x.name == "numFmt" && err == nil:
+			formats[id] = parseStyle(x.attr("formatCode"))
+		case section == "cellXfs" && x.name == "xf":
 			s, ok := formats[id]
 			if !ok {
 				s = builtinStyle(id)
 			}
 			k.styles = append(k.styles, s)
 		}
-		return nil
 	})
 }
-
-// isTrue parses a boolean attribute.
-func isTrue(s string) bool { return s == "1" || s == "true" || s == "on" }
-
-// part is a part of a workbook that is read as XML.
-type part struct {
-	*scanner
-	book *book
-	path string // in the zip file
-	file io.ReadCloser
-	left int64 // bytes that the part may still have
-}
-
-// open opens a part; it returns nil if it is missing. limit is its maximum size.
-func (k *book) open(name string, limit int64) (*part, error) {
-	f := k.parts[partKey(name)]
-	if f == nil {
-		return nil, nil
-	}
-	switch size, packed := f.UncompressedSize64, max(f.CompressedSize64, 1); {
-	case f.Flags&1 != 0:
-		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
-	case size > uint64(limit):
-		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
-	case size > suspectPart && size/packed > suspectRatio:
-		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
-			rows.Clip(name), size/packed, size)
-	}
-	x := &part{book: k, path: name, left: limit}
-	var err error
-	if x.file, err = f.Open(); err != nil {
-		return nil, x.locate(err)
-	}
-	if x.scanner, err = newScanner(x, 4*k.budget.MaxRecord()); err != nil {
-		return nil, errors.Join(x.locate(err), x.Close())
-	}
-	return x, nil
-}
-
-// Read implements io.Reader for the scanner.
-func (x *part) Read(p []byte) (int, error) {
-	n, err := x.file.Read(p)
-	if x.left -= int64(n); x.left < 0 {
-		return 0, herb.Invalidf("it is larger than declared, as a zip bomb is; save the data as CSV")
-	}
-	return n, err
-}
-
-// token reads the next token. The error is io.EOF at the end of the part, which must be complete.
-func (x *part) token() error {
-	err := x.next()
-	if err == nil {
-		err = x.book.budget.Step()
-	}
-	if err == nil || err == io.EOF {
-		return err
-	}
-	return x.locate(err)
-}
-
-// locate adds the part to an error. Errors of the disk and of the context are not the fault of the file.
-func (x *part) locate(err error) error {
-	if ended := context.Cause(x.book.ctx); ended != nil {
-		return ended
-	}
-	if x.book.src.failed != nil {
-		return x.book.src.failed
-	}
-	return rows.Damaged(err, "the part "+rows.Clip(x.path)+" of the workbook")
-}
-
-// value returns an attribute; empty if it is missing.
-func (x *part) value(name string) string { return string(x.attr(name)) }
-
-// each calls visit at the start of every element. section is the name of the element at depth 2 that contains it.
-func (x *part) each(visit func(section string) error) error {
-	section := ""
-	for {
-		err := x.token()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && x.kind == tokenStart {
-			if x.depth == 2 {
-				section = string(x.name)
-			}
-			err = visit(section)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// Close implements io.Closer.
-func (x *part) Close() error { return x.file.Close() }

@@ -62,14 +62,14 @@ func (r *sheetReader) position() string { return fmt.Sprintf("sheet %q, row %d",
 // next returns the next row with a value, valid until the next call. The error is io.EOF after the last.
 func (r *sheetReader) next() (row, error) {
 	for {
-		if err := r.part.token(); err != nil {
+		if err := r.part.next(); err != nil {
 			return row{}, err
 		}
-		if r.part.kind != tokenStart || r.part.depth != 3 || string(r.part.name) != "row" {
+		if r.part.kind != tokenStart || r.part.depth != 3 || r.part.name != "row" {
 			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
 		}
 		r.line++
-		if n := r.part.value("r"); n != "" {
+		if n := r.part.attr("r"); n != "" {
 			line, err := strconv.Atoi(n)
 			if err != nil {
 				return row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
@@ -90,17 +90,17 @@ func (r *sheetReader) readCells() error {
 	r.buf, r.size, r.row = r.buf[:0], 0, row{r.line, r.row.cells[:0], r.row.kinds[:0]}
 	column := -1
 	for {
-		if err := r.part.token(); err != nil {
+		if err := r.part.next(); err != nil {
 			return err
 		}
 		switch {
-		case r.part.kind == tokenEnd && string(r.part.name) == "row":
+		case r.part.kind == tokenEnd && r.part.name == "row":
 			return nil
-		case r.part.kind == tokenStart && string(r.part.name) == "c":
+		case r.part.kind == tokenStart && r.part.name == "c":
 			column++
-			if name := r.part.attr("r"); len(name) > 0 {
+			if name := r.part.attr("r"); name != "" {
 				if column = columnOf(name); column < 0 {
-					return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(string(name)))
+					return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(name))
 				}
 			}
 			value, k, err := r.readCell()
@@ -147,13 +147,13 @@ func (r *sheetReader) setCell(column int, value []byte, k kind) error {
 func (r *sheetReader) readCell() ([]byte, kind, error) {
 	r.raw = r.raw[:0]
 	r.text.reset()
-	stored, s := string(r.part.attr("t")), style{}
-	if i, err := strconv.Atoi(string(r.part.attr("s"))); err == nil && i >= 0 && i < len(r.book.styles) {
+	stored, s := r.part.attr("t"), style{}
+	if i, err := strconv.Atoi(r.part.attr("s")); err == nil && i >= 0 && i < len(r.book.styles) {
 		s = r.book.styles[i]
 	}
 	inValue, inText, formula := false, false, false
 	for {
-		if err := r.part.token(); err != nil {
+		if err := r.part.next(); err != nil {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
@@ -168,7 +168,7 @@ func (r *sheetReader) readCell() ([]byte, kind, error) {
 			}
 		} else {
 			start := r.part.kind == tokenStart
-			switch string(r.part.name) {
+			switch r.part.name {
 			case "v":
 				inValue = start
 			case "is":
@@ -232,7 +232,7 @@ func cellName(column, line int) string {
 }
 
 // columnOf parses the letters of a cell such as BC17, from 0. It is negative if there are none.
-func columnOf(cell []byte) int {
+func columnOf(cell string) int {
 	n := 0
 	for i := 0; i < len(cell); i++ {
 		c := cell[i] &^ 0x20

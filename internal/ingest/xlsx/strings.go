@@ -43,7 +43,7 @@ func (k *book) readStrings(part string) error {
 	var item richText
 	inside := false
 	for {
-		err := x.token()
+		err := x.next()
 		if err == io.EOF {
 			break
 		}
@@ -51,7 +51,7 @@ func (k *book) readStrings(part string) error {
 			return err
 		}
 		switch {
-		case x.kind == tokenText || string(x.name) != "si":
+		case x.kind == tokenText || x.name != "si":
 		case x.kind == tokenStart && x.depth != 2 || x.kind == tokenEnd && x.depth != 1: // not an item of the table
 		case x.kind == tokenStart:
 			inside = true
@@ -145,9 +145,9 @@ func (t *richText) add(x *part) error {
 		if t.run && !t.phonetic {
 			t.buf = append(t.buf, x.text...)
 		}
-	case string(x.name) == "t":
+	case x.name == "t":
 		t.run = x.kind == tokenStart
-	case string(x.name) == "rPh":
+	case x.name == "rPh":
 		t.phonetic = x.kind == tokenStart
 	}
 	return x.book.budget.Record(len(t.buf))
