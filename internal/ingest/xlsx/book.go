@@ -145,41 +145,31 @@ func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 type relation struct{ id, kind, part string }
 
 // relations reads the references of a part; an empty name means those of the workbook file.
-func (k *book) relations(of string) ([]relation, error) {
+func (k *book) relations(of string) (found []relation, err error) {
 	dir, base := path.Split(of)
-	x, err := k.open(dir+"_rels/"+base+".rels", maxPart)
-	if x == nil || err != nil {
-		return nil, err
-	}
-	defer x.Close()
-	var found []relation
-	err = x.each(func(string) {
+	err = k.visit(dir+"_rels/"+base+".rels", maxPart, func(x *part, _ string) error {
 		if x.depth != 2 || x.name != "Relationship" || x.attr("TargetMode") == "External" {
-			return
+			return nil
 		}
 		target := strings.ReplaceAll(x.attr("Target"), `\`, "/")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join("/", dir, target)
 		}
 		found = append(found, relation{x.attr("Id"), path.Base(x.attr("Type")), strings.TrimPrefix(path.Clean(target), "/")})
+		return nil
 	})
 	return found, err
 }
 
 // readSheets reads the list of sheets.
-func (k *book) readSheets(part string, relations []relation) error {
-	x, err := k.open(part, maxPart)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
+func (k *book) readSheets(main string, relations []relation) error {
 	worksheets := map[string]string{} // parts by relation
 	for _, r := range relations {
 		if r.kind == "worksheet" {
 			worksheets[r.id] = r.part
 		}
 	}
-	return x.each(func(section string) {
+	return k.visit(main, maxPart, func(x *part, section string) error {
 		switch {
 		case x.depth == 2 && x.name == "workbookPr":
 			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
@@ -188,27 +178,21 @@ func (k *book) readSheets(part string, relations []relation) error {
 			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
 				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
 			})
-			if i < 0 {
-				return
+			if i < 0 || worksheets[x.attrs[i].Value] == "" {
+				return nil
 			}
-			if part, ok := worksheets[x.attrs[i].Value]; ok {
-				state := x.attr("state")
-				k.sheets = append(k.sheets, sheet{x.attr("name"), part, state == "hidden" || state == "veryHidden"})
-			}
+			state := x.attr("state")
+			k.sheets = append(k.sheets, sheet{x.attr("name"), worksheets[x.attrs[i].Value], state == "hidden" || state == "veryHidden"})
 		}
+		return nil
 	})
 }
 
 // readStyles reads the number formats of cells.
-func (k *book) readStyles(part string) error {
-	x, err := k.open(part, maxPart)
-	if x == nil || err != nil {
-		return err
-	}
-	defer x.Close()
+func (k *book) readStyles(name string) error {
 	formats := map[int]style{}
 	// Named styles (cellStyleXfs) and conditional formats (dxfs) have elements of the same names.
-	return x.each(func(section string) {
+	return k.visit(name, maxPart, func(x *part, section string) error {
 		id, err := strconv.Atoi(x.attr("numFmtId"))
 		switch {
 		case x.depth != 3:
@@ -221,5 +205,6 @@ func (k *book) readStyles(part string) error {
 			}
 			k.styles = append(k.styles, s)
 		}
+		return nil
 	})
 }

@@ -175,8 +175,14 @@ func (x *part) attr(name string) string {
 	return ""
 }
 
-// each calls visit at the start of every element. section is the name of the element at depth 2 that contains it.
-func (x *part) each(visit func(section string)) error {
+// visit reads a part and calls f at the start of every element. section is the name of the element at depth 2 that contains
+// it. A missing part has no elements.
+func (k *book) visit(name string, limit int64, f func(x *part, section string) error) error {
+	x, err := k.open(name, limit)
+	if x == nil || err != nil {
+		return err
+	}
+	defer x.Close()
 	section := ""
 	for {
 		if err := x.next(); err == io.EOF {
@@ -190,7 +196,9 @@ func (x *part) each(visit func(section string)) error {
 		if x.depth == 2 {
 			section = x.name
 		}
-		visit(section)
+		if err := f(x, section); err != nil {
+			return err
+		}
 	}
 }
 
