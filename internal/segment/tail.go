@@ -81,17 +81,22 @@ func (t Tail) Append(records ...herb.Record) (Tail, error) {
 	return t, nil
 }
 
-// countMatching returns the number of records that match each clause.
-func (t Tail) countMatching(clauses []query.Clause) []int {
-	counts := make([]int, len(clauses))
-	for i, c := range clauses {
+// statistics returns what scores of a request depend on.
+func (t Tail) statistics(q *query.Request) fulltext.Statistics {
+	stats := fulltext.Statistics{Records: t.Len(), Words: t.words}
+	if !q.ByRelevance() {
+		return stats
+	}
+	for _, c := range scoredClauses(q.Search) {
+		n := 0
 		for _, row := range t.rows {
 			if row.count(c) > 0 {
-				counts[i]++
+				n++
 			}
 		}
+		stats.DocFreqs = append(stats.DocFreqs, n)
 	}
-	return counts
+	return stats
 }
 
 // scoredClauses returns the clauses that are not excluded.
@@ -115,8 +120,8 @@ func (t Tail) matching(st *guard.Steps, q *query.Request) []*tailRow {
 }
 
 // match returns the records that match a request, in its order.
-func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Stats) *tailResult {
-	m := &tailResult{rows: t.matching(st, q), sort: q.Sort, desc: q.Desc}
+func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Statistics) *tailMatches {
+	m := &tailMatches{rows: t.matching(st, q), sort: q.Sort, desc: q.Desc}
 	switch {
 	case q.ByRelevance():
 		m.scores = scoreRows(m.rows, scoredClauses(q.Search), stats)
@@ -124,17 +129,17 @@ func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Stats) *ta
 		return m // dataset order
 	}
 	m.rows = slices.Clone(m.rows)
-	slices.SortStableFunc(m.rows, func(a, b *tailRow) int { return m.key(a).compare(m.key(b), m.desc) })
+	slices.SortStableFunc(m.rows, func(a, b *tailRow) int { return m.keyOf(a).compare(m.keyOf(b), m.desc) })
 	return m
 }
 
 // scoreRows returns the scores of records.
-func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Stats) map[*tailRow]float64 {
-	scores, idf := make(map[*tailRow]float64, len(rows)), stats.IDF()
+func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistics) map[*tailRow]float64 {
+	scores, average := make(map[*tailRow]float64, len(rows)), float64(stats.Words)/float64(stats.Records)
 	for _, row := range rows {
 		score := 0.0
 		for i, c := range clauses {
-			score += text.Score(idf[i], row.count(c), row.length, stats.Average())
+			score += text.Score(text.IDF(stats.Records, stats.DocFreqs[i]), row.count(c), row.length, average)
 		}
 		scores[row] = score
 	}
@@ -174,7 +179,7 @@ func (row *tailRow) meetsOperand(f *herb.Field, k sortKey, value string, op quer
 		if f.Type.IsScalar() {
 			return strings.HasPrefix(k.key, o.Text)
 		}
-		return strings.HasPrefix(value, o.Text)
+		return strings.HasPrefix(k.key, o.Key)
 	}
 	panic(fmt.Sprintf("unknown operator %q", op))
 }
@@ -211,33 +216,34 @@ func begins(words []string, c query.Clause) bool {
 	return true
 }
 
-// tailResult is the records of a tail that match a request.
-type tailResult struct {
+// tailMatches is the records of a tail that match a request.
+type tailMatches struct {
 	rows   []*tailRow
 	sort   int // field, or query.NoSort
 	desc   bool
 	scores map[*tailRow]float64 // by relevance
 }
 
-// key returns the sort key of a record.
-func (m *tailResult) key(row *tailRow) sortKey {
+// keyOf returns the sort key of a record.
+func (m *tailMatches) keyOf(row *tailRow) sortKey {
 	if m.sort != query.NoSort {
 		return row.keys[m.sort]
 	}
 	return sortKey{score: m.scores[row]}
 }
 
-func (m *tailResult) release() {}
-func (m *tailResult) len() int { return len(m.rows) }
+func (m *tailMatches) release()          {}
+func (m *tailMatches) len() int          { return len(m.rows) }
+func (m *tailMatches) key(i int) sortKey { return m.keyOf(m.rows[i]) }
 
-func (m *tailResult) page(from, to int) []entry {
+func (m *tailMatches) page(from, to int) []entry {
 	entries := make([]entry, 0, to-from)
 	for _, row := range m.rows[from:to] {
-		entries = append(entries, entry{m.key(row), row.json})
+		entries = append(entries, entry{m.keyOf(row), row.json})
 	}
 	return entries
 }
 
-func (m *tailResult) countThrough(k sortKey) int {
-	return sort.Search(len(m.rows), func(i int) bool { return m.key(m.rows[i]).compare(k, m.desc) > 0 })
+func (m *tailMatches) countThrough(k sortKey) int {
+	return sort.Search(len(m.rows), func(i int) bool { return m.key(i).compare(k, m.desc) > 0 })
 }

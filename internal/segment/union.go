@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -81,9 +80,11 @@ type entry struct {
 	record []byte
 }
 
-// result is the records of one part of a union that match a request, in its order.
-type result interface {
+// matches is the records of one part of a union that match a request, in its order.
+type matches interface {
 	len() int
+	// key returns the sort key of the record at a position.
+	key(i int) sortKey
 	// page returns the records at positions [from, to).
 	page(from, to int) []entry
 	// countThrough returns the number of records that do not sort after a key.
@@ -91,30 +92,24 @@ type result interface {
 	release()
 }
 
-// unionResult is the records of a union that match a request.
-type unionResult struct {
-	parts []result
+// unionMatches is the records of a union that match a request.
+type unionMatches struct {
+	parts []matches
 	desc  bool
 	total int
 }
 
 // match returns the records that match a request.
-func (u *Union) match(st *guard.Steps, q *query.Request) *unionResult {
-	m := &unionResult{desc: q.Desc}
-	stats := fulltext.Stats{Records: u.Len(), Words: u.Tail.words}
-	if q.ByRelevance() {
-		stats.Matching = u.Tail.countMatching(scoredClauses(q.Search))
-	}
-	segments := make([]*segmentResult, len(u.Segments))
+func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
+	m := &unionMatches{desc: q.Desc}
+	stats := u.Tail.statistics(q)
+	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
-		segments[i] = newSegmentResult(st, r, q)
-		stats.Words += r.file.Meta.Words
-		for c, clause := range segments[i].clauses {
-			stats.Matching[c] += int(clause.Set.GetCardinality())
-		}
+		segments[i] = &segmentMatches{r: r, steps: st, result: r.evaluate(st, q, q.ByRelevance(), nil)}
+		stats.Add(r.words.Statistics(st, segments[i].clauses))
 	}
 	for _, s := range segments {
-		s.order(stats)
+		s.order(q, stats)
 		m.parts = append(m.parts, s)
 	}
 	m.parts = append(m.parts, u.Tail.match(st, q, stats))
@@ -124,14 +119,14 @@ func (u *Union) match(st *guard.Steps, q *query.Request) *unionResult {
 	return m
 }
 
-func (m *unionResult) release() {
+func (m *unionMatches) release() {
 	for _, p := range m.parts {
 		p.release()
 	}
 }
 
 // page returns the records at positions [from, to).
-func (m *unionResult) page(from, to int) (entries []entry) {
+func (m *unionMatches) page(from, to int) (entries []entry) {
 	for i, start := range m.split(from) {
 		p := m.parts[i]
 		entries = append(entries, p.page(start, min(start+to-from, p.len()))...)
@@ -145,7 +140,7 @@ func (m *unionResult) page(from, to int) (entries []entry) {
 // It starts with the last part. The position of one of its records among those of all parts before it is the number of
 // their records that do not sort after it, because ties are in dataset order; so a binary search finds how many are among
 // the first n. The rest of n is in the parts before.
-func (m *unionResult) split(n int) []int {
+func (m *unionMatches) split(n int) []int {
 	starts := make([]int, len(m.parts))
 	for i := len(m.parts) - 1; i >= 0; i-- {
 		before, p := m.parts[:i], m.parts[i]
@@ -156,7 +151,7 @@ func (m *unionResult) split(n int) []int {
 		low, high := max(n-rest, 0), min(n, p.len())
 		starts[i] = low + sort.Search(high-low, func(j int) bool {
 			at := low + j
-			key := p.page(at, at+1)[0].sortKey
+			key := p.key(at)
 			for _, b := range before {
 				at += b.countThrough(key)
 			}

@@ -22,10 +22,9 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		all := make([]*column.Matches, len(u.Segments))
 		base := -1
 		for i, r := range u.Segments {
-			set, clauses := r.evaluate(st, q.Request)
-			r.words.Release(clauses)
+			set := r.evaluate(st, q.Request, false, nil).set
+			defer set.Release()
 			all[i] = column.NewMatches(st, &r.pool, set)
-			defer all[i].Release()
 			f.Total += all[i].Len()
 			if base < 0 || r.Len() > u.Segments[base].Len() {
 				base = i

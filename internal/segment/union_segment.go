@@ -1,87 +1,84 @@
 package segment
 
 import (
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
 
-// segmentResult is the records of a segment that match a request.
-type segmentResult struct {
-	r       *Reader
-	steps   *guard.Steps
-	set     *roaring.Bitmap // nil means all records
-	total   int
-	clauses []fulltext.Clause // by relevance: to be scored
-
-	q      *query.Request
+// segmentMatches is the records of a segment that match a request.
+type segmentMatches struct {
+	result
+	r      *Reader
+	steps  *guard.Steps
 	sorted *column.Order     // by a field
 	ranked *fulltext.Ranking // by relevance
 }
 
-func newSegmentResult(st *guard.Steps, r *Reader, q *query.Request) *segmentResult {
-	s := &segmentResult{r: r, steps: st, q: q, total: r.Len()}
-	s.set, s.clauses = r.evaluate(st, q)
-	if s.set != nil {
-		s.total = int(s.set.GetCardinality())
-	}
-	if !q.ByRelevance() {
-		r.words.Release(s.clauses)
-		s.clauses = nil
-	}
-	return s
-}
-
-// order prepares the order of the request.
-func (s *segmentResult) order(stats fulltext.Stats) {
+// order prepares the order of a request. The statistics are those of the union.
+func (s *segmentMatches) order(q *query.Request, stats fulltext.Statistics) {
 	switch {
-	case s.q.Sort != query.NoSort:
-		s.sorted = s.r.columns[s.q.Sort].Order(s.steps, s.set, s.q.Desc)
+	case q.Sort != query.NoSort:
+		s.sorted = s.r.columns[q.Sort].Order(s.steps, s.set, q.Desc)
 	case len(s.clauses) > 0:
-		s.ranked = s.r.words.Rank(s.steps, s.set, s.clauses, stats)
+		s.ranked = s.r.words.NewScorer(s.steps, s.clauses, stats).Rank(s.set)
 	}
 }
 
-func (s *segmentResult) release() {
-	s.r.words.Release(s.clauses)
+func (s *segmentMatches) release() {
 	if s.sorted != nil {
 		s.sorted.Release()
 	}
+	s.set.Release()
 }
 
-func (s *segmentResult) len() int { return s.total }
+func (s *segmentMatches) len() int { return s.total(s.r) }
 
-func (s *segmentResult) page(from, to int) []entry {
-	entries := make([]entry, 0, to-from)
+func (s *segmentMatches) key(i int) (k sortKey) {
 	switch {
-	case from == to:
 	case s.sorted != nil:
-		for _, n := range s.sorted.Page(from, to) {
-			e := entry{record: s.r.records.JSON(n)}
-			e.missing, e.key = s.sorted.Key(n)
-			entries = append(entries, e)
-		}
+		k.missing, k.key = s.sorted.Key(s.sorted.Page(i, i+1)[0])
 	case s.ranked != nil:
-		for _, n := range s.ranked.Page(from, to) {
-			entries = append(entries, entry{sortKey{score: n.Score}, s.r.records.JSON(n.Record)})
+		k.score = s.ranked.Score(i)
+	}
+	return k
+}
+
+func (s *segmentMatches) page(from, to int) []entry {
+	entries := make([]entry, 0, to-from)
+	for i, n := range s.numbers(from, to) {
+		e := entry{record: s.r.records.JSON(n)}
+		switch {
+		case s.sorted != nil:
+			e.missing, e.key = s.sorted.Key(n)
+		case s.ranked != nil:
+			e.score = s.ranked.Score(from + i)
 		}
-	default:
-		for _, n := range selection(s.set, from, to) {
-			entries = append(entries, entry{record: s.r.records.JSON(n)})
-		}
+		entries = append(entries, e)
 	}
 	return entries
 }
 
-func (s *segmentResult) countThrough(k sortKey) int {
+// numbers returns the records at positions [from, to).
+func (s *segmentMatches) numbers(from, to int) []uint32 {
+	switch {
+	case from == to:
+		return nil
+	case s.sorted != nil:
+		return s.sorted.Page(from, to)
+	case s.ranked != nil:
+		return s.ranked.Page(from, to)
+	}
+	return s.inDatasetOrder(s.steps, from, to)
+}
+
+func (s *segmentMatches) countThrough(k sortKey) int {
 	switch {
 	case s.sorted != nil:
 		return s.sorted.CountThrough(k.missing, k.key)
 	case s.ranked != nil:
 		return s.ranked.CountThrough(k.score)
 	}
-	return s.total
+	return s.len()
 }

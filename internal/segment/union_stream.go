@@ -10,7 +10,7 @@ import (
 // Stream returns the complete result of q, regardless of its page. It can be read until the segments are released. Records
 // are copied under guard, as those of Reader.Stream are.
 func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
-	var m *unionResult
+	var m *unionMatches
 	st := guard.NewSteps(ctx)
 	err = u.guard(func() error {
 		m = u.match(st, q)
@@ -49,15 +49,15 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 	return s, nil
 }
 
-// cursor reads the result of a part in order.
+// cursor reads the matches of a part in order.
 type cursor struct {
-	part    result
+	part    matches
 	read    int // records taken from the part
 	pending []entry
 }
 
 // next merges the next records of all parts and copies them; none at the end.
-func (m *unionResult) next(st *guard.Steps, cursors []cursor) (records [][]byte) {
+func (m *unionMatches) next(st *guard.Steps, cursors []cursor) (records [][]byte) {
 	var buf []byte
 	for len(records) < streamNumbers && len(buf) < streamBytes {
 		st.Add(1)

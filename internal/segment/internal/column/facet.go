@@ -21,6 +21,10 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 		c.countElements(m, q.Top, &f)
 		return f
 	}
+	if c.Distinct() == c.Values() {
+		c.countDistinct(m, q, &f)
+		return f
+	}
 	t := c.facetCounter(m)
 	defer t.release()
 	f.Empty = t.empty()
@@ -62,6 +66,28 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	return f
 }
 
+// countDistinct counts a field in which every value is different: the most frequent values are the first ones, and the
+// histogram is the number of matches between some ranks.
+func (c *Column) countDistinct(m *Matches, q *query.FacetRequest, f *query.Facet) {
+	o := newSortedResult(m.steps, c, m.set)
+	defer o.release()
+	f.Distinct = o.countBelow(c.Values())
+	f.Empty = m.n - f.Distinct
+	for _, rec := range o.appendAscending(nil, 0, min(q.Top, f.Distinct)) {
+		f.Values = append(f.Values, query.ValueCount{Value: c.value(rec), Count: 1})
+	}
+	if f.Distinct == 0 || !query.HasRange(c.Field.Type) {
+		return
+	}
+	f.Min, f.Max = c.value(c.sorted.At(o.rank(0))), c.value(c.sorted.At(o.rank(f.Distinct-1)))
+	h := c.bucketCounter(query.Buckets(c.Field, f.Min, f.Max, q.Buckets))
+	f.Histogram = h.buckets
+	for i := range h.starts {
+		first, end := h.runs(c, i)
+		f.Histogram[i].Count = o.countBelow(int(c.runs.At(end))) - o.countBelow(int(c.runs.At(first)))
+	}
+}
+
 // exact reports whether the field has distinct values that compare equal.
 func (c *Column) exact(st *guard.Steps) bool {
 	if !countsAsWritten(c.Field.Type) {
@@ -82,7 +108,7 @@ func (c *Column) addWritings(m *Matches, run int, best *topValues) (distinct int
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		m.steps.Add(1)
-		if rec := c.sorted.At(p); m.set == nil || m.set.Contains(rec) {
+		if rec := c.sorted.At(p); m.set == nil || m.set.Has(rec) {
 			counts[c.value(rec)]++
 		}
 	}
@@ -127,7 +153,7 @@ type bucketCounter struct {
 func (c *Column) bucketCounter(buckets []query.Bucket) bucketCounter {
 	h := bucketCounter{buckets: buckets, starts: make([]int, len(buckets))}
 	for i, b := range buckets {
-		h.starts[i], _ = c.firstRun(borderKey(&c.Field, b.From))
+		h.starts[i] = c.firstRun(borderKey(&c.Field, b.From))
 	}
 	return h
 }
@@ -145,11 +171,16 @@ func (h *bucketCounter) add(run, n int) {
 
 // addAll counts all records.
 func (h *bucketCounter) addAll(c *Column) {
-	for i, from := range h.starts {
-		to := c.Distinct()
-		if i+1 < len(h.starts) {
-			to = h.starts[i+1]
-		}
-		h.buckets[i].Count = int(c.runs.At(to) - c.runs.At(from))
+	for i := range h.starts {
+		first, end := h.runs(c, i)
+		h.buckets[i].Count = int(c.runs.At(end) - c.runs.At(first))
 	}
+}
+
+// runs returns the runs of a bucket.
+func (h *bucketCounter) runs(c *Column, i int) (first, end int) {
+	if i+1 < len(h.starts) {
+		return h.starts[i], h.starts[i+1]
+	}
+	return h.starts[i], c.Distinct()
 }

@@ -24,7 +24,7 @@ func BenchmarkFacetCounter(b *testing.B) {
 				set.Add(rec)
 			}
 		}
-		m := column.NewMatches(guard.NewSteps(b.Context()), pool, set)
+		m := column.NewMatches(guard.NewSteps(b.Context()), pool, setOf(pool, set))
 		for i := range columns[:4] {
 			c := &columns[i]
 			for _, name := range []string{"sets", "marks"} {
@@ -41,6 +41,5 @@ func BenchmarkFacetCounter(b *testing.B) {
 				})
 			}
 		}
-		m.Release()
 	}
 }

@@ -3,26 +3,23 @@ package column
 import (
 	"encoding/binary"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Matches is the set of records that match a request. Release it after use.
+// Matches is the set of records that match a request.
 type Matches struct {
 	steps *guard.Steps
-	set   *roaring.Bitmap // nil means all records
+	set   *bitmap.Set // nil means all records
 	n     int
-	pool  *bitmap.Pool
-	bits  bitmap.Bits // the set, once dense was called
+	all   int // number of all records
 }
 
 // NewMatches returns the matches of a set; nil means all records.
-func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *roaring.Bitmap) *Matches {
-	m := &Matches{steps: st, set: set, n: pool.Records, pool: pool}
+func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *bitmap.Set) *Matches {
+	m := &Matches{steps: st, set: set, n: pool.Records, all: pool.Records}
 	if set != nil {
-		if m.n = int(set.GetCardinality()); m.n == pool.Records {
+		if m.n = set.Len(); m.n == m.all {
 			m.set = nil
 		}
 	}
@@ -32,17 +29,8 @@ func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *roaring.Bitmap) *Matche
 // Len returns the number of records.
 func (m *Matches) Len() int { return m.n }
 
-// Release recycles the memory of the matches.
-func (m *Matches) Release() { m.pool.Put(m.bits) }
-
 // dense returns the set as one bit per record.
-func (m *Matches) dense() bitmap.Bits {
-	if m.bits == nil {
-		m.bits = m.pool.Get()
-		m.set.WriteDenseTo(m.bits)
-	}
-	return m.bits
-}
+func (m *Matches) dense() bitmap.Bits { return m.set.Dense(m.steps) }
 
 // facetCounter counts the matches by value runs of a field. There is at least one match.
 type facetCounter interface {
@@ -73,7 +61,7 @@ func (c *Column) facetCounter(m *Matches) facetCounter {
 	}
 	n := float64(m.n)
 	bySets := costOfByte*float64(c.longRunSets.Size()) + costOfRank*float64(c.short(m.steps)) + costOfRun*float64(c.Distinct())
-	byMarks := costOfMark*n + costOfWord*float64(m.pool.Records/64) + costOfRun*min(n, float64(c.Distinct()))
+	byMarks := costOfMark*n + costOfWord*float64(m.all/64) + costOfRun*min(n, float64(c.Distinct()))
 	if bySets < byMarks {
 		return setCounter{c, m.dense(), m.steps}
 	}
@@ -132,7 +120,7 @@ func (t setCounter) ends() (first, last int) {
 
 func (t setCounter) count(run int) int {
 	if k, ok := t.c.storedSet(run); ok {
-		return bitmap.CountIn(t.steps, t.c.longRunSets.Bytes(k), t.records)
+		return t.c.longRunSets.Set(k).CountIn(t.steps, t.records)
 	}
 	return t.countRanks(t.c.run(run))
 }
@@ -153,7 +141,7 @@ func (t setCounter) each(f func(run, n int)) {
 		to := int(t.c.runs.At(run + 1))
 		var n int
 		if k < t.c.longRuns.Len() && int(t.c.longRuns.At(k)) == run {
-			n = bitmap.CountIn(t.steps, t.c.longRunSets.Bytes(k), t.records)
+			n = t.c.longRunSets.Set(k).CountIn(t.steps, t.records)
 			k++
 		} else {
 			n = t.countRanks(from, to)
@@ -188,16 +176,11 @@ func (t markCounter) ends() (first, last int) {
 }
 
 func (t markCounter) each(f func(run, n int)) {
-	for run, from, end := 0, 0, t.c.Values(); from < end; {
-		t.steps.Add(1)
+	end := t.c.Values()
+	for run, rank := 0, t.marks.Next(t.steps, 0, end); rank < end; {
+		run = t.c.runAt(run, rank)
 		to := int(t.c.runs.At(run + 1))
-		if n := t.marks.Count(from, to); n > 0 {
-			f(run, n)
-			run, from = run+1, to
-			continue
-		}
-		rank := t.marks.Next(t.steps, to, end)
-		run = t.c.runAt(run+1, rank)
-		from = int(t.c.runs.At(run))
+		f(run, t.marks.Count(rank, to))
+		rank = t.marks.Next(t.steps, to, end)
 	}
 }

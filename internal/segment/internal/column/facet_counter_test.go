@@ -56,6 +56,11 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 	return columns, pool
 }
 
+// setOf returns the records of a bitmap.
+func setOf(pool *bitmap.Pool, set *roaring.Bitmap) *bitmap.Set {
+	return bitmap.ListSet(pool, set.ToArray())
+}
+
 // facetColumns returns columns that cover every facet counter: few values with stored sets, some of them run containers,
 // many values, unique values, empty ones, and lists.
 func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
@@ -96,9 +101,8 @@ func TestFacetCounters(t *testing.T) {
 	ranges.AddRange(30_000, 66_000)
 	for i, set := range append(sets, ranges) {
 		for k := range columns {
-			m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
+			m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
 			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], m, set) })
-			m.Release()
 		}
 	}
 	if columns[0].LongRuns() == 0 || columns[3].LongRuns() != 0 {
@@ -162,13 +166,12 @@ func TestFacetCounter_choice(t *testing.T) {
 	} {
 		set := roaring.New()
 		set.AddRange(0, uint64(tt.n))
-		m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
+		m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
 		if got := columns[tt.field].ChosenCounter(m); got != tt.want {
 			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, tt.want)
 		}
 		if got := columns[tt.field].CountRuns("chosen", m); tt.want == "all" && len(got.Runs) != n {
 			t.Errorf("%d runs; want %d", len(got.Runs), n)
 		}
-		m.Release()
 	}
 }

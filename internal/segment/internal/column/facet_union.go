@@ -43,7 +43,7 @@ func (c *Column) runValues(m *Matches, run, n int) []Value {
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		m.steps.Add(1)
-		if rec := c.sorted.At(p); m.set == nil || m.set.Contains(rec) {
+		if rec := c.sorted.At(p); m.set == nil || m.set.Has(rec) {
 			counts[c.value(rec)]++
 		}
 	}
@@ -132,7 +132,8 @@ func (c *Column) locate(values []Value) (run int, equal bool) {
 	if len(values) == 0 {
 		return c.Distinct() + 1, false
 	}
-	return c.firstRun(values[0].Key)
+	run = c.firstRun(values[0].Key)
+	return run, run < c.Distinct() && c.runKey(run) == values[0].Key
 }
 
 // mergeValue adds a value to those of a run, which have the same key.
@@ -171,8 +172,7 @@ func (m *facetMerger) setRange(f *herb.Field, q *query.FacetRequest, least, grea
 // locateBuckets prepares addRun.
 func (m *facetMerger) locateBuckets(c *Column) {
 	for _, border := range m.borders {
-		run, _ := c.firstRun(border)
-		m.starts = append(m.starts, run)
+		m.starts = append(m.starts, c.firstRun(border))
 	}
 }
 

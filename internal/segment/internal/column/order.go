@@ -1,9 +1,7 @@
 package column
 
 import (
-	"github.com/RoaringBitmap/roaring/v2"
-
-	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
@@ -15,7 +13,7 @@ type Order struct {
 }
 
 // Order returns the records of a set, nil for all, in the order of the field; see Page.
-func (c *Column) Order(st *guard.Steps, set *roaring.Bitmap, desc bool) *Order {
+func (c *Column) Order(st *guard.Steps, set *bitmap.Set, desc bool) *Order {
 	return &Order{newSortedResult(st, c, set), desc}
 }
 
@@ -47,10 +45,8 @@ func (o *Order) CountThrough(missing int, key string) int {
 		_, to := r.missingRanks(missing - 1)
 		return r.countBelow(to)
 	case o.desc:
-		from, to := r.rankRange(query.OpGte, query.Operand{Key: key})
-		return r.countBelow(to) - r.countBelow(from)
+		return r.countBelow(r.Values()) - r.countBelow(int(r.runs.At(r.firstRun(key))))
 	default:
-		_, to := r.rankRange(query.OpLte, query.Operand{Key: key})
-		return r.countBelow(to)
+		return r.countBelow(int(r.runs.At(r.firstRun(key + "\x00"))))
 	}
 }

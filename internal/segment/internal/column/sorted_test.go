@@ -19,7 +19,7 @@ func TestPage(t *testing.T) {
 	const n = 20_000
 	g := rand.New(rand.NewPCG(3, 3))
 	fields := []herb.Field{{Name: "v", Type: herb.TypeNumber, Sortable: true, Filterable: true}}
-	columns, _ := openColumns(t, fields, func(int) herb.Record {
+	columns, pool := openColumns(t, fields, func(int) herb.Record {
 		v := ""
 		if g.IntN(10) > 0 {
 			v = strconv.Itoa(g.IntN(3000) * g.IntN(2)) // half of them in one long run
@@ -46,14 +46,14 @@ func TestPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, desc := range []bool{false, true} {
-				want := c.Walk(guard.NewSteps(t.Context()), set, desc)(make([]uint32, 0, n))
+				want := c.Walk(guard.NewSteps(t.Context()), setOf(pool, set), desc)(make([]uint32, 0, n))
 				total := len(want)
 				if total != int(set.GetCardinality()) {
 					t.Fatalf("a walk finds %d of %d", total, set.GetCardinality())
 				}
 				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
 					to := min(from+25, total)
-					got := c.Page(guard.NewSteps(t.Context()), set, from, to, desc)
+					got := c.Page(guard.NewSteps(t.Context()), setOf(pool, set), from, to, desc)
 					if !slices.Equal(got, want[from:to]) {
 						t.Errorf("%s: desc %v, from %d of %d: %v; want %v", name, desc, from, total, got, want[from:to])
 					}

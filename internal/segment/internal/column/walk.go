@@ -1,8 +1,6 @@
 package column
 
 import (
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -20,7 +18,7 @@ type sortedWalk struct {
 
 // Walk returns an iterator over the records of a set, nil for all, in the field's order; see Page. A call appends the
 // next records to a buffer, up to its capacity; none at the end.
-func (c *Column) Walk(st *guard.Steps, set *roaring.Bitmap, desc bool) func(buf []uint32) []uint32 {
+func (c *Column) Walk(st *guard.Steps, set *bitmap.Set, desc bool) func(buf []uint32) []uint32 {
 	w := &sortedWalk{Column: c, steps: st}
 	if set != nil {
 		w.marks = bitmap.NewBits(c.sorted.Len())

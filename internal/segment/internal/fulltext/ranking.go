@@ -1,75 +1,77 @@
 package fulltext
 
 import (
-	"math"
+	"maps"
+	"slices"
 	"sort"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
-	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
+	"herbarium/internal/segment/internal/bitmap"
 )
 
-// Stats are the statistics that scores depend on. They describe the whole dataset, of which a segment may be a part.
-type Stats struct {
-	Records  int
-	Words    int   // of all records
-	Matching []int // by clause, the number of records that match it
-}
-
-// IDF returns the inverse document frequency of each clause.
-func (s Stats) IDF() []float64 {
-	idf := make([]float64, len(s.Matching))
-	for i, n := range s.Matching {
-		idf[i] = text.IDF(s.Records, n)
+// Add adds the statistics of other records for the same clauses.
+func (s *Statistics) Add(other Statistics) {
+	s.Records += other.Records
+	s.Words += other.Words
+	for i, n := range other.DocFreqs {
+		s.DocFreqs[i] += n
 	}
-	return idf
 }
 
-// Average returns the mean number of words of a record.
-func (s Stats) Average() float64 { return float64(s.Words) / float64(s.Records) }
-
-// Scored is a record with its score.
-type Scored struct {
-	Score  float64
-	Record uint32
-}
-
-// Ranking is the records of a set by descending score, ties by number.
+// Ranking is the records of a set by descending score, ties by number. Few records have a score that no other has, so it
+// counts the records by score.
 type Ranking struct {
-	v       *relevance
-	once    *roaring.Bitmap
-	more    frequencyTable
-	buckets []bucket
-	ends    []int // number of records through each bucket
+	scorer *Scorer
+	set    *bitmap.Set
+	scores []float64 // distinct, in descending order
+	ends   []int     // by score, the number of records with at least that
 }
 
-// Rank ranks the records of a set by the clauses.
-func (w *Index) Rank(st *guard.Steps, set *roaring.Bitmap, clauses []Clause, stats Stats) *Ranking {
-	v := &relevance{Index: w, steps: st, clauses: clauses, idf: stats.IDF(), average: stats.Average()}
-	r := &Ranking{v: v, more: v.frequencies(set)}
-	r.once = roaring.AndNot(set, r.more.set)
-	r.buckets = v.buckets(r.once, r.more, math.MaxInt)
+// Rank ranks the records of a set.
+func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
+	counts := map[float64]int{}
+	s.each(set, func(_ []uint32, scores []float64) {
+		for _, score := range scores {
+			counts[score]++
+		}
+	})
+	r := &Ranking{scorer: s, set: set, scores: slices.Sorted(maps.Keys(counts))}
+	slices.Reverse(r.scores)
 	n := 0
-	for _, b := range r.buckets {
-		n += b.n
+	for _, score := range r.scores {
+		n += counts[score]
 		r.ends = append(r.ends, n)
 	}
 	return r
 }
 
+// at returns the index of the score of the record at a position.
+func (r *Ranking) at(i int) int { return sort.SearchInts(r.ends, i+1) }
+
+// Score returns the score of the record at a position.
+func (r *Ranking) Score(i int) float64 { return r.scores[r.at(i)] }
+
 // Page returns the records at positions [from, to).
-func (r *Ranking) Page(from, to int) []Scored {
-	page := make([]Scored, 0, to-from)
-	for _, s := range r.v.open(r.buckets, r.once, r.more, from, to) {
-		page = append(page, Scored{s.score, s.record})
+func (r *Ranking) Page(from, to int) []uint32 {
+	first, before := r.at(from), 0
+	if first > 0 {
+		before = r.ends[first-1]
 	}
-	return page
+	best, worst := r.scores[first], r.Score(to-1)
+	var records []uint32
+	var all []float64
+	r.scorer.each(r.set, func(part []uint32, scores []float64) {
+		for i, score := range scores {
+			if score <= best && score >= worst {
+				records, all = append(records, part[i]), append(all, score)
+			}
+		}
+	})
+	return selectByScore(records, all, from-before, to-before)
 }
 
-// CountThrough returns the number of records with a score of at least this.
+// CountThrough returns the number of records with at least a score.
 func (r *Ranking) CountThrough(score float64) int {
-	i := sort.Search(len(r.buckets), func(i int) bool { return r.buckets[i].score < score })
+	i := sort.Search(len(r.scores), func(i int) bool { return r.scores[i] < score })
 	if i == 0 {
 		return 0
 	}
