@@ -17,18 +17,17 @@ type Source interface {
 // Limit returns a source that runs each query in the lane of its cost. The slot is that of the ticket in the context; a
 // query without a ticket runs at once.
 func (c *Controller) Limit(d herb.Dataset, s Source) Source {
-	size := query.Size{Records: d.Records, Mutable: d.Ref == herb.PlantsRef}
-	return &limited{s, c, size}
+	return &limited{s, c, d.Records}
 }
 
 type limited struct {
-	source Source
-	c      *Controller
-	size   query.Size
+	source  Source
+	c       *Controller
+	records int // of the dataset
 }
 
 func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.size))
+	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
 	if err != nil {
 		return query.Page{}, err
 	}
@@ -37,7 +36,7 @@ func (s *limited) List(ctx context.Context, r *query.Request) (query.Page, error
 }
 
 func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
-	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.size))
+	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
 	if err != nil {
 		return query.Facets{}, err
 	}
@@ -48,7 +47,7 @@ func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Face
 // Stream computes the result of an export. The export holds a slot of its own lane; an expensive query takes another one until
 // it is computed.
 func (s *limited) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	if r.IsExpensive(s.size) && ticketFrom(ctx) != nil {
+	if r.IsExpensive(s.records) && ticketFrom(ctx) != nil {
 		release, err := s.c.Acquire(ctx, Expensive)
 		if err != nil {
 			return query.Stream{}, err

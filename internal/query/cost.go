@@ -6,44 +6,22 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Size describes the dataset as far as the cost of a query depends on it.
-type Size struct {
-	Records int
-	Mutable bool // the records are in a database, not in a segment with indexes for every query
-}
-
 // Limits of cheap queries.
 const (
-	expensiveRecords        = 20_000 // from this size a query can be expensive
-	expensiveMutableRecords = 500
-	cheapWords              = 4      // in a search
-	cheapOffset             = 10_000 // of a page ordered by relevance, or of a mutable dataset
+	expensiveRecords = 20_000 // of a dataset; a query on more can be expensive
+	cheapWords       = 4      // in a search
+	cheapOffset      = 10_000 // of a page ordered by relevance
 )
 
-// large reports whether queries whose work grows with the dataset are expensive.
-func (s Size) large() bool {
-	if s.Mutable {
-		return s.Records > expensiveMutableRecords
-	}
-	return s.Records > expensiveRecords
+// IsExpensive reports whether computing the page takes work that grows with the number of records of the dataset.
+func (r *Request) IsExpensive(records int) bool {
+	return records > expensiveRecords && (slices.ContainsFunc(r.Conditions, r.scans) || r.Search.isExpensive() ||
+		r.ByRelevance() && r.Offset() > cheapOffset)
 }
 
-// IsExpensive reports whether computing the page takes work that grows with the size of the dataset.
-func (r *Request) IsExpensive(s Size) bool {
-	switch {
-	case !s.large():
-		return false
-	case s.Mutable:
-		return len(r.Conditions) > 0 || r.Search != nil || r.Offset() > cheapOffset
-	default:
-		return slices.ContainsFunc(r.Conditions, r.scans) || r.Search.isExpensive() ||
-			r.ByRelevance() && r.Offset() > cheapOffset
-	}
-}
-
-// IsExpensive reports whether counting the values takes work that grows with the size of the dataset. Without a filter it
-// grows with the number of distinct values, which may be that of the records.
-func (f *FacetRequest) IsExpensive(s Size) bool { return s.large() }
+// IsExpensive reports whether counting the values takes work that grows with the number of records of the dataset. Without a
+// filter it grows with the number of distinct values, which may be that of the records.
+func (f *FacetRequest) IsExpensive(records int) bool { return records > expensiveRecords }
 
 // scans reports whether a condition is evaluated by comparing many values rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {

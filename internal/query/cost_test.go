@@ -20,24 +20,23 @@ func costFields() []herb.Field {
 
 func TestRequestIsExpensive(t *testing.T) {
 	t.Parallel()
-	const published, mutable = "published", "mutable"
 	tests := []struct {
 		name, query string
-		expensive   []string // kinds of large datasets on which it is expensive
+		expensive   bool // on large datasets
 	}{
-		{"first page", "", nil},
-		{"sorted page", "sort=price&order=desc&page=400", nil},
-		{"deep page", "per_page=100&page=102", []string{mutable}},
-		{"equality", "title=rose", []string{mutable}},
-		{"range of numbers", "price[gte]=3&price[lt]=9", []string{mutable}},
-		{"range of lists", "tags[gte]=3", []string{published, mutable}},
-		{"prefix", "title[prefix]=r", []string{published, mutable}},
-		{"word", "search=rose", []string{mutable}},
-		{"words", "search=rosa+canina+%22dog+rose%22", []string{mutable}},
-		{"many words", "search=a+b+c+d+e", []string{published, mutable}},
-		{"prefix of a word", "search=r*", []string{published, mutable}},
-		{"excluded prefix", "search=rose+-r*", []string{published, mutable}},
-		{"deep page by relevance", "search=rose&per_page=100&page=102", []string{published, mutable}},
+		{"first page", "", false},
+		{"sorted page", "sort=price&order=desc&page=400", false},
+		{"deep page", "per_page=100&page=102", false},
+		{"equality", "title=rose", false},
+		{"range of numbers", "price[gte]=3&price[lt]=9", false},
+		{"range of lists", "tags[gte]=3", true},
+		{"prefix", "title[prefix]=r", true},
+		{"word", "search=rose", false},
+		{"words", "search=rosa+canina+%22dog+rose%22", false},
+		{"many words", "search=a+b+c+d+e", true},
+		{"prefix of a word", "search=r*", true},
+		{"excluded prefix", "search=rose+-r*", true},
+		{"deep page by relevance", "search=rose&per_page=100&page=102", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,15 +52,14 @@ func TestRequestIsExpensive(t *testing.T) {
 
 func TestFacetRequestIsExpensive(t *testing.T) {
 	t.Parallel()
-	const published, mutable = "published", "mutable"
 	tests := []struct {
 		name, query string
-		expensive   []string
+		expensive   bool
 	}{
-		{"one field", "field=title", []string{published, mutable}},
-		{"filtered", "field=title&price=3", []string{published, mutable}},
-		{"search", "field=title&search=rose", []string{published, mutable}},
-		{"many fields", "field=title&field=price&field=tags&field=a&field=b&field=c&field=d&field=e&field=f", []string{published, mutable}},
+		{"one field", "field=title", true},
+		{"filtered", "field=title&price=3", true},
+		{"search", "field=title&search=rose", true},
+		{"many fields", "field=title&field=price&field=tags&field=a&field=b&field=c&field=d&field=e&field=f", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,25 +73,13 @@ func TestFacetRequestIsExpensive(t *testing.T) {
 	}
 }
 
-// checkCost checks the cost on large and small datasets of both kinds. Nothing is expensive on small ones.
-func checkCost(t *testing.T, isExpensive func(query.Size) bool, want []string) {
+// checkCost checks the cost on large and small datasets. Nothing is expensive on small ones.
+func checkCost(t *testing.T, isExpensive func(records int) bool, want bool) {
 	t.Helper()
-	for _, size := range []struct {
-		kind  string
-		size  query.Size
-		large bool
-	}{
-		{"published", query.Size{Records: 1_000_000}, true},
-		{"mutable", query.Size{Records: 100_000, Mutable: true}, true},
-		{"published", query.Size{Records: 10_000}, false},
-		{"mutable", query.Size{Records: 500, Mutable: true}, false},
-	} {
-		expected := false
-		for _, kind := range want {
-			expected = expected || size.large && kind == size.kind
-		}
-		if got := isExpensive(size.size); got != expected {
-			t.Errorf("%+v: expensive is %t, want %t", size.size, got, expected)
-		}
+	if got := isExpensive(1_000_000); got != want {
+		t.Errorf("expensive is %t, want %t", got, want)
+	}
+	if isExpensive(10_000) {
+		t.Error("expensive on a small dataset")
 	}
 }

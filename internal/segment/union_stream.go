@@ -23,7 +23,10 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 	s.Records = func(yield func([]byte, error) bool) {
 		cursors := make([]cursor, len(m.parts))
 		for i, p := range m.parts {
-			cursors[i].part = p
+			cursors[i] = cursor{part: p, atOnce: streamNumbers}
+			if q.ByRelevance() { // a page is located by reading the whole result
+				cursors[i].atOnce = max(streamNumbers, p.len()/16)
+			}
 		}
 		for {
 			var records [][]byte
@@ -52,6 +55,7 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 // cursor reads the matches of a part in order.
 type cursor struct {
 	part    matches
+	atOnce  int // records located at a time
 	read    int // records taken from the part
 	pending []entry
 }
@@ -65,7 +69,7 @@ func (m *unionMatches) next(st *guard.Steps, cursors []cursor) (records [][]byte
 		for i := range cursors {
 			c := &cursors[i]
 			if len(c.pending) == 0 {
-				to := min(c.read+streamNumbers, c.part.len())
+				to := min(c.read+c.atOnce, c.part.len())
 				c.pending, c.read = c.part.page(c.read, to), to
 			}
 			if len(c.pending) > 0 && (first == nil || c.pending[0].compare(first.pending[0].sortKey, m.desc) < 0) {
