@@ -29,6 +29,7 @@ type part struct {
 const (
 	partSuffix  = ".segment"
 	buildMemory = 32 << 20 // for sorting in a build
+	keepUnused  = time.Hour
 	// mergeRatio is how many times as large as the plants after it a segment is, at least. Otherwise it is merged with them.
 	// So the number of segments, and how often each plant is written, is logarithmic in the number of plants.
 	mergeRatio = 2
@@ -74,8 +75,8 @@ func (p *part) discard() error {
 	return p.reader.Release()
 }
 
-// open starts with the log of an epoch and the segments of an earlier process, if there are any, and removes all other
-// files. mu is held.
+// open starts with the log of an epoch and the segments of an earlier process, if there are any. It removes all other files
+// unless they are so new that another process may be writing them. mu is held.
 func (x *Index) open(epoch string) error {
 	if err := x.reset(); err != nil {
 		return err
@@ -85,9 +86,9 @@ func (x *Index) open(epoch string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	unused := map[string]bool{}
+	unused := map[string]os.DirEntry{}
 	for _, e := range entries {
-		unused[e.Name()] = true
+		unused[e.Name()] = e
 	}
 	for {
 		best, bestEnd := "", position{}
@@ -104,14 +105,17 @@ func (x *Index) open(epoch string) error {
 		p, err := openPart(path, bestEnd.plants-x.end.plants)
 		if err != nil {
 			x.opts.Logger.Warn("cannot use a segment of plants; building it again", "err", err)
-			if err := os.Remove(path); err != nil {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 			continue
 		}
 		x.parts, x.end.plants, x.end.batch = append(x.parts, p), bestEnd.plants, bestEnd.batch
 	}
-	for name := range unused {
+	for name, e := range unused {
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < keepUnused {
+			continue
+		}
 		if err := os.RemoveAll(filepath.Join(x.opts.Dir, name)); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ const (
 	farBehind    = 4    // times SealAt: a log that is ahead by more is written to a segment without loading it into memory
 	maxTail      = 8    // times SealAt: listings fail if more plants are in memory because segments cannot be written
 	pollInterval = time.Second
+	idleInterval = 5 * time.Second // while no plants are created
 )
 
 // Index lists the plants of a log. Most of them are in segments, files that are derived from the log and that any process can
@@ -87,18 +89,21 @@ func (x *Index) Close() error {
 
 // Run keeps the index up to date until ctx ends, so that a listing has few plants to read.
 func (x *Index) Run(ctx context.Context) error {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
 	for failed := false; ; {
+		before := x.position()
 		err := x.refresh(ctx)
 		if err != nil && !failed && ctx.Err() == nil {
 			x.opts.Logger.Warn("cannot update the index of plants; will retry", "err", err)
 		}
 		failed = err != nil
+		pause := pollInterval
+		if x.position().plants == before.plants {
+			pause = idleInterval
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
@@ -125,6 +130,7 @@ func describe(epoch string, plants int) herb.Dataset {
 type Snapshot struct {
 	dataset herb.Dataset
 	index   *Index
+	resets  int // of the index
 	union   segment.Union
 }
 
@@ -143,7 +149,7 @@ func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 
 // snapshot is Acquire with mu held.
 func (x *Index) snapshot() *Snapshot {
-	s := &Snapshot{index: x, union: segment.Union{Tail: x.tail}}
+	s := &Snapshot{index: x, resets: x.end.resets, union: segment.Union{Tail: x.tail}}
 	for _, p := range x.parts {
 		p.reader.Acquire() // succeeds, because the index has a reference
 		s.union.Segments = append(s.union.Segments, p.reader)
@@ -162,30 +168,35 @@ func (s *Snapshot) Release() {
 // List returns a page of plants.
 func (s *Snapshot) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	page, err := s.union.List(ctx, r)
-	return page, s.index.check(err)
+	return page, s.check(err)
 }
 
 // Stream returns all plants that match a request, regardless of its page.
 func (s *Snapshot) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	stream, err := s.union.Stream(ctx, r)
-	return stream, s.index.check(err)
+	return stream, s.check(err)
 }
 
 // Facets counts the values of fields among the matching plants.
 func (s *Snapshot) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
 	f, err := s.union.Facets(ctx, r)
-	return f, s.index.check(err)
+	return f, s.check(err)
 }
 
-// check discards damaged segments. The next listing builds them again.
-func (x *Index) check(err error) error {
-	if errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrUnexpected) {
-		x.opts.Logger.Error("a segment of plants is damaged; building it again", "err", err)
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return errors.Join(err, x.reset())
+// check discards the segments if one of them is damaged. The next listing builds them again.
+func (s *Snapshot) check(err error) error {
+	if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrUnexpected) ||
+		!slices.ContainsFunc(s.union.Segments, func(r *segment.Reader) bool { return r.Verify() != nil }) {
+		return err
 	}
-	return err
+	x := s.index
+	x.opts.Logger.Error("a segment of plants is damaged; building it again", "err", err)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s.resets != x.end.resets {
+		return err
+	}
+	return errors.Join(err, x.reset())
 }
 
 // position is the end of the plants that an index has.

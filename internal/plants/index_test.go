@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
@@ -208,7 +209,13 @@ func TestIndex_damaged(t *testing.T) {
 	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
 	wantPlants(t, x, log)
 	closeIndex(t, x)
-	if err := os.Mkdir(filepath.Join(dir, "e1_0_5_x.segment.part"), 0o700); err != nil {
+	old, running := filepath.Join(dir, "e1_0_5_1_x.segment.part"), filepath.Join(dir, "e1_0_5_1_y.segment.part")
+	for _, name := range []string{old, running} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range files(t, dir) {
@@ -222,10 +229,43 @@ func TestIndex_damaged(t *testing.T) {
 	before := files(t, dir)
 	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
 	for _, name := range files(t, dir) {
-		if slices.Contains(before, name) {
-			t.Errorf("%s is still there", name)
+		if slices.Contains(before, name) != (name == running) {
+			t.Errorf("%s is still there, or the build of another process is not", name)
 		}
 	}
+}
+
+// TestIndex_damagedLater damages a file that is in use: a listing fails, the next one has all plants.
+func TestIndex_damagedLater(t *testing.T) {
+	t.Parallel()
+	log, dir := newMemoryLog(1000), t.TempDir()
+	x := openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10})
+	wantPlants(t, x, log)
+	for _, name := range files(t, dir) {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt(make([]byte, 4096), 4096); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := false
+	for _, raw := range []string{"page=1", "page=20", "sort=name", "search=genus1", "tag=tag1"} {
+		r, err := query.Parse(raw, herb.PlantFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = acquire(t, x).List(t.Context(), r)
+		failed = failed || err != nil
+	}
+	if !failed {
+		t.Error("no listing failed")
+	}
+	wantPlants(t, x, log)
 }
 
 // TestIndex_wait checks that a listing waits for a build only as long as its context allows, that the build goes on, and that
