@@ -119,14 +119,13 @@ type walk func(buf []uint32) []uint32
 
 // walk returns a walk through the records of a result, in the order of the request.
 func (r *Reader) walk(st *guard.Steps, q *query.Request, res result) walk {
-	if q.Sort != query.NoSort {
-		return r.columns[q.Sort].Walk(st, res.set, q.Desc)
-	}
 	const parts = 16 // each of them is located by reading the whole result
 	total := res.total(r)
 	atOnce := max(streamNumbers, total/parts)
 	page := func(from, to int) []uint32 { return res.set.Slice(st, from, to) }
 	switch {
+	case q.Sort != query.NoSort:
+		page = func(from, to int) []uint32 { return r.columns[q.Sort].Page(st, res.set, from, to, q.Desc) }
 	case len(res.clauses) > 0:
 		scorer := r.scorer(st, res)
 		page = func(from, to int) []uint32 { return scorer.Page(res.set, from, to) }

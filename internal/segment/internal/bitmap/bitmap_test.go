@@ -1,6 +1,7 @@
 package bitmap
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -107,13 +108,17 @@ func TestByteMap(t *testing.T) {
 	g := rand.New(rand.NewPCG(8, 7))
 	for range 20 {
 		set := randomSet(g, records)
-		encoded, want := serialized(t, set), make([]byte, records)
+		encoded, want := serialized(t, set), bytes.Repeat([]byte{1}, records)
+		var values []byte
 		for i, rec := range set.ToArray() {
 			want[rec] = byte(2 + i%200)
-			encoded = append(encoded, want[rec])
+			values = append(values, want[rec])
 		}
 		for _, share := range []int{1, 7, 5000} {
-			m := NewByteMap(encoded)
+			m := NewStoredByteMap(slices.Concat(encoded, values))
+			if g.IntN(2) == 0 {
+				m = NewByteMap(set.ToArray(), values)
+			}
 			for first := uint32(0); first < records; {
 				var asked []uint32
 				for ; first < records && len(asked) < 1000; first++ {
@@ -167,6 +172,10 @@ func TestSet(t *testing.T) {
 func randomUnion(t *testing.T, g *rand.Rand, pool *Pool) (*Set, *roaring.Bitmap) {
 	t.Helper()
 	st, b, all := guard.NewSteps(t.Context()), NewBuilder(pool), roaring.New()
+	if g.IntN(4) == 0 {
+		set := randomSet(g, pool.Records)
+		return StoredSet(pool, serialized(t, set)), set
+	}
 	for range 1 + g.IntN(3) {
 		set := randomSet(g, pool.Records)
 		if g.IntN(2) == 0 {
@@ -182,14 +191,14 @@ func randomUnion(t *testing.T, g *rand.Rand, pool *Pool) (*Set, *roaring.Bitmap)
 		case 2:
 			dense := pool.Get()
 			set.WriteDenseTo(dense)
-			b.AddBits(st, dense)
+			b.AddBits(dense)
 		default:
 			g.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 			var encoded file.U32s
 			for _, m := range members {
 				encoded = binary.LittleEndian.AppendUint32(encoded, m)
 			}
-			b.AddRecords(st, encoded, false)
+			b.AddRecords(st, encoded)
 		}
 	}
 	return b.Set(st), all
@@ -230,13 +239,13 @@ func TestBuilder_corrupt(t *testing.T) {
 	for name, add := range map[string]func(st *guard.Steps, b *Builder){
 		"list": func(st *guard.Steps, b *Builder) { b.AddList(st, []uint32{3, 1000}) },
 		"bits": func(st *guard.Steps, b *Builder) {
-			b.AddBits(st, b.pool.Get())
+			b.AddBits(b.pool.Get())
 			b.AddList(st, []uint32{3, 1000})
 		},
-		"too many": func(st *guard.Steps, b *Builder) {
+		"too many": func(_ *guard.Steps, b *Builder) {
 			set := roaring.New()
 			set.AddRange(0, 1001)
-			b.AddSet(st, serialized(t, set))
+			StoredSet(b.pool, serialized(t, set))
 		},
 	} {
 		err := guard.Run(nil, func() error {

@@ -68,13 +68,16 @@ func openContainers(b []byte) containers {
 	return c
 }
 
+// key returns the key of the next container. There must be one.
+func (s *containers) key() uint32 { return uint32(binary.LittleEndian.Uint16(s.heads)) << 16 }
+
 // next returns the next container.
 func (s *containers) next() (c container, ok bool) {
 	if len(s.heads) == 0 {
 		return c, false
 	}
 	u16 := binary.LittleEndian.Uint16
-	c.key = uint32(u16(s.heads)) << 16
+	c.key = s.key()
 	c.count = int(u16(s.heads[2:])) + 1
 	size := bitmapBytes
 	switch {
@@ -182,18 +185,12 @@ func (c container) addTo(part *[bitmapWords]uint64) {
 func (c container) countIn(part *[bitmapWords]uint64) (n int) {
 	switch c.kind {
 	case arrayContainer:
-		b := c.data
-		for ; len(b) >= 8; b = b[8:] { // four at a time, which saves a quarter of the time
-			v := binary.LittleEndian.Uint64(b)
-			v0, v1, v2, v3 := uint16(v), uint16(v>>16), uint16(v>>32), uint16(v>>48)
-			n += int(part[v0/64]>>(v0%64)&1 + part[v1/64]>>(v1%64)&1 + part[v2/64]>>(v2%64)&1 + part[v3/64]>>(v3%64)&1)
-		}
-		for ; len(b) >= 2; b = b[2:] {
+		for b := c.data; len(b) >= 2; b = b[2:] {
 			v := binary.LittleEndian.Uint16(b)
 			n += int(part[v/64] >> (v % 64) & 1)
 		}
 	case bitmapContainer:
-		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, for the same reason
+		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, which halves the time
 			four, p := (*[32]byte)(b), (*[4]uint64)(part[i:])
 			n += bits.OnesCount64(p[0]&binary.LittleEndian.Uint64(four[0:])) +
 				bits.OnesCount64(p[1]&binary.LittleEndian.Uint64(four[8:])) +

@@ -3,6 +3,7 @@ package bitmap
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"herbarium/internal/segment/internal/guard"
 )
@@ -98,112 +99,70 @@ func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
 				at, first = next, first+64
 			}
 		case runContainer:
-			at := before
-			c.eachRun(func(first, last uint32) {
-				next := at + last - first + 1
-				for ; i < len(positions) && positions[i] < next; i++ {
-					f(i, first+positions[i]-at)
-				}
-				at = next
-			})
+			for members := c.appendTo(nil); i < len(positions) && positions[i] < end; i++ {
+				f(i, members[positions[i]-before])
+			}
 		}
 		before = end
 	}
 }
 
-// ByteMap maps the members of an encoded set to the bytes that follow it, one per member. It is read in ascending order.
+// ByteMap maps records to bytes: the members of a set to the values that belong to them, other records to 1. It is read in
+// ascending order and holds the bytes of one container at a time.
 type ByteMap struct {
-	rest   containers
-	c      container
-	values []byte // of the members of c and of the following containers
-	at     int    // array: index of the next member; bitmap: index of a word; run: index of a run
-	before int    // bitmap, run: members before at
-	done   bool
+	members func(key uint32) (members []uint32, values []byte) // returns those of a container
+	key     uint32                                             // of the container whose bytes are held
+	held    []uint32                                           // its members
+	bytes   [ContainerMembers]byte                             // values - 1
 }
 
-// NewByteMap returns the map of a set and its trailer.
-func NewByteMap(e Encoded) ByteMap {
-	m := ByteMap{rest: openContainers(e), values: e.trailer()}
-	m.advance()
-	return m
+const noContainer = 1 // is not a key
+
+// NewByteMap returns a map of a list of ascending members.
+func NewByteMap(members []uint32, values []byte) *ByteMap {
+	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+		from, _ := slices.BinarySearch(members, key)
+		to, _ := slices.BinarySearch(members, key+ContainerMembers) // fits, because there are fewer than 2^31 records
+		return members[from:to], values[from:to]
+	}}
 }
 
-// advance moves to the next container.
-func (m *ByteMap) advance() {
-	m.values = m.values[min(m.c.count, len(m.values)):]
-	m.at, m.before = 0, 0
-	var ok bool
-	if m.c, ok = m.rest.next(); !ok {
-		m.done = true
-	}
+// NewStoredByteMap returns a map of the members of a set, which the values follow.
+func NewStoredByteMap(e Encoded) *ByteMap {
+	rest, values := openContainers(e), e.trailer()
+	var members []uint32
+	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+		for len(rest.heads) > 0 && rest.key() <= key {
+			c, _ := rest.next()
+			of := values[:c.count]
+			if values = values[c.count:]; c.key == key {
+				members = c.appendTo(members[:0])
+				return members, of
+			}
+		}
+		return nil, nil
+	}}
 }
 
-// Read stores the values of ascending records that are members in the corresponding elements of out. Records must not be
-// less than those of earlier calls.
+// Read stores the values of records in out. Records must not be less than those of earlier calls.
 func (m *ByteMap) Read(records []uint32, out []byte) {
-	for i := 0; i < len(records); {
-		key := records[i] >> 16 << 16
-		for !m.done && m.c.key < key {
-			m.advance()
+	for i, rec := range records {
+		if key := rec >> 16 << 16; key != m.key {
+			m.load(key)
 		}
-		end := i + 1
-		for end < len(records) && records[end]>>16<<16 == key {
-			end++
-		}
-		if !m.done && m.c.key == key {
-			m.read(records[i:end], out[i:end])
-		}
-		i = end
+		out[i] = m.bytes[uint16(rec)] + 1
 	}
 }
 
-// read is Read for records of the current container.
-func (m *ByteMap) read(records []uint32, out []byte) {
-	const stride = 16
-	c := &m.c
-	switch c.kind {
-	case arrayContainer:
-		at := m.at
-		for i, rec := range records {
-			low := uint16(rec)
-			for at+stride < c.count && c.member(at+stride) < low {
-				at += stride
-			}
-			for at < c.count && c.member(at) < low {
-				at++
-			}
-			if at < c.count && c.member(at) == low {
-				out[i] = m.values[at]
-			}
-		}
-		m.at = at
-	case bitmapContainer:
-		at, before := m.at, m.before
-		word := c.word(at)
-		for i, rec := range records {
-			low := int(uint16(rec))
-			for at < low/64 {
-				before += bits.OnesCount64(word)
-				at++
-				word = c.word(at)
-			}
-			// Whether a record is a member is unpredictable, so this selects the byte without a branch.
-			member := byte(word >> (low % 64) & 1)
-			value := m.values[min(before+bits.OnesCount64(word&(1<<(low%64)-1)), c.count-1)]
-			out[i] ^= (out[i] ^ value) & -member
-		}
-		m.at, m.before = at, before
-	case runContainer:
-		runs := (len(c.data) - 2) / 4
-		for i, rec := range records {
-			low := uint16(rec)
-			for m.at < runs && int(c.member(1+2*m.at))+int(c.member(2+2*m.at)) < int(low) {
-				m.before += int(c.member(2+2*m.at)) + 1
-				m.at++
-			}
-			if m.at < runs && c.member(1+2*m.at) <= low {
-				out[i] = m.values[m.before+int(low-c.member(1+2*m.at))]
-			}
-		}
+// load holds the bytes of a container.
+func (m *ByteMap) load(key uint32) {
+	for _, rec := range m.held {
+		m.bytes[uint16(rec)] = 0
 	}
+	var values []byte
+	m.held, values = m.members(key)
+	for i, rec := range m.held {
+		m.bytes[uint16(rec)] = values[i] - 1
+	}
+	m.key = key
 }

@@ -31,7 +31,22 @@ func All(pool *Pool) *Set {
 
 // ListSet returns a set of ascending records.
 func ListSet(pool *Pool, records []uint32) *Set {
+	if n := len(records); n > 0 && int(records[n-1]) >= pool.Records {
+		guard.Corrupt("a set has a record after the last")
+	}
 	return &Set{pool: pool, n: len(records), list: records}
+}
+
+// StoredSet returns a stored set. It is not decoded until it is combined with another.
+func StoredSet(pool *Pool, e Encoded) *Set {
+	if len(e) == 0 {
+		return ListSet(pool, nil)
+	}
+	s := &Set{pool: pool, n: e.Len(), stored: e}
+	if s.n > pool.Records {
+		guard.Corrupt("a set has more records than the segment")
+	}
+	return s
 }
 
 // Len returns the number of records.
@@ -213,93 +228,60 @@ func (s *Set) shrink(st *guard.Steps) {
 	s.becomeList(s.bits.AppendTo(nil))
 }
 
-// Builder collects the union of records, lists and stored sets.
+// Builder collects the union of records and stored sets: in a list while it is short, then in bits.
 type Builder struct {
-	pool     *Pool
-	stored   Encoded // nil unless it is everything that was added
-	list     []uint32
-	unsorted bool
-	bits     Bits // nil while the list is short
+	pool *Pool
+	list []uint32
+	bits Bits // nil while the list is short
 }
 
-// NewBuilder returns an empty builder. Either call Set, or release what it returns.
+// NewBuilder returns an empty builder.
 func NewBuilder(pool *Pool) *Builder { return &Builder{pool: pool} }
 
 // AddSet adds a stored set.
 func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
-	if len(e) == 0 {
-		return
-	}
-	if b.stored == nil && b.bits == nil && len(b.list) == 0 {
-		b.stored = e
-		return
-	}
-	b.decodeStored(st)
-	if b.bits == nil && b.grow(e.Len(), true) {
+	if b.bits == nil && b.fits(e.Len()) {
 		b.list = e.AppendTo(st, b.list)
 		return
 	}
 	e.AddTo(st, b.bits)
 }
 
-// decodeStored adds the stored set to the list or bits.
-func (b *Builder) decodeStored(st *guard.Steps) {
-	e := b.stored
-	if e == nil {
-		return
-	}
-	b.stored = nil
-	if b.grow(e.Len(), false) {
-		b.list = e.AppendTo(st, b.list)
-		return
-	}
-	e.AddTo(st, b.bits)
-}
-
-// AddRecords adds records, which may be ascending.
-func (b *Builder) AddRecords(st *guard.Steps, records file.U32s, ascending bool) {
-	b.decodeStored(st)
-	n := records.Len()
-	if b.bits == nil && b.grow(n, len(b.list) > 0 || !ascending) {
+// AddRecords adds records in any order.
+func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
+	if b.bits == nil && b.fits(records.Len()) {
 		b.list = records.AppendTo(b.list)
 		return
 	}
-	st.Blocks(0, n, func(from, to int) {
+	st.Blocks(0, records.Len(), func(from, to int) {
 		for i := from; i < to; i++ {
 			b.bits.Add(records.At(i))
 		}
 	})
 }
 
-// AddList adds ascending records.
+// AddList adds records in any order.
 func (b *Builder) AddList(st *guard.Steps, records []uint32) {
-	b.decodeStored(st)
-	if b.bits == nil && b.grow(len(records), len(b.list) > 0) {
+	if b.bits == nil && b.fits(len(records)) {
 		b.list = append(b.list, records...)
 		return
 	}
+	st.Add(len(records))
 	for _, rec := range records {
 		b.bits.Add(rec)
 	}
 }
 
 // AddBits adds the members of a bitset from the pool.
-func (b *Builder) AddBits(st *guard.Steps, set Bits) {
-	b.decodeStored(st)
+func (b *Builder) AddBits(set Bits) {
 	b.toBits()
 	b.bits.Or(set)
 }
 
-// grow makes room for n records and reports whether they can be appended to the list. Sorting a list takes more time than
-// reading bits, so an unsorted one must be shorter.
-func (b *Builder) grow(n int, unsorted bool) bool {
-	const unsortedShare = 32
-	b.unsorted = b.unsorted || unsorted
-	most := b.pool.Records / listShare
-	if b.unsorted {
-		most /= unsortedShare
-	}
-	if b.bits == nil && len(b.list)+n <= max(most, 1) {
+// fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes bits.
+func (b *Builder) fits(n int) bool {
+	const share = 512
+	if len(b.list)+n <= b.pool.Records/share {
 		return true
 	}
 	b.toBits()
@@ -319,27 +301,14 @@ func (b *Builder) toBits() {
 
 // Set returns the collected set. The builder must not be used afterwards.
 func (b *Builder) Set(st *guard.Steps) *Set {
-	s := &Set{pool: b.pool, stored: b.stored, list: b.list, bits: b.bits}
-	records := b.pool.Records
-	switch {
-	case s.stored != nil:
-		s.n = s.stored.Len()
-	case s.bits != nil:
-		s.n = s.bits.Count(0, records)
-		if s.bits.Count(records, 64*len(s.bits)) > 0 {
+	if b.bits != nil {
+		s := &Set{pool: b.pool, bits: b.bits, n: b.bits.Count(0, b.pool.Records)}
+		if b.bits.Count(b.pool.Records, 64*len(b.bits)) > 0 {
 			guard.Corrupt("a set has a record after the last")
 		}
 		s.shrink(st)
 		return s
-	default:
-		if b.unsorted {
-			slices.Sort(s.list)
-			s.list = slices.Compact(s.list)
-		}
-		s.n = len(s.list)
 	}
-	if s.n > records || len(s.list) > 0 && int(s.list[len(s.list)-1]) >= records {
-		guard.Corrupt("a set has a record after the last")
-	}
-	return s
+	slices.Sort(b.list)
+	return ListSet(b.pool, slices.Compact(b.list))
 }

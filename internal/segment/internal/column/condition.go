@@ -41,12 +41,12 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 		}
 		return Ranks{c: c, from: from, to: to, run: run, name: name}
 	case missing >= 0:
-		return plan.None{Name: name}
+		return plan.Stored{Name: name}
 	case c.Field.Type == herb.TypeList && equality:
 		if i, ok := c.elements.Find(o.Text); ok {
 			return plan.Stored{Encoded: c.listed.Set(int(c.numbers.At(i))), Name: name}
 		}
-		return plan.None{Name: name}
+		return plan.Stored{Name: name}
 	case equality:
 		return c.equal(o, name)
 	}
@@ -95,7 +95,7 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	}
 	run := c.firstRun(key)
 	if run == c.Distinct() || c.runKey(run) != key {
-		return plan.None{Name: name}
+		return plan.Stored{Name: name}
 	}
 	from, to := c.run(run)
 	ranks := Ranks{c: c, from: from, to: to, run: run, name: name}
@@ -103,11 +103,11 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	case EqualByKey(c.Field.Type):
 		return ranks
 	case c.isNonUniform(run):
-		return written{ranks, o.Text}
+		return written{ranks: ranks, text: o.Text}
 	case c.RunValue(run) == o.Text:
 		return ranks
 	}
-	return plan.None{Name: name}
+	return plan.Stored{Name: name}
 }
 
 // Ranks is the condition that the rank of a record is in a range: it has one value, or one in a range of values.
@@ -145,55 +145,69 @@ func (r Ranks) Contains(record uint32) bool {
 	return rank >= r.from && rank < r.to
 }
 
+// StoredSet returns the records if they are a run with a stored set.
+func (r Ranks) StoredSet() (e bitmap.Encoded, ok bool) {
+	if r.run == anyRun {
+		return nil, false
+	}
+	k, ok := r.c.storedSet(r.run)
+	if ok {
+		e = r.c.longRunSets.Set(k)
+	}
+	return e, ok
+}
+
 // Fill implements plan.Condition.
 func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 	c := r.c
-	if r.run != anyRun {
-		if k, ok := c.storedSet(r.run); ok {
-			b.AddSet(st, c.longRunSets.Set(k))
-			return
-		}
+	if e, ok := r.StoredSet(); ok {
+		b.AddSet(st, e)
+		return
 	}
 	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= r.from })
 	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > r.to })
 	if r.to-r.from <= c.sorted.Len()/scannedShare || low >= high {
-		b.AddRecords(st, c.sorted.Slice(r.from, r.to), r.run != anyRun)
+		b.AddRecords(st, c.sorted.Slice(r.from, r.to))
 		return
 	}
 	upper, lower := c.pool.Get(), c.pool.Get()
 	c.addPrefixSet(st, high, upper)
 	c.addPrefixSet(st, low, lower)
 	upper.AndNot(lower)
-	b.AddBits(st, upper)
+	b.AddBits(upper)
 	c.pool.Put(upper)
 	c.pool.Put(lower)
-	b.AddRecords(st, c.sorted.Slice(r.from, c.bound(low)), false)
-	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to), false)
+	b.AddRecords(st, c.sorted.Slice(r.from, c.bound(low)))
+	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to))
 }
 
 // written is the condition that a value in a non-uniform run is written like an operand.
 type written struct {
-	Ranks
-	text string
+	ranks Ranks
+	text  string
 }
+
+func (w written) String() string { return w.ranks.name }
 
 // Cost implements plan.Condition.
 func (w written) Cost() plan.Cost {
 	const read = 200 // a value
-	return plan.Cost{Records: w.to - w.from, Fill: read * (w.to - w.from), Contains: read}
+	n := w.ranks.to - w.ranks.from
+	return plan.Cost{Records: n, Fill: read * n, Contains: read}
 }
 
 // Contains implements plan.Condition.
 func (w written) Contains(record uint32) bool {
-	return w.Ranks.Contains(record) && w.c.value(record) == w.text
+	return w.ranks.Contains(record) && w.ranks.c.value(record) == w.text
 }
 
 // Fill implements plan.Condition.
 func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
 	var list []uint32
-	for rank := w.from; rank < w.to; rank++ {
+	c := w.ranks.c
+	for rank := w.ranks.from; rank < w.ranks.to; rank++ {
 		st.Add(1)
-		if rec := w.c.sorted.At(rank); w.c.value(rec) == w.text {
+		if rec := c.sorted.At(rank); c.value(rec) == w.text {
 			list = append(list, rec)
 		}
 	}

@@ -8,16 +8,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// costOfList is the cost of splitting the list of one record, in the units of facetCounter.
+// costOfList is the cost of splitting the list of one record, in the units of countsBySets.
 const costOfList = 1500
-
-// countEmpty counts the matches without a value.
-func (c *Column) countEmpty(m *Matches) int {
-	if m.set == nil {
-		return c.sorted.Len() - c.Values()
-	}
-	return setCounter{c, m.dense(), m.steps}.empty()
-}
 
 // countElements counts the elements of a list field.
 func (c *Column) countElements(m *Matches, top int, f *query.Facet) {

@@ -31,7 +31,7 @@ const markedShare = 128
 // Page returns the records of a set, nil for all, at positions [from, to) in the field's order. In descending order, the
 // runs are in reverse order, each of them ascending, and the records without a value are last.
 func (c *Column) Page(st *guard.Steps, set *bitmap.Set, from, to int, desc bool) []uint32 {
-	o := newSortedResult(st, c, set)
+	o := newSortedResult(st, c, set, false)
 	defer o.release()
 	if desc {
 		return o.descending(from, to)
@@ -39,7 +39,8 @@ func (c *Column) Page(st *guard.Steps, set *bitmap.Set, from, to int, desc bool)
 	return o.appendAscending(nil, from, to)
 }
 
-func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set) *sortedResult {
+// newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
+func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) *sortedResult {
 	o := &sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
 	for j := range o.below {
 		o.below[j], o.bounds[j] = -1, c.bound(j)
@@ -48,7 +49,7 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set) *sortedResult 
 	if set == nil {
 		return o
 	}
-	if o.total = set.Len(); o.total <= c.sorted.Len()/markedShare {
+	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/markedShare {
 		o.marks = c.pool.Get()
 		c.markRanks(st, set, o.marks)
 	} else {

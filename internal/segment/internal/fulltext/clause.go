@@ -32,7 +32,7 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
 		if !ok {
-			out.Condition, out.found = plan.None{Name: name}, &matches{}
+			out.Condition, out.found = plan.Stored{Name: name}, &matches{}
 			return out
 		}
 		ids[i] = w.ids.At(t)
@@ -122,19 +122,13 @@ func (c *Clause) matches(st *guard.Steps) *matches {
 	return c.found
 }
 
-// frequencies returns a reader of the frequencies of the clause above 1.
-func (c *Clause) frequencies(st *guard.Steps) frequencyReader {
+// frequencies returns the frequencies of the clause in each record with more than one, or in all records.
+func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
 	if c.postings == nil {
-		return &matchReader{matches: c.matches(st)}
+		found := c.matches(st)
+		return bitmap.NewByteMap(found.records, found.counts)
 	}
-	m := bitmap.NewByteMap(c.postings.freqs.Set(c.number))
-	return &m
-}
-
-// frequencyReader reads frequencies in ascending order of the records.
-type frequencyReader interface {
-	// Read stores the frequencies in records that have a stored one in the corresponding elements of out.
-	Read(records []uint32, out []byte)
+	return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
 }
 
 // phrase is the condition that a record contains adjacent words.

@@ -31,30 +31,6 @@ func (m *matches) Contains(record uint32) bool {
 // Fill implements plan.Condition.
 func (m *matches) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddList(st, m.records) }
 
-// matchReader reads the frequencies of matches.
-type matchReader struct {
-	*matches
-	at int
-}
-
-// Read implements frequencyReader.
-func (r *matchReader) Read(records []uint32, out []byte) {
-	const stride = 16
-	all, at := r.records, r.at
-	for i, rec := range records {
-		for at+stride < len(all) && all[at+stride] < rec {
-			at += stride
-		}
-		for at < len(all) && all[at] < rec {
-			at++
-		}
-		if at < len(all) && all[at] == rec {
-			out[i] = r.counts[at]
-		}
-	}
-	r.at = at
-}
-
 // frequencySum adds up the frequencies of the terms of a prefix in each record.
 type frequencySum struct {
 	counts []byte      // by record, up to MaxFrequency

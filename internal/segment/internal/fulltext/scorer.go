@@ -34,17 +34,14 @@ type Scorer struct {
 	steps   *guard.Steps
 	clauses []*Clause
 	idf     []float64
-	average float64 // mean number of words per record
-	best    float64 // upper bound of the scores
-	tables  []scoreTable
+	average float64       // mean number of words per record
+	best    float64       // upper bound of the scores
+	tables  []*scoreTable // by clause; nil until many records are scored
 }
-
-// scoreTable contains the scores of one clause by frequency and record length, of records with low ones.
-type scoreTable [8][256]float64
 
 // NewScorer returns a scorer for the clauses of a search that are not excluded.
 func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) *Scorer {
-	s := &Scorer{index: w, steps: st, clauses: clauses, average: float64(stats.Words) / float64(stats.Records)}
+	s := &Scorer{index: w, steps: st, clauses: clauses, average: float64(stats.Words) / float64(stats.Records), tables: make([]*scoreTable, len(clauses))}
 	for _, n := range stats.DocFreqs {
 		idf := text.IDF(stats.Records, n)
 		s.idf = append(s.idf, idf)
@@ -53,12 +50,18 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 	return s
 }
 
-// tabulate computes the tables of scores, which take as long as scoring a few thousand records.
+// scoreTable contains the scores of a clause by frequency and record length, where both are low.
+type scoreTable [8][256]float64
+
+// manyRecords is the number of records from which tables save time.
+const manyRecords = 1 << 13
+
+// tabulate computes the tables.
 func (s *Scorer) tabulate() {
-	s.tables = make([]scoreTable, len(s.clauses))
-	for words := range s.tables[0][0] {
-		norm := text.Norm(words, s.average)
-		for c := range s.tables {
+	for c := range s.tables {
+		s.tables[c] = new(scoreTable)
+		for words := range s.tables[c][0] {
+			norm := text.Norm(words, s.average)
 			for count := range s.tables[c] {
 				s.tables[c][count][words] = text.NormScore(s.idf[c], count, norm)
 			}
@@ -71,34 +74,31 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
-	levels := 1 << 8 // number of levels into which scores are rounded
-	if set.Len() > manyRecords {
-		levels = 1 << 12
-	}
+	levels := min(max(set.Len()/4, 1), 1<<12) // number of levels into which scores are rounded
 	scale := float64(levels-1) / s.best
-	all, counts := make([]uint16, 0, set.Len()), make([]int, levels)
+	all, counts, at := make([]uint16, set.Len()), make([]int, levels), 0
 	s.each(set, func(_ []uint32, scores []float64) {
-		for _, score := range scores {
+		part := all[at:][:len(scores)]
+		for i, score := range scores {
 			l := levels - 1 - min(int(score*scale), levels-1)
-			all = append(all, uint16(l))
+			part[i] = uint16(l)
 			counts[l]++
 		}
+		at += len(scores)
 	})
 	first, last, before := levelsOf(counts, from, to)
 	var records []uint32
+	at = 0
 	set.Each(s.steps, func(part []uint32) {
-		for i, l := range all[:len(part)] {
+		for i, l := range all[at:][:len(part)] {
 			if l >= first && l <= last {
 				records = append(records, part[i])
 			}
 		}
-		all = all[len(part):]
+		at += len(part)
 	})
 	return selectByScore(records, s.Scores(records), from-before, to-before)
 }
-
-// manyRecords is the number of records from which precomputed scores save time.
-const manyRecords = 1 << 13
 
 // levelsOf returns the levels of positions [from, to), given the number of records on each, and the number of records on
 // better levels.
@@ -157,58 +157,45 @@ func (s *Scorer) Scores(records []uint32) (all []float64) {
 	return all
 }
 
-// each calls f for the records of a set and their scores, some at a time.
+// each calls f for the records of a set and their scores, some at a time. In a few records, it counts the clauses instead
+// of reading all stored frequencies.
 func (s *Scorer) each(set *bitmap.Set, f func(records []uint32, scores []float64)) {
-	readers := make([]frequencyReader, len(s.clauses))
+	const countCost = 64 // reading so many stored frequencies takes as long as counting in a record
+	maps := make([]*bitmap.ByteMap, len(s.clauses))
 	for i, c := range s.clauses {
-		readers[i] = c.frequencies(s.steps)
+		if c.postings == nil || set.Len() > c.postings.freqs.Set(c.number).Len()/countCost {
+			maps[i] = c.frequencies(s.steps)
+		}
 	}
-	if s.tables == nil && set.Len() > manyRecords {
+	if s.tables[0] == nil && set.Len() > manyRecords {
 		s.tabulate()
 	}
-	const atOnce = bitmap.EachAtOnce
-	lengths, scores, counts := make([]int, atOnce), make([]float64, atOnce), make([]byte, atOnce)
+	lengths, scores, counts := make([]uint32, bitmap.EachAtOnce), make([]float64, bitmap.EachAtOnce), make([]byte, bitmap.EachAtOnce)
 	set.Each(s.steps, func(records []uint32) {
-		s.steps.Add(len(s.clauses) * len(records))
+		s.steps.Add((len(s.clauses) - 1) * len(records))
 		lengths, scores, counts := lengths[:len(records)], scores[:len(records)], counts[:len(records)]
 		clear(scores)
 		for i, rec := range records {
-			lengths[i] = int(s.index.lengths.At(int(rec)))
+			lengths[i] = s.index.lengths.At(int(rec))
 		}
-		for c, reader := range readers {
-			for i := range counts {
-				counts[i] = 1
+		for c, m := range maps {
+			var table *scoreTable
+			if m != nil {
+				m.Read(records, counts)
+				table = s.tables[c]
 			}
-			reader.Read(records, counts)
-			s.add(c, records, counts, lengths, scores)
+			for i, count := range counts {
+				if length := lengths[i]; table != nil && int(count) < len(table) && int(length) < len(table[0]) {
+					scores[i] += table[count][length]
+					continue
+				}
+				n := int(count)
+				if m == nil || count == MaxFrequency {
+					n = s.clauses[c].pattern.count(records[i], 0)
+				}
+				scores[i] += text.Score(s.idf[c], n, int(lengths[i]), s.average)
+			}
 		}
 		f(records, scores)
 	})
-}
-
-// add adds the scores of a clause, given its frequencies and the lengths of the records.
-func (s *Scorer) add(c int, records []uint32, counts []byte, lengths []int, scores []float64) {
-	if s.tables == nil {
-		for i, count := range counts {
-			scores[i] += s.score(c, records[i], count, lengths[i])
-		}
-		return
-	}
-	table := &s.tables[c]
-	for i, count := range counts {
-		if length := lengths[i]; int(count) < len(table) && length < len(table[0]) {
-			scores[i] += table[count][length]
-		} else {
-			scores[i] += s.score(c, records[i], count, length)
-		}
-	}
-}
-
-// score returns the score of a clause in a record, given its stored frequency and the length of the record.
-func (s *Scorer) score(c int, record uint32, count byte, length int) float64 {
-	n := int(count)
-	if count == MaxFrequency {
-		n = s.clauses[c].pattern.count(record, 0)
-	}
-	return text.Score(s.idf[c], n, length, s.average)
 }

@@ -65,14 +65,14 @@ func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
 	s.steps.Add(len(counts) / 16)
 	// Of all records with the clause, about this many contain n of the set.
 	wanted := n * c.DocFreq(s.steps) / set.Len()
-	least := max(minFrequency(counts, wanted), 2)
-	best := s.withFrequency(set, counts, least, topOf{n: n})
+	least := minFrequency(counts, wanted)
+	best := s.withFrequency(set, counts, positionsOf(counts, least), topOf{n: n})
 	lowest := least // minimum frequency of records that can be among the best
-	for lowest > 1 && (len(best.kept) < n || s.bestOf(lowest-1) >= best.worst) {
+	for lowest > 1 && (len(best.kept) < n || s.scored(w.lengthOrder.At(0), lowest-1).score >= best.worst) {
 		lowest--
 	}
 	if lowest < least {
-		best = s.withFrequency(set, counts, max(lowest, 2), topOf{n: n, worst: best.worst})
+		best = s.withFrequency(set, counts, positionsOf(counts, max(lowest, 2)), topOf{n: n, worst: best.worst})
 	}
 	if lowest == 1 && !s.addShortest(set, freqs, &best) {
 		return nil, false
@@ -84,10 +84,9 @@ func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
 	return page, true
 }
 
-// bestOf returns the score of the shortest record with a frequency.
-func (s *Scorer) bestOf(frequency int) float64 {
-	shortest := s.index.lengths.At(int(s.index.lengthOrder.At(0)))
-	return text.Score(s.idf[0], frequency, int(shortest), s.average)
+// scored returns the score of a record with a frequency of the only clause.
+func (s *Scorer) scored(record uint32, frequency int) scored {
+	return scored{text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average), record}
 }
 
 // minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
@@ -111,14 +110,18 @@ func minFrequency(counts []byte, wanted int) int {
 	return least
 }
 
-// withFrequency adds the records of a set with at least the given frequency to the best.
-func (s *Scorer) withFrequency(set *bitmap.Set, counts []byte, least int, best topOf) topOf {
-	c, positions := s.clauses[0], positionsOf(counts, least)
+// withFrequency adds the records of a set at some positions of the stored frequencies to the best.
+func (s *Scorer) withFrequency(set *bitmap.Set, counts []byte, positions []uint32, best topOf) topOf {
+	c := s.clauses[0]
 	all := set.Len() == c.DocFreq(s.steps)
 	c.postings.freqs.Set(c.number).Picked(positions, func(i int, rec uint32) {
 		s.steps.Add(1)
 		if all || set.Has(rec) {
-			best.add(scored{s.score(0, rec, counts[positions[i]], int(s.index.lengths.At(int(rec)))), rec})
+			count := int(counts[positions[i]])
+			if count == MaxFrequency {
+				count = c.pattern.count(rec, 0)
+			}
+			best.add(s.scored(rec, count))
 		}
 	})
 	best.cut()
@@ -136,12 +139,12 @@ func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf)
 		}
 		s.steps.Add(1)
 		rec := w.lengthOrder.At(i)
-		score := s.score(0, rec, 1, int(w.lengths.At(int(rec))))
-		if found == best.n || len(best.kept) >= best.n && score < best.worst {
+		next := s.scored(rec, 1)
+		if found == best.n || len(best.kept) >= best.n && next.score < best.worst {
 			return best.cut()
 		}
 		if set.Has(rec) && !freqs.Contains(rec) {
-			best.add(scored{score, rec})
+			best.add(next)
 			found++
 		}
 	}

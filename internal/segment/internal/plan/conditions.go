@@ -7,7 +7,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Stored is the condition that a record is in a stored set.
+// Stored is the condition that a record is in a stored set. An empty one is the condition that no record satisfies.
 type Stored struct {
 	bitmap.Encoded
 	Name string
@@ -21,21 +21,10 @@ func (c Stored) Cost() Cost {
 // Fill implements Condition.
 func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.Encoded) }
 
+// StoredSet returns the set.
+func (c Stored) StoredSet() (bitmap.Encoded, bool) { return c.Encoded, true }
+
 func (c Stored) String() string { return c.Name }
-
-// None is the condition that no record satisfies.
-type None struct{ Name string }
-
-// Cost implements Condition.
-func (None) Cost() Cost { return Cost{} }
-
-// Fill implements Condition.
-func (None) Fill(*guard.Steps, *bitmap.Builder) {}
-
-// Contains implements Condition.
-func (None) Contains(uint32) bool { return false }
-
-func (c None) String() string { return c.Name }
 
 // AnyOf is the condition that a record satisfies any of several others.
 type AnyOf []Condition

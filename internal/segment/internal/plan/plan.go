@@ -88,7 +88,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 		switch {
 		case set == nil:
 			trace.Timed(t.String(), "fill", func() int {
-				set = filled(st, pool, t)
+				set = filled(st, pool, t.Condition)
 				return set.Len()
 			})
 		case set.Len() == 0:
@@ -100,7 +100,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 			})
 		default:
 			trace.Timed(t.Term.name(), "fill and intersect", func() int {
-				other := filled(st, pool, t)
+				other := filled(st, pool, t.Condition)
 				defer other.Release()
 				if t.Exclude {
 					set.Subtract(st, other)
@@ -132,7 +132,13 @@ func (t Term) name() string {
 	return t.String()
 }
 
+// filled returns the set of a condition.
 func filled(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
+	if stored, ok := c.(interface{ StoredSet() (bitmap.Encoded, bool) }); ok {
+		if e, ok := stored.StoredSet(); ok {
+			return bitmap.StoredSet(pool, e)
+		}
+	}
 	b := bitmap.NewBuilder(pool)
 	c.Fill(st, b)
 	return b.Set(st)

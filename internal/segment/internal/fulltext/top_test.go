@@ -27,12 +27,6 @@ func TestPositionsOf(t *testing.T) {
 			if d := cmp.Diff(want, positionsOf(counts, least)); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
-			if got := minFrequency(counts, len(want)); got < least {
-				t.Errorf("%d counts reach %d; minFrequency returns %d", len(want), least, got)
-			}
 		})
-	}
-	if got := minFrequency(counts, len(counts)+1); got != 2 {
-		t.Errorf("more than there are reach %d; want 2", got)
 	}
 }
