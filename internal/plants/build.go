@@ -139,11 +139,11 @@ func openPart(path string, plants int) (*part, error) {
 	return &part{r, path}, nil
 }
 
-// build writes plants to segments until few are in memory and the log is not far ahead, in the background. There is one
-// build at a time.
-func (x *Index) build() <-chan singleflight.Result {
+// build writes plants to segments until few are in memory and the log is not far ahead, in the background. If idle, it also
+// merges all segments, unless nearly all plants are in the first one. There is one build at a time.
+func (x *Index) build(idle bool) <-chan singleflight.Result {
 	return x.building.DoChan("", func() (any, error) {
-		err := x.buildParts(x.closed)
+		err := x.buildParts(x.closed, idle)
 		if err != nil && x.closed.Err() == nil {
 			x.opts.Logger.Error("cannot build the index of plants", "err", err)
 		}
@@ -151,8 +151,8 @@ func (x *Index) build() <-chan singleflight.Result {
 	})
 }
 
-func (x *Index) buildParts(ctx context.Context) error {
-	for {
+func (x *Index) buildParts(ctx context.Context, idle bool) error {
+	for ; ; idle = false {
 		page, err := x.log.ReadPlants(ctx, 0, 0)
 		if err != nil {
 			return err
@@ -164,11 +164,12 @@ func (x *Index) buildParts(ctx context.Context) error {
 		if far {
 			end.plants = page.Total
 		}
-		if epoch != page.Epoch || !far && s.union.Tail.Len() < x.opts.SealAt {
+		all := idle && s.mayMerge(x.opts.SealAt)
+		if epoch != page.Epoch || !far && !all && s.union.Tail.Len() < x.opts.SealAt {
 			s.Release()
 			return nil
 		}
-		err = x.seal(ctx, s, epoch, end)
+		err = x.seal(ctx, s, epoch, end, all)
 		s.Release()
 		if err != nil {
 			return err
@@ -176,9 +177,19 @@ func (x *Index) buildParts(ctx context.Context) error {
 	}
 }
 
-// seal writes the plants after the segments of a snapshot, up to a number of them, to a segment, together with the segments
-// that are not much larger.
-func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position) error {
+// mayMerge reports whether enough plants are not in the first segment to write all plants again.
+func (s *Snapshot) mayMerge(sealAt int) bool {
+	n := s.union.Len()
+	rest := n
+	if len(s.union.Segments) > 0 {
+		rest -= s.union.Segments[0].Len()
+	}
+	return rest >= max(n/16, sealAt/8)
+}
+
+// seal writes the plants after the segments of a snapshot, up to a number of them, to a segment, together with all
+// segments, or those that are not much larger.
+func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position, all bool) error {
 	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
 	if err != nil {
 		return err
@@ -188,7 +199,7 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end positio
 		return err
 	}
 	start, first := s.union.Len()-s.union.Tail.Len(), len(s.union.Segments)
-	for first > 0 && s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start) {
+	for first > 0 && (all || s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start)) {
 		first--
 		start -= s.union.Segments[first].Len()
 	}

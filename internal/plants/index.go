@@ -89,16 +89,19 @@ func (x *Index) Close() error {
 
 // Run keeps the index up to date until ctx ends, so that a listing has few plants to read.
 func (x *Index) Run(ctx context.Context) error {
-	for failed := false; ; {
+	for failed, idle := false, false; ; {
 		before := x.position()
 		err := x.refresh(ctx)
 		if err != nil && !failed && ctx.Err() == nil {
 			x.opts.Logger.Warn("cannot update the index of plants; will retry", "err", err)
 		}
 		failed = err != nil
-		pause := pollInterval
-		if x.position().plants == before.plants {
+		wasIdle, pause := idle, pollInterval
+		if idle = err == nil && x.position().plants == before.plants; idle {
 			pause = idleInterval
+		}
+		if idle && !wasIdle {
+			x.build(true)
 		}
 		select {
 		case <-ctx.Done():
@@ -234,7 +237,7 @@ func (x *Index) refresh(ctx context.Context) error {
 		now := x.position()
 		switch {
 		case far:
-			if err := x.wait(ctx, x.build()); err != nil {
+			if err := x.wait(ctx, x.build(false)); err != nil {
 				return err
 			}
 		case now.resets != at.resets:
@@ -287,7 +290,7 @@ func (x *Index) add(page store.PlantPage, at position) (far bool, err error) {
 	}
 	x.end.batch = page.Last
 	if x.tail.Len() >= x.opts.SealAt {
-		x.build()
+		x.build(false)
 	}
 	return false, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"herbarium/internal/herb"
@@ -157,6 +158,40 @@ func TestIndex_seal(t *testing.T) {
 	if log.read > 2000 { // each once, the last one of each listing again, and builds that read ahead
 		t.Errorf("%d plants were read from the log", log.read)
 	}
+}
+
+// TestIndex_idle checks that Run indexes new plants, and merges all segments when no plants are created any more.
+func TestIndex_idle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log, dir := newMemoryLog(0), t.TempDir()
+		x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 64})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- x.Run(ctx) }()
+		most := 0
+		for range 20 {
+			log.create(50)
+			time.Sleep(1100 * time.Millisecond)
+			synctest.Wait()
+			most = max(most, len(files(t, dir)))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if n := len(files(t, dir)); n != 1 || most < 2 {
+			t.Errorf("%d segments, at most %d before", n, most)
+		}
+		log.read = 0
+		wantPlants(t, x, log)
+		if log.read > 100 {
+			t.Errorf("%d plants were not indexed", log.read)
+		}
+		closeIndex(t, x)
+	})
 }
 
 // TestIndex_reopen checks that an index uses the segments of an earlier one.

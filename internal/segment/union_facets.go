@@ -41,9 +41,12 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			field := &u.Tail.fields[i]
 			addTailValues(field, i, tail, &others)
 			sortValues(field, &others)
-			if base < 0 {
-				f.Fields = append(f.Fields, column.FacetOf(*field, others, q))
-			} else {
+			switch {
+			case base < 0 || all[base].Len() == 0:
+				f.Fields = append(f.Fields, column.FacetOf(field, others, q))
+			case len(others.All)+others.Empty == 0:
+				f.Fields = append(f.Fields, u.Segments[base].columns[i].Facet(all[base], q))
+			default:
 				f.Fields = append(f.Fields, u.Segments[base].columns[i].FacetWith(all[base], others, q))
 			}
 		}

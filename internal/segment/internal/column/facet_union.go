@@ -22,15 +22,32 @@ type Values struct {
 	Empty int // records whose value is missing
 }
 
-// AddValues adds the values of the matches.
+// AddValues adds the values of the matches, in ascending order.
 func (c *Column) AddValues(m *Matches, values *Values) {
 	if m.n == 0 {
 		return
 	}
-	t := c.facetCounter(m)
-	defer t.release()
-	values.Empty += t.empty()
-	t.each(func(run, n int) { values.All = append(values.All, c.runValues(m, run, n)...) })
+	o, each := c.runCounter(m)
+	defer o.release()
+	values.Empty += m.n - o.countBelow(c.Values())
+	each(func(run, n int) { values.All = append(values.All, c.runValues(m, run, n)...) })
+}
+
+// runCounter returns the matches in the order of the field, and a function that calls another one for each run with
+// matches, in ascending order.
+func (c *Column) runCounter(m *Matches) (o *sortedResult, each func(func(run, n int))) {
+	bySets := m.set != nil && c.countsBySets(m)
+	o = newSortedResult(m.steps, c, m.set, !bySets)
+	return o, func(f func(run, n int)) {
+		switch {
+		case m.set == nil:
+			c.eachRun(m.steps, f)
+		case bySets:
+			c.eachIntersection(m, f)
+		default:
+			c.eachMarked(m.steps, o.marks, f)
+		}
+	}
 }
 
 // runValues returns the values that facets count in a run, in order. n matches are in the run.
@@ -55,85 +72,84 @@ func (c *Column) runValues(m *Matches, run, n int) []Value {
 }
 
 // FacetOf returns the facet of values, which are in order and distinct.
-func FacetOf(f herb.Field, values Values, q *query.FacetRequest) query.Facet {
+func FacetOf(f *herb.Field, values Values, q *query.FacetRequest) query.Facet {
 	m := facetMerger{Facet: query.Facet{Field: f.Name, Type: f.Type, Empty: values.Empty}, top: q.Top}
-	if n := len(values.All); n > 0 {
-		m.setRange(&f, q, values.All[0].Text, values.All[n-1].Text)
+	if n := len(values.All); n > 0 && query.HasRange(f.Type) {
+		m.Min, m.Max = values.All[0].Text, values.All[n-1].Text
+		m.Histogram = addToBuckets(f, query.Buckets(*f, m.Min, m.Max, q.Buckets), values.All)
 	}
 	for _, v := range values.All {
-		m.addValue(v)
+		m.add(v)
 	}
 	return m.Facet
 }
 
 // FacetWith counts the values of the field among the matches and in other records. The other values are in order and
-// distinct.
-//
-// Each of them is looked up in the value runs. Between them, runs are counted without reading their values.
+// distinct. Each of them is looked up in the value runs; between them, runs are counted without reading their values.
 func (c *Column) FacetWith(matches *Matches, others Values, q *query.FacetRequest) query.Facet {
-	if len(others.All) == 0 && others.Empty == 0 {
-		return c.Facet(matches, q)
+	o, each := c.runCounter(matches)
+	defer o.release()
+	withValue := o.countBelow(c.Values())
+	if others.Empty += matches.n - withValue; withValue == 0 {
+		return FacetOf(&c.Field, others, q)
 	}
-	if matches.n == 0 {
-		return FacetOf(c.Field, others, q)
-	}
-	t := c.facetCounter(matches)
-	defer t.release()
-	m := facetMerger{Facet: query.Facet{Field: c.Field.Name, Type: c.Field.Type, Empty: t.empty() + others.Empty}, top: q.Top}
-	if t.empty() == matches.n {
-		others.Empty = m.Empty
-		return FacetOf(c.Field, others, q)
-	}
-	first, last := t.ends()
-	least, greatest := c.RunValue(first), c.RunValue(last)
-	if n := len(others.All); n > 0 {
-		if others.All[0].Key < c.runKey(first) {
-			least = others.All[0].Text
+	m := facetMerger{Facet: query.Facet{Field: c.Field.Name, Type: c.Field.Type, Empty: others.Empty}, top: q.Top}
+	if query.HasRange(c.Field.Type) {
+		first, last := c.runAt(0, o.rank(0)), c.runAt(0, o.rank(withValue-1))
+		m.Min, m.Max = c.RunValue(first), c.RunValue(last)
+		if n := len(others.All); n > 0 && others.All[0].Key < c.runKey(first) {
+			m.Min = others.All[0].Text
 		}
-		if others.All[n-1].Key > c.runKey(last) {
-			greatest = others.All[n-1].Text
+		if n := len(others.All); n > 0 && others.All[n-1].Key > c.runKey(last) {
+			m.Max = others.All[n-1].Text
 		}
+		buckets := o.histogram(query.Buckets(c.Field, m.Min, m.Max, q.Buckets))
+		m.Histogram = addToBuckets(&c.Field, buckets, others.All)
 	}
-	m.setRange(&c.Field, q, least, greatest)
-	m.locateBuckets(c)
-	// The run of the next other value, or the one before which it sorts.
-	nextRun, equal := c.locate(others.All)
-	t.each(func(run, n int) {
-		matches.steps.Add(1)
-		for len(others.All) > 0 && (nextRun < run || nextRun == run && !equal) {
-			m.addValue(others.All[0])
-			others.All = others.All[1:]
-			nextRun, equal = c.locate(others.All)
+	next := 0                  // run of the next other value, or the one before which it sorts
+	equal := false             // whether the run has the same key
+	take := func() (v Value) { // returns the next other value
+		v, others.All = others.All[0], others.All[1:]
+		next, equal = c.locate(next, others.All)
+		return v
+	}
+	next, equal = c.locate(0, others.All)
+	each(func(run, n int) {
+		for next < run || next == run && !equal {
+			m.add(take())
 		}
-		nonUniform := countsAsWritten(c.Field.Type) && c.isNonUniform(run)
-		if nextRun > run && !nonUniform {
+		if next > run && !(countsAsWritten(c.Field.Type) && c.isNonUniform(run)) {
 			m.addRun(c, run, n)
 			return
 		}
 		values := c.runValues(matches, run, n)
-		for len(others.All) > 0 && nextRun == run {
-			values = mergeValue(values, others.All[0], countsAsWritten(c.Field.Type))
-			others.All = others.All[1:]
-			nextRun, equal = c.locate(others.All)
+		for next == run {
+			values = mergeValue(values, take(), countsAsWritten(c.Field.Type))
 		}
 		for _, v := range values {
-			m.addValue(v)
+			m.add(v)
 		}
 	})
 	for _, v := range others.All {
-		m.addValue(v)
+		m.add(v)
 	}
 	return m.Facet
 }
 
-// locate returns the run of the first value, or the one before which it sorts. Without a value, it returns one after all
-// runs.
-func (c *Column) locate(values []Value) (run int, equal bool) {
+// locate returns the run of the first value, or the one before which it sorts, searching from a run on. Without a value, it
+// returns one after all runs.
+func (c *Column) locate(from int, values []Value) (run int, equal bool) {
 	if len(values) == 0 {
 		return c.Distinct() + 1, false
 	}
-	run = c.firstRun(values[0].Key)
-	return run, run < c.Distinct() && c.runKey(run) == values[0].Key
+	key, step := values[0].Key, 1
+	for from+step < c.Distinct() && c.runKey(from+step) < key {
+		from += step
+		step *= 2
+	}
+	end := min(from+step, c.Distinct())
+	run = from + sort.Search(end-from, func(i int) bool { return c.runKey(from+i) >= key })
+	return run, run < c.Distinct() && c.runKey(run) == key
 }
 
 // mergeValue adds a value to those of a run, which have the same key.
@@ -149,61 +165,48 @@ func mergeValue(values []Value, v Value, asWritten bool) []Value {
 	return slices.Insert(values, i, v)
 }
 
-// facetMerger collects a facet from values in ascending order.
+// addToBuckets counts values in ascending order.
+func addToBuckets(f *herb.Field, buckets []query.Bucket, values []Value) []query.Bucket {
+	for i := len(buckets) - 1; i >= 0; i-- {
+		from := 0
+		if border := borderKey(f, buckets[i].From); i > 0 {
+			from = sort.Search(len(values), func(i int) bool { return values[i].Key >= border })
+		}
+		for _, v := range values[from:] {
+			buckets[i].Count += v.Count
+		}
+		values = values[:from]
+	}
+	return buckets
+}
+
+// facetMerger collects the most frequent of values in ascending order.
 type facetMerger struct {
 	query.Facet
-	top     int
-	borders []string // key of the start of each bucket
-	starts  []int    // first run of each bucket
-	bucket  int      // of the last value
+	top int
 }
 
-// setRange sets the least and the greatest value and the empty buckets.
-func (m *facetMerger) setRange(f *herb.Field, q *query.FacetRequest, least, greatest string) {
-	if !query.HasRange(f.Type) {
-		return
-	}
-	m.Min, m.Max, m.Histogram = least, greatest, query.Buckets(*f, least, greatest, q.Buckets)
-	for _, b := range m.Histogram {
-		m.borders = append(m.borders, borderKey(f, b.From))
+func (m *facetMerger) add(v Value) {
+	if m.count(v.Count) {
+		m.insert(v.Text, v.Count)
 	}
 }
 
-// locateBuckets prepares addRun.
-func (m *facetMerger) locateBuckets(c *Column) {
-	for _, border := range m.borders {
-		m.starts = append(m.starts, c.firstRun(border))
-	}
-}
-
-// addRun counts the records of a value run.
+// addRun adds the value of a run.
 func (m *facetMerger) addRun(c *Column, run, n int) {
-	for m.bucket+1 < len(m.starts) && run >= m.starts[m.bucket+1] {
-		m.bucket++
+	if m.count(n) {
+		m.insert(c.RunValue(run), n)
 	}
-	m.add(n, func() string { return c.RunValue(run) })
 }
 
-// addValue counts the records of a value.
-func (m *facetMerger) addValue(v Value) {
-	for m.bucket+1 < len(m.borders) && v.Key >= m.borders[m.bucket+1] {
-		m.bucket++
-	}
-	m.add(v.Count, func() string { return v.Text })
-}
-
-func (m *facetMerger) add(n int, value func() string) {
+// count counts a value and reports whether it is among the most frequent.
+func (m *facetMerger) count(n int) bool {
 	m.Distinct++
-	if len(m.Histogram) > 0 {
-		m.Histogram[m.bucket].Count += n
-	}
-	full := len(m.Values) == m.top
-	if m.top == 0 || full && n <= m.Values[m.top-1].Count {
-		return
-	}
-	if full {
-		m.Values = m.Values[:m.top-1]
-	}
+	return m.top > 0 && (len(m.Values) < m.top || n > m.Values[m.top-1].Count)
+}
+
+func (m *facetMerger) insert(value string, n int) {
 	i := sort.Search(len(m.Values), func(i int) bool { return m.Values[i].Count < n })
-	m.Values = slices.Insert(m.Values, i, query.ValueCount{Value: value(), Count: n})
+	m.Values = slices.Insert(m.Values, i, query.ValueCount{Value: value, Count: n})
+	m.Values = m.Values[:min(len(m.Values), m.top)]
 }

@@ -14,7 +14,7 @@ type Order struct {
 
 // Order returns the records of a set, nil for all, in the order of the field; see Page.
 func (c *Column) Order(st *guard.Steps, set *bitmap.Set, desc bool) *Order {
-	return &Order{newSortedResult(st, c, set), desc}
+	return &Order{newSortedResult(st, c, set, false), desc}
 }
 
 // Release recycles memory.

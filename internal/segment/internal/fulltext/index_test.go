@@ -182,23 +182,31 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// TestScorer_CountBetter compares counts with positions in the complete order.
-func TestScorer_CountBetter(t *testing.T) {
+// TestRanking compares a ranking with the pages of a scorer.
+func TestRanking(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	index := openIndex(t, n, build.Options{})
-	set, _, scorer := search(t, index, n, "oak+elm")
-	if got := scorer.CountBetter(set, -1); got != set.Len() {
-		t.Errorf("%d records are better than nothing; want %d", got, set.Len())
-	}
-	last := 0
-	for _, at := range []int{0, 1, 500, set.Len() - 1} {
-		rec := scorer.Page(set, at, at+1)
-		better := scorer.CountBetter(set, scorer.Scores(rec)[0])
-		if better > at || better < last {
-			t.Errorf("%d records are better than that at %d", better, at)
+	for _, raw := range []string{"oak", "oak+elm", "o*+e*"} {
+		set, _, scorer := search(t, index, n, raw)
+		ranking, all := scorer.Rank(set), scorer.Page(set, 0, set.Len())
+		for _, from := range []int{0, 1, 500, set.Len() - 30} {
+			to := min(from+700, set.Len())
+			if got := ranking.Page(from, to); !slices.Equal(got, all[from:to]) {
+				t.Errorf("%s: records %d to %d differ", raw, from, to)
+			}
+			score := scorer.Scores(all[from : from+1])[0]
+			if got := ranking.Score(from); got != score {
+				t.Errorf("%s: record %d has the score %v, want %v", raw, from, got, score)
+			}
+			through := ranking.CountThrough(score)
+			if through <= from || ranking.Score(through-1) != score || through < set.Len() && ranking.Score(through) >= score {
+				t.Errorf("%s: %d records have at least the score of record %d", raw, through, from)
+			}
 		}
-		last = better
+		if got := ranking.CountThrough(math.Inf(1)); got != 0 {
+			t.Errorf("%s: %d records have the best possible score", raw, got)
+		}
 	}
 }
 

@@ -114,18 +114,6 @@ func levelsOf(counts []int, from, to int) (first, last uint16, before int) {
 	return first, last, before
 }
 
-// CountBetter returns the number of records of a set with a score above the given one.
-func (s *Scorer) CountBetter(set *bitmap.Set, score float64) (n int) {
-	s.each(set, func(_ []uint32, scores []float64) {
-		for _, other := range scores {
-			if other > score {
-				n++
-			}
-		}
-	})
-	return n
-}
-
 // selectByScore returns the records at positions [from, to), ordered by score. It counts the distinct scores, of which
 // there are few.
 func selectByScore(records []uint32, scores []float64, from, to int) []uint32 {
