@@ -9,11 +9,10 @@ import (
 	"herbarium/internal/httpapi/openapi"
 )
 
-// document is the OpenAPI document for one set of datasets.
-type document struct {
+// openAPIDocument is the OpenAPI document for one set of datasets.
+type openAPIDocument struct {
+	document
 	fingerprint string // changes whenever the document may change
-	body        []byte
-	tag         string
 }
 
 // openAPI handles the OpenAPI document.
@@ -23,19 +22,16 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 		return err
 	}
 	key := fingerprintOf(datasets)
-	d := a.document.Load()
+	d := a.openAPIDocument.Load()
 	if d == nil || d.fingerprint != key {
 		body, err := openapi.Generate(a.opts.PublicURL, datasets)
 		if err != nil {
 			return err
 		}
-		d = &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
-		a.document.Store(d)
+		d = &openAPIDocument{document{contentJSON, body, a.entityTag(string(body))}, key}
+		a.openAPIDocument.Store(d)
 	}
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, d.tag) {
-		w.send(r, http.StatusOK, contentJSON, d.body)
-	}
+	w.sendDocument(r, herb.AccessOpen, d.document)
 	return nil
 }
 
@@ -57,9 +53,6 @@ const contentSchema = "application/schema+json"
 
 // descriptorSchema handles the JSON Schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, a.entityTag(published.DataPackage)) {
-		w.send(r, http.StatusOK, contentSchema, []byte(published.DataPackage))
-	}
+	w.sendDocument(r, herb.AccessOpen, document{contentSchema, []byte(published.DataPackage), a.entityTag(published.DataPackage)})
 	return nil
 }
