@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	published "herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/openapi"
+	"herbarium/internal/query"
 )
 
 // document is the OpenAPI document for one set of datasets.
@@ -16,21 +19,20 @@ type document struct {
 	tag         string
 }
 
-// openAPI handles the OpenAPI document.
+// openAPI handles the OpenAPI document, of all datasets or of one.
 func (a *API) openAPI(w *response, r *http.Request) error {
-	datasets, err := a.opts.Library.Datasets(r.Context())
+	params, err := query.ParseParams(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	key := fingerprintOf(datasets)
-	d := a.document.Load()
-	if d == nil || d.fingerprint != key {
-		body, err := openapi.Generate(a.opts.PublicURL, datasets)
-		if err != nil {
-			return err
-		}
-		d = &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
-		a.document.Store(d)
+	var d *document
+	if name := params.Get("dataset"); name != "" {
+		d, err = a.datasetDocument(r.Context(), name)
+	} else {
+		d, err = a.fullDocument(r.Context())
+	}
+	if err != nil {
+		return err
 	}
 	w.setCaching(r, herb.AccessOpen)
 	if !w.notModified(r, d.tag) {
@@ -39,13 +41,57 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	return nil
 }
 
-// fingerprintOf identifies the versions of all datasets. The fields of the plants never change.
-func fingerprintOf(datasets []herb.Dataset) string {
+// datasetDocument returns the document for one dataset.
+func (a *API) datasetDocument(ctx context.Context, name string) (*document, error) {
+	ref, err := herb.ParseRef(name)
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.opts.Library.Acquire(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Release()
+	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1)
+	return &document{body: body, tag: a.entityTag(string(body))}, err
+}
+
+// fullDocument returns the document for all datasets. It is generated when they change.
+func (a *API) fullDocument(ctx context.Context) (*document, error) {
+	live, err := a.opts.Library.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := fingerprintOf(live)
+	if d := a.document.Load(); d != nil && d.fingerprint == key {
+		return d, nil
+	}
+	var datasets []herb.Dataset
+	if len(live) <= openapi.MaxDatasets {
+		if datasets, err = a.opts.Library.Datasets(ctx, live, false); err != nil {
+			return nil, err
+		}
+	}
+	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live))
+	if err != nil {
+		return nil, err
+	}
+	d := &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
+	a.document.Store(d)
+	return d, nil
+}
+
+// fingerprintOf identifies the versions that a document describes. One for too many datasets only has their number. The
+// fields of the plants never change.
+func fingerprintOf(live []herb.LiveVersion) string {
+	if len(live) > openapi.MaxDatasets {
+		return strconv.Itoa(len(live))
+	}
 	var b strings.Builder
-	for _, d := range datasets {
-		b.WriteString(d.Ref.String())
-		if d.Ref != herb.PlantsRef {
-			b.WriteString("@" + d.Version + string(d.Access))
+	for _, v := range live {
+		b.WriteString(v.Ref.String())
+		if v.Ref != herb.PlantsRef {
+			b.WriteString("@" + v.Version)
 		}
 		b.WriteByte('\n')
 	}

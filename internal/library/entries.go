@@ -223,8 +223,8 @@ func (l *Library) poll(ctx context.Context) {
 	_ = l.readCatalogue(ctx, catalogueLimit, false)
 }
 
-// Refresh updates the entries from the catalogue. If Dir has all files, it returns when every version that is being opened
-// is open or has failed to open.
+// Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a small library and returns
+// when every version that is being opened is open or has failed to open.
 func (l *Library) Refresh(ctx context.Context) error {
 	l.refresh.Lock()
 	err := l.readCatalogue(ctx, catalogueLimit, false)
@@ -232,7 +232,7 @@ func (l *Library) Refresh(ctx context.Context) error {
 	if err != nil || l.shared() {
 		return err
 	}
-	for _, f := range l.fetches() {
+	for _, f := range l.openSmall() {
 		select {
 		case <-f.done:
 		case <-ctx.Done():

@@ -139,31 +139,32 @@ func (l *Library) startFetch(e *entry) {
 	})
 }
 
-// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. A dataset of
-// which none is open is opened on demand, except in small libraries whose files are all local. l.mu is held.
+// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is held.
 func (l *Library) fetchIfOutdated(e *entry) {
-	onDemand := e.open == nil && (l.shared() || !l.small())
-	if l.cache.closed || e.open.isLive(e) || onDemand || e.fetch != nil || e.deferred(l.opts.Now()) {
+	if l.cache.closed || e.open == nil || e.open.isLive(e) || e.fetch != nil || e.deferred(l.opts.Now()) {
 		return
 	}
 	l.startFetch(e)
 }
 
-// maxSmall is the number of datasets up to which a library opens all of them in advance.
+// maxSmall is the number of datasets up to which a server opens all of them in advance.
 const maxSmall = 100
 
-// small reports whether the library opens its datasets in advance, so that files that cannot be opened are reported and the
-// first requests do not wait. l.mu is held.
+// small reports whether a server opens the datasets in advance, so that files that cannot be opened are reported and the first
+// requests do not wait. l.mu is held.
 func (l *Library) small() bool { return len(l.sorted) <= maxSmall }
 
 // deferred reports whether a failure defers fetching the live version.
 func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Before(e.failed.retryAt) }
 
-// fetches returns the running fetches.
-func (l *Library) fetches() (all []*fetch) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
+// openSmall starts opening the datasets of a small library whose files are local, and returns the running fetches.
+func (l *Library) openSmall() (all []*fetch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, e := range l.sorted {
+		if l.shouldPrefetch(e, 0) {
+			l.startFetch(e)
+		}
 		if e.fetch != nil {
 			all = append(all, e.fetch)
 		}
