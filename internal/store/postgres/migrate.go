@@ -21,11 +21,11 @@ import (
 var migrations embed.FS
 
 // latest is the version of the last migration.
-const latest = 4
+const latest = 5
 
-// minimum is the lowest version that a program must know to use the tables. It is stored as migrations_lock.needs. Version 4
+// minimum is the lowest version that a program must know to use the tables. It is stored as migrations_lock.needs. Version 5
 // removed columns and tables of the plants: requests for plants to a node that knows less fail, and it does not start again.
-const minimum = 4
+const minimum = 5
 
 // The tables that record applied migrations and let one node at a time apply them.
 const (
