@@ -198,6 +198,21 @@ func TestYield(t *testing.T) {
 	}
 }
 
+// TestEqual_longRun filters a long run of values that compare equal but are written differently.
+func TestEqual_longRun(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	for raw, want := range map[string]int{"spelling=soft": cancelRecords / 2, "spelling[ne]=soft": cancelRecords / 2, "spelling[gte]=soft": cancelRecords} {
+		q, err := query.Parse(raw, cancelFields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page, err := r.List(t.Context(), q); err != nil || page.Total != want {
+			t.Errorf("%s: %d records, %v; want %d", raw, page.Total, err, want)
+		}
+	}
+}
+
 // TestFilter_memory measures the allocations of filters that match many values: a set per value would take tens of
 // megabytes.
 func TestFilter_memory(t *testing.T) { //nolint:paralleltest // it measures allocations of the process

@@ -13,7 +13,7 @@ import (
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		res := r.evaluate(st, q.Request, false, nil)
+		res := r.evaluate(st, q.Request, nil)
 		defer res.set.Release()
 		m := column.NewMatches(st, &r.pool, res.set)
 		f.Total = m.Len()

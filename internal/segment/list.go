@@ -48,7 +48,7 @@ func prefault(st *guard.Steps, record []byte) {
 
 // findPage returns the numbers of the records on the page, in order, and the total on all pages.
 func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (numbers []uint32, total int) {
-	res := r.evaluate(st, q, q.ByRelevance(), trace)
+	res := r.evaluate(st, q, trace)
 	defer res.set.Release()
 	st.Check()
 	total = res.total(r)
@@ -113,10 +113,7 @@ func (r *Reader) scorer(st *guard.Steps, res result) *fulltext.Scorer {
 }
 
 // evaluate returns the records that match a request. The caller must release the set.
-//
-// The score of a phrase requires the number of all records that contain it, so if scores are needed, phrases are
-// counted before other conditions can save that work.
-func (r *Reader) evaluate(st *guard.Steps, q *query.Request, scored bool, trace plan.Trace) (res result) {
+func (r *Reader) evaluate(st *guard.Steps, q *query.Request, trace plan.Trace) (res result) {
 	var terms []plan.Term
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
@@ -126,8 +123,7 @@ func (r *Reader) evaluate(st *guard.Steps, q *query.Request, scored bool, trace 
 			st.Check()
 			clause := r.words.Clause(st, c)
 			terms = append(terms, plan.Term{Condition: clause, Exclude: c.Exclude})
-			if scored && !c.Exclude {
-				clause.DocFreq(st)
+			if !c.Exclude {
 				res.clauses = append(res.clauses, clause)
 			}
 		}

@@ -25,7 +25,7 @@ const (
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		res := r.evaluate(st, q, q.ByRelevance(), nil)
+		res := r.evaluate(st, q, nil)
 		s.Total = res.total(r)
 		s.Records = r.stream(st, s.Total, func() walk { return r.walk(st, q, res) })
 		return nil

@@ -105,8 +105,10 @@ func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
 	stats := u.Tail.statistics(q)
 	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
-		segments[i] = &segmentMatches{r: r, steps: st, result: r.evaluate(st, q, q.ByRelevance(), nil)}
-		stats.Add(r.words.Statistics(st, segments[i].clauses))
+		segments[i] = &segmentMatches{r: r, steps: st, result: r.evaluate(st, q, nil)}
+		if q.ByRelevance() {
+			stats.Add(r.words.Statistics(st, segments[i].clauses))
+		}
 	}
 	for _, s := range segments {
 		s.order(q, stats)

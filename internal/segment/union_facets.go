@@ -22,7 +22,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		all := make([]*column.Matches, len(u.Segments))
 		base := -1
 		for i, r := range u.Segments {
-			set := r.evaluate(st, q.Request, false, nil).set
+			set := r.evaluate(st, q.Request, nil).set
 			defer set.Release()
 			all[i] = column.NewMatches(st, &r.pool, set)
 			f.Total += all[i].Len()

@@ -202,7 +202,11 @@ func (s *Set) Intersect(st *guard.Steps, other *Set) {
 		}
 		s.becomeList(list)
 	default:
-		s.n = s.Dense(st).And(other.Dense(st))
+		if dense := s.Dense(st); other.bits == nil {
+			s.n = other.stored.intersect(st, dense)
+		} else {
+			s.n = dense.And(other.bits)
+		}
 		s.stored = nil
 		s.shrink(st)
 	}
@@ -272,10 +276,17 @@ func (b *Builder) AddList(st *guard.Steps, records []uint32) {
 	}
 }
 
-// AddBits adds the members of a bitset from the pool.
+// AddBits adds the members of a bitset from the pool, which then belongs to the builder.
 func (b *Builder) AddBits(set Bits) {
-	b.toBits()
-	b.bits.Or(set)
+	if b.bits != nil {
+		b.bits.Or(set)
+		b.pool.Put(set)
+		return
+	}
+	for _, rec := range b.list {
+		set.Add(rec)
+	}
+	b.bits, b.list = set, nil
 }
 
 // fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes bits.
@@ -284,19 +295,8 @@ func (b *Builder) fits(n int) bool {
 	if len(b.list)+n <= b.pool.Records/share {
 		return true
 	}
-	b.toBits()
+	b.AddBits(b.pool.Get())
 	return false
-}
-
-func (b *Builder) toBits() {
-	if b.bits != nil {
-		return
-	}
-	b.bits = b.pool.Get()
-	for _, rec := range b.list {
-		b.bits.Add(rec)
-	}
-	b.list = nil
 }
 
 // Set returns the collected set. The builder must not be used afterwards.

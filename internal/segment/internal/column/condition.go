@@ -174,9 +174,8 @@ func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 	c.addPrefixSet(st, high, upper)
 	c.addPrefixSet(st, low, lower)
 	upper.AndNot(lower)
-	b.AddBits(upper)
-	c.pool.Put(upper)
 	c.pool.Put(lower)
+	b.AddBits(upper)
 	b.AddRecords(st, c.sorted.Slice(r.from, c.bound(low)))
 	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to))
 }

@@ -1,7 +1,5 @@
 package column
 
-import "herbarium/internal/segment/internal/bitmap"
-
 // Counters returns the names of the methods of counting runs.
 func Counters() []string { return []string{"sets", "marks"} }
 
@@ -22,13 +20,6 @@ func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
 	o := newSortedResult(m.steps, c, m.set, true)
 	defer o.release()
 	c.eachMarked(m.steps, o.marks, f)
-}
-
-// CountBelow counts the records of a set with a rank below the given one.
-func (c *Column) CountBelow(m *Matches, set *bitmap.Set, rank int) int {
-	o := newSortedResult(m.steps, c, set, false)
-	defer o.release()
-	return o.countBelow(rank)
 }
 
 // Run returns the ranks of a run.

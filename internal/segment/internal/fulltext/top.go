@@ -2,8 +2,6 @@ package fulltext
 
 import (
 	"cmp"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"herbarium/internal/segment/internal/bitmap"
@@ -150,22 +148,10 @@ func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf)
 	}
 }
 
-// positionsOf returns the positions of the counts that are at least the given one. As few are, it examines eight at a
-// time.
+// positionsOf returns the positions of the counts that are at least the given one.
 func positionsOf(counts []byte, least int) (positions []uint32) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	carry := ones * uint64(0x80-min(least, 0x80)) // carries bytes that reach it to 0x80 or above
-	i := 0
-	for ; len(counts)-i >= 8; i += 8 {
-		x := binary.LittleEndian.Uint64(counts[i:])
-		for hits := (x&^high + carry | x) & high; hits != 0; hits &= hits - 1 {
-			if r := i + bits.TrailingZeros64(hits)/8; int(counts[r]) >= least {
-				positions = append(positions, uint32(r))
-			}
-		}
-	}
-	for ; i < len(counts); i++ {
-		if int(counts[i]) >= least {
+	for i, c := range counts {
+		if int(c) >= least {
 			positions = append(positions, uint32(i))
 		}
 	}
