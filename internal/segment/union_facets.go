@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
@@ -32,15 +31,13 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		}
 		for _, i := range q.Fields {
 			st.Check()
-			others := column.Values{}
+			field, others := &u.Tail.fields[i], column.Values{}
 			for k, r := range u.Segments {
 				if k != base {
-					r.columns[i].AddValues(all[k], &others)
+					others.Add(field, r.columns[i].MatchingValues(all[k]))
 				}
 			}
-			field := &u.Tail.fields[i]
-			addTailValues(field, i, tail, &others)
-			sortValues(field, &others)
+			others.Add(field, tailValues(i, tail))
 			switch {
 			case base < 0 || all[base].Len() == 0:
 				f.Fields = append(f.Fields, column.FacetOf(field, others, q))
@@ -58,34 +55,17 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 	return f, nil
 }
 
-// addTailValues adds the values of a field.
-func addTailValues(f *herb.Field, i int, rows []*tailRow, values *column.Values) {
+// tailValues returns the values of a field.
+func tailValues(field int, rows []*tailRow) (values column.Values) {
 	for _, row := range rows {
-		if row.keys[i].missing > 0 {
+		if row.keys[field].missing > 0 {
 			values.Empty++
 		} else {
-			values.All = append(values.All, column.Value{Key: row.keys[i].key, Text: row.record[i], Count: 1})
+			values.All = append(values.All, column.Value{Key: row.keys[field].key, Text: row.record[field], Count: 1})
 		}
 	}
-}
-
-// sortValues sorts values and merges those that facets count as one. Of scalar values that are written differently it keeps
-// the first.
-func sortValues(f *herb.Field, values *column.Values) {
-	order := func(a, b column.Value) int {
-		if f.Type.IsScalar() {
-			return strings.Compare(a.Key, b.Key)
-		}
+	slices.SortStableFunc(values.All, func(a, b column.Value) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
-	}
-	slices.SortStableFunc(values.All, order)
-	merged := values.All[:0]
-	for _, v := range values.All {
-		if last := len(merged) - 1; last >= 0 && order(merged[last], v) == 0 {
-			merged[last].Count += v.Count
-		} else {
-			merged = append(merged, v)
-		}
-	}
-	values.All = merged
+	})
+	return values
 }

@@ -1,9 +1,11 @@
 package column
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -18,19 +20,46 @@ type Value struct {
 
 // Values are the values of a field in several records.
 type Values struct {
-	All   []Value
-	Empty int // records whose value is missing
+	All   []Value // in ascending order
+	Empty int     // records whose value is missing
 }
 
-// AddValues adds the values of the matches, in ascending order.
-func (c *Column) AddValues(m *Matches, values *Values) {
+// Add adds the values of later records. Values that facets count as one are merged; of scalar values that are written
+// differently, it keeps the first.
+func (v *Values) Add(f *herb.Field, later Values) {
+	order := func(a, b Value) int {
+		if f.Type.IsScalar() {
+			return strings.Compare(a.Key, b.Key)
+		}
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text))
+	}
+	merged, a, b := make([]Value, 0, len(v.All)+len(later.All)), v.All, later.All
+	for len(a)+len(b) > 0 {
+		var next Value
+		if len(b) == 0 || len(a) > 0 && order(a[0], b[0]) <= 0 {
+			next, a = a[0], a[1:]
+		} else {
+			next, b = b[0], b[1:]
+		}
+		if last := len(merged) - 1; last >= 0 && order(merged[last], next) == 0 {
+			merged[last].Count += next.Count
+		} else {
+			merged = append(merged, next)
+		}
+	}
+	v.All, v.Empty = merged, v.Empty+later.Empty
+}
+
+// MatchingValues returns the values of the matches.
+func (c *Column) MatchingValues(m *Matches) (values Values) {
 	if m.n == 0 {
-		return
+		return values
 	}
 	o, each := c.runCounter(m)
 	defer o.release()
-	values.Empty += m.n - o.countBelow(c.Values())
+	values.Empty = m.n - o.countBelow(c.Values())
 	each(func(run, n int) { values.All = append(values.All, c.runValues(m, run, n)...) })
+	return values
 }
 
 // runCounter returns the matches in the order of the field, and a function that calls another one for each run with
