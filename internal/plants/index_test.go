@@ -166,27 +166,28 @@ func TestIndex_idle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, dir := newMemoryLog(0), t.TempDir()
 		x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 64})
+		for range 11 {
+			log.create(70)
+			acquire(t, x)
+			synctest.Wait() // for the build
+		}
+		before := len(files(t, dir))
+		log.create(70)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- x.Run(ctx) }()
-		for range 12 {
-			log.create(70)
-			time.Sleep(1100 * time.Millisecond)
-			synctest.Wait()
-		}
-		before := len(files(t, dir))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if n := len(files(t, dir)); n != 1 || before < 2 {
-			t.Errorf("%d segments, %d before; want several, then one", n, before)
+		if n := len(files(t, dir)); n != 1 || before != 3 { // 8, 2 and 1 times 70 plants
+			t.Errorf("%d segments, %d before; want 3, then 1", n, before)
 		}
 		log.read = 0
 		wantPlants(t, x, log)
-		if log.read > 100 {
+		if log.read > 1 {
 			t.Errorf("%d plants were not indexed", log.read)
 		}
 		closeIndex(t, x)
