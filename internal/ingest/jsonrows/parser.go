@@ -167,16 +167,15 @@ func (p *parser) array(element func()) {
 // name reads the name of a member and the colon after it.
 func (p *parser) name(read func() span) span {
 	c, ok := p.peekToken()
-	switch {
-	case !ok:
+	if c != '"' {
+		if ok {
+			p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+		}
 		p.fail("the object is not closed; end it with }")
-		return span{}
-	case c != '"':
-		p.fail("%s instead of the name of a member; write it in quotes", describe(c))
 		return span{}
 	}
 	s := read()
-	if c, _ := p.peekToken(); c != ':' {
+	if c, _ = p.peekToken(); c != ':' {
 		p.fail("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
 		return span{}
 	}
@@ -218,29 +217,21 @@ func (p *parser) skip(depth int) {
 // literal reads a number, true, false or null.
 func (p *parser) literal() span {
 	s := span{start: p.pos}
-	for {
-		c, ok := p.peek()
-		if !ok || !isLiteral(c) {
-			break
-		}
+	c, ok := p.peek()
+	for ok && isLiteral(c) {
 		p.pos++
+		c, ok = p.peek()
 	}
 	s.end = p.pos
-	switch literal := p.rec[s.start:s.end]; string(literal) {
-	case "null", "true", "false":
+	switch b := p.rec[s.start:s.end]; {
+	case isNumber(b) || string(b) == "null" || string(b) == "true" || string(b) == "false":
 		return s
-	case "":
-		if c, ok := p.peek(); ok {
-			p.fail("%s instead of the value of %q", describe(c), p.memberName())
-		} else {
-			p.fail("the member %q has no value", p.memberName())
-		}
+	case len(b) > 0:
+		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", rows.Clip(string(b)), p.memberName())
+	case ok:
+		p.fail("%s instead of the value of %q", describe(c), p.memberName())
 	default:
-		if isNumber(literal) {
-			return s
-		}
-		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50",
-			rows.Clip(string(literal)), p.memberName())
+		p.fail("the member %q has no value", p.memberName())
 	}
 	return span{}
 }
