@@ -91,7 +91,7 @@ type search struct {
 	*Finder
 	source.Set
 	ctx     context.Context
-	data    *dataFolder
+	data    dataFolder
 	visited map[visit]bool
 	probes  map[string]probe // by path
 	single  bool             // a file is one dataset, whatever its name and tables
@@ -155,8 +155,8 @@ func (s *search) descriptor(dir file.Dir, path string) {
 // through which it was reached.
 func (s *search) folder(dir file.Dir, path string, above []string) {
 	abs, err := filepath.Abs(path)
-	real, evalErr := filepath.EvalSymlinks(abs)
-	if err := errors.Join(err, evalErr); err != nil {
+	real, realErr := realPath(path)
+	if err := errors.Join(err, realErr); err != nil {
 		s.Fail(file.CannotRead(path, err))
 		return
 	}
