@@ -72,7 +72,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 // around it.
 func (l *layout) scanObject(around *shape, depth int) (s shape) {
 	size := len(l.path)
-	l.object(depth, l.text, func(name span) bool {
+	l.object(depth, l.text, func(name span) {
 		if around != nil {
 			if s.members == 0 {
 				around.objects++
@@ -85,7 +85,6 @@ func (l *layout) scanObject(around *shape, depth int) (s shape) {
 		}
 		l.path = append(l.path, l.rec[name.start:name.end]...)
 		l.scanMember(&s, depth+1)
-		return true
 	})
 	l.path = l.path[:size]
 	return s

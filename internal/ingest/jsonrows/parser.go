@@ -140,9 +140,8 @@ func (p *parser) next(closing byte) (more bool) {
 	return false
 }
 
-// object reads the object at the current position. It calls member for each name, which read reads. member reads the value
-// and returns false to stop there.
-func (p *parser) object(depth int, read func() span, member func(name span) bool) {
+// object reads the object at the current position. It calls member for each name, which read reads. member reads the value.
+func (p *parser) object(depth int, read func() span, member func(name span)) {
 	if !p.checkDepth(depth) || p.isEmpty('}') {
 		return
 	}
@@ -150,9 +149,8 @@ func (p *parser) object(depth int, read func() span, member func(name span) bool
 		if p.forget {
 			p.begin()
 		}
-		name := p.name(read)
-		if p.err != nil || !member(name) {
-			return
+		if name := p.name(read); p.err == nil {
+			member(name)
 		}
 	}
 }
@@ -206,7 +204,7 @@ func (p *parser) skip(depth int) {
 	case '"':
 		p.rawText()
 	case '{':
-		p.object(depth, p.rawText, func(span) bool { p.skip(depth + 1); return true })
+		p.object(depth, p.rawText, func(span) { p.skip(depth + 1) })
 	case '[':
 		p.array(func() { p.skip(depth + 1) })
 	default:
