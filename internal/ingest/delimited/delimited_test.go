@@ -263,6 +263,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{name: "open quote", in: "a,b\n1,2\n\"x\n\",\"y\nz\n", want: []string{"line 4:", "never closed"}},
 		{name: "open quote at the end", in: "a\n\"", want: []string{"line 2:", "never closed"}},
 		{name: "open quote in the header", in: "\"a,b\n1,2\n", want: []string{"line 1:", "never closed"}},
+		{name: "open quote above single quotes", in: "\"a;b\n'x;y';2\n'z;w';3\n", want: []string{"line 1:", "never closed"}},
 		{name: "doubled quote at the end", in: "a\n\"x\"\"", want: []string{"line 2:", "never closed"}},
 		{name: "many additional values", in: "a\n" + strings.Repeat(",", 2*rows.MaxColumns) + "x\n", want: []string{"line 2:", "20001 values"}},
 		{name: "too many columns", in: strings.Repeat(",", rows.MaxColumns) + "\n", want: []string{"line 1:", "10000"}},

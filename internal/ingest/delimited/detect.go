@@ -104,7 +104,7 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		if i >= usual {
 			possible = r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (!with.blanks || s.isAligned(r))
 		}
-		if possible && (best < 0 || r.score() > tried[best].score()) {
+		if possible && (best < 0 || r.betterThan(tried[best])) {
 			best = i
 		}
 	}
@@ -122,19 +122,22 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	return s.read(d)
 }
 
+func (r reading) betterThan(other reading) bool {
+	if r.broken != other.broken {
+		return other.broken
+	}
+	return r.score() > other.score()
+}
+
 // score measures how well the records fit the header. Without records, a comma is preferred.
 func (r reading) score() float64 {
-	score := float64(r.header - 1)
 	switch {
 	case r.total > 0:
-		score *= float64(r.fitting) / float64(r.total)
+		return float64(r.fitting) / float64(r.total) * float64(r.header-1)
 	case r.dialect.Delimiter == ',':
-		score = rows.MaxColumns
+		return rows.MaxColumns
 	}
-	if r.broken {
-		score -= 2 * rows.MaxColumns
-	}
-	return score
+	return float64(r.header - 1)
 }
 
 // isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
