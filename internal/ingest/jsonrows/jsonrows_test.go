@@ -230,6 +230,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"not a number", `[{"a":NaN}]`, `record 1, line 1: "NaN", the value of "a", is not JSON`},
 		{"number with two points", `[{"a":1.2.3}]`, `record 1, line 1: "1.2.3", the value of "a", is not JSON`},
 		{"truncated array", `[{"a":1}`, "record 1, line 1: an array is not closed; end it with ]"},
+		{"truncated after a record", `[["a"],[1],`, "record 3, line 1: the text ends where a record should begin"},
 		{"truncated object", "{\"a\":1", "line 1: the object is not closed"},
 		{"truncated after a name", `{"a"`, `line 1: no colon after the name "a"`},
 		{"truncated after a colon", `{"a":`, `line 1: the member "a" has no value`},
