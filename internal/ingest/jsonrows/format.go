@@ -63,7 +63,7 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
-	r.nextRow, r.stop = iter.Pull(r.walk)
+	r.nextRow, r.endWalk = iter.Pull(r.walk)
 	return r, nil
 }
 

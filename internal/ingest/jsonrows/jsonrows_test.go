@@ -356,6 +356,24 @@ func TestOpen_SourceErrors(t *testing.T) {
 	}
 }
 
+// TestClose closes files after their first record.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{`[{"a":1},{"a":2}]`, "{\"a\":1}\n{\"a\":2}", "[1,2]\n[3,4]\n", `{"x":{"a":1},"y":{"a":2}}`, `{"data":[{"a":1},{"a":2}],"n":1}`} {
+		m := memory{Content: in}
+		r, err := Format().Open(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]bool{

@@ -2,6 +2,7 @@ package jsonrows
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,11 +58,14 @@ func (p *parser) position() string {
 	return fmt.Sprintf("record %d, line %d", p.record, p.line)
 }
 
-// fail records an error, unless there is one already.
+// fail records an error at the current position.
 func (p *parser) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...))
-	}
+	p.stop(herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...)))
+}
+
+// stop records an error, if it is the first, and moves to the end of the window, where nothing is read any more.
+func (p *parser) stop(err error) {
+	p.err = cmp.Or(p.err, err)
 	p.pos = len(p.rec)
 }
 
@@ -91,7 +95,7 @@ func (p *parser) grow() bool {
 	case err == charset.ErrTooLong:
 		p.fail("the record is longer than %d bytes, the maximum", len(p.rec))
 	default:
-		p.err = err
+		p.stop(err)
 	}
 	return more
 }
@@ -183,8 +187,8 @@ func (p *parser) name(read func() span) span {
 
 // checkDepth fails if values are nested too deep.
 func (p *parser) checkDepth(depth int) bool {
-	if err := p.budget.Step(); err != nil && p.err == nil {
-		p.err = err
+	if err := p.budget.Step(); err != nil {
+		p.stop(err)
 	}
 	if err := p.budget.Depth(depth); err != nil {
 		p.fail("%s; write the inner ones as text", err)

@@ -20,8 +20,8 @@ type reader struct {
 	options rows.Options
 	notes   []string
 	nextRow func() ([][]byte, bool) // resumes walk
-	stop    func()                  // ends walk
-	yield   func([][]byte) bool     // suspends walk
+	endWalk func()
+	yield   func([][]byte) bool // suspends walk
 
 	sequence bool // the records follow each other, without an array or object around them
 	keyed    bool // the records are members of an object
@@ -37,8 +37,8 @@ type reader struct {
 	cells     [][]byte
 }
 
-// errStopped ends the walk through a document that is closed before its end.
-var errStopped = errors.New("the rows are closed")
+// errClosed ends the walk through a document that is closed before its end.
+var errClosed = errors.New("the rows are closed")
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns }
@@ -58,7 +58,7 @@ func (r *reader) Options() rows.Options {
 
 // Close implements rows.Rows.
 func (r *reader) Close() error {
-	r.stop()
+	r.endWalk()
 	return r.source.Close()
 }
 
@@ -79,8 +79,8 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	c, ok := r.peekToken()
 	switch {
 	case r.options.Table != "":
-		if !r.readTable("", 1, &others) && r.err == nil {
-			r.err = herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others))
+		if !r.readTable("", 1, &others) {
+			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
 		}
 	case !r.sequence:
 		r.readRecords(c)
@@ -159,7 +159,7 @@ func (r *reader) readRecord() {
 		r.readPlain()
 	}
 	if !header && r.err == nil && !r.yield(r.row()) {
-		r.err = errStopped
+		r.stop(errClosed)
 	}
 	r.forget = true
 	r.begin()
