@@ -82,6 +82,10 @@ func TestOpen(t *testing.T) {
 		{"keyed objects", `{"p1":{"n":"fern","z":1},"p2":{"n":"moss","z":2}}`, table{{"key", "n", "z"}, {"p1", "fern", "1"}, {"p2", "moss", "2"}}},
 		{"keyed objects with escapes", `{"\u0061":{"n":1},"b":{"n":2}}`, table{{"key", "n"}, {"a", "1"}, {"b", "2"}}},
 		{"keyed objects with a member key", `{"p1":{"key":"x","z":1},"p2":{"key":"y","z":2}}`, table{{"key_1", "key", "z"}, {"p1", "x", "1"}, {"p2", "y", "2"}}},
+		{"keyed objects with one name in common", sparse(), table{{"key", "id", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"},
+			{"a", "1", "x"}, {"b", "1", "", "x"}, {"c", "1", "", "", "x"}, {"d", "1", "", "", "", "x"}, {"e", "1", "", "", "", "", "x"},
+			{"f", "1", "", "", "", "", "", "x"}, {"g", "1", "", "", "", "", "", "", "x"}, {"h", "1", "", "", "", "", "", "", "", "x"},
+			{"i", "1", "", "", "", "", "", "", "", "", "x"}, {"j", "1", "", "", "", "", "", "", "", "", "", "x"}}},
 		{"keyed objects in a member", `{"n":3,"plants":{"a":{"x":1},"b":{"x":2},"c":{"x":3,"y":4}}}`, table{{"key", "x", "y"}, {"a", "1"}, {"b", "2"}, {"c", "3", "4"}}},
 		{"keyed objects with arrays of objects", `{"a":{"n":1,"i":[{"x":1}]},"b":{"n":2,"i":[{"x":2}]},"c":{"n":3,"i":[]}}`,
 			table{{"key", "n", "i"}, {"a", "1", `[{"x":1}]`}, {"b", "2", `[{"x":2}]`}, {"c", "3", ""}}},
@@ -546,6 +550,15 @@ func plainText(v any) string {
 }
 
 // longNames returns a record with many names, each of which is just short enough.
+// sparse returns ten keyed objects, each with a member that no other has.
+func sparse() string {
+	var members []string
+	for _, name := range strings.Split("abcdefghij", "") {
+		members = append(members, fmt.Sprintf(`%q:{"id":1,%q:"x"}`, name, name))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
 func longNames() string {
 	var b strings.Builder
 	for i := range 600 {
