@@ -28,9 +28,13 @@ func Format() rows.Format {
 		Extensions: []string{".db", ".sqlite", ".sqlite3"},
 		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			r, err := newReader(ctx, f, o.Table, b)
+			db, err := openDatabase(ctx, f, b)
 			if err != nil {
 				return nil, err
+			}
+			r, err := newReader(db, o.Table)
+			if err != nil {
+				return nil, errors.Join(err, db.Close())
 			}
 			return r, nil
 		},
@@ -69,24 +73,8 @@ type reader struct {
 	cells   [][]byte
 }
 
-// column describes the values of a column so far.
-type column struct {
-	affinity affinity
-	isText   bool // some value is not a number
-	isOther  bool // some value is not text that looks like a date
-}
-
 // newReader starts to read a table. An empty name selects the only one.
-func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r *reader, err error) {
-	db, err := openDatabase(ctx, f, b)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, db.Close())
-		}
-	}()
+func newReader(db *database, name string) (*reader, error) {
 	tables, err := db.listTables()
 	if err != nil {
 		return nil, err
@@ -95,21 +83,20 @@ func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r
 	if err != nil {
 		return nil, err
 	}
-	r = &reader{db: db, table: t.name}
+	r := &reader{db: db, table: t.name}
 	if name == "" && len(tables) > 1 {
+		others := slices.DeleteFunc(tables, func(o table) bool { return o == t })
 		r.notes = []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-			t.kind, t.name, rows.JoinNames(namesOf(slices.DeleteFunc(tables, func(o table) bool { return o == t }), "table", "view", "virtual table")))}
+			t.kind, t.name, rows.JoinNames(namesOf(others, "table", "view", "virtual table")))}
 	}
 	order, err := r.describe(t)
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	for _, c := range r.columns {
-		list = append(list, "+"+quote(c.Name)) // the sign keeps the driver from converting the value to the declared type
-	}
+	list := make([]string, len(r.columns))
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
-	for i := range r.values {
+	for i, c := range r.columns {
+		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
 	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.name) + order)
@@ -119,27 +106,21 @@ func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r
 // describe reads the columns of a table and returns the ORDER BY clause: a table has the order of its rows in the file, a
 // view its own.
 func (r *reader) describe(t table) (order string, err error) {
-	found, err := r.db.query("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", t.name)
+	var names []string
+	var primary []string // columns of the primary key, by position
+	var name, declared string
+	var position int
+	err = r.db.each("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", []any{t.name},
+		[]any{&name, &declared, &position}, func() {
+			names = append(names, strings.ToLower(name))
+			r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
+			primary = append(primary, make([]string, max(0, position-len(primary)))...)
+			if position > 0 {
+				primary[position-1] = quote(name)
+			}
+		})
 	if err != nil {
 		return "", err
-	}
-	defer found.Close()
-	primary := map[int]string{}
-	var names []string
-	for found.Next() {
-		var name, declared string
-		var position int
-		if err := found.Scan(&name, &declared, &position); err != nil {
-			return "", err
-		}
-		names = append(names, strings.ToLower(name))
-		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
-		if position > 0 {
-			primary[position] = quote(name)
-		}
-	}
-	if err := found.Err(); err != nil {
-		return "", r.db.mapError(err)
 	}
 	if len(names) == 0 {
 		return "", herb.Invalidf("%s %q has no columns", t.kind, t.name)
@@ -148,11 +129,7 @@ func (r *reader) describe(t table) (order string, err error) {
 		return "", err
 	}
 	if t.withoutRowID {
-		var key []string
-		for i := 1; i <= len(primary); i++ {
-			key = append(key, primary[i])
-		}
-		return " ORDER BY " + strings.Join(key, ", "), nil
+		return " ORDER BY " + strings.Join(primary, ", "), nil
 	}
 	for _, alias := range []string{"rowid", "_rowid_", "oid"} {
 		if !slices.Contains(names, alias) {

@@ -323,7 +323,12 @@ func TestReader_Damaged(t *testing.T) {
 		_, _, err := readTable(t.Context(), path, "")
 		return err
 	}
+	const page = 4096
+	lengths := []int{page, 5 * page, len(intact) - page}
 	for n := 1; n < len(intact); n += 997 {
+		lengths = append(lengths, n)
+	}
+	for _, n := range lengths {
 		if err := read(intact[:n]); herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("cut to %d of %d bytes: %v", n, len(intact), err)
 		}
