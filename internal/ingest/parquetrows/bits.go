@@ -4,13 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 )
-
-// bitReader decodes small integers: levels, dictionary indexes, booleans. All decoders of this package decode one value
-// at a time, so that memory depends on the bytes of a page and not on the number of values that it claims.
-type bitReader interface {
-	next() (uint64, error)
-}
 
 // bitsAt returns width bits at a bit offset, least significant bit first. They must exist.
 func bitsAt(src []byte, at, width int) uint64 {
@@ -55,8 +50,10 @@ func (r *packedReader) next() (v uint64, err error) {
 	return v, nil
 }
 
-// hybridReader reads runs, each of a repeated value or of bit-packed values of at most 32 bits.
-type hybridReader struct {
+// bitReader decodes small integers: levels, dictionary indexes, booleans. They are stored in runs, each of a repeated value
+// or of bit-packed values of at most 32 bits. All decoders of this package decode one value at a time, so that memory
+// depends on the bytes of a page and not on the number of values that it claims.
+type bitReader struct {
 	src      []byte
 	width    int
 	left     uint64 // values of the current run
@@ -65,7 +62,12 @@ type hybridReader struct {
 	repeated uint64
 }
 
-func (r *hybridReader) next() (uint64, error) {
+// newPackedReader reads values in one bit-packed run without a header.
+func newPackedReader(packed packedReader) *bitReader {
+	return &bitReader{left: math.MaxUint64, isPacked: true, packed: packed}
+}
+
+func (r *bitReader) next() (uint64, error) {
 	for r.left == 0 {
 		if err := r.nextRun(); err != nil {
 			return 0, err
@@ -78,7 +80,7 @@ func (r *hybridReader) next() (uint64, error) {
 	return r.repeated, nil
 }
 
-func (r *hybridReader) nextRun() error {
+func (r *bitReader) nextRun() error {
 	header, n := binary.Uvarint(r.src)
 	if n <= 0 {
 		return io.ErrUnexpectedEOF

@@ -23,12 +23,12 @@ func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReade
 			return v, err
 		}, nil
 	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(&packedReader{src: src, width: 1}), nil
+		return booleanReader(newPackedReader(packedReader{src: src, width: 1})), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
 	case encoding == meta.RLE && l.stored == meta.Boolean:
 		runs, _, err := cutByteArray(src)
-		return booleanReader(&hybridReader{src: runs, width: 1}), err
+		return booleanReader(&bitReader{src: runs, width: 1}), err
 	case encoding == meta.ByteStreamSplit && l.width > 0:
 		values, err := new(bytestreamsplit.Encoding).DecodeFixedLenByteArray(make([]byte, len(src)), src, l.width)
 		return fixedReader(values, l.width), err
@@ -72,7 +72,7 @@ func fixedReader(src []byte, width int) valueReader {
 	}
 }
 
-func booleanReader(bits bitReader) valueReader {
+func booleanReader(bits *bitReader) valueReader {
 	buf := make([]byte, 1)
 	return func() ([]byte, error) {
 		v, err := bits.next()
@@ -139,7 +139,7 @@ func newDictionaryReader(dictionary [][]byte, src []byte) (valueReader, error) {
 	if src[0] > 32 {
 		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
 	}
-	indexes := hybridReader{src: src[1:], width: int(src[0])}
+	indexes := bitReader{src: src[1:], width: int(src[0])}
 	return func() ([]byte, error) {
 		i, err := indexes.next()
 		if err != nil {

@@ -33,6 +33,16 @@ func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
 	return rows.Limit(r, budget), nil
 }
 
+// openReader opens a file without a limit on its rows.
+func openReader(t *testing.T, b []byte) (*reader, error) {
+	t.Helper()
+	in, err := rows.OpenInput(t.Context(), memoryFile(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newReader(in, rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+}
+
 // readFile reads a file: the names of the columns, then the rows.
 func readFile(b []byte) ([][]string, error) {
 	out, _, err := readTyped(b)

@@ -319,7 +319,7 @@ func TestDecoders(t *testing.T) {
 		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
 			t.Fatal(err)
 		}
-		h := hybridReader{src: b, width: width}
+		h := bitReader{src: b, width: width}
 		for i, want := range levels {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)

@@ -23,7 +23,7 @@ func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, err
 		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
 			var err error
 			if c.cursors[leaf], err = r.newCursor(group, leaf); err != nil {
-				return nil, r.locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
+				return nil, r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
 			}
 		}
 	}

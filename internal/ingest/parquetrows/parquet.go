@@ -3,10 +3,11 @@ package parquetrows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"os"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -22,11 +23,11 @@ func Format() rows.Format {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
 		Open: func(ctx context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
-			src, size, err := f.Random()
+			in, err := rows.OpenInput(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			r, err := newReader(ctx, src, size, b)
+			r, err := newReader(in, b)
 			if err != nil {
 				return nil, err
 			}
@@ -38,9 +39,7 @@ func Format() rows.Format {
 // reader implements rows.Rows. It reads one row group after the other and holds one page of each column.
 type reader struct {
 	schema
-	ctx     context.Context // of Open
-	src     io.ReaderAt
-	size    int64
+	in      *rows.Input
 	budget  *rows.Budget
 	groups  []rowGroup
 	listed  []rows.Column
@@ -50,9 +49,9 @@ type reader struct {
 	left    int64 // rows of the current one that have not been read
 	row     int64 // number of the row read last, from 1
 	parts   []part
-	spill   *spillFile
-	buf     []byte // the values of the row
-	ends    []int  // of each value
+	spill   *os.File // of columns that do not fit into memory; nil if there are none
+	buf     []byte   // the values of the row
+	ends    []int    // of each value
 	cells   [][]byte
 }
 
@@ -66,12 +65,12 @@ type part interface {
 
 // newReader reads the metadata of a file. It also decides for each column of bytes without an annotation whether it holds
 // text, which requires a pass over its values.
-func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget) (*reader, error) {
-	footer, err := readFooter(src, size)
+func newReader(in *rows.Input, b *rows.Budget) (*reader, error) {
+	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ctx: ctx, src: src, size: size, budget: b, groups: footer.RowGroups.Slice, largest: maxPage}
+	r := &reader{in: in, budget: b, groups: footer.RowGroups.Slice, largest: maxPage}
 	if r.schema, err = readSchema(footer.Schema.Slice, b); err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget)
 		}
 		if n.leaf.kind, err = r.kindOfBytes(n.first); err != nil {
 			r.unpack.zstd.Close()
-			return nil, r.locate(err, "column %q", rows.Clip(n.name))
+			return nil, r.in.Locate(err, "column %q", rows.Clip(n.name))
 		}
 	}
 	r.listed = make([]rows.Column, len(r.columns))
@@ -107,6 +106,9 @@ func (r *reader) Columns() []rows.Column { return r.listed }
 
 // columnType returns the type that a file declares for a column. Bytes without an annotation declare none.
 func columnType(n *node) herb.Type {
+	types := map[leafKind]herb.Type{
+		leafDate: herb.TypeDate, leafTimestamp: herb.TypeDateTime, leafInt96: herb.TypeDateTime, leafBoolean: herb.TypeBoolean,
+	}
 	switch {
 	case n.scalarElement() != nil && !n.asJSON:
 		return herb.TypeList
@@ -116,16 +118,8 @@ func columnType(n *node) herb.Type {
 		return herb.TypeNumber
 	case n.leaf.isUnannotated:
 		return ""
-	}
-	switch n.leaf.kind {
-	case leafDate:
-		return herb.TypeDate
-	case leafTimestamp, leafInt96:
-		return herb.TypeDateTime
-	case leafBoolean:
-		return herb.TypeBoolean
 	default:
-		return herb.TypeText
+		return cmp.Or(types[n.leaf.kind], herb.TypeText)
 	}
 }
 
@@ -157,7 +151,7 @@ func (r *reader) Next() (cells [][]byte, err error) {
 			err = r.budget.Record(len(r.buf))
 		}
 		if err != nil {
-			return nil, r.locate(err, "row %d, column %q", r.row, rows.Clip(r.columns[min(len(r.ends), len(r.columns)-1)].column))
+			return nil, r.in.Locate(err, "row %d, column %q", r.row, rows.Clip(r.columns[min(len(r.ends), len(r.columns)-1)].column))
 		}
 	}
 	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
@@ -169,10 +163,15 @@ func (r *reader) Next() (cells [][]byte, err error) {
 func (r *reader) nextGroup() error {
 	for _, p := range r.parts {
 		if err := p.done(); err != nil {
-			return r.locate(err, "row group %d", r.group)
+			return r.in.Locate(err, "row group %d", r.group)
 		}
 	}
 	r.parts = nil
+	if r.spill != nil {
+		if err := r.spill.Truncate(0); err != nil {
+			return err
+		}
+	}
 	if r.group == len(r.groups) {
 		r.setTypes()
 		return io.EOF
@@ -188,58 +187,26 @@ func (r *reader) nextGroup() error {
 		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
 			m, err := r.pageMemory(group, leaf)
 			if err != nil {
-				return r.locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
+				return r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
 			}
 			need += m
 		}
 		if i > start && sum+need > pageBudget {
-			if err := r.spillColumns(group, r.columns[start:i]); err != nil {
+			c, err := r.newChunkColumns(group, r.columns[start:i])
+			if err != nil {
 				return err
 			}
+			spilled, err := r.spillColumns(c)
+			if err != nil {
+				return err
+			}
+			r.parts = append(r.parts, spilled)
 			start, sum = i, 0
 		}
 		sum += need
 	}
 	last, err := r.newChunkColumns(group, r.columns[start:])
 	r.parts = append(r.parts, last)
-	return err
-}
-
-// spillColumns writes the cells of some columns of a row group to the spill file. They are charged to the budget, because
-// nobody else sees them before the first row of the group.
-func (r *reader) spillColumns(group int, columns []*node) (err error) {
-	chunks, err := r.newChunkColumns(group, columns)
-	if err != nil {
-		return err
-	}
-	if r.spill == nil {
-		if r.spill, err = newSpillFile(r.budget); err != nil {
-			return err
-		}
-	}
-	if len(r.parts) == 0 {
-		if err := r.spill.reset(); err != nil {
-			return err
-		}
-	}
-	start := r.spill.size
-	var buf []byte
-	var ends []int
-	var cells [][]byte
-	for i := range r.left {
-		if buf, ends, err = chunks.appendRow(buf[:0], ends[:0]); err != nil {
-			return r.locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns[min(len(ends), len(columns)-1)].column))
-		}
-		cells = rows.SplitCells(cells[:0], buf, ends)
-		if err := errors.Join(r.budget.Row(cells), r.spill.write(cells)); err != nil {
-			return err
-		}
-	}
-	if err := chunks.done(); err != nil {
-		return r.locate(err, "row group %d", r.group)
-	}
-	p, err := r.spill.read(start, len(columns))
-	r.parts = append(r.parts, p)
 	return err
 }
 
@@ -250,22 +217,7 @@ func (r *reader) Close() error {
 	if r.spill == nil {
 		return nil
 	}
-	return r.spill.file.Close()
-}
-
-// locate adds the place in the file to an error. Errors of the disk and of the context are not the fault of the file.
-func (r *reader) locate(err error, where string, args ...any) error {
-	where = fmt.Sprintf(where, args...)
-	if ended := context.Cause(r.ctx); ended != nil {
-		return ended
-	}
-	if e, ok := errors.AsType[*readError](err); ok {
-		return e.error
-	}
-	if err == errNotText {
-		return herb.Invalidf("%s: %v; write it as UTF-8, or as bytes without a type", where, err)
-	}
-	return rows.Damaged(err, where)
+	return r.spill.Close()
 }
 
 // kindOfBytes decides whether a leaf of unannotated bytes holds text.

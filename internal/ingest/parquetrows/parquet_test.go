@@ -304,7 +304,7 @@ func TestReader_Wide(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := newReader(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), rows.NewBudget(t.Context(), int64(b.Len()), rows.Limits{}))
+	p, err := openReader(t, b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestReader_Rejected(t *testing.T) {
 func TestReader_PageLimit(t *testing.T) {
 	t.Parallel()
 	b := mustWriteColumn(t, parquet.String(), []any{strings.Repeat("x", 1000)})
-	p, err := newReader(t.Context(), bytes.NewReader(b), int64(len(b)), rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+	p, err := openReader(t, b)
 	if err != nil {
 		t.Fatal(err)
 	}

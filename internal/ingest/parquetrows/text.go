@@ -15,6 +15,7 @@ import (
 
 	meta "github.com/parquet-go/parquet-go/format"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -22,9 +23,6 @@ const (
 	secondsPerDay = 24 * 60 * 60
 	maxDecimal    = 4 << 10 // bytes of a decimal; converting more takes long
 )
-
-// errNotText is replaced by an error that names the row and the column.
-var errNotText = errors.New("the text is not valid UTF-8")
 
 // appendText appends a value that is not null.
 func (l *leafType) appendText(b, data []byte) ([]byte, error) {
@@ -64,7 +62,7 @@ func (l *leafType) appendText(b, data []byte) ([]byte, error) {
 		return l.appendTimestamp(b, seconds+(signed(data[8:])-julianOfEpoch)*secondsPerDay, fraction), nil
 	case leafText:
 		if !utf8.Valid(data) {
-			return b, errNotText
+			return b, herb.Invalidf("the text is not valid UTF-8; write it as UTF-8, or as bytes without a type")
 		}
 		return append(b, data...), nil
 	case leafUUID:
