@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -22,6 +21,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // craftedFooter has key-value metadata without a value, which the format allows.
@@ -128,9 +128,9 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, columns, err := readTyped(mustWriteColumn(t, c.node, c.values))
-			if err != nil || columns[0].Type != c.want {
-				t.Errorf("got type %q, error %v; want %q", columns, err, c.want)
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{})
+			if err != nil || got.Columns[0].Type != c.want {
+				t.Errorf("got type %q, error %v; want %q", got.Columns, err, c.want)
 			}
 		})
 	}
@@ -139,20 +139,12 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		Commas []string          `parquet:"commas,list"`
 		Pairs  map[string]string `parquet:"pairs"`
 	}
-	_, columns, err := readTyped(mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}}))
+	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
+	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{})
 	want := []rows.Column{{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeText}, {Name: "pairs", Type: herb.TypeText}}
-	if diff := cmp.Diff(want, columns); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-}
-
-// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
-func allocated(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // TestReader_LongList reads one row with very many elements. Work must grow linearly.
@@ -168,7 +160,7 @@ func TestReader_LongList(t *testing.T) {
 		b := mustWrite(t, []row{{tags}})
 		var got [][]string
 		var err error
-		bytes := allocated(func() { got, err = readFile(b) })
+		bytes := rowstest.Allocated(func() { got, err = readFile(b) })
 		if err != nil || got[1][0] != strings.Join(tags, ",") {
 			t.Fatalf("%d elements: error %v", n, err)
 		}
@@ -200,7 +192,7 @@ func TestReader_PrefixExpansion(t *testing.T) {
 	body := append(append(a, b...), bytes.Repeat([]byte("x"), size)...)
 	file := craft(t, count, required(meta.ByteArray), dataPage(count, meta.DeltaByteArray, body))
 	n := 0
-	used := allocated(func() {
+	used := rowstest.Allocated(func() {
 		r, err := openFile(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +245,7 @@ func TestReader_Endless(t *testing.T) {
 		{"2^31 row groups", huge(0x49)},
 	} {
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var r rows.Rows
 			if r, err = openFile(t.Context(), c.file); err != nil {
 				return

@@ -20,6 +20,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 func TestReader_Types(t *testing.T) {
@@ -464,7 +465,7 @@ func FuzzReader(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var r rows.Rows
 			if r, err = openFile(ctx, b); err != nil {
 				return
