@@ -118,22 +118,28 @@ type deltaReader struct {
 	miniLeft  int
 }
 
-func newDeltaReader(src []byte) (*deltaReader, error) {
+// cutDeltas returns a reader of the integers at the start of src, and what follows them.
+func cutDeltas(src []byte) (r *deltaReader, rest []byte, err error) {
 	var header [3]uint64 // size of a block, mini-blocks per block, number of values
 	for i := range header {
 		v, n := binary.Uvarint(src)
 		if n <= 0 || v > 1<<31 {
-			return nil, errDelta
+			return nil, nil, errDelta
 		}
 		header[i], src = v, src[n:]
 	}
 	first, n := binary.Varint(src)
 	if n <= 0 || header[0] == 0 || header[1] == 0 || header[0]%(8*header[1]) != 0 {
-		return nil, errDelta
+		return nil, nil, errDelta
 	}
-	return &deltaReader{
-		src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first,
-	}, nil
+	r = &deltaReader{src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first}
+	skipped := *r // skips mini-blocks without decoding them
+	for left := r.left - 1; left > 0; left -= r.perBlock {
+		if err := skipped.nextMiniBlock(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r, skipped.src, nil
 }
 
 func (r *deltaReader) next() (int64, error) {
@@ -172,19 +178,4 @@ func (r *deltaReader) nextMiniBlock() error {
 	r.miniBlock = packedReader{src: r.src[:size], width: width}
 	r.miniLeft, r.widths, r.src = r.perBlock, r.widths[1:], r.src[size:]
 	return nil
-}
-
-// cutDeltas returns a reader of the integers at the start of src, and what follows them.
-func cutDeltas(src []byte) (*deltaReader, []byte, error) {
-	r, err := newDeltaReader(src)
-	if err != nil {
-		return nil, nil, err
-	}
-	skipped := *r // skips mini-blocks without decoding them
-	for left := r.left - 1; left > 0; left -= r.perBlock {
-		if err := skipped.nextMiniBlock(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r, skipped.src, nil
 }

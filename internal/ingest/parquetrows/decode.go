@@ -33,7 +33,7 @@ func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReade
 		values, err := new(bytestreamsplit.Encoding).DecodeFixedLenByteArray(make([]byte, len(src)), src, l.width)
 		return fixedReader(values, l.width), err
 	case encoding == meta.DeltaBinaryPacked && (l.stored == meta.Int32 || l.stored == meta.Int64):
-		ints, err := newDeltaReader(src)
+		ints, _, err := cutDeltas(src)
 		buf := make([]byte, 8)
 		return func() ([]byte, error) {
 			v, err := ints.next()

@@ -243,7 +243,7 @@ func appendScalar(b []byte, l *leafType, text []byte, isNull bool) []byte {
 	switch {
 	case isNull:
 		return append(b, "null"...)
-	case l.kind == leafBoolean, l.isNumber() && text[len(text)-1] <= '9':
+	case l.declared == herb.TypeBoolean, l.declared == herb.TypeNumber && text[len(text)-1] <= '9':
 		return append(b, text...)
 	default:
 		return herb.AppendJSONString(b, string(text))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/bits"
 
+	"github.com/klauspost/compress/zstd"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
@@ -32,7 +33,7 @@ type cursor struct {
 	leaf       *node
 	chunk      *chunkReader
 	codec      meta.CompressionCodec
-	unpack     *decompressor
+	zstd       *zstd.Decoder
 	budget     *rows.Budget
 	dictionary [][]byte
 	buffers    pageBuffers
@@ -50,7 +51,7 @@ type pageBuffers struct{ packed, plain []byte }
 func (r *reader) newCursor(group, leaf int) (*cursor, error) {
 	metadata := r.chunk(group, leaf)
 	chunk, err := newChunkReader(r.in, metadata)
-	return &cursor{leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, unpack: r.unpack, budget: r.budget}, err
+	return &cursor{leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, zstd: r.zstd, budget: r.budget}, err
 }
 
 // nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after the last.
@@ -96,7 +97,7 @@ func (c *cursor) readPage(header *meta.PageHeader, buf *pageBuffers) (levels, bo
 	if codec == meta.Uncompressed || len(body) == 0 {
 		return levels, body, nil
 	}
-	buf.plain, err = c.unpack.decompress(codec, buf.plain, body, int(header.UncompressedPageSize)-len(levels))
+	buf.plain, err = decompress(c.zstd, codec, buf.plain, body, int(header.UncompressedPageSize)-len(levels))
 	return levels, buf.plain, err
 }
 

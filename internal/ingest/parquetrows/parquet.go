@@ -3,12 +3,13 @@ package parquetrows
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -43,7 +44,7 @@ type reader struct {
 	budget  *rows.Budget
 	groups  []rowGroup
 	listed  []rows.Column
-	unpack  *decompressor
+	zstd    *zstd.Decoder
 	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
 	left    int64 // rows of the current one that have not been read
@@ -77,16 +78,20 @@ func newReader(in *rows.Input, b *rows.Budget) (*reader, error) {
 	if err := footer.check(len(r.leaves)); err != nil {
 		return nil, err
 	}
-	if r.unpack, err = newDecompressor(); err != nil {
+	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
 	for _, n := range r.leaves {
-		if n.leaf.kind != leafBytes {
+		if n.leaf.render != nil {
 			continue
 		}
-		if n.leaf.kind, err = r.kindOfBytes(n.first); err != nil {
-			r.unpack.zstd.Close()
+		isText, err := r.holdsText(n.first)
+		if err != nil {
+			r.zstd.Close()
 			return nil, r.in.Locate(err, "column %q", rows.Clip(n.name))
+		}
+		if n.leaf.render = appendBase64; isText {
+			n.leaf.render = appendUTF8
 		}
 	}
 	r.listed = make([]rows.Column, len(r.columns))
@@ -104,22 +109,15 @@ func (r *reader) setTypes() {
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.listed }
 
-// columnType returns the type that a file declares for a column. Bytes without an annotation declare none.
+// columnType returns the type that a file declares for a column.
 func columnType(n *node) herb.Type {
-	types := map[leafKind]herb.Type{
-		leafDate: herb.TypeDate, leafTimestamp: herb.TypeDateTime, leafInt96: herb.TypeDateTime, leafBoolean: herb.TypeBoolean,
-	}
 	switch {
 	case n.scalarElement() != nil && !n.asJSON:
 		return herb.TypeList
 	case n.shape != shapeLeaf || n.repeated:
 		return herb.TypeText
-	case n.leaf.isNumber():
-		return herb.TypeNumber
-	case n.leaf.isUnannotated:
-		return ""
 	default:
-		return cmp.Or(types[n.leaf.kind], herb.TypeText)
+		return n.leaf.declared
 	}
 }
 
@@ -147,10 +145,7 @@ func (r *reader) Next() (cells [][]byte, err error) {
 	r.row++
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	for _, p := range r.parts {
-		if r.buf, r.ends, err = p.appendRow(r.buf, r.ends); err == nil {
-			err = r.budget.Record(len(r.buf))
-		}
-		if err != nil {
+		if r.buf, r.ends, err = p.appendRow(r.buf, r.ends); err != nil {
 			return nil, r.in.Locate(err, "row %d, column %q", r.row, rows.Clip(r.columns[min(len(r.ends), len(r.columns)-1)].column))
 		}
 	}
@@ -192,11 +187,7 @@ func (r *reader) nextGroup() error {
 			need += m
 		}
 		if i > start && sum+need > pageBudget {
-			c, err := r.newChunkColumns(group, r.columns[start:i])
-			if err != nil {
-				return err
-			}
-			spilled, err := r.spillColumns(c)
+			spilled, err := r.spillColumns(group, r.columns[start:i])
 			if err != nil {
 				return err
 			}
@@ -213,37 +204,37 @@ func (r *reader) nextGroup() error {
 // Close implements rows.Rows.
 func (r *reader) Close() error {
 	r.parts = nil
-	r.unpack.zstd.Close()
+	r.zstd.Close()
 	if r.spill == nil {
 		return nil
 	}
 	return r.spill.Close()
 }
 
-// kindOfBytes decides whether a leaf of unannotated bytes holds text.
-func (r *reader) kindOfBytes(leaf int) (leafKind, error) {
+// holdsText reports whether all values of a leaf of bytes are printable text.
+func (r *reader) holdsText(leaf int) (bool, error) {
 	for g, group := range r.groups {
 		if group.NumRows == 0 {
 			continue
 		}
 		if _, err := r.pageMemory(g, leaf); err != nil {
-			return leafBytes, err
+			return false, err
 		}
 		c, err := r.newCursor(g, leaf)
 		for err == nil {
 			var v value
 			if v, err = c.next(); err == nil && !isPrintable(v.data) {
-				return leafBinary, nil
+				return false, nil
 			}
 			if err == nil {
 				err = r.budget.Row(nil) // a few bytes can claim any number of values
 			}
 		}
 		if err != io.EOF {
-			return leafBytes, err
+			return false, err
 		}
 	}
-	return leafText, nil
+	return true, nil
 }
 
 // isPrintable reports whether bytes are UTF-8 without control characters other than line ends and tabs.

@@ -18,9 +18,12 @@ type spilledColumns struct {
 
 // spillColumns writes the cells of some columns of a row group to the temporary file, each after its length. They are
 // charged to the budget, because nobody else sees them before the first row of the group.
-func (r *reader) spillColumns(c *chunkColumns) (*spilledColumns, error) {
+func (r *reader) spillColumns(group int, columns []*node) (*spilledColumns, error) {
+	c, err := r.newChunkColumns(group, columns)
+	if err != nil {
+		return nil, err
+	}
 	if r.spill == nil {
-		var err error
 		if r.spill, err = r.budget.TempFile(); err != nil {
 			return nil, err
 		}
@@ -35,7 +38,7 @@ func (r *reader) spillColumns(c *chunkColumns) (*spilledColumns, error) {
 	var cells [][]byte
 	for i := range r.left {
 		if buf, ends, err = c.appendRow(buf[:0], ends[:0]); err != nil {
-			return nil, r.in.Locate(err, "row %d, column %q", r.row+i+1, rows.Clip(c.columns[min(len(ends), len(c.columns)-1)].column))
+			return nil, r.in.Locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns[min(len(ends), len(columns)-1)].column))
 		}
 		cells = rows.SplitCells(cells[:0], buf, ends)
 		if err := r.budget.Row(cells); err != nil {
@@ -47,10 +50,10 @@ func (r *reader) spillColumns(c *chunkColumns) (*spilledColumns, error) {
 		}
 	}
 	if err := c.done(); err != nil {
-		return nil, r.in.Locate(err, "row group %d", r.group)
+		return nil, r.in.Locate(err, "row group %d", group+1)
 	}
 	in := io.NewSectionReader(r.spill, start, math.MaxInt64-start)
-	return &spilledColumns{bufio.NewReaderSize(in, 32<<10), len(c.columns)}, out.Flush()
+	return &spilledColumns{bufio.NewReaderSize(in, 32<<10), len(columns)}, out.Flush()
 }
 
 func (s *spilledColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
