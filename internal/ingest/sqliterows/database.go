@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -157,41 +156,40 @@ func (d *database) mapError(err error) error {
 
 // table is a table, view or virtual table.
 type table struct {
-	name         string
+	rows.Table
 	kind         string // table, view, virtual table
 	withoutRowID bool
 }
 
-// listTables lists the tables by name, without those that SQLite uses internally.
+// listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
+// tables.
 func (d *database) listTables() (tables []table, err error) {
 	var t table
+	published := "view"
 	err = d.each(`SELECT name, iif(type = 'virtual', 'virtual table', type), wr FROM pragma_table_list
 		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`, nil,
-		[]any{&t.name, &t.kind, &t.withoutRowID}, func() { tables = append(tables, t) })
+		[]any{&t.Name, &t.kind, &t.withoutRowID}, func() {
+			tables = append(tables, t)
+			if t.kind == "table" {
+				published = t.kind
+			}
+		})
+	for i, t := range tables {
+		if t.kind != published {
+			tables[i].Skipped = "a " + t.kind + ", which is published only by name"
+		}
+	}
 	return tables, err
 }
 
-// namesOf returns the names of the tables of some kinds.
-func namesOf(tables []table, kinds ...string) (names []string) {
+// selectTable returns a table by its name. An empty name selects the only one that is published.
+func selectTable(tables []table, name string) (table, error) {
+	var all, choices []string
 	for _, t := range tables {
-		if slices.Contains(kinds, t.kind) {
-			names = append(names, t.name)
+		if all = append(all, t.Name); t.Skipped == "" {
+			choices = append(choices, t.Name)
 		}
 	}
-	return names
-}
-
-// publishedKind returns the kind of the tables that are published unless a user names one: views if there are no tables.
-func publishedKind(tables []table) string {
-	if len(namesOf(tables, "table")) == 0 {
-		return "view"
-	}
-	return "table"
-}
-
-// selectTable returns a table by its name. An empty name selects the only table, or the only view if there are no tables.
-func selectTable(tables []table, name string) (table, error) {
-	all, choices := namesOf(tables, "table", "view", "virtual table"), namesOf(tables, publishedKind(tables))
 	switch {
 	case len(tables) == 0:
 		return table{}, herb.Invalidf("the database has no tables")
@@ -205,8 +203,5 @@ func selectTable(tables []table, name string) (table, error) {
 		name = choices[0]
 	}
 	i, err := rows.FindTable("table", name, all)
-	if err != nil {
-		return table{}, err
-	}
-	return tables[i], nil
+	return tables[i], err
 }

@@ -18,15 +18,12 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// magic is the start of a database.
-const magic = "SQLite format 3\x00"
-
 // Format returns the SQLite format.
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "sqlite",
 		Extensions: []string{".db", ".sqlite", ".sqlite3"},
-		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 			db, err := openDatabase(ctx, f, b)
 			if err != nil {
@@ -44,13 +41,8 @@ func Format() rows.Format {
 				return nil, err
 			}
 			tables, err := db.listTables()
-			published := publishedKind(tables)
 			for _, t := range tables {
-				skipped := ""
-				if t.kind != published {
-					skipped = "a " + t.kind + ", which is published only by name"
-				}
-				listed = append(listed, rows.Table{Name: t.name, Skipped: skipped})
+				listed = append(listed, t.Table)
 			}
 			return listed, errors.Join(err, db.Close())
 		},
@@ -83,11 +75,16 @@ func newReader(db *database, name string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{db: db, table: t.name}
+	r := &reader{db: db, table: t.Name}
 	if name == "" && len(tables) > 1 {
-		others := slices.DeleteFunc(tables, func(o table) bool { return o == t })
+		var others []string
+		for _, o := range tables {
+			if o != t {
+				others = append(others, o.Name)
+			}
+		}
 		r.notes = []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-			t.kind, t.name, rows.JoinNames(namesOf(others, "table", "view", "virtual table")))}
+			t.kind, t.Name, rows.JoinNames(others))}
 	}
 	order, err := r.describe(t)
 	if err != nil {
@@ -99,7 +96,7 @@ func newReader(db *database, name string) (*reader, error) {
 		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.name) + order)
+	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.Name) + order)
 	return r, err
 }
 
@@ -110,7 +107,7 @@ func (r *reader) describe(t table) (order string, err error) {
 	var primary []string // columns of the primary key, by position
 	var name, declared string
 	var position int
-	err = r.db.each("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", []any{t.name},
+	err = r.db.each("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", []any{t.Name},
 		[]any{&name, &declared, &position}, func() {
 			names = append(names, strings.ToLower(name))
 			r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
@@ -123,7 +120,7 @@ func (r *reader) describe(t table) (order string, err error) {
 		return "", err
 	}
 	if len(names) == 0 {
-		return "", herb.Invalidf("%s %q has no columns", t.kind, t.name)
+		return "", herb.Invalidf("%s %q has no columns", t.kind, t.Name)
 	}
 	if err := r.db.budget.Columns(len(names)); err != nil || t.kind != "table" {
 		return "", err
