@@ -279,7 +279,7 @@ func TestReader_Compression(t *testing.T) {
 // TestReader_Wide reads columns whose pages do not fit into memory together.
 func TestReader_Wide(t *testing.T) {
 	t.Parallel()
-	const columns, count, flush = 12, 1300, 1000
+	const columns, count, flush = 20, 1300, 1000 // two sets of columns are spilled
 	group, names := parquet.Group{}, []string{}
 	for c := range columns {
 		name := fmt.Sprintf("c%02d", c)
