@@ -108,6 +108,30 @@ func TestReader_LargeDictionary(t *testing.T) {
 	}
 }
 
+// TestReader_OutsideDictionary reads pages that refer to the value after the last one of a dictionary, or to no dictionary.
+func TestReader_OutsideDictionary(t *testing.T) {
+	t.Parallel()
+	page := func(index byte) craftedPage { return dataPage(1, meta.RLEDictionary, []byte{3, 2, index}) }
+	text := dictionaryPage(1, []byte{1, 0, 0, 0, 'a'})
+	number := dictionaryPage(2, []byte{1, 0, 0, 0, 2, 0, 0, 0})
+	for _, c := range []struct {
+		name  string
+		kind  meta.Type
+		pages []craftedPage
+		ok    bool
+	}{
+		{"last text", meta.ByteArray, []craftedPage{text, page(0)}, true},
+		{"text", meta.ByteArray, []craftedPage{text, page(1)}, false},
+		{"last number", meta.Int32, []craftedPage{number, page(1)}, true},
+		{"number", meta.Int32, []craftedPage{number, page(2)}, false},
+		{"no dictionary", meta.Int32, []craftedPage{page(0)}, false},
+	} {
+		if _, err := readFile(craft(t, 1, required(c.kind), c.pages...)); c.ok != (err == nil) || err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: got error %v", c.name, err)
+		}
+	}
+}
+
 func TestReader_DeclaredTypes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -366,7 +390,7 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader([][]byte{{1}}, []byte{33, 2, 0}); err == nil {
+	if _, err := newDictionaryReader(&dictionary{data: []byte{1}, width: 1}, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

@@ -35,7 +35,7 @@ type cursor struct {
 	codec      meta.CompressionCodec
 	zstd       *zstd.Decoder
 	budget     *rows.Budget
-	dictionary [][]byte
+	dictionary *dictionary
 	buffers    pageBuffers
 
 	left     int64      // values of the current page
@@ -214,7 +214,6 @@ func (r *reader) pageMemory(group, leaf int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	const sliceHeader = 24 // bytes of a value of a dictionary, in addition to its content
 	dictionary, largest := int64(0), int64(0)
 	for {
 		if err := r.budget.Step(); err != nil {
@@ -227,10 +226,10 @@ func (r *reader) pageMemory(group, leaf int) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// A page is in memory as stored, decompressed and, in some encodings, decoded.
+		// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has an offset for each value.
 		need := int64(header.CompressedPageSize) + 2*int64(header.UncompressedPageSize)
 		if header.Type == meta.DictionaryPage {
-			dictionary = max(dictionary, need+sliceHeader*min(need, pageValues(header)))
+			dictionary = max(dictionary, need)
 		} else {
 			largest = max(largest, need)
 		}
