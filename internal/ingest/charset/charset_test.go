@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/ingest/rowstest"
 )
 
-type memory = rowstest.File
+type memory = rowstest.Stream
 
 func decode(t testing.TB, m memory, encoding string) (text string, notes []string, err error) {
 	t.Helper()

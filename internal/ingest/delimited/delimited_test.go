@@ -20,7 +20,7 @@ import (
 )
 
 type (
-	memory = rowstest.File
+	memory = rowstest.Stream
 	table  = [][]string
 )
 

@@ -19,11 +19,11 @@ import (
 )
 
 type (
-	memory = rowstest.File
+	memory = rowstest.Stream
 	table  = [][]string
 )
 
-func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (rowstest.Result, error) {
+func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (rowstest.Table, error) {
 	t.Helper()
 	return rowstest.Read(t.Context(), Format(), m, o, l)
 }
@@ -179,7 +179,7 @@ func TestOpen_Types(t *testing.T) {
 			}
 			types := map[string]herb.Type{}
 			for i, name := range got.Rows[0] {
-				types[name] = got.Types[i]
+				types[name] = got.Columns[i].Type
 			}
 			if diff := cmp.Diff(tt.want, types); diff != "" {
 				t.Errorf("types (-want +got):\n%s", diff)
