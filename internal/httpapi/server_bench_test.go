@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"testing"
@@ -21,6 +22,7 @@ import (
 // handler that only writes the same bytes. Compare the processor time: other processes do not change it.
 func BenchmarkServer(b *testing.B) {
 	const target = "/api/v1/garden/catalog/data"
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in a server
 	api := preparedAPI(b, discardLog())
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, request("GET", target, ""))
