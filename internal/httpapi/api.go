@@ -23,8 +23,10 @@ import (
 type Library interface {
 	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
 	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
-	// Datasets describes the current datasets, ordered by ref.
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
+	// Live returns the live versions of all datasets, ordered by ref.
+	Live(ctx context.Context) ([]herb.LiveVersion, error)
+	// Datasets describes some of them, without details unless they are requested.
+	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }
 
 // Plants creates plants.
