@@ -1,29 +1,44 @@
 package build
 
-import "sync"
+import (
+	"hash/maphash"
+	"sync"
+)
 
 // dictionary assigns numbers to names in the order of their first occurrence. Several goroutines may look up names
-// while one, always the same, adds new ones; numbers never change.
+// while one, always the same, adds new ones; numbers never change. It is a hash table without pointers: a map of
+// millions of names takes more than twice the memory, and every garbage collection traces it.
 type dictionary struct {
 	mu    sync.RWMutex
-	ids   map[string]uint32
-	names []string // by id
+	seed  maphash.Seed
+	slots []uint64 // half of the hash of a name and its number + 1, or 0; the hash is also the first position to probe
+	text  []byte   // all names, concatenated
+	ends  []uint64 // of the names in text, by number
 }
 
-// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
-func (d *dictionary) id(name []byte) uint32 {
-	if id, ok := d.ids[string(name)]; ok {
-		return id
+func newDictionary() dictionary {
+	return dictionary{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)}
+}
+
+// count returns the number of names.
+func (d *dictionary) count() int { return len(d.ends) }
+
+// name returns the name with a number.
+func (d *dictionary) name(id uint32) []byte {
+	start := uint64(0)
+	if id > 0 {
+		start = d.ends[id-1]
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id, s := uint32(len(d.names)), string(name)
-	if d.ids == nil {
-		d.ids = map[string]uint32{}
+	return d.text[start:d.ends[id]]
+}
+
+// names returns all names by number.
+func (d *dictionary) names() []string {
+	names, text, start := make([]string, d.count()), string(d.text), uint64(0)
+	for i, end := range d.ends {
+		names[i], start = text[start:end], end
 	}
-	d.ids[s] = id
-	d.names = append(d.names, s)
-	return id
+	return names
 }
 
 // unknown is the number of names that have none yet.
@@ -31,10 +46,57 @@ const unknown = 1<<32 - 1
 
 // find returns the number of a name, or unknown. The caller must hold mu.
 func (d *dictionary) find(name []byte) uint32 {
-	if id, ok := d.ids[string(name)]; ok {
+	id, _, _ := d.locate(name)
+	return id
+}
+
+// locate returns the number of a name, or unknown and the slot for it without its number.
+func (d *dictionary) locate(name []byte) (id uint32, at int, slot uint64) {
+	const numberBits = 32
+	hash := maphash.Bytes(d.seed, name) >> numberBits
+	for at = int(hash) & (len(d.slots) - 1); ; at = (at + 1) & (len(d.slots) - 1) {
+		slot = d.slots[at]
+		if slot == 0 {
+			return unknown, at, hash << numberBits
+		}
+		if id = uint32(slot) - 1; slot>>numberBits == hash && string(d.name(id)) == string(name) {
+			return id, at, slot
+		}
+	}
+}
+
+// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
+func (d *dictionary) id(name []byte) uint32 {
+	id, at, slot := d.locate(name)
+	if id != unknown {
 		return id
 	}
-	return unknown
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id = uint32(d.count())
+	d.text = append(d.text, name...)
+	d.ends = append(d.ends, uint64(len(d.text)))
+	d.slots[at] = slot | uint64(id+1)
+	if d.count() > len(d.slots)/4*3 {
+		d.grow()
+	}
+	return id
+}
+
+// grow doubles the number of slots.
+func (d *dictionary) grow() {
+	slots := make([]uint64, 2*len(d.slots))
+	for _, slot := range d.slots {
+		if slot == 0 {
+			continue
+		}
+		at := int(slot>>32) & (len(slots) - 1)
+		for slots[at] != 0 {
+			at = (at + 1) & (len(slots) - 1)
+		}
+		slots[at] = slot
+	}
+	d.slots = slots
 }
 
 // tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the goroutines that

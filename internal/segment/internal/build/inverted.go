@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -19,7 +20,7 @@ type inverted struct {
 	numbers int // number of entries, if they have no names
 	tmp     *tempDir
 	limit   int        // maximum number of pairs in memory
-	count   int        // number of pairs in memory
+	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
 	runs    []*spillFile
@@ -27,29 +28,29 @@ type inverted struct {
 
 func newInverted(tmp *tempDir, memory int) *inverted {
 	const pairSize = 8 + 4 // before and after sorting
-	return &inverted{tmp: tmp, limit: max(memory/pairSize, 64)}
+	return &inverted{dictionary: newDictionary(), tmp: tmp, limit: max(memory/pairSize, 64)}
 }
 
 // size returns the number of entries.
-func (v *inverted) size() int { return max(v.numbers, len(v.names)) }
+func (v *inverted) size() int { return max(v.numbers, v.count()) }
 
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
 // add records an occurrence of a name in a record. Records must be added in order.
 func (v *inverted) add(id, record uint32) {
-	block := v.count / pairsBlock
+	block := v.used / pairsBlock
 	if block == len(v.pairs) {
 		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
 	}
-	v.pairs[block][v.count%pairsBlock] = uint64(id)<<32 | uint64(record)
-	v.count++
+	v.pairs[block][v.used%pairsBlock] = uint64(id)<<32 | uint64(record)
+	v.used++
 }
 
 // eachPair calls f for every pair, in the order of addition.
 func (v *inverted) eachPair(f func(id, record uint32)) {
 	for i, block := range v.pairs {
-		for _, p := range block[:min(max(v.count-i*pairsBlock, 0), pairsBlock)] {
+		for _, p := range block[:min(max(v.used-i*pairsBlock, 0), pairsBlock)] {
 			f(uint32(p>>32), uint32(p))
 		}
 	}
@@ -58,7 +59,7 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 // spillIfFull writes everything to a spill file if it exceeds the memory. It is called between records, so that a
 // record is never split.
 func (v *inverted) spillIfFull() error {
-	if v.count < v.limit {
+	if v.used < v.limit {
 		return nil
 	}
 	return v.spill()
@@ -86,7 +87,7 @@ func (v *inverted) spill() error {
 			return err
 		}
 	}
-	v.count = 0
+	v.used = 0
 	return nil
 }
 
@@ -100,7 +101,7 @@ func (v *inverted) sortPairs() []uint32 {
 		starts[id] = at
 		at += n
 	}
-	v.records = slices.Grow(v.records[:0], v.count)[:v.count]
+	v.records = slices.Grow(v.records[:0], v.used)[:v.used]
 	v.eachPair(func(id, record uint32) {
 		v.records[starts[id]] = record
 		starts[id]++
@@ -132,15 +133,25 @@ func appendPostings(b []byte, records []uint32) []byte {
 
 // sorted returns the names in order with their ids.
 func (v *inverted) sorted() (names []string, ids []byte) {
-	order := make([]uint32, len(v.names))
-	for i := range order {
-		order[i] = uint32(i)
+	type entry struct {
+		window uint64 // the first bytes, which decide most comparisons
+		id     uint32
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(v.names[a], v.names[b]) })
-	names = make([]string, len(order))
-	for i, id := range order {
-		names[i] = v.names[id]
-		ids = binary.LittleEndian.AppendUint32(ids, id)
+	all := v.names()
+	order := make([]entry, len(all))
+	for i := range order {
+		order[i] = entry{keyWindow(v.name(uint32(i)), 0), uint32(i)}
+	}
+	slices.SortFunc(order, func(a, b entry) int {
+		if a.window != b.window {
+			return cmp.Compare(a.window, b.window)
+		}
+		return strings.Compare(all[a.id], all[b.id])
+	})
+	names, ids = make([]string, len(all)), make([]byte, 0, 4*len(all))
+	for i, e := range order {
+		names[i] = all[e.id]
+		ids = binary.LittleEndian.AppendUint32(ids, e.id)
 	}
 	return names, ids
 }

@@ -72,7 +72,7 @@ func TestInverted(t *testing.T) {
 				}
 			}
 			take(first)
-			if d := gocmp.Diff(names, v.names); d != "" {
+			if d := gocmp.Diff(names, v.names()); d != "" {
 				t.Errorf("names (-want +got):\n%s", d)
 			}
 			if err := v.finish(); err != nil {
