@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -212,7 +210,7 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 		return nil
 	}
 	listed := newSetTable(b.tmp)
-	if err := b.elements.each(func(docs, _ *roaring.Bitmap, _ []byte) error { return listed.Add(docs, nil) }); err != nil {
+	if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
 		return err
 	}
 	names, ids := b.elements.sorted()

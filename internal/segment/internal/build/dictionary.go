@@ -32,15 +32,6 @@ func (d *dictionary) name(id uint32) []byte {
 	return d.text[start:d.ends[id]]
 }
 
-// names returns all names by number.
-func (d *dictionary) names() []string {
-	names, text, start := make([]string, d.count()), string(d.text), uint64(0)
-	for i, end := range d.ends {
-		names[i], start = text[start:end], end
-	}
-	return names
-}
-
 // unknown is the number of names that have none yet.
 const unknown = 1<<32 - 1
 

@@ -1,14 +1,12 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
 	"slices"
-	"strings"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
@@ -131,27 +129,34 @@ func appendPostings(b []byte, records []uint32) []byte {
 	return b
 }
 
-// sorted returns the names in order with their ids.
-func (v *inverted) sorted() (names []string, ids []byte) {
+// order returns the numbers of the names in the order of the names.
+func (v *inverted) order() []uint32 {
 	type entry struct {
 		window uint64 // the first bytes, which decide most comparisons
 		id     uint32
 	}
-	all := v.names()
-	order := make([]entry, len(all))
-	for i := range order {
-		order[i] = entry{keyWindow(v.name(uint32(i)), 0), uint32(i)}
+	entries := make([]entry, v.count())
+	for i := range entries {
+		entries[i] = entry{keyWindow(v.name(uint32(i)), 0), uint32(i)}
 	}
-	slices.SortFunc(order, func(a, b entry) int {
+	slices.SortFunc(entries, func(a, b entry) int {
 		if a.window != b.window {
 			return cmp.Compare(a.window, b.window)
 		}
-		return strings.Compare(all[a.id], all[b.id])
+		return bytes.Compare(v.name(a.id), v.name(b.id))
 	})
-	names, ids = make([]string, len(all)), make([]byte, 0, 4*len(all))
-	for i, e := range order {
-		names[i] = all[e.id]
-		ids = binary.LittleEndian.AppendUint32(ids, e.id)
+	order := make([]uint32, len(entries))
+	for i, e := range entries {
+		order[i] = e.id
+	}
+	return order
+}
+
+// sorted returns the names in order with their ids.
+func (v *inverted) sorted() (names []string, ids []byte) {
+	for _, id := range v.order() {
+		names = append(names, string(v.name(id)))
+		ids = binary.LittleEndian.AppendUint32(ids, id)
 	}
 	return names, ids
 }
@@ -159,48 +164,61 @@ func (v *inverted) sorted() (names []string, ids []byte) {
 // finish spills the rest and frees the memory. Nothing can be added afterwards.
 func (v *inverted) finish() error {
 	err := v.spill()
-	v.pairs, v.records = nil, nil
+	v.pairs, v.records, v.slots = nil, nil, nil
 	return err
 }
 
-// each calls f for every name with its postings and its term-frequency postings. finish must be called before.
-func (v *inverted) each(f func(found, freqs *roaring.Bitmap, counts []byte) error) error {
+// encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
+// the number of records of each name. finish must be called before.
+func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []uint32, err error) {
 	runs := make([]*postingsRun, len(v.runs))
 	for i, s := range v.runs {
 		r, err := s.reader()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		runs[i] = &postingsRun{r: r}
 		if err := runs[i].next(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var p decoder
-	for id := range v.size() {
-		found, freqs := roaring.New(), roaring.New()
+	sizes = make([]uint32, v.size())
+	for id := range sizes {
+		if id%1024 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		p.counts = p.counts[:0]
 		for _, r := range runs {
 			if r.id != uint64(id) || r.done {
 				continue
 			}
 			p.decode(r.data)
-			found.AddMany(p.records)
-			freqs.AddMany(p.many)
+			docs.Append(p.records)
+			sizes[id] += uint32(len(p.records))
+			if freqs != nil {
+				freqs.Append(p.many)
+			}
 			if err := r.next(); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if err := f(found, freqs, p.counts); err != nil {
-			return err
+		if err := docs.End(nil); err != nil {
+			return nil, err
+		}
+		if freqs == nil {
+			continue
+		}
+		if err := freqs.End(p.counts); err != nil {
+			return nil, err
 		}
 	}
 	for _, s := range v.runs {
 		if err := s.remove(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return sizes, nil
 }
 
 // postingsTable contains the postings of every name.
@@ -216,16 +234,8 @@ func (v *inverted) postings(ctx context.Context) (*postingsTable, error) {
 		return nil, err
 	}
 	t := &postingsTable{docs: newSetTable(v.tmp), freqs: newSetTable(v.tmp)}
-	err := v.each(func(docs, freqs *roaring.Bitmap, counts []byte) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		t.sizes = append(t.sizes, uint32(docs.GetCardinality()))
-		if err := t.docs.Add(docs, nil); err != nil {
-			return err
-		}
-		return t.freqs.Add(freqs, counts)
-	})
+	var err error
+	t.sizes, err = v.encode(ctx, t.docs, t.freqs)
 	return t, err
 }
 

@@ -44,10 +44,10 @@ func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
 	return postings.writeTo(w, x.tags[1], x.tags[2])
 }
 
-// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. names and ids are the
-// terms in sorted order; docFreqs is the document frequency by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, docFreqs []uint32) error {
-	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(names, ids, docFreqs), b.newBigrams(docFreqs)},
+// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. order contains the terms in
+// sorted order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order, docFreqs []uint32) error {
+	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(order, docFreqs), b.newBigrams(docFreqs)},
 		func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
 		return nil

@@ -1,10 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"encoding/binary"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
@@ -18,12 +15,12 @@ type sortedSets struct {
 	longRunSets *setTable
 	prefix      *setTable
 
-	placed  int             // number of records so far
-	dense   bitmap.Bits     // these records
-	parts   int             // number of prefixes so far, including the empty one
-	run     int             // number of the current run
-	members []uint32        // records of the current run that are not in long
-	long    *roaring.Bitmap // records of the current run; nil until it is known to be long
+	placed  int         // number of records so far
+	dense   bitmap.Bits // these records
+	parts   int         // number of prefixes so far, including the empty one
+	run     int         // number of the current run
+	members []uint32    // records of the current run that are not in its set
+	long    bool        // the current run is long; its set is being encoded
 }
 
 func newSortedSets(tmp *tempDir, records int) *sortedSets {
@@ -36,7 +33,7 @@ func newSortedSets(tmp *tempDir, records int) *sortedSets {
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) error {
 	for s.parts < column.PrefixSets && s.placed == s.parts*s.records/column.PrefixSets {
-		if err := s.addPrefix(); err != nil {
+		if err := s.prefix.AddBits(s.dense); err != nil {
 			return err
 		}
 		s.parts++
@@ -44,40 +41,27 @@ func (s *sortedSets) add(record uint32) error {
 	s.placed++
 	s.dense.Add(record)
 	if s.members = append(s.members, record); len(s.members) == cap(s.members) {
-		if s.long == nil {
-			s.long = roaring.New()
-		}
+		s.long = true
 		s.addMembers()
 	}
 	return nil
 }
 
 func (s *sortedSets) addMembers() {
-	s.long.AddMany(s.members)
+	s.longRunSets.Append(s.members)
 	s.members = s.members[:0]
 }
 
 // endRun ends the current run.
 func (s *sortedSets) endRun() error {
 	var err error
-	if s.long != nil {
+	if s.long {
 		s.addMembers()
 		s.longRuns = binary.LittleEndian.AppendUint32(s.longRuns, uint32(s.run))
-		err = s.longRunSets.Add(s.long, nil)
+		err = s.longRunSets.End(nil)
 	}
-	s.run, s.long, s.members = s.run+1, nil, s.members[:0]
+	s.run, s.long, s.members = s.run+1, false, s.members[:0]
 	return err
-}
-
-// addPrefix adds the set of the records so far. Intersections with run containers are many times slower than with
-// bitmap containers, so these must save considerable space.
-func (s *sortedSets) addPrefix() error {
-	set := roaring.FromDense(s.dense, true)
-	runs := set.Clone()
-	if runs.RunOptimize(); runs.GetSerializedSizeInBytes() < set.GetSerializedSizeInBytes()/2 {
-		set = runs
-	}
-	return s.prefix.AddEncoded(set, nil)
 }
 
 // setTable is a table of sets in a spill file.
@@ -93,5 +77,5 @@ func newSetTable(tmp *tempDir) *setTable {
 
 // writeTo writes the table as a section.
 func (t *setTable) writeTo(w *file.Writer, tag file.Tag, field uint32) error {
-	return w.Section(tag, field, bytes.NewReader(t.Head()), t.sets)
+	return w.Section(tag, field, t.Head(), t.sets)
 }
