@@ -228,6 +228,11 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 func (b *builder) preparer() *preparer {
 	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
 	for i, c := range b.columns {
+		name := append(herb.AppendJSONString(nil, c.field.Name), ':')
+		if i > 0 {
+			name = append([]byte{','}, name...)
+		}
+		p.names = append(p.names, name)
 		if c.elements != nil {
 			p.elements[i] = &c.elements.dictionary
 		}

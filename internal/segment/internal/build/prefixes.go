@@ -124,12 +124,14 @@ func (b *wordsBuilder) newPrefixPostings(order, docFreqs []uint32) *optionalInde
 		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.from))
 		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.to))
 	}
-	x.add = func(record, word uint32) {
-		if word == 0 {
-			return
-		}
-		for i := inner[word-1]; i > 0; i = outer[i-1] {
-			x.table.add(i-1, record)
+	x.add = func(record uint32, words []uint32) {
+		for _, word := range words {
+			if word == 0 {
+				continue
+			}
+			for i := inner[word-1]; i > 0; i = outer[i-1] {
+				x.table.add(i-1, record)
+			}
 		}
 	}
 	return x

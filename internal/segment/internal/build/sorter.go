@@ -18,6 +18,7 @@ type sorter struct {
 	key  func(dst, value []byte) ([]byte, error) // appends the sort key of a value
 	seed maphash.Seed
 	seen map[string]uint32 // offsets of the keys of some values in buf, because many fields have few values
+	hits int               // values that were found in seen
 	next []byte            // buffer for a key
 	runs []*spillFile
 }
@@ -74,7 +75,12 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 			return err
 		}
 	}
-	at, ok := s.seen[string(value)]
+	at, ok := uint32(0), false
+	if len(value) <= maxSeenLength {
+		if at, ok = s.seen[string(value)]; ok {
+			s.hits++
+		}
+	}
 	if !ok {
 		if s.next, err = s.key(s.next[:0], value); err != nil {
 			return err
@@ -88,8 +94,12 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
 		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
 		b.keys = append(b.keys, s.next...)
-		if len(s.seen) < maxSeen && len(value) <= maxSeenLength {
+		switch {
+		case len(value) > maxSeenLength || s.seen == nil || len(s.seen) == maxSeen && s.hits >= maxSeen:
+		case len(s.seen) < maxSeen:
 			s.seen[string(value)] = at
+		default:
+			s.seen = nil // few values repeat
 		}
 	}
 	b.items = append(b.items, item{at: at, record: record})

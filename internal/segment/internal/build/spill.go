@@ -189,4 +189,14 @@ func (r *spillReader) next(n int) ([]byte, error) {
 }
 
 // uvarint reads a varint. It returns io.EOF at the end.
-func (r *spillReader) uvarint() (uint64, error) { return binary.ReadUvarint(r) }
+func (r *spillReader) uvarint() (uint64, error) {
+	b, err := r.Peek(binary.MaxVarintLen64) // fewer at the end
+	n, size := binary.Uvarint(b)
+	switch {
+	case size > 0:
+		_, err = r.Discard(size)
+	case err == nil || err == io.EOF && len(b) > 0:
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
