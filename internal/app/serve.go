@@ -30,8 +30,8 @@ type ServeOptions struct {
 	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger
 	Version string // of the program
-	// Ready is called once the server answers requests. nil disables it.
-	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset)
+	// Ready is called once the server answers requests, with some datasets and the number of all. nil disables it.
+	Ready func(ctx context.Context, addr net.Addr, datasets []herb.Dataset, total int)
 	// NotifySocket is the socket of the service manager for readiness and shutdown. Empty disables it.
 	NotifySocket string
 }
@@ -112,7 +112,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	creator := plants.New(d.Store, creation)
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
-	metrics := telemetry.NewMetrics(opts.Version, d.Library.Datasets)
+	metrics := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
 		Rejected: func(l admission.Lane, r admission.Reason) { metrics.Rejected(l.String(), string(r)) },
@@ -177,11 +177,11 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	if opts.Ready != nil {
-		datasets, err := d.Library.Datasets(ctx)
+		datasets, total, err := d.firstDatasets(ctx)
 		if err := d.tolerateUnavailable(err, opts.Log); err != nil {
 			return errors.Join(err, server.Close())
 		}
-		opts.Ready(ctx, listener.Addr(), datasets)
+		opts.Ready(ctx, listener.Addr(), datasets, total)
 	}
 	notify(ctx, opts, notifyReady)
 	select {
@@ -203,6 +203,17 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return errors.Join(fmt.Errorf("requests aborted after %s: %w", c.Shutdown, err), server.Close())
 	}
 	return nil
+}
+
+// firstDatasets describes the first datasets and returns the number of all.
+func (d *Data) firstDatasets(ctx context.Context) ([]herb.Dataset, int, error) {
+	const shown = 20
+	live, err := d.Library.Live(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	datasets, err := d.Library.Datasets(ctx, live[:min(len(live), shown)], false)
+	return datasets, len(live), err
 }
 
 // serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a function that stops it.

@@ -68,7 +68,7 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	completeWith(cmd, "limit")
 	_ = cmd.RegisterFlagCompletionFunc("dataset", func(cmd *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 		err := r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-			datasets, err := d.Library.Catalogued(ctx)
+			datasets, err := d.Library.Live(ctx)
 			for _, ds := range datasets {
 				names = append(names, ds.Ref.String())
 			}

@@ -31,7 +31,11 @@ func newDatasets(r *runner) *cobra.Command {
 }
 
 func (r *runner) listDatasets(ctx context.Context, d *app.Data, asJSON bool) error {
-	datasets, err := d.Library.Catalogued(ctx)
+	live, err := d.Library.Live(ctx)
+	if err != nil {
+		return err
+	}
+	datasets, err := d.Library.Datasets(ctx, live, false)
 	if err != nil {
 		return err
 	}

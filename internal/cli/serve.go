@@ -67,12 +67,14 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 			}
 			notify, _ := r.Env(app.NotifyEnv)
 			return app.Serve(cmd.Context(), c, app.ServeOptions{
-				Found:        found,
-				Finder:       finder,
-				Watch:        watched,
-				Log:          log,
-				Version:      Version(),
-				Ready:        func(_ context.Context, addr net.Addr, datasets []herb.Dataset) { r.banner(addr, datasets) },
+				Found:   found,
+				Finder:  finder,
+				Watch:   watched,
+				Log:     log,
+				Version: Version(),
+				Ready: func(_ context.Context, addr net.Addr, datasets []herb.Dataset, total int) {
+					r.banner(addr, datasets, total)
+				},
 				NotifySocket: notify,
 			})
 		},
@@ -84,7 +86,7 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 }
 
 // banner prints the address of the server and sample requests.
-func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
+func (r *runner) banner(addr net.Addr, datasets []herb.Dataset, total int) {
 	base := "http://" + reachable(addr)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Herbarium listens on %s\n\n", base)
@@ -94,6 +96,9 @@ func (r *runner) banner(addr net.Addr, datasets []herb.Dataset) {
 			key = "-H 'X-API-Key: …' "
 		}
 		fmt.Fprintf(&b, "  %s (%s records)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Count(d.Records), key, base, d.Ref)
+	}
+	if more := total - len(datasets); more > 0 {
+		fmt.Fprintf(&b, "  %s more datasets\n    curl '%s/api/v1'\n", herb.Count(more), base)
 	}
 	fmt.Fprintf(&b, "  create a plant\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
 	fmt.Fprintf(&b, "  OpenAPI document\n    curl %s/openapi.json\n\n", base)

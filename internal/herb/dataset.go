@@ -97,6 +97,14 @@ type Details struct {
 	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
 }
 
+// LiveVersion is the live version of a dataset without its description.
+type LiveVersion struct {
+	Ref
+	Version   string    `json:"version"` // empty in a list of changes: the dataset was removed
+	Records   int       `json:"records"`
+	Published time.Time `json:"published"`
+}
+
 // Origin is a source file of a dataset.
 type Origin struct {
 	Path string `json:"path"`           // absolute, with symbolic links resolved

@@ -23,8 +23,10 @@ import (
 type Library interface {
 	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
 	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
-	// Datasets describes the current datasets, ordered by ref.
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
+	// Live returns the live versions of all datasets, ordered by ref.
+	Live(ctx context.Context) ([]herb.LiveVersion, error)
+	// Datasets describes some of them, without details unless they are requested.
+	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }
 
 // Plants creates plants.
@@ -83,7 +85,9 @@ type API struct {
 	mux        *http.ServeMux
 	buffers    *buffers
 	compressor *compressor
-	document   atomic.Pointer[document]
+	bodies     *bodyCache
+
+	openAPIDocument atomic.Pointer[openAPIDocument]
 }
 
 // New returns an API.
@@ -111,7 +115,8 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{}}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{},
+		bodies: newBodyCache(bodyCacheSize)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -123,7 +128,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		r = a.withoutBase(r)
 	}
 	w := &response{
-		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now(), id: requestID(r.Header),
+		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
 	}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)

@@ -23,7 +23,11 @@ func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, erro
 	return library.View{Dataset: l.dataset, Source: l}, nil
 }
 
-func (l *preparedLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return nil, nil }
+func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
+
+func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
+	return nil, nil
+}
 
 func (l *preparedLibrary) List(context.Context, *query.Request) (query.Page, error) {
 	return l.page, nil

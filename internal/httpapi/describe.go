@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -42,17 +43,39 @@ type field struct {
 	Operators []query.Op `json:"operators"`
 }
 
-// catalogue handles the list of datasets.
+// catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default: most servers have fewer
+// datasets, and clients that do not page get all of them.
 func (a *API) catalogue(w *response, r *http.Request) error {
-	datasets, err := a.opts.Library.Datasets(r.Context())
+	params, err := query.ParseParams(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	params = slices.DeleteFunc(params, func(p query.Param) bool { return p.Name != query.ParamPage && p.Name != query.ParamPerPage })
+	req, err := query.Parse(params.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	if params.Get(query.ParamPerPage) == "" {
+		req.PerPage = query.MaxPerPage
+	}
+	live, err := a.opts.Library.Live(r.Context())
+	if err != nil {
+		return err
+	}
+	from := min(req.Offset(), len(live))
+	datasets, err := a.opts.Library.Datasets(r.Context(), live[from:min(from+req.PerPage, len(live))], false)
 	if err != nil {
 		return err
 	}
 	body := struct {
-		Datasets []summary `json:"datasets"`
-	}{make([]summary, len(datasets))}
+		Datasets []summary  `json:"datasets"`
+		Meta     query.Meta `json:"meta"`
+	}{make([]summary, len(datasets)), req.Meta(len(live))}
 	for i, d := range datasets {
 		body.Datasets[i] = a.summarize(d)
+	}
+	if err := a.setLinks(w, r.URL, body.Meta); err != nil {
+		return err
 	}
 	return a.sendDescription(w, r, body, herb.AccessOpen)
 }
@@ -96,11 +119,24 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	if err != nil {
 		return err
 	}
-	w.setCaching(r, access)
-	if !w.notModified(r, a.entityTag(string(body))) {
-		w.send(r, http.StatusOK, contentJSON, body)
-	}
+	w.sendDocument(r, access, document{contentJSON, body, a.entityTag(string(body))})
 	return nil
+}
+
+// document is a body with an entity tag that determines it.
+type document struct {
+	contentType string
+	body        []byte
+	tag         string
+}
+
+// sendDocument sends a document, or 304.
+func (w *response) sendDocument(r *http.Request, access herb.Access, d document) {
+	w.setCaching(r, access)
+	w.immutable = true
+	if !w.notModified(r, d.tag) {
+		w.send(r, http.StatusOK, d.contentType, d.body)
+	}
 }
 
 func (a *API) summarize(d herb.Dataset) summary {
@@ -108,7 +144,7 @@ func (a *API) summarize(d herb.Dataset) summary {
 	s := summary{
 		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: cmp.Or(d.Access, herb.AccessOpen), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
 		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
-		Links: links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json"},
+		Links: links{Self: self, Data: self + "/data", OpenAPI: a.base + "/openapi.json?dataset=" + d.Ref.String()},
 	}
 	for i, f := range d.Fields {
 		s.FieldNames[i] = f.Name

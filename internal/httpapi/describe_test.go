@@ -2,12 +2,15 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -23,26 +26,77 @@ func TestCatalogue(t *testing.T) {
 			"namespace": "garden", "name": "catalog", "title": "The garden", "description": "What grows here.", "access": "open",
 			"records": 60.0, "version": "v1", "published_at": "2026-03-20T08:30:00Z",
 			"field_names": []any{"id", "title", "description", "category", "status", "date", "url", "image", "price", "author", "tags"},
-			"links":       map[string]any{"self": "/api/v1/garden/catalog", "data": "/api/v1/garden/catalog/data", "openapi": "/openapi.json"},
+			"links":       map[string]any{"self": "/api/v1/garden/catalog", "data": "/api/v1/garden/catalog/data", "openapi": "/openapi.json?dataset=garden/catalog"},
 		},
 		{
 			"namespace": "locked", "name": "staff", "access": "key", "records": 3.0, "version": "v1",
 			"published_at": "2026-03-20T08:30:00Z", "field_names": []any{"name"},
-			"links": map[string]any{"self": "/api/v1/locked/staff", "data": "/api/v1/locked/staff/data", "openapi": "/openapi.json"},
+			"links": map[string]any{"self": "/api/v1/locked/staff", "data": "/api/v1/locked/staff/data", "openapi": "/openapi.json?dataset=locked/staff"},
 		},
 		{
 			"namespace": "odd", "name": "a-b.c", "access": "open", "records": 0.0, "version": "v1",
 			"published_at": "2026-03-20T08:30:00Z", "field_names": []any{"page", "a b&c", `quo"te<`},
-			"links": map[string]any{"self": "/api/v1/odd/a-b.c", "data": "/api/v1/odd/a-b.c/data", "openapi": "/openapi.json"},
+			"links": map[string]any{"self": "/api/v1/odd/a-b.c", "data": "/api/v1/odd/a-b.c/data", "openapi": "/openapi.json?dataset=odd/a-b.c"},
 		},
 		{
 			"namespace": "store", "name": "plants", "access": "open", "records": 1.0, "version": "plants-1",
 			"field_names": []any{"id", "name", "tag"},
-			"links":       map[string]any{"self": "/api/v1/store/plants", "data": "/api/v1/store/plants/data", "openapi": "/openapi.json"},
+			"links":       map[string]any{"self": "/api/v1/store/plants", "data": "/api/v1/store/plants/data", "openapi": "/openapi.json?dataset=store/plants"},
 		},
 	}
 	if diff := cmp.Diff(want, got.Datasets); diff != "" {
 		t.Errorf("catalogue (-want +got):\n%s", diff)
+	}
+}
+
+// TestCatalogue_pages follows the links of the catalogue.
+func TestCatalogue_pages(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for n := range 150 {
+		s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%03d", n)}, Version: "v1"}, nil)
+	}
+	read := func(target string) (names []string, meta query.Meta, link string) {
+		t.Helper()
+		var body struct {
+			Datasets []struct{ Namespace, Name string }
+			Meta     query.Meta
+		}
+		a := s.get(t, target)
+		if err := json.Unmarshal([]byte(a.body), &body); err != nil || a.status != 200 {
+			t.Fatalf("%s: %d, %v", target, a.status, err)
+		}
+		for _, d := range body.Datasets {
+			names = append(names, d.Namespace+"/"+d.Name)
+		}
+		return names, body.Meta, a.header.Get("Link")
+	}
+	first, meta, link := read("/api/v1")
+	if want := (query.Meta{Total: 154, Page: 1, PerPage: 100, TotalPages: 2, HasNext: true}); meta != want || len(first) != 100 {
+		t.Errorf("%d datasets, %+v", len(first), meta)
+	}
+	if want := `</api/v1?page=1>; rel="first", </api/v1?page=2>; rel="next", </api/v1?page=2>; rel="last"`; link != want {
+		t.Errorf("Link: %s", link)
+	}
+	second, _, _ := read("/api/v1?page=2")
+	var all []string
+	for page := 1; page <= 6; page++ {
+		names, meta, _ := read(fmt.Sprintf("/api/v1?per_page=30&page=%d", page))
+		all = append(all, names...)
+		if meta.HasNext != (page < 6) || meta.HasPrev != (page > 1) || meta.TotalPages != 6 {
+			t.Errorf("page %d: %+v", page, meta)
+		}
+	}
+	if diff := cmp.Diff(append(first, second...), all); diff != "" || !slices.IsSorted(all) || len(all) != 154 {
+		t.Errorf("pages of 100 and of 30 differ:\n%s", diff)
+	}
+	if past, meta, _ := read("/api/v1?page=9&unknown=1"); len(past) != 0 || !meta.HasPrev {
+		t.Errorf("past the end: %v, %+v", past, meta)
+	}
+	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2"} {
+		if a := s.get(t, "/api/v1?"+wrong); a.status != 400 {
+			t.Errorf("%s: %d %s", wrong, a.status, a.body)
+		}
 	}
 }
 

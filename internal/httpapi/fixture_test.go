@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -117,17 +118,26 @@ func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
 	l.sets[d.Ref] = fakeDataset{d, listtest.NewOracle(d.Fields, records)}
 }
 
-func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) {
+func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.datasetsErr != nil {
-		return nil, l.datasetsErr
+	for _, d := range append(slices.Collect(maps.Values(l.sets)), l.mutablePlants()) {
+		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
 	}
-	all := []herb.Dataset{l.mutablePlants().Dataset}
-	for _, d := range l.sets {
-		all = append(all, d.Dataset)
+	slices.SortFunc(live, func(a, b herb.LiveVersion) int { return a.Ref.Compare(b.Ref) })
+	return live, l.datasetsErr
+}
+
+func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range versions {
+		if d, ok := l.sets[v.Ref]; ok {
+			all = append(all, d.Dataset)
+		} else {
+			all = append(all, l.mutablePlants().Dataset)
+		}
 	}
-	slices.SortFunc(all, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 	return all, nil
 }
 

@@ -1,51 +1,93 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	published "herbarium/docs/schemas"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/openapi"
+	"herbarium/internal/query"
 )
 
-// document is the OpenAPI document for one set of datasets.
-type document struct {
+// openAPIDocument is the OpenAPI document for one set of datasets.
+type openAPIDocument struct {
+	document
 	fingerprint string // changes whenever the document may change
-	body        []byte
-	tag         string
 }
 
-// openAPI handles the OpenAPI document.
+// openAPI handles the OpenAPI document, of all datasets or of one.
 func (a *API) openAPI(w *response, r *http.Request) error {
-	datasets, err := a.opts.Library.Datasets(r.Context())
+	params, err := query.ParseParams(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	key := fingerprintOf(datasets)
-	d := a.document.Load()
-	if d == nil || d.fingerprint != key {
-		body, err := openapi.Generate(a.opts.PublicURL, datasets)
-		if err != nil {
-			return err
-		}
-		d = &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
-		a.document.Store(d)
+	var d document
+	if name := params.Get("dataset"); name != "" {
+		d, err = a.datasetDocument(r.Context(), name)
+	} else {
+		d, err = a.fullDocument(r.Context())
 	}
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, d.tag) {
-		w.send(r, http.StatusOK, contentJSON, d.body)
+	if err != nil {
+		return err
 	}
+	w.sendDocument(r, herb.AccessOpen, d)
 	return nil
 }
 
-// fingerprintOf identifies the versions of all datasets. The fields of the plants never change.
-func fingerprintOf(datasets []herb.Dataset) string {
+// datasetDocument returns the document for one dataset.
+func (a *API) datasetDocument(ctx context.Context, name string) (document, error) {
+	ref, err := herb.ParseRef(name)
+	if err != nil {
+		return document{}, err
+	}
+	view, err := a.opts.Library.Acquire(ctx, ref)
+	if err != nil {
+		return document{}, err
+	}
+	defer view.Release()
+	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1)
+	return document{contentJSON, body, a.entityTag(string(body))}, err
+}
+
+// fullDocument returns the document for all datasets. It is generated when they change.
+func (a *API) fullDocument(ctx context.Context) (document, error) {
+	live, err := a.opts.Library.Live(ctx)
+	if err != nil {
+		return document{}, err
+	}
+	key := fingerprintOf(live)
+	if d := a.openAPIDocument.Load(); d != nil && d.fingerprint == key {
+		return d.document, nil
+	}
+	var datasets []herb.Dataset
+	if len(live) <= openapi.MaxDatasets {
+		if datasets, err = a.opts.Library.Datasets(ctx, live, false); err != nil {
+			return document{}, err
+		}
+	}
+	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live))
+	if err != nil {
+		return document{}, err
+	}
+	d := &openAPIDocument{document{contentJSON, body, a.entityTag(string(body))}, key}
+	a.openAPIDocument.Store(d)
+	return d.document, nil
+}
+
+// fingerprintOf identifies the versions that a document describes. One for too many datasets only has their number. The
+// fields of the plants never change.
+func fingerprintOf(live []herb.LiveVersion) string {
+	if len(live) > openapi.MaxDatasets {
+		return strconv.Itoa(len(live))
+	}
 	var b strings.Builder
-	for _, d := range datasets {
-		b.WriteString(d.Ref.String())
-		if d.Ref != herb.PlantsRef {
-			b.WriteString("@" + d.Version + string(d.Access))
+	for _, v := range live {
+		b.WriteString(v.Ref.String())
+		if v.Ref != herb.PlantsRef {
+			b.WriteString("@" + v.Version)
 		}
 		b.WriteByte('\n')
 	}
@@ -57,9 +99,6 @@ const contentSchema = "application/schema+json"
 
 // descriptorSchema handles the JSON Schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, a.entityTag(published.DataPackage)) {
-		w.send(r, http.StatusOK, contentSchema, []byte(published.DataPackage))
-	}
+	w.sendDocument(r, herb.AccessOpen, document{contentSchema, []byte(published.DataPackage), a.entityTag(published.DataPackage)})
 	return nil
 }

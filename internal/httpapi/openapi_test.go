@@ -148,7 +148,11 @@ func TestDocument_dataset(t *testing.T) {
 
 // putWide adds a dataset with too many fields for individual parameters.
 func putWide(s *service, fields int) {
-	d := herb.Dataset{Ref: herb.Ref{Namespace: "wide", Name: "fields"}, Version: "v1"}
+	putFields(s, herb.Ref{Namespace: "wide", Name: "fields"}, fields)
+}
+
+func putFields(s *service, ref herb.Ref, fields int) {
+	d := herb.Dataset{Ref: ref, Version: "v1"}
 	for i := range fields {
 		d.Fields = append(d.Fields, herb.Field{
 			Name: fmt.Sprintf("field_%05d", i), Type: herb.TypeText, Filterable: true, Sortable: true, Searchable: true,
@@ -163,10 +167,10 @@ func TestDocument_wideDataset(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	const fields = 10_000
-	before := len(s.get(t, "/openapi.json").body)
+	before := len(s.get(t, "/openapi.json?dataset=odd/a-b.c").body)
 	putWide(s, fields)
 	w := httptest.NewRecorder() // responses are not validated against this document, which would be slow
-	s.ServeHTTP(w, request("GET", "/openapi.json", "", "Accept-Encoding", "identity"))
+	s.ServeHTTP(w, request("GET", "/openapi.json?dataset=wide/fields", "", "Accept-Encoding", "identity"))
 	if grown := w.Body.Len() - before; grown > fields*200 {
 		t.Errorf("%d fields take %d bytes", fields, grown)
 	}
@@ -197,6 +201,60 @@ func TestDocument_wideDataset(t *testing.T) {
 	}
 }
 
+// TestDocument_oneDataset requests the document of one dataset.
+func TestDocument_oneDataset(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	var d spec
+	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json?dataset=garden/catalog").body), &d); err != nil {
+		t.Fatal(err)
+	}
+	if full := readSpec(t, s).Paths["/api/v1/garden/catalog/data"]; cmp.Diff(full, d.Paths["/api/v1/garden/catalog/data"]) != "" {
+		t.Error("the operation differs from that of the full document")
+	}
+	if _, ok := d.Paths["/api/v1/locked/staff/data"]; ok {
+		t.Error("another dataset is described")
+	}
+	for target, status := range map[string]int{"garden/catalogue": 404, "garden": 400, "Garden/Catalog": 400, "%zz": 400} {
+		if a := s.get(t, "/openapi.json?dataset="+target); a.status != status {
+			t.Errorf("%s: %d %s", target, a.status, a.body)
+		}
+	}
+}
+
+// TestDocument_many describes 100 wide datasets in a small document, and refers to the documents of datasets if there are
+// more than 200.
+func TestDocument_many(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	ref := func(n int) herb.Ref { return herb.Ref{Namespace: "many", Name: fmt.Sprintf("dataset-%03d", n)} }
+	for n := range 100 {
+		putFields(s, ref(n), 100)
+	}
+	get := func() (body []byte, d spec) {
+		w := httptest.NewRecorder() // not validated as a response, which would be slow
+		s.ServeHTTP(w, request("GET", "/openapi.json", "", "Accept-Encoding", "identity"))
+		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		return w.Body.Bytes(), d
+	}
+	body, d := get()
+	if len(body) > 1_000_000 {
+		t.Errorf("%d bytes", len(body))
+	}
+	if got := len(d.Components.Schemas["Record_many_dataset_099"].Properties); got != 100 {
+		t.Errorf("records of the last dataset have %d members", got)
+	}
+	for n := range 200 {
+		putFields(s, ref(n), 3)
+	}
+	body, d = get()
+	if _, ok := d.Paths["/api/v1/many/dataset-042/data"]; ok || !bytes.Contains(body, []byte("This server has 204 datasets. `/openapi.json?dataset=")) {
+		t.Errorf("got %.1000s", body)
+	}
+}
+
 func TestDocument_newDatasets(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -224,11 +282,10 @@ func TestDocument_newDatasets(t *testing.T) {
 	}
 }
 
-func TestDocument_valid(t *testing.T) {
-	t.Parallel()
-	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
-	putWide(s, 60)
-	doc, err := libopenapi.NewDocument([]byte(s.get(t, "/openapi.json").body))
+// validate checks that a document is valid and accepts requests.
+func validate(t *testing.T, document []byte, targets ...string) validator.Validator {
+	t.Helper()
+	doc, err := libopenapi.NewDocument(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,20 +298,28 @@ func TestDocument_valid(t *testing.T) {
 			t.Errorf("%s: %s %v", e.Message, e.Reason, e.SchemaValidationErrors)
 		}
 	}
-	// All kinds of requests are valid by the document.
-	for _, target := range []string{
-		"/api/v1", "/api/v1/garden/catalog", "/openapi.json", "/api/v1/garden/catalog/data",
-		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
-		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green",
-		"/api/v1/garden/catalog/data?api_key=" + reader,
-		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001",
-	} {
+	for _, target := range targets {
 		if ok, errs := v.ValidateHttpRequest(request("GET", target, "")); !ok {
 			for _, e := range errs {
 				t.Errorf("%s: %s: %s", target, e.Message, e.Reason)
 			}
 		}
 	}
+	return v
+}
+
+func TestDocument_valid(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	putWide(s, 60)
+	v := validate(t, []byte(s.get(t, "/openapi.json").body), // all kinds of requests are valid by the document
+		"/api/v1", "/api/v1?page=2&per_page=10", "/api/v1/garden/catalog", "/openapi.json", "/openapi.json?dataset=garden/catalog",
+		"/api/v1/garden/catalog/data",
+		"/api/v1/garden/catalog/data?page=2&per_page=100&sort=price&order=desc&search=green",
+		"/api/v1/garden/catalog/data?category=fern&category=moss&tags=green",
+		"/api/v1/garden/catalog/data?api_key="+reader,
+		"/api/v1/wide/fields/data?field_00003=a&field_00003=b&field_00059[prefix]=c&field_00001[empty]=true&sort=field_00001",
+	)
 	if ok, errs := v.ValidateHttpRequest(creation(`{"id":1,"name":"Rose","tag":"shrub","more":1}`)); !ok {
 		t.Errorf("creation: %v", errs)
 	}
@@ -294,6 +359,16 @@ func TestDocument_golden(t *testing.T) {
 // TestDocument_redocly validates the document with an independent validator on another platform.
 func TestDocument_redocly(t *testing.T) {
 	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
+	putWide(s, 60)
+	if !lint(t, []byte(s.get(t, "/openapi.json").body)) {
+		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
+	}
+}
+
+// lint checks a document with redocly. It returns false if that is not installed.
+func lint(t *testing.T, document []byte) bool {
+	t.Helper()
 	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
 	if err != nil {
 		t.Fatal(err)
@@ -301,18 +376,16 @@ func TestDocument_redocly(t *testing.T) {
 	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
 	_, noNode := exec.LookPath("node")
 	if _, err := os.Stat(redocly); err != nil || noNode != nil {
-		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
+		return false
 	}
-	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
-	putWide(s, 60)
 	file := filepath.Join(t.TempDir(), "openapi.json")
-	if err := os.WriteFile(file, []byte(s.get(t, "/openapi.json").body), 0o644); err != nil {
+	if err := os.WriteFile(file, document, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), redocly, "lint", "--config", filepath.Join(tools, "redocly.yaml"), "--format", "stylish", file)
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("redocly: %v\n%s", err, out)
 	}
+	return true
 }

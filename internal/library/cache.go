@@ -3,7 +3,6 @@ package library
 import (
 	"cmp"
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +37,7 @@ type cache struct {
 const (
 	maxPrefetches       = 2
 	maxRequestedFetches = 4
+	maxFetches          = 100 // that wait for their turn, unless requests wait for them
 )
 
 func newCache() *cache {
@@ -85,20 +85,20 @@ func (l *Library) cacheSize() (cached, pending int64) {
 	for _, n := range l.cache.files {
 		cached += n
 	}
-	for _, e := range l.live.Load().entries {
+	for _, e := range l.sorted {
 		if e.fetch != nil {
-			pending += l.cache.missingBytes(e.fetch.dataset)
+			pending += l.missingBytes(e)
 		}
 	}
 	return cached, pending
 }
 
-// missingBytes returns the size of a version's file if it is not in the cache, else 0.
-func (c *cache) missingBytes(d herb.Dataset) int64 {
-	if _, ok := c.files[d.Version]; ok || d.File == nil {
+// missingBytes returns the size of the live version's file if it is not in the cache, else 0. l.mu is held.
+func (l *Library) missingBytes(e *entry) int64 {
+	if _, ok := l.cache.files[e.Version]; ok {
 		return 0
 	}
-	return d.File.Size
+	return e.size
 }
 
 // scanCache lists the files in Dir.
@@ -123,27 +123,66 @@ func (l *Library) scanCache() error {
 
 // maintainCache fetches versions that should be local and evicts versions beyond the size limit, once a second. Only Run
 // calls it: a command that shares the folder of a server does not know which versions that server uses.
-func (l *Library) maintainCache() {
+func (l *Library) maintainCache(ctx context.Context) {
+	if l.shared() {
+		l.learnSizes(ctx)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.epoch.Add(1)
-	entries := slices.Collect(maps.Values(l.live.Load().entries))
-	slices.SortFunc(entries, func(a, b *entry) int { return a.live.Ref.Compare(b.live.Ref) })
-	for _, e := range entries {
-		l.fetchIfOutdated(e)
-	}
 	cached, pending := l.cacheSize()
-	for _, e := range entries { // prefetch only what fits without eviction
-		if l.cache.closed || e.open.Load() != nil || e.fetch != nil || e.deferred(l.opts.Now()) {
-			continue
+	running := 0
+	for _, e := range l.sorted {
+		l.fetchIfOutdated(e)
+		if e.fetch != nil {
+			running++
 		}
-		n := l.cache.missingBytes(e.live)
-		if l.opts.CacheSize == 0 || n == 0 || cached+pending+n <= l.opts.CacheSize {
+		if running < maxFetches && l.shouldPrefetch(e, cached+pending) {
 			l.startFetch(e)
-			pending += n
+			pending += l.missingBytes(e)
+			running++
 		}
 	}
 	l.evictCache()
+}
+
+// shouldPrefetch reports whether to fetch a version that nobody has requested: if it fits into the cache without eviction.
+// A local file is opened in advance in small libraries only. l.mu is held.
+func (l *Library) shouldPrefetch(e *entry, used int64) bool {
+	if l.cache.closed || e.open != nil || e.fetch != nil || e.deferred(l.opts.Now()) || l.shared() && !e.described {
+		return false
+	}
+	if _, local := l.cache.files[e.Version]; local || !l.shared() {
+		return l.small()
+	}
+	return l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
+}
+
+// learnSizes reads the descriptions of versions whose size is unknown. As a result, this node has copies of all descriptions
+// and can fetch any version while the catalogue is down.
+func (l *Library) learnSizes(ctx context.Context) {
+	var unknown []*entry
+	var versions []herb.LiveVersion
+	l.mu.RLock()
+	for _, e := range l.sorted {
+		if !e.described {
+			unknown, versions = append(unknown, e), append(versions, e.LiveVersion)
+		}
+	}
+	l.mu.RUnlock()
+	for i, v := range versions {
+		d, err := l.describeVersion(ctx, v)
+		if herb.CodeOf(err) == herb.CodeUnavailable || ctx.Err() != nil {
+			return // the next call continues
+		}
+		l.mu.Lock()
+		if e := unknown[i]; err == nil && e.Version == v.Version {
+			if e.described = true; d.File != nil {
+				e.size = d.File.Size
+			}
+		}
+		l.mu.Unlock()
+	}
 }
 
 // evictable is a file of the cache that may be removed.
@@ -190,12 +229,12 @@ func (l *Library) evictionOrder() []evictable {
 	pinned := map[string]bool{} // versions
 	live := map[string]*entry{}
 	var last *openVersion
-	for _, e := range l.live.Load().entries {
-		live[e.live.Version] = e
+	for _, e := range l.sorted {
+		live[e.Version] = e
 		if e.fetch != nil {
-			pinned[e.fetch.dataset.Version] = true
+			pinned[e.fetch.version.Version] = true
 		}
-		v := e.open.Load()
+		v := e.open
 		if v == nil {
 			continue
 		}
@@ -213,14 +252,14 @@ func (l *Library) evictionOrder() []evictable {
 	var all []evictable
 	for version, size := range l.cache.files {
 		e := live[version]
-		if pinned[version] || !l.cache.stored[version] && (e == nil || e.live.File == nil) {
+		if pinned[version] || !l.cache.stored[version] && (e == nil || e.size == 0) {
 			continue
 		}
 		h := evictable{version: version, size: size, entry: e, lastUsed: -2}
 		if e != nil {
 			h.lastUsed = -1
-			if v := e.open.Load(); v != nil {
-				h.lastUsed = v.lastUsed.Load()
+			if e.open != nil {
+				h.lastUsed = e.open.lastUsed.Load()
 			}
 		}
 		all = append(all, h)

@@ -21,6 +21,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
 
@@ -138,6 +139,7 @@ type unsteady struct {
 	away   atomic.Bool
 	silent atomic.Bool // it does not even say so
 	edit   func(d *herb.Dataset)
+	rows   atomic.Int64 // read
 }
 
 var errCatalogue = herb.Errorf(herb.CodeUnavailable, "the database is down")
@@ -153,25 +155,34 @@ func (u *unsteady) check(ctx context.Context) error {
 	return nil
 }
 
-// Generation, Datasets and Versions implement library.Catalogue.
-func (u *unsteady) Generation(ctx context.Context) (int64, error) {
+// Changes, Descriptions, Version and Versions implement library.Catalogue.
+func (u *unsteady) Changes(ctx context.Context, since int64) (store.Changes, error) {
 	if err := u.check(ctx); err != nil {
-		return 0, err
+		return store.Changes{}, err
 	}
-	return u.Catalogue.Generation(ctx)
+	c, err := u.Catalogue.Changes(ctx, since)
+	u.rows.Add(int64(len(c.Datasets)))
+	return c, err
 }
 
-func (u *unsteady) Datasets(ctx context.Context) ([]herb.Dataset, error) {
+func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
-	ds, err := u.Catalogue.Datasets(ctx)
-	for i := range ds {
-		if u.edit != nil {
-			u.edit(&ds[i])
-		}
+	u.rows.Add(int64(len(versions)))
+	return u.Catalogue.Descriptions(ctx, versions)
+}
+
+func (u *unsteady) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+	if err := u.check(ctx); err != nil {
+		return herb.Dataset{}, err
 	}
-	return ds, err
+	u.rows.Add(1)
+	d, err := u.Catalogue.Version(ctx, ref, version)
+	if u.edit != nil {
+		u.edit(&d)
+	}
+	return d, err
 }
 
 func (u *unsteady) Versions(ctx context.Context) ([]string, error) {
@@ -396,8 +407,12 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				publisher := c.node(t, nil)
 				publishAs(t, publisher.Library, named(1), 1)
 				publishAs(t, publisher.Library, named(2), 2)
-				b := c.node(t, nil)
+				b := c.node(t, func(o *library.Options) { o.CacheSize = 1 }).run(t)
 				wantListed(t, b.Library, named(1), 1)
+				pass(3 * time.Second)
+				if files := b.files(t); len(files) != 1 {
+					t.Fatalf("the files %v are here; want one, so that the other dataset is fetched without the catalogue", files)
+				}
 				fail(b.catalogue, true)
 				b.restart(t)
 				began := time.Now()
@@ -421,7 +436,7 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				fail(b.catalogue, false)
 				pass(30 * time.Second)
 				wantListed(t, b.Library, named(1), 3)
-				wantHealth(t, b.Library, library.Health{Open: 2})
+				wantHealth(t, b.Library, library.Health{Open: 1, Cold: 1})
 				if n := b.log.count("catalogue is readable again"); n != 1 {
 					t.Errorf("logged %d times that the catalogue is readable again; want once", n)
 				}

@@ -47,10 +47,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inCatalogue := make(map[string]bool, len(known))
-	for _, version := range known {
-		inCatalogue[version] = true
-	}
+	inCatalogue := newSet(known)
 	now := l.opts.Now()
 	retired := make(map[string]time.Time, len(list))
 	var forget []string
@@ -139,24 +136,20 @@ func (l *Library) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	byStem := map[string][]fs.DirEntry{}
-	var stems []string
-	for _, f := range files {
-		if ext := filepath.Ext(f.Name()); !slices.Contains([]string{fileSuffix, segment.PartSuffix, lockSuffix, copySuffix}, ext) {
-			continue
-		}
-		stem := stemOf(f.Name())
-		if byStem[stem] == nil {
-			stems = append(stems, stem)
-		}
-		byStem[stem] = append(byStem[stem], f)
-	}
 	versions, err := l.catalogue.Versions(ctx)
 	if err != nil {
 		return err
 	}
+	inCatalogue := newSet(versions)
+	byStem := map[string][]fs.DirEntry{} // without the files of versions in the catalogue
+	for _, f := range files {
+		ext, stem := filepath.Ext(f.Name()), stemOf(f.Name())
+		if slices.Contains(sweptSuffixes(), ext) && (ext == lockSuffix || !inCatalogue[stem]) {
+			byStem[stem] = append(byStem[stem], f)
+		}
+	}
 	errs := []error{l.sweepRetired(ctx)}
-	for _, stem := range stems {
+	for _, stem := range slices.Sorted(maps.Keys(byStem)) {
 		lock, err := openLock(l.lockPath(stem), 0)
 		switch {
 		case err == nil:
@@ -165,7 +158,7 @@ func (l *Library) Sweep(ctx context.Context) error {
 			}
 			errs = append(errs, err)
 		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
-			if !slices.Contains(versions, stem) {
+			if !inCatalogue[stem] {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
 		case !errors.Is(err, errLocked):
@@ -176,6 +169,19 @@ func (l *Library) Sweep(ctx context.Context) error {
 		return fmt.Errorf("sweeping leftovers: %w", err)
 	}
 	return nil
+}
+
+// sweptSuffixes returns the extensions of files that Sweep may remove. Other files in the folder are not ours.
+func sweptSuffixes() []string {
+	return []string{fileSuffix, segment.PartSuffix, lockSuffix, copySuffix, descriptionSuffix}
+}
+
+func newSet(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // sweepRetired removes the files of versions whose removal was interrupted. With an object store, Collect does.

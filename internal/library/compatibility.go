@@ -177,12 +177,12 @@ func (l *Library) findProtected(ctx context.Context, p Publication) (changes []C
 	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
 		return nil, nil
 	}
-	datasets, err := l.catalogue.Datasets(ctx)
+	protected, err := l.catalogue.Protected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range datasets {
-		if d.Ref == p.Dataset.Ref || accessOf(d) != herb.AccessKey {
+	for _, d := range protected {
+		if d.Ref == p.Dataset.Ref {
 			continue
 		}
 		for _, o := range p.Origins {

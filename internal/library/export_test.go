@@ -14,5 +14,5 @@ func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment
 // Poll does what Run does every second.
 func (l *Library) Poll(ctx context.Context) {
 	l.poll(ctx)
-	l.maintainCache()
+	l.maintainCache(ctx)
 }

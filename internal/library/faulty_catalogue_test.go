@@ -13,13 +13,12 @@ import (
 // faultyCatalogue is a catalogue whose operations can be made to fail.
 type faultyCatalogue struct {
 	library.Catalogue
-	add      func(do func() error) error
-	prune    func(do func() error) error
-	versions error
-	retire   error
+	add    func(do func() error) error
+	prune  func(do func() error) error
+	retire error
 }
 
-// AddVersion, PruneVersions, Versions and RetireVersion implement library.Catalogue.
+// AddVersion, PruneVersions and RetireVersion implement library.Catalogue.
 func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string) error {
 	do := func() error { return c.Catalogue.AddVersion(ctx, d, over) }
 	if c.add != nil {
@@ -37,13 +36,6 @@ func (c *faultyCatalogue) PruneVersions(ctx context.Context, ref herb.Ref, keep 
 		return nil, c.prune(do)
 	}
 	return dropped, do()
-}
-
-func (c *faultyCatalogue) Versions(ctx context.Context) ([]string, error) {
-	if c.versions != nil {
-		return nil, c.versions
-	}
-	return c.Catalogue.Versions(ctx)
 }
 
 func (c *faultyCatalogue) RetireVersion(ctx context.Context, version string, at time.Time) (bool, error) {
@@ -66,8 +58,8 @@ func TestPublish_catalogueFails(t *testing.T) {
 	}{
 		"the version is not added":               {fault: faultyCatalogue{add: before}, reported: true},
 		"error after the version was added":      {fault: faultyCatalogue{add: after}},
-		"not added, and unknown":                 {fault: faultyCatalogue{add: before, versions: locked}, reported: true},
-		"added, and unknown":                     {fault: faultyCatalogue{add: after, versions: locked}, reported: true, live: true},
+		"not added, and unknown":                 {fault: faultyCatalogue{add: before, retire: locked}, reported: true},
+		"added, and unknown":                     {fault: faultyCatalogue{add: after, retire: locked}, reported: true, live: true},
 		"old versions are not pruned":            {fault: faultyCatalogue{prune: before}},
 		"old versions are pruned, but not named": {fault: faultyCatalogue{prune: after}},
 	}

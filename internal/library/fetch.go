@@ -12,8 +12,10 @@ import (
 
 // fetch opens one version of a dataset in the background and, if necessary, transfers its file to this node first.
 type fetch struct {
-	dataset   herb.Dataset
-	sequence  int64         // of the live set that started it
+	entry     *entry
+	version   herb.LiveVersion
+	sequence  int           // entry.switches when the version was live
+	size      atomic.Int64  // of the file; 0: unknown
 	received  atomic.Int64  // bytes
 	requested chan struct{} // closed when the first request waits
 	done      chan struct{} // closed when the fields below are final
@@ -73,10 +75,10 @@ func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (View, error) {
 // inProgressError is the error for a request whose wait has ended.
 func (f *fetch) inProgressError() error {
 	part := ""
-	if file := f.dataset.File; file != nil && file.Size > 0 {
-		part = fmt.Sprintf(" (%d %% done)", 100*f.received.Load()/file.Size)
+	if size := f.size.Load(); size > 0 {
+		part = fmt.Sprintf(" (%d %% done)", 100*f.received.Load()/size)
 	}
-	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.dataset.Ref, part)
+	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.version.Ref, part)
 }
 
 // joinFetch adds a request to the fetch of a dataset, and starts the fetch if there is none. If no fetch is needed or
@@ -84,7 +86,7 @@ func (f *fetch) inProgressError() error {
 func (l *Library) joinFetch(ref herb.Ref) (*fetch, View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.live.Load().entries[ref]
+	e := l.entries[ref]
 	if e != nil {
 		if v := l.listed(e); v != nil && v.Acquire() {
 			l.cache.touch(v)
@@ -95,7 +97,7 @@ func (l *Library) joinFetch(ref herb.Ref) (*fetch, View, error) {
 	case l.cache.closed:
 		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", ref)
 	case e == nil:
-		return nil, View{}, noDataset(ref, nil)
+		return nil, View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 	case e.fetch == nil && e.deferred(l.opts.Now()):
 		return nil, View{}, e.failed.err
 	case e.fetch == nil:
@@ -121,17 +123,15 @@ func (l *Library) leaveFetch(f *fetch) View {
 	if f.opened != nil { // it is open by now, and the request has a reference
 		return f.opened.view()
 	}
-	if e := l.live.Load().entries[f.dataset.Ref]; e != nil {
-		if v := e.open.Load(); v != nil && v.Acquire() {
-			return v.view()
-		}
+	if v := f.entry.open; v != nil && v.Acquire() {
+		return v.view()
 	}
 	return View{}
 }
 
 // startFetch starts fetching the live version of a dataset. l.mu is held, and the library is not closed.
 func (l *Library) startFetch(e *entry) {
-	f := &fetch{dataset: e.live, sequence: l.live.Load().sequence, requested: make(chan struct{}), done: make(chan struct{})}
+	f := &fetch{entry: e, version: e.LiveVersion, sequence: e.switches, requested: make(chan struct{}), done: make(chan struct{})}
 	e.fetch = f
 	l.cache.spawn(func(ctx context.Context) {
 		v, err := l.openOrFetch(ctx, f)
@@ -139,24 +139,32 @@ func (l *Library) startFetch(e *entry) {
 	})
 }
 
-// fetchIfOutdated starts fetching the live version if it is not open, unless a fetch runs or is deferred. A dataset that is
-// cold on this node stays so until it is requested or prefetched. l.mu is held.
+// fetchIfOutdated starts fetching the live version if an older one is open, unless a fetch runs or is deferred. l.mu is held.
 func (l *Library) fetchIfOutdated(e *entry) {
-	v := e.open.Load()
-	if l.cache.closed || v.isLive(e) || l.shared() && v == nil || e.fetch != nil || e.deferred(l.opts.Now()) {
+	if l.cache.closed || e.open == nil || e.open.isLive(e) || e.fetch != nil || e.deferred(l.opts.Now()) {
 		return
 	}
 	l.startFetch(e)
 }
 
+// maxSmall is the number of datasets up to which a server opens all of them in advance.
+const maxSmall = 100
+
+// small reports whether a server opens the datasets in advance, so that files that cannot be opened are reported and the first
+// requests do not wait. l.mu is held.
+func (l *Library) small() bool { return len(l.sorted) <= maxSmall }
+
 // deferred reports whether a failure defers fetching the live version.
 func (e *entry) deferred(now time.Time) bool { return e.failed != nil && now.Before(e.failed.retryAt) }
 
-// fetches returns the running fetches.
-func (l *Library) fetches() (all []*fetch) {
+// openSmall starts opening the datasets of a small library whose files are local, and returns the running fetches.
+func (l *Library) openSmall() (all []*fetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.live.Load().entries {
+	for _, e := range l.sorted {
+		if l.shouldPrefetch(e, 0) {
+			l.startFetch(e)
+		}
 		if e.fetch != nil {
 			all = append(all, e.fetch)
 		}
@@ -169,16 +177,13 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(f.done)
-	e := l.live.Load().entries[f.dataset.Ref]
-	if e == nil {
-		e = &entry{} // the dataset was removed
-	}
+	e := f.entry
 	if e.fetch == f {
 		e.fetch = nil
 	}
-	live := e.live.Version == f.dataset.Version
+	live := e.Version == f.version.Version
 	if f.opened = v; err != nil {
-		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.dataset.Ref)
+		f.err = herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref)
 		if live && ctx.Err() == nil {
 			l.recordFailure(e, f.err)
 		}
@@ -189,9 +194,9 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 		if live {
 			e.failed = nil
 		}
-		l.installFetched(e, f)
+		l.installFetched(f)
 	}
-	if e.live.Version != "" {
+	if l.entries[e.Ref] == e {
 		l.fetchIfOutdated(e)
 	}
 }
@@ -199,15 +204,17 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 // installFetched makes a fetched version the open one, unless a later one is open or the dataset was removed. A version that
 // is no longer live still replaces an older one: where versions are published faster than they can be fetched, the latest
 // fetched one is listed. l.mu is held.
-func (l *Library) installFetched(e *entry, f *fetch) {
-	if open := e.open.Load(); e.live.Version == "" || open != nil && open.sequence >= f.sequence {
+func (l *Library) installFetched(f *fetch) {
+	e := f.entry
+	if l.entries[e.Ref] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
 		_ = f.opened.Release()
 		return
 	}
 	f.opened.sequence = f.sequence
 	l.cache.touch(f.opened)
 	l.setOpen(e, f.opened)
-	l.opts.Log.Info("serving version", "dataset", f.dataset.Ref.String(), "version", f.dataset.Version, "records", f.dataset.Records)
+	l.closeUnused()
+	l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)
 }
 
 // recordFailure records a failed fetch of the live version and when to retry. It logs when the kind of failure changes. l.mu
@@ -221,7 +228,7 @@ func (l *Library) recordFailure(e *entry, err error) {
 	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	e.failed = now
 	if before == nil || failureKind(before.err) != failureKind(err) {
-		l.opts.Log.Error("cannot open version; will retry", "dataset", e.live.Ref.String(),
-			"version", e.live.Version, "object", objectName(e.live.Version), "err", err)
+		l.opts.Log.Error("cannot open version; will retry", "dataset", e.Ref.String(),
+			"version", e.Version, "object", objectName(e.Version), "err", err)
 	}
 }

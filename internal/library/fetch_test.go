@@ -287,7 +287,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads for 1000 concurrent requests", n)
 		}
-		ds, err := b.Datasets(t.Context())
+		ds, err := describeAll(t.Context(), b.Library)
 		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
 			t.Errorf("described as %+v, %v", ds, err)
 		}

@@ -8,6 +8,11 @@
 // Several processes may share a library: a process that changes the catalogue sends a change notification, which the others
 // see at their next request.
 //
+// # Many datasets
+//
+// A library knows the live version of every dataset, but holds descriptions and maps files of the recently used ones only.
+// It opens the others on demand. After a change of the catalogue it reads the datasets that changed.
+//
 // # Many nodes
 //
 // With Blobs, files are stored in an object store for all nodes, and the folder of a library is a cache of them. A node
@@ -24,7 +29,6 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,8 +42,9 @@ import (
 
 // Catalogue stores which versions are published.
 type Catalogue interface {
-	Generation(ctx context.Context) (int64, error)
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
+	Changes(ctx context.Context, since int64) (store.Changes, error)
+	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
+	Protected(ctx context.Context) ([]herb.Dataset, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
@@ -116,13 +121,16 @@ type Library struct {
 	catalogue Catalogue
 	opts      Options
 	notifier  *notifier
-	refresh   sync.Mutex // held while reading the catalogue
-	mu        sync.Mutex // guards entries and cache; never held for long
-	live      atomic.Pointer[liveSet]
+	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
 	mutable   map[herb.Ref]*lastKnown
-	cache     *cache
 	openFile  func(path string) (*segment.Reader, error)
+
+	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
+	entries  map[herb.Ref]*entry
+	sorted   []*entry // by ref
+	openSize int      // memory of open versions, estimated
+	cache    *cache
 }
 
 // View is an open version of a dataset. It must be released.
@@ -158,12 +166,11 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
-		cache: newCache(), openFile: openSegment}
+		openFile: openSegment, entries: map[herb.Ref]*entry{}, cache: newCache()}
 	for ref := range opts.Mutable {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
-	l.live.Store(&liveSet{generation: -1})
-	l.status.Store(&catalogueStatus{})
+	l.status.Store(&catalogueStatus{generation: -1})
 	if !l.shared() {
 		l.opts.CacheSize = 0
 		return l, nil
@@ -189,7 +196,9 @@ func (l *Library) Close() error {
 	l.cache.running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.replaceLive(&liveSet{generation: -1})
+	for _, e := range l.sorted {
+		l.setOpen(e, nil)
+	}
 	return l.notifier.Close()
 }
 
@@ -201,17 +210,19 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 		d, err := mutable.Describe(ctx)
 		return View{Dataset: d, Source: mutable}, err
 	}
-	s, err := l.current(ctx)
-	if err != nil {
+	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
-	e, ok := s.entries[ref]
-	if !ok {
-		return View{}, l.unknownDataset(ref, s)
+	l.mu.RLock()
+	e := l.entries[ref]
+	if e != nil && e.open.isLive(e) && e.open.Acquire() {
+		defer l.mu.RUnlock()
+		l.cache.touch(e.open)
+		return e.open.view(), nil
 	}
-	if v := e.open.Load(); v.isLive(e) && v.Acquire() {
-		l.cache.touch(v)
-		return v.view(), nil
+	l.mu.RUnlock()
+	if e == nil {
+		return View{}, l.unknownDataset(ref)
 	}
 	return l.awaitFetch(ctx, ref)
 }
@@ -221,7 +232,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
-	running.Go(func() { every(ctx, time.Second, l.maintainCache) })
+	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
 	running.Go(func() { l.cleanUp(ctx) })
 	running.Wait()
 	return nil
@@ -273,30 +284,27 @@ func (h Health) CanList() bool {
 // Health returns the state of the library. It does no I/O.
 func (l *Library) Health() Health {
 	status := l.status.Load()
-	h := Health{Read: status.lastRead, Err: status.err}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.live.Load()
-	h.Restored = s.restored
-	for ref, e := range s.entries {
-		switch v := e.open.Load(); {
-		case v.isLive(e):
+	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, e := range l.sorted {
+		switch {
+		case e.open.isLive(e):
 			h.Open++
 			continue
-		case v != nil:
+		case e.open != nil:
 			h.Behind++
 		}
 		switch {
 		case e.failed != nil: // a retry may be running
 			h.Failed++
-			h.Failures = append(h.Failures, Failure{ref, e.live.Version, e.failed.err})
+			h.Failures = append(h.Failures, Failure{e.Ref, e.Version, e.failed.err})
 		case e.fetch != nil:
 			h.Fetching++
 		default:
 			h.Cold++
 		}
 	}
-	slices.SortFunc(h.Failures, func(a, b Failure) int { return a.Ref.Compare(b.Ref) })
 	h.CacheBytes, _ = l.cacheSize()
 	return h
 }

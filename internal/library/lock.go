@@ -29,7 +29,7 @@ func (l *Library) lockPath(stem string) string { return filepath.Join(l.opts.Dir
 // stemOf returns the stem of a file written by a publish or download, or of its lock file.
 func stemOf(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, segment.PartSuffix), lockSuffix)
-	return strings.TrimSuffix(name, fileSuffix)
+	return strings.TrimSuffix(strings.TrimSuffix(name, fileSuffix), descriptionSuffix)
 }
 
 // lock creates and locks the lock file of a stem. It returns nil if the file system does not support locks; Sweep then

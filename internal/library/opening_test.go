@@ -104,7 +104,7 @@ func TestAcquire_whileOpening(t *testing.T) {
 			t.Fatal(err)
 		}
 		snap.Release()
-		if ds, err := l.Datasets(t.Context()); err != nil || len(ds) != 2 || ds[1].Records != 2 {
+		if ds, err := describeAll(t.Context(), l); err != nil || len(ds) != 2 || ds[1].Records != 2 {
 			t.Fatalf("datasets: %v, %v", ds, err)
 		}
 		if h := l.Health(); h.Open != 1 || h.Fetching != 1 || h.Behind != 1 {

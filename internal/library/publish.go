@@ -210,15 +210,11 @@ func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces strin
 	return failed
 }
 
-// isAdded reports whether a version is in the catalogue. A read is not enough on nodes: the transaction that adds it may
-// still be in flight. Retiring the version waits for it or makes it fail.
+// isAdded reports whether a version is in the catalogue. A read is not enough: the transaction that adds it may still be in
+// flight. Retiring the version waits for it or makes it fail.
 func (l *Library) isAdded(ctx context.Context, version string) (bool, error) {
-	if l.shared() {
-		retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
-		return !retired, err
-	}
-	versions, err := l.catalogue.Versions(ctx)
-	return slices.Contains(versions, version), err
+	retired, err := l.catalogue.RetireVersion(ctx, version, l.opts.Now())
+	return !retired, err
 }
 
 // notifyChange signals other processes that the catalogue changed.

@@ -122,7 +122,13 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 		return nil, err
 	}
 	defer release()
-	d := f.dataset
+	d, err := l.describeVersion(ctx, f.version)
+	if err != nil {
+		return nil, err
+	}
+	if d.File != nil {
+		f.size.Store(d.File.Size)
+	}
 	r, err := l.openLocal(d)
 	switch {
 	case err == nil:
@@ -138,7 +144,7 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 			return nil, err
 		}
 	}
-	if failed := l.download(ctx, f); failed != nil {
+	if failed := l.download(ctx, f, d); failed != nil {
 		return nil, errors.Join(failed, err)
 	}
 	if r, err = l.openFetched(d); err != nil {
@@ -193,21 +199,21 @@ func checkSize(d herb.Dataset, size int64) error {
 }
 
 // download fetches the file of a version. The file gets its name only once it is complete and verified.
-func (l *Library) download(ctx context.Context, f *fetch) (err error) {
-	stem := f.dataset.Version + "." + strings.ToLower(rand.Text())
+func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err error) {
+	stem := d.Version + "." + strings.ToLower(rand.Text())
 	lock, err := l.lock(stem)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
 	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
-	err = l.writeFile(part, l.file(f.dataset.Version), func(file io.Writer) error { return l.receive(ctx, f, file) })
+	err = l.writeFile(part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[f.dataset.Version], l.cache.stored[f.dataset.Version] = f.received.Load(), true
+	l.cache.files[d.Version], l.cache.stored[d.Version] = f.received.Load(), true
 	return nil
 }
 
@@ -231,17 +237,17 @@ func (l *Library) writeFile(part, path string, write func(io.Writer) error) erro
 }
 
 // receive writes the stored file of a version to a writer and verifies it.
-func (l *Library) receive(ctx context.Context, f *fetch, to io.Writer) error {
-	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: f.dataset.File}
+func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.Writer) error {
+	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: d.File}
 	f.received.Store(0)
-	err := l.opts.Blobs.Get(ctx, objectName(f.dataset.Version), w)
+	err := l.opts.Blobs.Get(ctx, objectName(d.Version), w)
 	switch {
 	case w.err != nil: // Blobs may not return the error of the writer
 		return w.err
 	case err != nil:
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	if err := checkSize(f.dataset, f.received.Load()); err != nil {
+	if err := checkSize(d, f.received.Load()); err != nil {
 		return err
 	}
 	if sum := hex.EncodeToString(w.sum.Sum(nil)); w.want != nil && sum != w.want.SHA256 {

@@ -57,6 +57,17 @@ func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (he
 	return l.catalogue.Version(ctx, ref, version)
 }
 
+// Describe describes the live version of a dataset without opening it. The error for an unknown dataset has a suggestion.
+func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	d, err := l.Version(ctx, ref, "")
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		if err = l.updateEntries(ctx); err == nil {
+			err = l.unknownDataset(ref)
+		}
+	}
+	return d, err
+}
+
 // Rollback makes an earlier version live. An empty version means the one before the live one. The error has herb.CodeRefused
 // if the live version is protected and the other one is open, unless mayOpen, or if another version goes live concurrently.
 func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {

@@ -165,7 +165,9 @@ func (g *garden) create(t *testing.T, d *app.Data, count int) {
 func (p Place) listing(t *testing.T) (all []string) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {
-		datasets, err := d.Library.Catalogued(t.Context())
+		live, err := d.Library.Live(t.Context())
+		must(t, err)
+		datasets, err := d.Library.Datasets(t.Context(), live, true)
 		must(t, err)
 		for _, ds := range datasets {
 			snap, err := d.Library.Acquire(t.Context(), ds.Ref)

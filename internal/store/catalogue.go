@@ -14,12 +14,71 @@ import (
 	"herbarium/internal/herb"
 )
 
-const versionColumns = "namespace, name, version, title, description, access, fields, records, published, source, details"
+// Changes are the datasets that changed since a generation of the catalogue.
+type Changes struct {
+	Generation int64              // of the catalogue now; increases with every change
+	Complete   bool               // Datasets is the complete catalogue
+	Datasets   []herb.LiveVersion // ordered by ref if complete
+}
 
-// Datasets returns the live version of every dataset, ordered by ref.
-func (s Tables) Datasets(ctx context.Context) ([]herb.Dataset, error) {
-	return readRows(ctx, s, "reading the catalogue", scanDataset, "SELECT "+versionColumns+
-		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live ORDER BY namespace, name")
+// Changes returns what changed since a generation. It returns the complete catalogue if that is negative, or later than the
+// generation of the catalogue, which then is another one.
+func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error) {
+	const live = "LEFT JOIN versions AS v ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live "
+	const summary = ", coalesce(v.version, ''), coalesce(v.records, 0), v.published FROM "
+	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
+		c = Changes{}
+		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil || c.Generation == since {
+			return err
+		}
+		if c.Complete = since < 0 || c.Generation < since; c.Complete {
+			c.Datasets, err = collect(ctx, tx, scanLive,
+				"SELECT d.namespace, d.name"+summary+"datasets AS d "+live+"ORDER BY d.namespace, d.name")
+			return err
+		}
+		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT c.namespace, c.name"+summary+
+			"changes AS c LEFT JOIN datasets AS d ON d.namespace = c.namespace AND d.name = c.name "+live+"WHERE c.generation > ?", since)
+		return err
+	})
+	return c, err
+}
+
+func scanLive(rows *sql.Rows) (v herb.LiveVersion, err error) {
+	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published))
+	return v, err
+}
+
+// The columns of a version. Details are large and only needed to open or describe one dataset.
+const (
+	summaryColumns = "namespace, name, version, title, description, access, fields, records, published, source"
+	versionColumns = summaryColumns + ", details"
+)
+
+// Descriptions returns descriptions of versions without their details, in any order. Unknown versions are left out.
+func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion) (all []herb.Dataset, err error) {
+	err = s.read(ctx, "reading descriptions", func(ctx context.Context, tx Tx) error {
+		all = nil
+		for chunk := range slices.Chunk(versions, rowsPerInsert) {
+			var args []any
+			for _, v := range chunk {
+				args = append(args, v.Namespace, v.Name, v.Version)
+			}
+			found, err := collect(ctx, tx, scanDataset, "SELECT "+summaryColumns+", '{}' FROM versions WHERE (namespace, name, version) IN "+
+				"(VALUES (?, ?, ?)"+strings.Repeat(", (?, ?, ?)", len(chunk)-1)+")", args...)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Protected returns the live versions with access key.
+func (s Tables) Protected(ctx context.Context) ([]herb.Dataset, error) {
+	return readRows(ctx, s, "reading protected datasets", scanDataset, "SELECT "+versionColumns+
+		" FROM versions JOIN datasets USING (namespace, name) WHERE version = live AND access = 'key' ORDER BY namespace, name")
 }
 
 func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
@@ -32,14 +91,6 @@ func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 		return herb.Dataset{}, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
 	return d, nil
-}
-
-// Generation returns a number that increases with every change of the catalogue.
-func (s Tables) Generation(ctx context.Context) (n int64, err error) {
-	err = s.read(ctx, "reading the catalogue's generation", func(ctx context.Context, tx Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&n)
-	})
-	return n, err
 }
 
 // DatasetVersions is a dataset with all its versions.
@@ -56,16 +107,6 @@ func (d DatasetVersions) VersionNames() []string {
 		names = append(names, v.Version)
 	}
 	return names
-}
-
-// version returns the version with a name.
-func (d DatasetVersions) version(name string) (herb.Dataset, error) {
-	names := d.VersionNames()
-	if i := slices.Index(names, name); i >= 0 {
-		return d.Versions[i], nil
-	}
-	slices.Reverse(names)
-	return herb.Dataset{}, herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", d.Ref, name, strings.Join(names, ", "))
 }
 
 // AllVersions returns the complete catalogue, ordered by ref.
@@ -92,28 +133,41 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 	return all, err
 }
 
-// versionsOf returns the versions of a dataset. If there is no such dataset, they are empty and the error has
-// herb.CodeNotFound.
-func versionsOf(ctx context.Context, tx Tx, ref herb.Ref) (DatasetVersions, error) {
-	all, err := selectVersions(ctx, tx, "WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
-	if err == nil && len(all) == 0 {
+// versionNames returns the names of the live version and of all versions of a dataset, oldest first. The error has
+// herb.CodeNotFound if there is no such dataset.
+func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names []string, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
+	if errors.Is(err, sql.ErrNoRows) {
 		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 	}
 	if err != nil {
-		return DatasetVersions{}, err
+		return "", nil, err
 	}
-	return all[0], nil
+	names, err = collect(ctx, tx, scanValue[string], "SELECT version FROM versions WHERE namespace = ? AND name = ? ORDER BY added",
+		ref.Namespace, ref.Name)
+	return live, names, err
+}
+
+// noVersion returns the error for an unknown version of a dataset.
+func noVersion(ref herb.Ref, version string, names []string) error {
+	slices.Reverse(names)
+	return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
 }
 
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
 	err = s.read(ctx, "reading a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := versionsOf(ctx, tx, ref)
+		live, names, err := versionNames(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
-		d, err = versions.version(cmp.Or(version, versions.Live))
-		return err
+		found, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions WHERE namespace = ? AND name = ? AND version = ?",
+			ref.Namespace, ref.Name, cmp.Or(version, live))
+		if err != nil || len(found) == 0 {
+			return cmp.Or(err, noVersion(ref, version, names))
+		}
+		d = found[0]
+		return nil
 	})
 	return d, err
 }
@@ -122,11 +176,17 @@ func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d he
 func (s Tables) History(ctx context.Context, ref herb.Ref) (history []Version, err error) {
 	err = s.read(ctx, "reading the history of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		history = nil
-		versions, err := versionsOf(ctx, tx, ref)
-		for _, v := range slices.Backward(versions.Versions) {
-			history = append(history, Version{v, v.Version == versions.Live})
+		all, err := selectVersions(ctx, tx, "WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name)
+		if err == nil && len(all) == 0 {
+			err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		for _, v := range slices.Backward(all[0].Versions) {
+			history = append(history, Version{v, v.Version == all[0].Live})
+		}
+		return nil
 	})
 	return history, err
 }
@@ -136,10 +196,10 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (history []Version, e
 // the newest. A retired version is rejected: its file may be deleted.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string) error {
 	return s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
-		switch now, err := versionsOf(ctx, tx, d.Ref); {
+		switch now, _, err := versionNames(ctx, tx, d.Ref); {
 		case err != nil && herb.CodeOf(err) != herb.CodeNotFound:
 			return err
-		case now.Live != live:
+		case now != live:
 			return ErrSuperseded
 		}
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
@@ -196,14 +256,13 @@ func nextGeneration(ctx context.Context, tx Tx) (n int64, err error) {
 // the error is ErrSuperseded. It does nothing if the version is already live.
 func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := versionsOf(ctx, tx, ref)
-		if err == nil {
-			_, err = versions.version(version)
-		}
+		now, names, err := versionNames(ctx, tx, ref)
 		switch {
-		case err != nil || versions.Live == version:
+		case err != nil || now == version:
 			return err
-		case versions.Live != live:
+		case !slices.Contains(names, version):
+			return noVersion(ref, version, names)
+		case now != live:
 			return ErrSuperseded
 		}
 		if _, err := nextGeneration(ctx, tx); err != nil {
@@ -219,14 +278,13 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 // RemoveDataset removes a dataset with all its versions and retires them at a time; the zero time retires none.
 func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) error {
 	return s.write(ctx, "removing dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := versionsOf(ctx, tx, ref)
+		_, names, err := versionNames(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
 		if _, err := nextGeneration(ctx, tx); err != nil {
 			return err
 		}
-		names := versions.VersionNames()
 		if err := retire(ctx, tx, at, names...); err != nil {
 			return err
 		}
@@ -243,22 +301,18 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, at time.Time) e
 // them at a time; the zero time retires none.
 func (s Tables) PruneVersions(ctx context.Context, ref herb.Ref, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "pruning dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
-		versions, err := versionsOf(ctx, tx, ref)
+		live, names, err := versionNames(ctx, tx, ref)
 		if err != nil {
 			return err
 		}
-		dropped = versions.VersionNames()
-		slices.Reverse(dropped)
-		dropped = slices.DeleteFunc(dropped[min(keep, len(dropped)):], func(v string) bool { return v == versions.Live })
+		slices.Reverse(names)
+		dropped = slices.DeleteFunc(names[min(keep, len(names)):], func(v string) bool { return v == live })
 		for _, v := range dropped {
 			if err := deleteVersion(ctx, tx, ref, v); err != nil {
 				return err
 			}
 		}
-		if len(dropped) > 0 {
-			_, err = nextGeneration(ctx, tx)
-		}
-		return errors.Join(err, retire(ctx, tx, at, dropped...))
+		return retire(ctx, tx, at, dropped...)
 	})
 	if err != nil {
 		return nil, err

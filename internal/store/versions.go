@@ -15,13 +15,15 @@ import (
 // retired is rejected, because its file may have been deleted.
 func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, retireAt time.Time) error {
 	return s.write(ctx, "writing the versions of dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
-		before, err := versionsOf(ctx, tx, d.Ref)
+		_, dropped, err := versionNames(ctx, tx, d.Ref)
 		if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 			return err
 		}
-		dropped := before.VersionNames()
 		if !slices.Equal(dropped, had) {
 			return ErrSuperseded
+		}
+		if _, err := nextGeneration(ctx, tx); err != nil {
+			return err
 		}
 		dropped = slices.DeleteFunc(dropped, func(v string) bool { return slices.Contains(d.VersionNames(), v) })
 		if err := errors.Join(

@@ -57,12 +57,70 @@ func add(t *testing.T, s Store, ref herb.Ref, first, last int) {
 	}
 }
 
-// wantCatalogue checks the live datasets.
+// wantCatalogue checks the live datasets and their descriptions.
 func wantCatalogue(t *testing.T, s Store, want ...herb.Dataset) {
 	t.Helper()
-	got, err := s.Datasets(t.Context())
+	c, err := s.Changes(t.Context(), -1)
 	noError(t, err)
-	wantEqual(t, "datasets", want, got)
+	wantEqual(t, "live versions", liveVersions(want...), c.Datasets)
+	got, err := s.Descriptions(t.Context(), append(c.Datasets, herb.LiveVersion{Ref: catalog, Version: "unknown"}))
+	noError(t, err)
+	slices.SortFunc(got, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
+	for i, d := range want {
+		full, err := s.Version(t.Context(), d.Ref, "")
+		noError(t, err)
+		wantEqual(t, "live version", d, full)
+		want[i].Details = herb.Details{}
+	}
+	wantEqual(t, "descriptions", want, got)
+}
+
+func liveVersions(ds ...herb.Dataset) (all []herb.LiveVersion) {
+	for _, d := range ds {
+		all = append(all, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
+	}
+	return all
+}
+
+// testChanges reads the catalogue after each change: it returns what changed, and nothing else.
+func testChanges(t *testing.T, db Database) {
+	s := open(t, db)
+	known := int64(-1)
+	wantChanges := func(what string, complete bool, want ...herb.LiveVersion) {
+		t.Helper()
+		c, err := s.Changes(t.Context(), known)
+		noError(t, err)
+		slices.SortFunc(c.Datasets, func(a, b herb.LiveVersion) int { return a.Ref.Compare(b.Ref) })
+		wantEqual(t, what, store.Changes{Generation: c.Generation, Complete: complete, Datasets: want}, c)
+		known = c.Generation
+	}
+	wantChanges("empty catalogue", true)
+	add(t, s, catalog, 1, 2)
+	add(t, s, seeds, 1, 1)
+	wantChanges("added", false, liveVersions(dataset(catalog, 2), dataset(seeds, 1))...)
+	wantChanges("nothing", false)
+	noError(t, s.SetLive(t.Context(), catalog, "catalog-v1", "catalog-v2"))
+	wantChanges("rolled back", false, liveVersions(dataset(catalog, 1))...)
+	noError(t, s.RemoveDataset(t.Context(), catalog, time.Time{}))
+	wantChanges("removed", false, herb.LiveVersion{Ref: catalog})
+	add(t, s, catalog, 3, 3)
+	wantChanges("added again", false, liveVersions(dataset(catalog, 3))...)
+	replaced := store.DatasetVersions{Ref: seeds, Live: "seeds-v5", Versions: []herb.Dataset{dataset(seeds, 5), dataset(seeds, 6)}}
+	noError(t, s.ReplaceVersions(t.Context(), replaced, []string{"seeds-v1"}, time.Time{}))
+	wantChanges("replaced", false, liveVersions(dataset(seeds, 5))...)
+	known += 100
+	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
+}
+
+// testProtected lists the live versions with access key.
+func testProtected(t *testing.T, db Database) {
+	s := open(t, db)
+	add(t, s, catalog, 1, 2)
+	was, now := dataset(seeds, 1), dataset(seeds, 2)
+	now.Access = herb.AccessOpen
+	noError(t, s.AddVersion(t.Context(), was, ""))
+	noError(t, s.AddVersion(t.Context(), now, was.Version))
+	wantResult(t, "protected datasets", []herb.Dataset{dataset(catalog, 2)})(s.Protected(t.Context()))
 }
 
 // wantHistory checks the numbers of a dataset's versions, newest first, and which of them is live.
@@ -95,9 +153,9 @@ func wantSuperseded(t *testing.T, err error) {
 
 func generation(t *testing.T, s Store) int64 {
 	t.Helper()
-	n, err := s.Generation(t.Context())
+	c, err := s.Changes(t.Context(), -1)
 	noError(t, err)
-	return n
+	return c.Generation
 }
 
 // changes checks that do increases the generation.

@@ -63,6 +63,8 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"keys/reopen", testReopenKeys},
 		{"catalogue/add", testAddVersion},
 		{"catalogue/again", testAddVersionAgain},
+		{"catalogue/changes", testChanges},
+		{"catalogue/protected", testProtected},
 		{"catalogue/superseded", testSuperseded},
 		{"catalogue/version", testVersion},
 		{"catalogue/live", testSetLive},

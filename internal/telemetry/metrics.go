@@ -27,7 +27,7 @@ type Metrics struct {
 
 // NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to list the served
 // datasets.
-func NewMetrics(version string, datasets func(context.Context) ([]herb.Dataset, error)) *Metrics {
+func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersion, error)) *Metrics {
 	registry := prometheus.NewRegistry()
 	auto := promauto.With(registry)
 	m := &Metrics{
@@ -101,7 +101,7 @@ func (m *Metrics) Handler() http.Handler {
 }
 
 // newDatasetCollector returns a collector that lists the datasets at each scrape.
-func newDatasetCollector(list func(context.Context) ([]herb.Dataset, error)) prometheus.CollectorFunc {
+func newDatasetCollector(list func(context.Context) ([]herb.LiveVersion, error)) prometheus.CollectorFunc {
 	labels := []string{"dataset"}
 	records := prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil)
 	published := prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil)

@@ -22,8 +22,8 @@ func scrape(t *testing.T, m *telemetry.Metrics, path string) (int, string) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.Dataset, error) {
-		return []herb.Dataset{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Records: 513, Published: time.Unix(1700000000, 0)}}, nil
+	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) {
+		return []herb.LiveVersion{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Records: 513, Published: time.Unix(1700000000, 0)}}, nil
 	})
 	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
 	m.Rejected("export", "timeout")
@@ -56,7 +56,7 @@ func TestMetrics(t *testing.T) {
 
 func TestMetrics_datasetsUnavailable(t *testing.T) {
 	t.Parallel()
-	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.Dataset, error) { return nil, errors.New("away") })
+	m := telemetry.NewMetrics("v9", func(context.Context) ([]herb.LiveVersion, error) { return nil, errors.New("away") })
 	if status, _ := scrape(t, m, "/metrics"); status != http.StatusInternalServerError {
 		t.Errorf("status %d; want 500 rather than incomplete metrics", status)
 	}

@@ -41,7 +41,11 @@ const datasetsPerPage = 48
 
 // catalogue serves the list of datasets.
 func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
-	datasets, err := p.opts.Library.Datasets(r.Context())
+	params, err := query.ParseParams(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	live, err := p.opts.Library.Live(r.Context())
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)
 	}
@@ -49,25 +53,28 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("reading source errors: %w", err)
 	}
-	params, err := query.ParseParams(r.URL.RawQuery)
+	c := catalogue{Base: p.base, Search: params.Get(query.ParamSearch), Total: len(live)}
+	for _, v := range live {
+		c.Rows += v.Records
+	}
+	if live, err = p.searchDatasets(r.Context(), live, c.Search); err != nil {
+		return err
+	}
+	c.Found = len(live)
+	from, err := c.paginate(p.base, params.Get(query.ParamPage))
 	if err != nil {
 		return err
 	}
-	c := catalogue{Base: p.base, Search: params.Get(query.ParamSearch), Total: len(datasets)}
-	for i := range datasets {
-		d := &datasets[i]
-		c.Rows += d.Records
-		e := p.entry(d)
-		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
-			e.Rejected = rejected[d.Ref].Since
-		}
-		if matches(d, c.Search) {
-			c.Datasets = append(c.Datasets, e)
-		}
+	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+datasetsPerPage, len(live))], false)
+	if err != nil {
+		return fmt.Errorf("describe datasets: %w", err)
 	}
-	c.Found = len(c.Datasets)
-	if err := c.paginate(p.base, params.Get(query.ParamPage)); err != nil {
-		return err
+	for i := range datasets {
+		e := p.entry(&datasets[i])
+		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
+			e.Rejected = rejected[e.Ref].Since
+		}
+		c.Datasets = append(c.Datasets, e)
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
@@ -75,11 +82,32 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
 }
 
-// paginate reduces the datasets to those of one page.
-func (c *catalogue) paginate(base, page string) error {
+// searchDatasets returns the datasets whose metadata matches a search. It reads them in chunks, because there may be
+// thousands.
+func (p *Pages) searchDatasets(ctx context.Context, live []herb.LiveVersion, search string) (found []herb.LiveVersion, err error) {
+	if strings.TrimSpace(search) == "" {
+		return live, nil
+	}
+	wanted := text.AppendWords(nil, search)
+	for chunk := range slices.Chunk(live, 100) {
+		datasets, err := p.opts.Library.Datasets(ctx, chunk, true)
+		if err != nil {
+			return nil, fmt.Errorf("describe datasets: %w", err)
+		}
+		for i := range datasets {
+			if matches(&datasets[i], wanted) {
+				found = append(found, chunk[i])
+			}
+		}
+	}
+	return found, nil
+}
+
+// paginate selects a page and returns the position of its first dataset.
+func (c *catalogue) paginate(base, page string) (from int, err error) {
 	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: page}}.Encode(), nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	req.PerPage = datasetsPerPage
 	m := req.Meta(c.Found)
@@ -94,9 +122,7 @@ func (c *catalogue) paginate(base, page string) error {
 	if m.HasNext {
 		c.Next = href(m.Page + 1)
 	}
-	from := min(req.Offset(), c.Found)
-	c.Datasets = c.Datasets[from:min(from+datasetsPerPage, c.Found)]
-	return nil
+	return min(req.Offset(), c.Found), nil
 }
 
 func (p *Pages) entry(d *herb.Dataset) entry {
@@ -113,10 +139,9 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 }
 
 // matches reports whether every word of a search is a prefix of a word in the metadata of a dataset.
-func matches(d *herb.Dataset, search string) bool {
-	wanted := text.AppendWords(nil, search)
+func matches(d *herb.Dataset, wanted []string) bool {
 	if len(wanted) == 0 {
-		return strings.TrimSpace(search) == ""
+		return false
 	}
 	var has []string
 	for _, s := range append([]string{d.Namespace, d.Name, d.Title, d.Description}, view.ReadDescriptor(d).Keywords...) {

@@ -4,16 +4,33 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
-// dcat serves the catalogue as DCAT 3, for portals that harvest it.
+// dcat serves the catalogue as DCAT 3, for portals that harvest it. More than 100 datasets are split into pages, which are
+// linked as harvesters expect it (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
 func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
-	datasets, err := p.opts.Library.Datasets(r.Context())
+	params, err := query.ParseParams(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	req.PerPage = query.MaxPerPage
+	live, err := p.opts.Library.Live(r.Context())
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)
+	}
+	from := min(req.Offset(), len(live))
+	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+req.PerPage, len(live))], true)
+	if err != nil {
+		return fmt.Errorf("describe datasets: %w", err)
 	}
 	origin := p.origin(r)
 	service := origin + "/#api"
@@ -23,7 +40,7 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 		entries[i] = dcatDataset(origin, service, d)
 		served[i] = node{"@id": origin + pathDatasets + d.Ref.String() + "#dataset"}
 	}
-	body, err := json.Marshal(node{
+	catalog := node{
 		"@context": node{
 			"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/",
 			"xsd": "http://www.w3.org/2001/XMLSchema#",
@@ -37,7 +54,12 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 			"dcat:endpointURL": node{"@id": origin + "/api/v1"}, "dcat:endpointDescription": node{"@id": origin + pathOpenAPI},
 			"dcat:servesDataset": served,
 		},
-	})
+	}
+	if m := req.Meta(len(live)); m.TotalPages > 1 {
+		catalog["@context"].(node)["hydra"] = "http://www.w3.org/ns/hydra/core#"
+		catalog["hydra:view"] = dcatPages(origin+pathDCAT, m)
+	}
+	body, err := json.Marshal(catalog)
 	if err != nil {
 		return err
 	}
@@ -47,6 +69,20 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Access-Control-Allow-Origin", "*")
 	_, err = w.Write(body)
 	return err
+}
+
+// dcatPages links a page with the others.
+func dcatPages(address string, m query.Meta) node {
+	page := func(n int) node { return node{"@id": address + "?page=" + strconv.Itoa(n)} }
+	n := page(m.Page)
+	n["@type"], n["hydra:first"], n["hydra:last"] = "hydra:PartialCollectionView", page(1), page(m.TotalPages)
+	if m.HasNext {
+		n["hydra:next"] = page(m.Page + 1)
+	}
+	if m.HasPrev {
+		n["hydra:previous"] = page(min(m.Page-1, m.TotalPages))
+	}
+	return n
 }
 
 func dcatDataset(origin, service string, d *herb.Dataset) node {

@@ -59,7 +59,24 @@ func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
 	slices.SortFunc(l.datasets, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 }
 
-func (l *fakeLibrary) Datasets(context.Context) ([]herb.Dataset, error) { return l.datasets, l.err }
+func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error) {
+	for _, d := range l.datasets {
+		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
+	}
+	return live, l.err
+}
+
+func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+	for _, d := range l.datasets {
+		if slices.ContainsFunc(versions, func(v herb.LiveVersion) bool { return v.Ref == d.Ref }) {
+			if !details {
+				d.Details = herb.Details{}
+			}
+			all = append(all, d)
+		}
+	}
+	return all, l.err
+}
 
 func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
 	if l.err != nil {

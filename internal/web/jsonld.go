@@ -51,11 +51,10 @@ func datasetJSONLD(origin string, d *herb.Dataset) node {
 	return n
 }
 
-// catalogueJSONLD returns the schema.org description of the catalogue.
+// catalogueJSONLD returns the schema.org description of a page of the catalogue.
 func catalogueJSONLD(origin string, datasets []herb.Dataset) node {
-	const maxDatasets = 100
-	refs := make([]node, 0, min(len(datasets), maxDatasets))
-	for i := range datasets[:min(len(datasets), maxDatasets)] {
+	refs := make([]node, 0, len(datasets))
+	for i := range datasets {
 		d := &datasets[i]
 		refs = append(refs, node{
 			"@type": "Dataset", "@id": origin + pathDatasets + d.Ref.String(), "url": origin + pathDatasets + d.Ref.String(),

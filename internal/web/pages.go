@@ -20,8 +20,10 @@ import (
 type Library interface {
 	// Acquire returns the live version of a dataset, or herb.CodeNotFound.
 	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
-	// Datasets describes all datasets, ordered by ref.
-	Datasets(ctx context.Context) ([]herb.Dataset, error)
+	// Live returns the live versions of all datasets, ordered by ref.
+	Live(ctx context.Context) ([]herb.LiveVersion, error)
+	// Datasets describes some of them, without details unless they are requested.
+	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	// DescribeVersions lists the versions of a dataset, newest first.
 	DescribeVersions(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 }

@@ -121,22 +121,21 @@ func newRecordSchema(d *herb.Dataset) map[string]any {
 	return map[string]any{
 		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is an empty string.",
 		"required":   append([]string{}, fieldNames(d, func(herb.Field) bool { return true })...),
-		"properties": properties(d.Fields), "additionalProperties": false,
+		"properties": properties{d.Fields, ownSchema}, "additionalProperties": false,
 	}
 }
 
 // properties encodes fields as the properties of a schema, in the order of the fields.
-type properties []herb.Field
+type properties struct {
+	fields []herb.Field
+	schema func(herb.Field) any
+}
 
 // MarshalJSON implements json.Marshaler.
 func (p properties) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
-	for i, f := range p {
-		schema, err := json.Marshal(struct {
-			Type        string `json:"type"`
-			Title       string `json:"title,omitempty"`
-			Description string `json:"description"`
-		}{"string", f.Title, describeField(f)})
+	for i, f := range p.fields {
+		schema, err := json.Marshal(p.schema(f))
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +146,15 @@ func (p properties) MarshalJSON() ([]byte, error) {
 		b = append(b, schema...)
 	}
 	return append(b, '}'), nil
+}
+
+// ownSchema returns the schema of a field with its title and description.
+func ownSchema(f herb.Field) any {
+	return struct {
+		Type        string `json:"type"`
+		Title       string `json:"title,omitempty"`
+		Description string `json:"description"`
+	}{"string", f.Title, describeField(f)}
 }
 
 // describeField returns the description of a field, followed by that of its type and its notation.

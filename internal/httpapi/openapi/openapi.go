@@ -21,7 +21,7 @@ var base []byte
 // document is an OpenAPI document. Parts that are copied unchanged are raw.
 type document struct {
 	OpenAPI    string                          `json:"openapi"`
-	Info       json.RawMessage                 `json:"info"`
+	Info       info                            `json:"info"`
 	Servers    []server                        `json:"servers"`
 	Tags       json.RawMessage                 `json:"tags"`
 	Paths      map[string]map[string]operation `json:"paths"` // by path and method
@@ -34,6 +34,14 @@ type document struct {
 	} `json:"components"`
 }
 
+type info struct {
+	Title       string          `json:"title"`
+	Version     string          `json:"version"`
+	Summary     string          `json:"summary"`
+	Description string          `json:"description"`
+	License     json.RawMessage `json:"license"`
+}
+
 type server struct {
 	URL         string `json:"url"`
 	Description string `json:"description"`
@@ -43,7 +51,7 @@ type operation struct {
 	ID          string                `json:"operationId"`
 	Tags        []string              `json:"tags"`
 	Summary     string                `json:"summary"`
-	Description string                `json:"description"`
+	Description string                `json:"description,omitempty"`
 	Security    []map[string][]string `json:"security"`
 	Parameters  []parameter           `json:"parameters,omitempty"`
 	RequestBody json.RawMessage       `json:"requestBody,omitempty"`
@@ -58,6 +66,7 @@ type parameter struct {
 	Style       string         `json:"style,omitempty"`
 	Explode     bool           `json:"explode,omitempty"`
 	Required    bool           `json:"required,omitempty"`
+	Reserved    bool           `json:"allowReserved,omitempty"` // values are not percent-encoded
 	Schema      map[string]any `json:"schema,omitempty"`
 }
 
@@ -73,8 +82,39 @@ func schemaRef(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// Generate returns the document for datasets. publicURL is the base URL of the service; empty means that of the document.
-func Generate(publicURL string, datasets []herb.Dataset) ([]byte, error) {
+// Limits of a document with the operations of all datasets. Viewers and client generators do not support larger ones.
+const (
+	MaxDatasets = 200
+	maxSize     = 1 << 20 // bytes
+)
+
+// detail is how much of each dataset a document describes.
+type detail int
+
+const (
+	allOperators detail = iota // a parameter for each field and operator
+	compact                    // one parameter for all filters of a dataset, and schemas shared by datasets
+	generic                    // no dataset; refers to the documents of datasets
+)
+
+// Generate returns the document for datasets, with as much detail as the limits permit. total is the number of datasets of
+// the service; datasets may be omitted if there are more than MaxDatasets. publicURL is the base URL of the service; empty
+// means that of the document.
+func Generate(publicURL string, datasets []herb.Dataset, total int) (body []byte, err error) {
+	level := allOperators
+	if len(datasets) < total {
+		level = generic
+	}
+	for ; level <= generic; level++ {
+		body, err = generate(publicURL, datasets, total, level)
+		if err != nil || len(body) <= maxSize || total == 1 {
+			break
+		}
+	}
+	return body, err
+}
+
+func generate(publicURL string, datasets []herb.Dataset, total int, level detail) ([]byte, error) {
 	var doc document
 	var raw struct {
 		Components struct{ Schemas map[string]json.RawMessage } // keep the order of their members
@@ -94,8 +134,19 @@ func Generate(publicURL string, datasets []herb.Dataset) ([]byte, error) {
 	}
 	doc.Servers = []server{{cmp.Or(strings.TrimRight(publicURL, "/"), "/"), "The server of this document."}}
 	names := uniqueNames{}
-	for i := range datasets {
-		doc.addDataset(&datasets[i], names.identifier(datasets[i].Ref))
+	switch level {
+	case generic:
+		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
+			"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
+	case compact:
+		doc.addFilterSchemas()
+		for i := range datasets {
+			doc.addCompact(&datasets[i], names.identifier(datasets[i].Ref))
+		}
+	default:
+		for i := range datasets {
+			doc.addDataset(&datasets[i], names.identifier(datasets[i].Ref))
+		}
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -11,7 +11,7 @@ import (
 // TestLimits compares the limits in openapi.json with those of the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil)
+	body, err := Generate("", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

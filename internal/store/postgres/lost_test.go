@@ -159,7 +159,7 @@ func TestBusy(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	wantTotal(t, s, 0)
-	if _, err := s.Datasets(t.Context()); err != nil {
+	if _, err := s.Changes(t.Context(), -1); err != nil {
 		t.Errorf("reading waits for writing: %v", err)
 	}
 	open(t, address, postgres.Options{}) // does not wait either

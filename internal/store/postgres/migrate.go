@@ -22,7 +22,7 @@ import (
 var migrations embed.FS
 
 // latest is the version of the last migration.
-const latest = 3
+const latest = 4
 
 // The tables that record applied migrations and let one node at a time apply them.
 const (

@@ -66,6 +66,16 @@ func TestUpgrade_sideBySide(t *testing.T) {
 		replay(t, address, steps, func(task string) { otherTasks(t, today)[task]() })
 	}()
 	checkScenario(t, today)
+	changed, err := today.Changes(t.Context(), 0)
+	check(t, err)
+	var got []string
+	for _, d := range changed.Datasets {
+		got = append(got, strings.TrimSpace(d.Name+" "+d.Version))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"gone", "others o1", "prices v2"}, got); diff != "" {
+		t.Errorf("changes of both programs (-want +got):\n%s", diff)
+	}
 }
 
 // TestUpgrade_inPlace upgrades a database with the data of an old program: nothing is lost.
@@ -277,9 +287,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	check(t, s.RemoveDataset(ctx, dataset("gone", "").Ref, time.Now()))
 	_, err = s.Versions(ctx)
 	check(t, err)
-	_, err = s.Datasets(ctx)
-	check(t, err)
-	_, err = s.Generation(ctx)
+	_, err = s.Changes(ctx, 0)
 	check(t, err)
 }
 
@@ -302,7 +310,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	}
 	keys, err := s.Keys(t.Context())
 	check(t, err)
-	datasets, err := s.Datasets(t.Context())
+	catalogue, err := s.Changes(t.Context(), -1)
 	check(t, err)
 	history, err := s.History(t.Context(), dataset("prices", "").Ref)
 	check(t, err)
@@ -312,7 +320,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	for _, k := range keys {
 		got = append(got, k.ID)
 	}
-	for _, d := range datasets {
+	for _, d := range catalogue.Datasets {
 		got = append(got, d.Name+" "+d.Version)
 	}
 	for _, v := range history {
