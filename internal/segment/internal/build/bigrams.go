@@ -82,7 +82,7 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 				rank = ranks[word-1]
 			}
 			if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-				x.table.add(firsts[before-1]+rank-1, record)
+				x.table.addPair(firsts[before-1]+rank-1, record)
 			}
 			before = rank
 		}

@@ -327,7 +327,7 @@ func (b *builder) write(ctx context.Context) error {
 		}
 		b.opts.Progress(Progress{Phase: PhaseSorting, Done: i + 1, Total: len(b.columns)})
 	}
-	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count()})
+	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
 }
 
 // close closes the files of a build. Its directory is removed as a whole.

@@ -47,7 +47,7 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
 			for _, id := range elements.next() {
-				b.elements.add(id, uint32(b.records+i))
+				b.elements.addPair(id, uint32(b.records+i))
 			}
 			if err := b.elements.spillIfFull(); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"sync"
 )
@@ -9,27 +10,49 @@ import (
 // while one, always the same, adds new ones; numbers never change. It is a hash table without pointers: a map of
 // millions of names takes more than twice the memory, and every garbage collection traces it.
 type dictionary struct {
-	mu    sync.RWMutex
-	seed  maphash.Seed
-	slots []uint64 // half of the hash of a name and its number + 1, or 0; the hash is also the first position to probe
-	text  []byte   // all names, concatenated
-	ends  []uint64 // of the names in text, by number
+	mu     sync.RWMutex
+	seed   maphash.Seed
+	slots  []uint64 // of names: upper bits of the hash and the place of the entry + 1; 0 if free
+	blocks [][]byte // entries by number: number as u32, length as varint, name, padding
+	count  int      // number of names
+	places []uint64 // of the entries, by number; set by finish
 }
+
+const (
+	entryAlign = 4
+	blockBits  = 16 // of a place: the position of an entry in its block, in units of its alignment
+	blockSize  = entryAlign << blockBits
+	placeBits  = 40 // of a slot
+)
 
 func newDictionary() dictionary {
 	return dictionary{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)}
 }
 
-// count returns the number of names.
-func (d *dictionary) count() int { return len(d.ends) }
+// entry returns the number and the name at a place, and its size with padding.
+func (d *dictionary) entry(place uint64) (id uint32, name []byte, size int) {
+	b := d.blocks[place>>blockBits][place%(1<<blockBits)*entryAlign:]
+	length, n := binary.Uvarint(b[4:])
+	start := 4 + n
+	size = start + int(length)
+	return binary.LittleEndian.Uint32(b), b[start:size], size + -size&(entryAlign-1)
+}
 
-// name returns the name with a number.
-func (d *dictionary) name(id uint32) []byte {
-	start := uint64(0)
-	if id > 0 {
-		start = d.ends[id-1]
+// add appends an entry and returns its place.
+func (d *dictionary) add(name []byte) (place uint64) {
+	need := 4 + binary.MaxVarintLen64 + len(name) + entryAlign
+	last := len(d.blocks) - 1
+	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
+		d.blocks = append(d.blocks, make([]byte, 0, max(blockSize, need)))
+		last++
 	}
-	return d.text[start:d.ends[id]]
+	b := d.blocks[last]
+	place = uint64(last)<<blockBits | uint64(len(b)/entryAlign)
+	b = binary.LittleEndian.AppendUint32(b, uint32(d.count))
+	b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	d.blocks[last] = append(b, make([]byte, -len(b)&(entryAlign-1))...)
+	d.count++
+	return place
 }
 
 // unknown is the number of names that have none yet.
@@ -41,53 +64,61 @@ func (d *dictionary) find(name []byte) uint32 {
 	return id
 }
 
-// locate returns the number of a name, or unknown and the slot for it without its number.
-func (d *dictionary) locate(name []byte) (id uint32, at int, slot uint64) {
-	const numberBits = 32
-	hash := maphash.Bytes(d.seed, name) >> numberBits
-	for at = int(hash) & (len(d.slots) - 1); ; at = (at + 1) & (len(d.slots) - 1) {
-		slot = d.slots[at]
-		if slot == 0 {
-			return unknown, at, hash << numberBits
-		}
-		if id = uint32(slot) - 1; slot>>numberBits == hash && string(d.name(id)) == string(name) {
-			return id, at, slot
+// locate returns the number of a name, or unknown and the index of the slot for it with the bits of its hash.
+func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
+	hash := maphash.Bytes(d.seed, name)
+	bits = hash >> placeBits << placeBits
+	for at = int(hash) & (len(d.slots) - 1); d.slots[at] != 0; at = (at + 1) & (len(d.slots) - 1) {
+		if slot := d.slots[at]; slot>>placeBits == hash>>placeBits {
+			if id, known, _ := d.entry(slot%(1<<placeBits) - 1); string(known) == string(name) {
+				return id, at, bits
+			}
 		}
 	}
+	return unknown, at, bits
 }
 
 // id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
 func (d *dictionary) id(name []byte) uint32 {
-	id, at, slot := d.locate(name)
+	id, at, bits := d.locate(name)
 	if id != unknown {
 		return id
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id = uint32(d.count())
-	d.text = append(d.text, name...)
-	d.ends = append(d.ends, uint64(len(d.text)))
-	d.slots[at] = slot | uint64(id+1)
-	if d.count() > len(d.slots)/4*3 {
-		d.grow()
+	d.slots[at] = bits | (d.add(name) + 1)
+	if d.count > len(d.slots)/4*3 {
+		d.slots = make([]uint64, 2*len(d.slots))
+		d.each(func(place uint64, name []byte) {
+			_, at, bits := d.locate(name)
+			d.slots[at] = bits | (place + 1)
+		})
 	}
-	return id
+	return uint32(d.count - 1)
 }
 
-// grow doubles the number of slots.
-func (d *dictionary) grow() {
-	slots := make([]uint64, 2*len(d.slots))
-	for _, slot := range d.slots {
-		if slot == 0 {
-			continue
+// each calls f for every entry, by number.
+func (d *dictionary) each(f func(place uint64, name []byte)) {
+	for i, b := range d.blocks {
+		for at := 0; at < len(b); {
+			place := uint64(i)<<blockBits | uint64(at/entryAlign)
+			_, name, size := d.entry(place)
+			f(place, name)
+			at += size
 		}
-		at := int(slot>>32) & (len(slots) - 1)
-		for slots[at] != 0 {
-			at = (at + 1) & (len(slots) - 1)
-		}
-		slots[at] = slot
 	}
-	d.slots = slots
+}
+
+// finish replaces the table by one of the places. No name can be looked up or added afterwards.
+func (d *dictionary) finish() {
+	d.slots, d.places = nil, make([]uint64, 0, d.count)
+	d.each(func(place uint64, _ []byte) { d.places = append(d.places, place) })
+}
+
+// name returns the name with a number. finish must be called before.
+func (d *dictionary) name(id uint32) []byte {
+	_, name, _ := d.entry(d.places[id])
+	return name
 }
 
 // tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the goroutines that

@@ -30,13 +30,13 @@ func newInverted(tmp *tempDir, memory int) *inverted {
 }
 
 // size returns the number of entries.
-func (v *inverted) size() int { return max(v.numbers, v.count()) }
+func (v *inverted) size() int { return max(v.numbers, v.count) }
 
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
-// add records an occurrence of a name in a record. Records must be added in order.
-func (v *inverted) add(id, record uint32) {
+// addPair records an occurrence of a name in a record. Records must be added in order.
+func (v *inverted) addPair(id, record uint32) {
 	block := v.used / pairsBlock
 	if block == len(v.pairs) {
 		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
@@ -129,25 +129,43 @@ func appendPostings(b []byte, records []uint32) []byte {
 	return b
 }
 
-// order returns the numbers of the names in the order of the names.
+// order returns the numbers of the names in the order of the names. It distributes them by their first two bytes, so that
+// little more memory is needed than for the result, and sorts each part. finish must be called before.
 func (v *inverted) order() []uint32 {
+	first := func(id uint32) int { return int(keyWindow(v.name(id), 0) >> 48) }
+	starts := make([]int, 1<<16+1)
+	for id := range v.count {
+		starts[first(uint32(id))+1]++
+	}
+	for i := range starts[1:] {
+		starts[i+1] += starts[i]
+	}
+	order, next := make([]uint32, v.count), slices.Clone(starts)
+	for id := range order {
+		part := first(uint32(id))
+		order[next[part]] = uint32(id)
+		next[part]++
+	}
 	type entry struct {
-		window uint64 // the first bytes, which decide most comparisons
+		window uint64 // the next bytes, which decide most comparisons
 		id     uint32
 	}
-	entries := make([]entry, v.count())
-	for i := range entries {
-		entries[i] = entry{keyWindow(v.name(uint32(i)), 0), uint32(i)}
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.window != b.window {
-			return cmp.Compare(a.window, b.window)
+	var entries []entry
+	for i := range starts[1:] {
+		part := order[starts[i]:starts[i+1]]
+		entries = entries[:0]
+		for _, id := range part {
+			entries = append(entries, entry{keyWindow(v.name(id), 2), id})
 		}
-		return bytes.Compare(v.name(a.id), v.name(b.id))
-	})
-	order := make([]uint32, len(entries))
-	for i, e := range entries {
-		order[i] = e.id
+		slices.SortFunc(entries, func(a, b entry) int {
+			if a.window != b.window {
+				return cmp.Compare(a.window, b.window)
+			}
+			return bytes.Compare(v.name(a.id), v.name(b.id))
+		})
+		for k, e := range entries {
+			part[k] = e.id
+		}
 	}
 	return order
 }
@@ -164,7 +182,8 @@ func (v *inverted) sorted() (names []string, ids []byte) {
 // finish spills the rest and frees the memory. Nothing can be added afterwards.
 func (v *inverted) finish() error {
 	err := v.spill()
-	v.pairs, v.records, v.slots = nil, nil, nil
+	v.pairs, v.records = nil, nil
+	v.dictionary.finish()
 	return err
 }
 

@@ -69,7 +69,7 @@ func TestInverted(t *testing.T) {
 				batch.assignIDs(&v.dictionary)
 				for i := range len(batch.ends) {
 					for _, id := range batch.next() {
-						v.add(id, uint32(first+i))
+						v.addPair(id, uint32(first+i))
 					}
 					if err := v.spillIfFull(); err != nil {
 						t.Fatal(err)
@@ -106,15 +106,15 @@ func TestInverted(t *testing.T) {
 				}
 			}
 			take(first)
+			if err := v.finish(); err != nil {
+				t.Fatal(err)
+			}
 			var got []string
-			for id := range v.count() {
+			for id := range v.count {
 				got = append(got, string(v.name(uint32(id))))
 			}
 			if d := gocmp.Diff(names, got); d != "" {
 				t.Errorf("names (-want +got):\n%s", d)
-			}
-			if err := v.finish(); err != nil {
-				t.Fatal(err)
 			}
 			docs, freqs := newSetTable(tmp), newSetTable(tmp)
 			sizes, err := v.encode(t.Context(), docs, freqs)

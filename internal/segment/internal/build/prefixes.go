@@ -130,7 +130,7 @@ func (b *wordsBuilder) newPrefixPostings(order, docFreqs []uint32) *optionalInde
 				continue
 			}
 			for i := inner[word-1]; i > 0; i = outer[i-1] {
-				x.table.add(i-1, record)
+				x.table.addPair(i-1, record)
 			}
 		}
 	}

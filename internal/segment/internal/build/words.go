@@ -51,7 +51,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 			ids := words.next()
 			for _, id := range ids {
 				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
-				b.terms.add(id, b.records)
+				b.terms.addPair(id, b.records)
 			}
 			b.words = append(b.words, 0)
 			count += len(ids)
