@@ -24,6 +24,8 @@ type pass struct {
 	opts    Options
 	formats []rows.Format
 	dir     file.Dir
+	input   *source.Input // the only file, if it has no path
+	files   []string
 	size    int64 // of all files
 	before  int64 // of the files that have been read
 
@@ -89,7 +91,7 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 		p.batch = <-free
 		return context.Cause(ctx)
 	}
-	for i := range p.files() {
+	for i := range max(len(p.files), 1) {
 		if err = p.readFile(ctx, i); err != nil {
 			break
 		}
@@ -103,41 +105,27 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 
 // newPass opens the folder of a source and measures its files.
 func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err error) {
-	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
+	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
+	if src.Inline != nil {
+		content := src.InlineContent()
+		p.input = &source.Input{Content: bytes.NewReader(content), Size: int64(len(content))}
+	}
+	if p.input != nil {
+		p.size = p.input.Size
+		return p, nil
+	}
+	p.files = src.Files()
 	if p.dir, err = src.OpenDir(); err != nil {
 		return nil, err
 	}
-	for i := range p.files() {
-		if err := p.measure(i); err != nil {
+	for _, path := range p.files {
+		info, err := p.dir.Stat(path)
+		if err != nil {
 			return nil, errors.Join(err, p.dir.Close())
 		}
-	}
-	return p, nil
-}
-
-// files returns the number of files.
-func (p *pass) files() int {
-	if p.src.Inline != nil || p.src.Input != nil {
-		return 1
-	}
-	return len(p.src.Files())
-}
-
-// measure adds the size of a file, and fails if it does not exist.
-func (p *pass) measure(i int) error {
-	switch {
-	case p.src.Inline != nil:
-		p.size = int64(len(p.src.Inline))
-		return nil
-	case p.src.Input != nil:
-		p.size = p.src.Input.Size
-		return nil
-	}
-	info, err := p.dir.Stat(p.src.Files()[i])
-	if err == nil {
 		p.size += info.Size()
 	}
-	return err
+	return p, nil
 }
 
 // open opens a file.
@@ -146,14 +134,10 @@ func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}
-	switch {
-	case p.src.Inline != nil:
-		content := p.src.InlineContent()
-		return file.New(ctx, "", bytes.NewReader(content), int64(len(content)), o)
-	case p.src.Input != nil:
-		return file.New(ctx, "", p.src.Input.Content, p.src.Input.Size, o)
+	if p.input != nil {
+		return file.New(ctx, "", p.input.Content, p.input.Size, o)
 	}
-	return file.Open(ctx, p.src.Files()[i], o)
+	return file.Open(ctx, p.files[i], o)
 }
 
 // readFile reads one file. Its errors name it.
