@@ -22,29 +22,29 @@ type Changes struct {
 }
 
 // Changes returns what changed since a generation. It returns the complete catalogue if that is negative, or later than the
-// generation of the catalogue, which then is another one.
+// generation of the catalogue, which then is another one. The database maintains the table live_versions.
 func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error) {
-	const live = "LEFT JOIN versions AS v ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live "
-	const summary = ", coalesce(v.version, ''), coalesce(v.records, 0), v.published FROM "
 	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
 		c = Changes{}
 		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil || c.Generation == since {
 			return err
 		}
+		query, args := "WHERE generation > ?", []any{since}
 		if c.Complete = since < 0 || c.Generation < since; c.Complete {
-			c.Datasets, err = collect(ctx, tx, scanLive,
-				"SELECT d.namespace, d.name"+summary+"datasets AS d "+live+"ORDER BY d.namespace, d.name")
-			return err
+			query, args = "WHERE version <> '' ORDER BY namespace, name", nil
 		}
-		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT c.namespace, c.name"+summary+
-			"changes AS c LEFT JOIN datasets AS d ON d.namespace = c.namespace AND d.name = c.name "+live+"WHERE c.generation > ?", since)
+		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT namespace, name, version, records, published FROM live_versions "+query, args...)
 		return err
 	})
 	return c, err
 }
 
 func scanLive(rows *sql.Rows) (v herb.LiveVersion, err error) {
-	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published))
+	var published int64
+	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, &published)
+	if v.Version != "" {
+		v.Published = time.UnixMicro(published).UTC()
+	}
 	return v, err
 }
 
@@ -63,8 +63,8 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion) (
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
 			}
-			found, err := collect(ctx, tx, scanDataset, "SELECT "+summaryColumns+", '{}' FROM versions WHERE (namespace, name, version) IN "+
-				"(VALUES (?, ?, ?)"+strings.Repeat(", (?, ?, ?)", len(chunk)-1)+")", args...)
+			found, err := collect(ctx, tx, scanDataset, "WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
+				strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+summaryColumns+", '{}' FROM wanted JOIN versions USING (namespace, name, version)", args...)
 			if err != nil {
 				return err
 			}
