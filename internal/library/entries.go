@@ -94,6 +94,9 @@ func (l *Library) closeUnused() {
 func (l *Library) applyChanges(c store.Changes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.entries) == 0 {
+		l.entries, l.sorted = make(map[herb.Ref]*entry, len(c.Datasets)), make([]*entry, 0, len(c.Datasets))
+	}
 	for _, v := range c.Datasets {
 		if v.Version == "" {
 			l.removeEntry(v.Ref)
