@@ -73,7 +73,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 // the same headroom.
 const (
 	maxGC      = 800
-	gcHeadroom = 32 << 20
+	gcHeadroom = 24 << 20
 )
 
 // relaxGC adjusts the GC percentage to the size of the heap until the returned function is called, unless the environment

@@ -38,8 +38,8 @@ func (v *openVersion) isLive(e *entry) bool { return v != nil && v.dataset.Versi
 // view returns a view for a caller that holds a reference.
 func (v *openVersion) view() View { return View{v.dataset, v.Reader, v.Reader} }
 
-// memory estimates the memory of a version: descriptions of fields and columns, and readers of columns.
-func (v *openVersion) memory() int { return 8<<10 + len(v.dataset.Fields)<<10 }
+// memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
+func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*2<<10 }
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -67,7 +67,7 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 }
 
 // maxOpenSize limits the estimated memory of open versions that no request uses.
-const maxOpenSize = 16 << 20
+const maxOpenSize = 12 << 20
 
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
 // of the limit is free. An outdated version stays open: it may be the only one that can be listed. l.mu is held.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -51,6 +52,7 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 		numbers + "INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, source, details, added) " +
 			"SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value), 'Dataset ' || value, description, access, fields, records, published, source, details, 2 " +
 			"FROM versions, numbers WHERE name = 'd0'",
+		"INSERT INTO version_words SELECT v.namespace, v.name, v.version, words FROM versions AS v, version_words AS w WHERE v.namespace = 'many' AND w.name = 'd0' AND ? > 500",
 	} {
 		if _, err := raw.ExecContext(tb.Context(), statement, copies); err != nil {
 			tb.Fatal(err)
@@ -76,6 +78,74 @@ func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
 		tb.Fatal(err)
 	}
 	return l, db
+}
+
+// TestMany checks that the cost of a change, a page and a request does not depend on the number of datasets: the rows that are
+// read from the catalogue are counted.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	const copies = 300
+	dir := manyDatasets(t, copies)
+	publisher, db := openMany(t, dir)
+	counted := &unsteady{Catalogue: db}
+	l, err := library.Open(counted, library.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), publisher.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	var live []herb.LiveVersion
+	wantRows := func(what string, want int, do func() error) {
+		t.Helper()
+		before := counted.rows.Load()
+		if err := do(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := counted.rows.Load() - before; got != int64(want) {
+			t.Errorf("%s reads %d rows of the catalogue; want %d", what, got, want)
+		}
+	}
+	wantRows("the start", copies+1, func() error { return l.Refresh(t.Context()) })
+	if h := l.Health(); h.Cold != copies+1 {
+		t.Errorf("health: %+v; want no dataset to be opened in advance", h)
+	}
+	wantRows("the list", 0, func() (err error) { live, err = l.Live(t.Context()); return err })
+	wantRows("a page", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
+	wantRows("the first request", 1, func() error { return readOne(t.Context(), l, live[7].Ref) })
+	wantRows("the second request", 0, func() error { return readOne(t.Context(), l, live[7].Ref) })
+	wantRows("an unknown name", 0, func() error {
+		_, err := l.Acquire(t.Context(), herb.Ref{Namespace: "many", Name: "dataset-0007x"})
+		if !strings.Contains(err.Error(), `did you mean "many/dataset-00070"?`) {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	publishAs(t, publisher, ref, 3)
+	wantRows("a publish of a new dataset", 2, func() error { return readOne(t.Context(), l, ref) })
+	if err := publisher.Remove(t.Context(), live[9].Ref); err != nil {
+		t.Fatal(err)
+	}
+	wantRows("a removal", 1, func() error {
+		if _, err := l.Acquire(t.Context(), live[9].Ref); herb.CodeOf(err) != herb.CodeNotFound {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	for _, v := range live[10:] { // the memory of open versions is bounded
+		if err := readOne(t.Context(), l, v.Ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h := l.Health(); h.Open < 20 || h.Open > 100 {
+		t.Errorf("%d versions of %d fields are open", h.Open, manyFields)
+	}
+	found, err := publisher.Search(t.Context(), "many column_099")
+	if err != nil || len(found) != copies-1 { // one was removed; the copies have no search words
+		t.Errorf("%d datasets found, %v", len(found), err)
+	}
 }
 
 // BenchmarkMany measures what a server does in an installation of 10,000 datasets.
@@ -104,6 +174,10 @@ func BenchmarkMany(b *testing.B) {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil
+		}},
+		{"search", func(int) error {
+			_, err := l.Search(b.Context(), "column_099")
+			return err
 		}},
 		{"open", func(n int) error {
 			return readOne(b.Context(), l, herb.Ref{Namespace: "many", Name: fmt.Sprintf("dataset-%05d", n%10_000+1)})

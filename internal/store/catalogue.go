@@ -243,9 +243,13 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64)
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	return exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
+		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
+		d.Namespace, d.Name, d.Version, SearchWords(d))
 }
 
 // nextGeneration increments and returns the generation of the catalogue.

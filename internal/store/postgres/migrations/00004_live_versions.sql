@@ -59,3 +59,14 @@ CREATE TRIGGER datasets_deleted AFTER DELETE ON datasets FOR EACH ROW EXECUTE FU
 
 CREATE INDEX versions_version ON versions (version);
 CREATE INDEX versions_protected ON versions (namespace, name, version) WHERE access = 'key';
+
+-- The words by which the catalogue page finds a version: each after a line feed, in Unicode-folded form. Versions of earlier
+-- releases have none.
+CREATE TABLE version_words (
+    namespace text COLLATE "C" NOT NULL,
+    name      text COLLATE "C" NOT NULL,
+    version   text COLLATE "C" NOT NULL,
+    words     text             NOT NULL,
+    PRIMARY KEY (namespace, name, version),
+    FOREIGN KEY (namespace, name, version) REFERENCES versions (namespace, name, version) ON DELETE CASCADE
+);

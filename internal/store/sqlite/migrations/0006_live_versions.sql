@@ -37,3 +37,14 @@ END;
 
 CREATE INDEX versions_version ON versions (version);
 CREATE INDEX versions_protected ON versions (namespace, name, version) WHERE access = 'key';
+
+-- The words by which the catalogue page finds a version: each after a line feed, in Unicode-folded form. Versions of earlier
+-- releases have none.
+CREATE TABLE version_words (
+    namespace TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    version   TEXT NOT NULL,
+    words     TEXT NOT NULL,
+    PRIMARY KEY (namespace, name, version),
+    FOREIGN KEY (namespace, name, version) REFERENCES versions (namespace, name, version) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
