@@ -69,6 +69,7 @@ const (
 	Prefix     = "kai"           // begins 93 words; in 7 %
 	Category   = "shrub"         // of 16 %
 	Tag        = "zolour"        // of 2 %
+	RareTag    = "krazen"        // of 0.5 %
 	Author     = "Zola Söushi"   // of 0.07 %
 	PriceFrom  = "20"            // together with PriceBelow 12 %
 	PriceBelow = "50"

@@ -32,6 +32,17 @@ type Shape struct {
 	Title string // shown in results
 	Query string // the raw query without the page
 	Depth Depth
+
+	Facets   bool   // facet counts instead of records
+	Encoding string // value of Accept-Encoding
+}
+
+// Path returns the path of the shape below that of a dataset.
+func (s Shape) Path() string {
+	if s.Facets {
+		return "/facets"
+	}
+	return "/data"
 }
 
 // Relevance reports whether records are sorted by relevance, which engines may score differently.
@@ -49,27 +60,46 @@ func (s Shape) Raw(total int) string {
 	return strings.TrimPrefix(s.Query+"&"+query.ParamPage+"="+strconv.Itoa(page), "&")
 }
 
-// All lists the shapes, the simple ones first.
+func search(s string) string { return query.ParamSearch + "=" + url.QueryEscape(s) }
+
+// Cliffs lists queries that are expensive in an engine without a special index for them, and compressed responses. Only
+// Herbarium is measured with them.
+func Cliffs() []Shape {
+	return []Shape{
+		{Name: "first-gzip", Title: "first page, gzip", Encoding: "gzip"},
+		{Name: "first-zstd", Title: "first page, zstd", Encoding: "zstd"},
+		{Name: "category-8", Title: "category of 8 %, sort=date, middle page", Query: "category=annual&sort=date", Depth: Middle},
+		{Name: "category-3", Title: "category of 3 %, sort=date, middle page", Query: "category=orchid&sort=date", Depth: Middle},
+		{Name: "tag-0.5", Title: "tag of 0.5 %, sort=date, middle page", Query: "tags=" + gen.RareTag + "&sort=date", Depth: Middle},
+		{Name: "url-prefix", Title: "prefix of every URL", Query: "url[prefix]=" + url.QueryEscape("https://")},
+		{Name: "letter-word", Title: "word that begins with a letter, and a word", Query: search("b* " + gen.FirstWord)},
+		{Name: "two-letters", Title: "words that begin with two letters, middle page", Query: search("b* d*"), Depth: Middle},
+		{Name: "eight-words", Title: "eight words and prefixes, three filters", Query: search(gen.CommonWord+" "+gen.FirstWord+
+			" b* d* fo* ne* s* t*") + "&category=" + gen.Category + "&status=published&price[gte]=" + gen.PriceFrom},
+		{Name: "facets-distinct", Title: "facets of fields with distinct values", Query: "field=image&field=id&field=url", Facets: true},
+	}
+}
+
+// All lists the shapes that all servers are measured with, the simple ones first.
 func All() []Shape {
-	search := func(s string) string { return "search=" + url.QueryEscape(s) }
 	const category = "category=" + gen.Category
 	return []Shape{
-		{"first", "first page", "", First},
-		{"middle", "middle page", "", Middle},
-		{"last", "last page", "", Last},
-		{"sort-first", "sort=price, first page", "sort=price", First},
-		{"sort-middle", "sort=price, middle page", "sort=price", Middle},
-		{"category", "category", category, First},
-		{"category-sort", "category, sort=date desc, middle page", category + "&sort=date&order=desc", Middle},
-		{"rare-word", "rare word", search(gen.RareWord), First},
-		{"common-word-sort", "word of 40 %, sort=date, middle page", search(gen.CommonWord) + "&sort=date", Middle},
-		{"common-word-category-sort", "word of 40 %, category, sort=price, middle page", search(gen.CommonWord) + "&" + category + "&sort=price", Middle},
-		{"two-words", "two words", search(gen.FirstWord + " " + gen.SecondWord), First},
-		{"tag-sort", "tag, sort=title", "tags=" + gen.Tag + "&sort=title", First},
-		{"author", "author", "author=" + url.QueryEscape(gen.Author), First},
-		{"range-sort", "range of prices, sort=date", "price[gte]=" + gen.PriceFrom + "&price[lt]=" + gen.PriceBelow + "&sort=date", First},
-		{"prefix", "beginning of a word", search(gen.Prefix + "*"), First},
-		{"phrase", "phrase", search(`"` + gen.Phrase + `"`), First},
-		{"common-word", "word of 40 %, by relevance", search(gen.CommonWord), First},
+		{Name: "first", Title: "first page"},
+		{Name: "middle", Title: "middle page", Depth: Middle},
+		{Name: "last", Title: "last page", Depth: Last},
+		{Name: "sort-first", Title: "sort=price, first page", Query: "sort=price"},
+		{Name: "sort-middle", Title: "sort=price, middle page", Query: "sort=price", Depth: Middle},
+		{Name: "category", Title: "category", Query: category},
+		{Name: "category-sort", Title: "category, sort=date desc, middle page", Query: category + "&sort=date&order=desc", Depth: Middle},
+		{Name: "rare-word", Title: "rare word", Query: search(gen.RareWord)},
+		{Name: "common-word-sort", Title: "word of 40 %, sort=date, middle page", Query: search(gen.CommonWord) + "&sort=date", Depth: Middle},
+		{Name: "common-word-category-sort", Title: "word of 40 %, category, sort=price, middle page", Query: search(gen.CommonWord) + "&" + category + "&sort=price", Depth: Middle},
+		{Name: "two-words", Title: "two words", Query: search(gen.FirstWord + " " + gen.SecondWord)},
+		{Name: "tag-sort", Title: "tag, sort=title", Query: "tags=" + gen.Tag + "&sort=title"},
+		{Name: "author", Title: "author", Query: "author=" + url.QueryEscape(gen.Author)},
+		{Name: "range-sort", Title: "range of prices, sort=date", Query: "price[gte]=" + gen.PriceFrom + "&price[lt]=" + gen.PriceBelow + "&sort=date"},
+		{Name: "prefix", Title: "beginning of a word", Query: search(gen.Prefix + "*")},
+		{Name: "phrase", Title: "phrase", Query: search(`"` + gen.Phrase + `"`)},
+		{Name: "common-word", Title: "word of 40 %, by relevance", Query: search(gen.CommonWord)},
 	}
 }

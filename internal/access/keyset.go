@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"herbarium/internal/herb"
 )
 
@@ -23,18 +21,55 @@ type keyset struct {
 	read           time.Time // by the clock of the verifier
 }
 
-// loadKeys returns the stored keys. Keys are only ever added and revoked, so as long as the counts of both are those of the
-// previous set it is still complete and no key is read.
-func loadKeys(ctx context.Context, from Keys, previous *keyset, now func() time.Time) (*keyset, error) {
-	read := now() // before the read: the keys are at least as recent
-	total, revoked, err := from.CountKeys(ctx)
+func (v *Verifier) current() *keyset {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.set
+}
+
+// refresh returns after a read of the keys that began after the call, so that it includes every key that existed then. All
+// calls that wait at once share one read.
+func (v *Verifier) refresh(ctx context.Context) error {
+	select {
+	case read := <-v.reads.DoChan("", v.reload):
+		return read.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// reload replaces the copy of the keys. One call reads at a time, and no more often than refreshInterval. It is independent
+// of the requests that wait, which may end before it does.
+func (v *Verifier) reload() (any, error) {
+	v.reading.Lock()
+	defer v.reading.Unlock()
+	time.Sleep(refreshInterval - time.Since(v.lastRead))
+	v.lastRead = time.Now()
+	v.reads.Forget("") // later calls need another read
+	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
+	defer cancel()
+	set, err := v.loadKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if previous != nil && previous.total == total && previous.revoked == revoked {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.set = set
+	return nil, nil
+}
+
+// loadKeys returns the stored keys. Keys are only ever added and revoked, so as long as the counts of both are those of the
+// previous set it is still complete and no key is read.
+func (v *Verifier) loadKeys(ctx context.Context) (*keyset, error) {
+	read := v.opts.Now() // before the read: the keys are at least as recent
+	total, revoked, err := v.keys.CountKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if previous := v.current(); previous != nil && previous.total == total && previous.revoked == revoked {
 		return &keyset{keys: previous.keys, total: total, revoked: revoked, read: read}, nil
 	}
-	all, err := from.Keys(ctx)
+	all, err := v.keys.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,38 +82,4 @@ func loadKeys(ctx context.Context, from Keys, previous *keyset, now func() time.
 		}
 	}
 	return set, nil
-}
-
-// refresher reads the keys on request, one read at a time and no more often than refreshInterval.
-type refresher struct {
-	load    func(context.Context) error
-	next    singleflight.Group // the read that has not begun
-	reading chan time.Time     // has the start of the last read while none is running
-}
-
-func newRefresher(load func(context.Context) error) *refresher {
-	r := &refresher{load: load, reading: make(chan time.Time, 1)}
-	r.reading <- time.Time{}
-	return r
-}
-
-// wait returns after a read of the keys that began after the call, so that it includes every key that existed then. All
-// calls that wait at once share one read.
-func (r *refresher) wait(ctx context.Context) error {
-	select {
-	case read := <-r.next.DoChan("", r.read):
-		return read.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// read is independent of the requests that wait, which may end before it does.
-func (r *refresher) read() (any, error) {
-	time.Sleep(refreshInterval - time.Since(<-r.reading))
-	r.next.Forget("") // later calls need another read
-	defer func(started time.Time) { r.reading <- started }(time.Now())
-	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
-	defer cancel()
-	return nil, r.load(ctx)
 }

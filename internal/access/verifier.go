@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"herbarium/internal/herb"
 )
 
@@ -50,9 +52,12 @@ type Verifier struct {
 	opts     Options
 	token    [32]byte // SHA-256 of Options.Token
 	compare  func(a, b []byte) int
-	refresh  *refresher
 	failures *limiter
 	waiting  chan struct{}
+
+	reads    singleflight.Group // the read of the keys that has not begun
+	reading  sync.Mutex         // held during a read
+	lastRead time.Time          // when the last read began
 
 	mu   sync.Mutex
 	set  *keyset // nil until the first read
@@ -67,7 +72,7 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	v := &Verifier{
+	return &Verifier{
 		keys:     keys,
 		opts:     opts,
 		token:    sha256.Sum256([]byte(opts.Token)),
@@ -76,8 +81,6 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 		waiting:  make(chan struct{}, maxWaiting),
 		used:     map[string]time.Time{},
 	}
-	v.refresh = newRefresher(v.reload)
-	return v
 }
 
 // Verify returns the principal of a secret. client is the network address that sent it, with or without a port. An invalid
@@ -108,7 +111,7 @@ func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Prin
 			return herb.Principal{}, tooManyFailures(max(v.failures.fail(client, now), time.Second))
 		}
 	}
-	if failed := v.refresh.wait(ctx); failed != nil {
+	if failed := v.refresh(ctx); failed != nil {
 		if err == nil && now.Sub(set.read) < staleTTL {
 			return v.accept(key, now), nil
 		}
@@ -159,28 +162,10 @@ func tooManyFailures(wait time.Duration) error {
 	}
 }
 
-func (v *Verifier) current() *keyset {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.set
-}
-
-// reload replaces the copy of the keys.
-func (v *Verifier) reload(ctx context.Context) error {
-	set, err := loadKeys(ctx, v.keys, v.current(), v.opts.Now)
-	if err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.set = set
-	return nil
-}
-
 // Run writes when keys were last used, every touchEvery and once more when ctx ends. It batches, so that requests do not
 // cause writes.
 func (v *Verifier) Run(ctx context.Context) error {
-	if err := v.refresh.wait(ctx); err != nil && ctx.Err() == nil {
+	if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
 		v.opts.Log.Warn("cannot read keys; will retry when one is used", "err", err)
 	}
 	tick := time.NewTicker(touchEvery)

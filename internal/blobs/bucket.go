@@ -28,6 +28,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -36,12 +37,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// DefaultStall is the default of Options.Stall.
-const DefaultStall = 30 * time.Second
-
 // Options are the options of a Bucket.
 type Options struct {
-	// Stall is how long a request may go without transferring a byte in either direction; zero means DefaultStall. The
+	// Stall is how long a request may go without transferring a byte in either direction; zero means 30 seconds. The
 	// duration of a request that makes progress is not limited.
 	Stall time.Duration
 }
@@ -50,6 +48,7 @@ type Options struct {
 type Bucket struct {
 	driver driver
 	name   string // the address without parameters, for messages
+	stall  time.Duration
 }
 
 // Open opens the object store at an address. It does not contact the store, which may be unavailable now and back later;
@@ -59,11 +58,11 @@ func Open(_ context.Context, at string, opts Options) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bucket{name: a.String()}
+	b := &Bucket{name: a.String(), stall: cmp.Or(opts.Stall, 30*time.Second)}
 	if a.scheme == fileScheme {
 		b.driver, err = openFolder(a)
 	} else {
-		b.driver, err = openS3(a, cmp.Or(opts.Stall, DefaultStall))
+		b.driver, err = openS3(a, b.stall)
 	}
 	if err != nil {
 		return nil, err
@@ -83,15 +82,15 @@ func (b *Bucket) Ping(ctx context.Context) error {
 	if err != nil && isMissing(err) {
 		return herb.Errorf(herb.CodeUnavailable, "the bucket or folder of the object store %s does not exist; create it", b.name)
 	}
-	return b.unavailable(ctx, err, "list")
+	return b.mapError(ctx, err, "list")
 }
 
-// orMissing maps an error like unavailable. What is missing may be an object, which is no error, or the bucket.
+// orMissing maps an error like mapError. What is missing may be an object, which is no error, or the bucket.
 func (b *Bucket) orMissing(ctx context.Context, err error, operation string) error {
 	if err != nil && isMissing(err) {
 		return errors.Join(b.Ping(ctx), ctx.Err())
 	}
-	return b.unavailable(ctx, err, operation)
+	return b.mapError(ctx, err, operation)
 }
 
 // Delete removes an object. A missing object is not an error.
@@ -131,12 +130,10 @@ func checkName(name string) error {
 type driver interface {
 	// ping reports whether the bucket or folder exists and can be listed.
 	ping(ctx context.Context) error
-	// put stores src under name, completely or not at all.
-	put(ctx context.Context, name string, src *source) error
-	// open returns an object from an offset to its end, and the properties of the whole object.
-	open(ctx context.Context, name string, offset int64) (io.ReadCloser, properties, error)
-	// size returns the size of an object.
-	size(ctx context.Context, name string) (int64, error)
+	// put stores a source of a size under a name, completely or not at all.
+	put(ctx context.Context, name string, src io.ReaderAt, size int64) error
+	// get copies an object, completely if it returns nil.
+	get(ctx context.Context, name string, to *target) error
 	// remove deletes an object; whether a missing one is an error depends on the store.
 	remove(ctx context.Context, name string) error
 	// list calls yield for each object in the order of names until it returns false.
@@ -146,22 +143,14 @@ type driver interface {
 	close()
 }
 
-// properties identify the content of an object. They change when it is replaced.
-type properties struct {
-	size     int64
-	modified time.Time
-	etag     string // empty for a file
-}
-
-func (p properties) equal(q properties) bool {
-	return p.size == q.size && p.modified.Equal(q.modified) && p.etag == q.etag
-}
-
-// unavailable maps a failure of the store to a herb error; nil stays nil. operation completes the sentence "cannot … the object store":
+// mapError maps a failure of the store to a herb error; nil stays nil. operation completes the sentence "cannot … the object store":
 // "read a.segment in".
-func (b *Bucket) unavailable(ctx context.Context, err error, operation string) error {
+func (b *Bucket) mapError(ctx context.Context, err error, operation string) error {
 	if err == nil {
 		return nil
+	}
+	if local, ok := errors.AsType[localError](err); ok {
+		return local.error
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("%s %s: %w", operation, b.name, context.Cause(ctx))
@@ -173,8 +162,8 @@ func (b *Bucket) unavailable(ctx context.Context, err error, operation string) e
 		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: access denied (%s); check the credentials and "+
 			"their permissions", operation, b.name, reason)
 	}
-	if s, ok := errors.AsType[stalled](err); ok {
-		return herb.Wrap(herb.CodeUnavailable, err, "cannot %s the object store %s: no response for %s", operation, b.name, s.after)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return herb.Errorf(herb.CodeUnavailable, "cannot %s the object store %s: no response for %s", operation, b.name, b.stall)
 	}
 	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		// The message of a store may repeat what it was sent, and span several lines.

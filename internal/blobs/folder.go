@@ -68,7 +68,7 @@ func (f *folder) ping(context.Context) error {
 
 // put implements driver. It writes a temporary file beside the target, syncs it, renames it and syncs the folders, so that an
 // acknowledged object survives a power failure.
-func (f *folder) put(ctx context.Context, name string, src *source) (err error) {
+func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) (err error) {
 	if err := f.ping(ctx); err != nil {
 		return err // a folder that was removed or unmounted is not created again
 	}
@@ -85,7 +85,7 @@ func (f *folder) put(ctx context.Context, name string, src *source) (err error) 
 			err = errors.Join(err, ignore(os.Remove(temp.Name()), fs.ErrNotExist))
 		}
 	}()
-	_, err = io.Copy(temp, src)
+	_, err = io.Copy(temp, io.NewSectionReader(src, 0, size))
 	if err == nil {
 		err = temp.Sync()
 	}
@@ -108,20 +108,16 @@ func (f *folder) put(ctx context.Context, name string, src *source) (err error) 
 	}
 }
 
-// open implements driver.
-func (f *folder) open(_ context.Context, name string, offset int64) (io.ReadCloser, properties, error) {
+// get implements driver.
+func (f *folder) get(_ context.Context, name string, to *target) error {
 	file, err := os.Open(f.path(name))
 	if err != nil {
-		return nil, properties{}, err
+		return err
 	}
-	info, err := regular(file.Stat())
-	if err == nil {
-		_, err = file.Seek(offset, io.SeekStart)
+	if _, err = regular(file.Stat()); err == nil {
+		_, err = io.Copy(to, file)
 	}
-	if err != nil {
-		return nil, properties{}, errors.Join(err, file.Close())
-	}
-	return file, properties{size: info.Size(), modified: info.ModTime()}, nil
+	return errors.Join(err, file.Close())
 }
 
 // regular turns the description of anything but a regular file into fs.ErrNotExist.
@@ -130,15 +126,6 @@ func regular(info fs.FileInfo, err error) (fs.FileInfo, error) {
 		err = fs.ErrNotExist
 	}
 	return info, err
-}
-
-// size implements driver.
-func (f *folder) size(_ context.Context, name string) (int64, error) {
-	info, err := regular(os.Stat(f.path(name)))
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
 }
 
 // remove implements driver.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -77,6 +78,8 @@ func openS3(a address, stall time.Duration) (driver, error) {
 		return nil, err
 	}
 	s.transport.DisableCompression = true // objects are transferred byte for byte
+	s.transport.DialContext = dialWithStall(s.transport.DialContext, stall)
+	s.transport.ForceAttemptHTTP2 = false // its connections are read even while no response is consumed
 	lookup := minio.BucketLookupAuto
 	if flags["use_path_style"] || flags["s3ForcePathStyle"] {
 		lookup = minio.BucketLookupPath
@@ -86,7 +89,7 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	s.client, err = minio.NewCore(endpoint.Host, &minio.Options{
 		Creds:        newCredentials(profile, region, flags["anonymous"]),
 		Secure:       endpoint.Scheme == "https",
-		Transport:    &stallTransport{base: s.transport, stall: stall},
+		Transport:    s.transport,
 		Region:       region,
 		BucketLookup: lookup,
 		MaxRetries:   requestAttempts,
@@ -137,54 +140,38 @@ func (s *s3Store) ping(ctx context.Context) error {
 	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
 }
 
-// open implements driver.
-func (s *s3Store) open(ctx context.Context, name string, offset int64) (io.ReadCloser, properties, error) {
-	opts := minio.GetObjectOptions{}
-	if offset > 0 {
-		if err := opts.SetRange(offset, 0); err != nil {
-			return nil, properties{}, err
+// get implements driver. Each request that follows a broken connection continues where the previous one ended.
+func (s *s3Store) get(ctx context.Context, name string, to *target) error {
+	var object minio.ObjectInfo // must stay the same across requests
+	for {
+		start, opts := to.done, minio.GetObjectOptions{}
+		if start > 0 {
+			if err := opts.SetRange(start, 0); err != nil {
+				return err
+			}
+		}
+		body, info, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+name, opts)
+		if err != nil {
+			return err
+		}
+		if start == 0 {
+			object = info
+		}
+		if info.ETag != object.ETag || start+info.Size != object.Size {
+			_ = body.Close() // the other error is more important
+			return errors.New("the object was replaced while it was read; try again")
+		}
+		_, err = io.Copy(to, body)
+		_ = body.Close() // a complete response was read, or err is set
+		if _, local := errors.AsType[localError](err); err == nil || local || to.done == start || ctx.Err() != nil {
+			return err
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	body, info, header, err := s.client.GetObject(context.WithValue(ctx, operationKey{}, cancel), s.bucket, s.prefix+name, opts)
-	if err == nil && offset > 0 && header.Get("Content-Range") == "" {
-		err = errors.Join(errors.New("the store ignores ranges"), body.Close())
-	}
-	if err != nil {
-		err = explain(ctx, err)
-		cancel(nil)
-		return nil, properties{}, err
-	}
-	object := properties{size: offset + info.Size, modified: info.LastModified, etag: info.ETag}
-	return &canceledBody{ReadCloser: body, cancel: cancel}, object, nil
-}
-
-// canceledBody releases the context of its request when it is closed.
-type canceledBody struct {
-	io.ReadCloser
-	cancel context.CancelCauseFunc
-}
-
-func (b *canceledBody) Close() error {
-	defer b.cancel(nil)
-	return b.ReadCloser.Close()
-}
-
-// size implements driver.
-func (s *s3Store) size(ctx context.Context, name string) (size int64, err error) {
-	err = withStall(ctx, func(ctx context.Context) error {
-		info, err := s.client.StatObject(ctx, s.bucket, s.prefix+name, minio.StatObjectOptions{})
-		size = info.Size
-		return err
-	})
-	return size, err
 }
 
 // remove implements driver.
 func (s *s3Store) remove(ctx context.Context, name string) error {
-	return withStall(ctx, func(ctx context.Context) error {
-		return s.client.RemoveObject(ctx, s.bucket, s.prefix+name, minio.RemoveObjectOptions{})
-	})
+	return s.client.RemoveObject(ctx, s.bucket, s.prefix+name, minio.RemoveObjectOptions{})
 }
 
 // list implements driver.
@@ -200,15 +187,49 @@ func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
 
 // each calls yield for each object in the bucket until it returns false.
 func (s *s3Store) each(ctx context.Context, opts minio.ListObjectsOptions, yield func(minio.ObjectInfo) bool) error {
-	return withStall(ctx, func(ctx context.Context) error {
-		for o := range s.client.ListObjectsIter(ctx, s.bucket, opts) {
-			if o.Err != nil {
-				return o.Err
-			}
-			if !yield(o) {
-				return nil
-			}
+	for o := range s.client.ListObjectsIter(ctx, s.bucket, opts) {
+		if o.Err != nil {
+			return o.Err
 		}
-		return ctx.Err()
-	})
+		if !yield(o) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialWithStall returns a dial function for connections on which no read or write may take longer than a duration.
+// http.Client only has a limit for a whole request, and transferring a file may take hours.
+func dialWithStall(dial dialFunc, stall time.Duration) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &stallConn{conn, stall}, nil
+	}
+}
+
+// stallConn sets a deadline for each read and write.
+type stallConn struct {
+	net.Conn
+	stall time.Duration
+}
+
+// Read implements net.Conn.
+func (c *stallConn) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.stall)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+// Write implements net.Conn. It extends the deadline of the read that waits for the response.
+func (c *stallConn) Write(p []byte) (int, error) {
+	if err := c.SetDeadline(time.Now().Add(c.stall)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
 }

@@ -4,7 +4,9 @@ package blobs_test
 
 import (
 	"bytes"
+	"crypto/md5"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -94,9 +96,9 @@ func TestChecksums(t *testing.T) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if r.Method == http.MethodPut || r.Method == http.MethodPost && r.URL.Query().Has("uploadId") {
 			sent++
-			hash := sha256.Sum256(body)
-			signed := r.Header.Get("X-Amz-Content-Sha256") == hex.EncodeToString(hash[:])
-			if signed && (r.Method == http.MethodPost || r.Header.Get("Content-Md5") != "") {
+			md5Sum, sha256Sum := md5.Sum(body), sha256.Sum256(body)
+			if r.Header.Get("Content-Md5") == base64.StdEncoding.EncodeToString(md5Sum[:]) ||
+				r.Header.Get("X-Amz-Content-Sha256") == hex.EncodeToString(sha256Sum[:]) {
 				checked++
 			}
 		}

@@ -149,14 +149,6 @@ func Types() []Type {
 // IsScalar reports whether the values of a type have a canonical form by which they compare, and may be missing.
 func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 
-// ParseType parses a Type.
-func ParseType(s string) (Type, error) {
-	if t := Type(s); slices.Contains(Types(), t) {
-		return t, nil
-	}
-	return "", Invalidf("unknown type %q; choose text, number, date, datetime, boolean or list", s)
-}
-
 // Notation describes how the values of a scalar field are written. The zero value is the standard notation of the type:
 // a decimal point, ISO 8601, and the words true/false, yes/no, t/f and y/n.
 type Notation struct {

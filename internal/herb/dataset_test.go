@@ -56,7 +56,7 @@ func TestRefCompare(t *testing.T) {
 	}
 }
 
-func TestParseAccessAndType(t *testing.T) {
+func TestParseAccess(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]herb.Access{"": herb.AccessOpen, "open": herb.AccessOpen, "key": herb.AccessKey} {
 		if got, err := herb.ParseAccess(s); err != nil || got != want {
@@ -65,16 +65,6 @@ func TestParseAccessAndType(t *testing.T) {
 	}
 	if _, err := herb.ParseAccess("closed"); herb.MessageOf(err) != `unknown access "closed"; choose open or key` {
 		t.Errorf("closed access: %v", err)
-	}
-	for _, typ := range herb.Types() {
-		if got, err := herb.ParseType(string(typ)); err != nil || got != typ {
-			t.Errorf("ParseType(%q) = %q, %v", typ, got, err)
-		}
-	}
-	for _, s := range []string{"", "Text", "integer"} {
-		if _, err := herb.ParseType(s); herb.CodeOf(err) != herb.CodeInvalid || err == nil {
-			t.Errorf("ParseType(%q) gives %v", s, err)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package herb
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -8,14 +9,29 @@ import (
 
 // Key is an API key as stored and listed, without its secret.
 type Key struct {
-	ID       string
-	Name     string
-	Scopes   []Scope
-	Hash     [32]byte // SHA-256 of the secret
-	Created  time.Time
-	Expires  time.Time // zero if it does not expire
-	Revoked  time.Time // zero if not revoked
-	LastUsed time.Time // zero if never used or not recorded yet
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Scopes   []Scope   `json:"scopes"`
+	Hash     Digest    `json:"sha256"` // of the secret
+	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires,omitzero"`   // zero if it does not expire
+	Revoked  time.Time `json:"revoked,omitzero"`   // zero if not revoked
+	LastUsed time.Time `json:"last_used,omitzero"` // zero if never used or not recorded yet
+}
+
+// Digest is a SHA-256 hash, in hexadecimal in JSON.
+type Digest [32]byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(d)) {
+		return Invalidf("a SHA-256 hash has %d hexadecimal digits, not %d", hex.EncodedLen(len(d)), len(text))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
 }
 
 // Status returns "active", "expired" or "revoked" for the given time.

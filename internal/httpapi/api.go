@@ -85,7 +85,9 @@ type API struct {
 	mux        *http.ServeMux
 	buffers    *buffers
 	compressor *compressor
-	document   atomic.Pointer[document]
+	bodies     *bodyCache
+
+	openAPIDocument atomic.Pointer[openAPIDocument]
 }
 
 // New returns an API.
@@ -113,7 +115,8 @@ func New(opts Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: PublicURL: %w", err)
 	}
-	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{}}
+	a := &API{opts: opts, base: strings.TrimRight(public.EscapedPath(), "/"), buffers: &buffers{}, compressor: &compressor{},
+		bodies: newBodyCache(bodyCacheSize)}
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil
@@ -125,7 +128,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		r = a.withoutBase(r)
 	}
 	w := &response{
-		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, start: a.opts.Now(), id: requestID(r.Header),
+		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
 	}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)

@@ -119,11 +119,24 @@ func (a *API) sendDescription(w *response, r *http.Request, v any, access herb.A
 	if err != nil {
 		return err
 	}
-	w.setCaching(r, access)
-	if !w.notModified(r, a.entityTag(string(body))) {
-		w.send(r, http.StatusOK, contentJSON, body)
-	}
+	w.sendDocument(r, access, document{contentJSON, body, a.entityTag(string(body))})
 	return nil
+}
+
+// document is a body with an entity tag that determines it.
+type document struct {
+	contentType string
+	body        []byte
+	tag         string
+}
+
+// sendDocument sends a document, or 304.
+func (w *response) sendDocument(r *http.Request, access herb.Access, d document) {
+	w.setCaching(r, access)
+	w.immutable = true
+	if !w.notModified(r, d.tag) {
+		w.send(r, http.StatusOK, d.contentType, d.body)
+	}
 }
 
 func (a *API) summarize(d herb.Dataset) summary {

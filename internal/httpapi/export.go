@@ -42,7 +42,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err := query.RefusePages(raw); err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(view.Version, format.MediaType(), req.String())) {
+	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, format.MediaType(), req.String())) {
 		return nil
 	}
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {

@@ -42,7 +42,7 @@ func (a *API) facets(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if w.notModified(r, a.entityTag(view.Version, facetsPattern, req.String())) {
+	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, facetsPattern, req.String())) {
 		return nil
 	}
 	found, err := view.Facets(r.Context(), req)

@@ -24,7 +24,7 @@ func (a *API) list(w *response, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
-	if w.notModified(r, a.entityTag(view.Version, req.String())) {
+	if w.notModified(r, a.entityTag(view.Ref.Namespace, view.Ref.Name, view.Version, req.String())) {
 		return nil
 	}
 	page, err := view.List(r.Context(), req)
@@ -133,6 +133,7 @@ func (a *API) openDataset(w *response, r *http.Request) (library.View, error) {
 		return view, err
 	}
 	w.setCaching(r, view.Access)
+	w.immutable = view.Ref != herb.PlantsRef
 	return view, nil
 }
 
@@ -168,16 +169,24 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 		return err
 	}
 	target := a.base + u.EscapedPath() + "?" + strings.TrimSuffix(first, "1") // the page is the last parameter
-	var links []string
-	add := func(rel string, page int) { links = append(links, "<"+target+strconv.Itoa(page)+`>; rel="`+rel+`"`) }
+	var links strings.Builder
+	links.Grow(4 * (len(target) + len(`<12345678>; rel="first", `)))
+	add := func(rel string, page int) {
+		for _, s := range []string{"<", target, strconv.Itoa(page), `>; rel="`, rel, `"`} {
+			links.WriteString(s)
+		}
+	}
 	add("first", 1)
 	if m.HasPrev {
+		links.WriteString(", ")
 		add("prev", min(m.Page-1, m.TotalPages))
 	}
 	if m.HasNext {
+		links.WriteString(", ")
 		add("next", m.Page+1)
 	}
+	links.WriteString(", ")
 	add("last", max(m.TotalPages, 1))
-	w.Header().Set("Link", strings.Join(links, ", "))
+	w.Header().Set("Link", links.String())
 	return nil
 }

@@ -12,11 +12,10 @@ import (
 	"herbarium/internal/query"
 )
 
-// document is the OpenAPI document for one set of datasets.
-type document struct {
+// openAPIDocument is the OpenAPI document for one set of datasets.
+type openAPIDocument struct {
+	document
 	fingerprint string // changes whenever the document may change
-	body        []byte
-	tag         string
 }
 
 // openAPI handles the OpenAPI document, of all datasets or of one.
@@ -25,7 +24,7 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var d *document
+	var d document
 	if name := params.Get("dataset"); name != "" {
 		d, err = a.datasetDocument(r.Context(), name)
 	} else {
@@ -34,51 +33,48 @@ func (a *API) openAPI(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, d.tag) {
-		w.send(r, http.StatusOK, contentJSON, d.body)
-	}
+	w.sendDocument(r, herb.AccessOpen, d)
 	return nil
 }
 
 // datasetDocument returns the document for one dataset.
-func (a *API) datasetDocument(ctx context.Context, name string) (*document, error) {
+func (a *API) datasetDocument(ctx context.Context, name string) (document, error) {
 	ref, err := herb.ParseRef(name)
 	if err != nil {
-		return nil, err
+		return document{}, err
 	}
 	view, err := a.opts.Library.Acquire(ctx, ref)
 	if err != nil {
-		return nil, err
+		return document{}, err
 	}
 	defer view.Release()
 	body, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1)
-	return &document{body: body, tag: a.entityTag(string(body))}, err
+	return document{contentJSON, body, a.entityTag(string(body))}, err
 }
 
 // fullDocument returns the document for all datasets. It is generated when they change.
-func (a *API) fullDocument(ctx context.Context) (*document, error) {
+func (a *API) fullDocument(ctx context.Context) (document, error) {
 	live, err := a.opts.Library.Live(ctx)
 	if err != nil {
-		return nil, err
+		return document{}, err
 	}
 	key := fingerprintOf(live)
-	if d := a.document.Load(); d != nil && d.fingerprint == key {
-		return d, nil
+	if d := a.openAPIDocument.Load(); d != nil && d.fingerprint == key {
+		return d.document, nil
 	}
 	var datasets []herb.Dataset
 	if len(live) <= openapi.MaxDatasets {
 		if datasets, err = a.opts.Library.Datasets(ctx, live, false); err != nil {
-			return nil, err
+			return document{}, err
 		}
 	}
 	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live))
 	if err != nil {
-		return nil, err
+		return document{}, err
 	}
-	d := &document{fingerprint: key, body: body, tag: a.entityTag(string(body))}
-	a.document.Store(d)
-	return d, nil
+	d := &openAPIDocument{document{contentJSON, body, a.entityTag(string(body))}, key}
+	a.openAPIDocument.Store(d)
+	return d.document, nil
 }
 
 // fingerprintOf identifies the versions that a document describes. One for too many datasets only has their number. The
@@ -103,9 +99,6 @@ const contentSchema = "application/schema+json"
 
 // descriptorSchema handles the JSON Schema of our members in a Data Package.
 func (a *API) descriptorSchema(w *response, r *http.Request) error {
-	w.setCaching(r, herb.AccessOpen)
-	if !w.notModified(r, a.entityTag(published.DataPackage)) {
-		w.send(r, http.StatusOK, contentSchema, []byte(published.DataPackage))
-	}
+	w.sendDocument(r, herb.AccessOpen, document{contentSchema, []byte(published.DataPackage), a.entityTag(published.DataPackage)})
 	return nil
 }

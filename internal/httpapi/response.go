@@ -19,6 +19,7 @@ type response struct {
 	http.ResponseWriter
 	compressor *compressor
 	buffers    *buffers
+	bodies     *bodyCache
 	start      time.Time
 	client     context.Context   // canceled when the client disconnects; has no deadline
 	ticket     *admission.Ticket // nil if the request needs no slot
@@ -29,6 +30,7 @@ type response struct {
 	bytes      int64
 	err        error // for the log only
 	clientGone bool  // the client disconnected
+	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 }
 
 // WriteHeader records the status, except for informational responses.
@@ -64,14 +66,16 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	w.setDefaultVary()
-	if len(body) >= minCompress && h.Get("Content-Encoding") == "" {
-		if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity {
-			buf := w.buffers.get()
-			defer w.buffers.put(buf)
-			if err := w.compressor.encode(buf, c, body); err == nil && buf.Len() < len(body) {
-				body = buf.Bytes()
-				h.Set("Content-Encoding", c.String())
-			}
+	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
+		buf := w.buffers.get()
+		defer w.buffers.put(buf)
+		key := bodyKey{coding: c}
+		if w.immutable && status == http.StatusOK {
+			key.tag = h.Get("Etag")
+		}
+		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {
+			body = compressed
+			h.Set("Content-Encoding", c.String())
 		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
@@ -85,6 +89,22 @@ func (w *response) send(r *http.Request, status int, contentType string, body []
 	if _, err := w.Write(body); err != nil && w.err == nil {
 		w.err = err // only logged: the client is gone
 	}
+}
+
+// compress returns a compressed body: from the cache, if the key has a tag, or written to buf.
+func (w *response) compress(buf *bytes.Buffer, key bodyKey, body []byte) ([]byte, error) {
+	if key.tag != "" {
+		if cached := w.bodies.get(key); cached != nil {
+			return cached, nil
+		}
+	}
+	if err := w.compressor.encode(buf, key.coding, body); err != nil {
+		return nil, err
+	}
+	if key.tag != "" {
+		w.bodies.add(key, buf.Bytes())
+	}
+	return buf.Bytes(), nil
 }
 
 // options responds to OPTIONS.

@@ -32,11 +32,8 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 		}
 	}
 	if !slices.Contains(sortable, src.Order.Field) {
-		hint := ";"
-		if c, ok := text.Closest(rows.Clip(src.Order.Field), sortable); ok {
-			hint = fmt.Sprintf("; did you mean %q?", c)
-		}
-		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", rows.Clip(src.Order.Field), hint, enumerate(sortable))
+		name := rows.Clip(src.Order.Field)
+		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", name, text.Suggestion(name, sortable), rows.JoinNames(sortable))
 	}
 	return d, nil
 }

@@ -92,35 +92,27 @@ func (e *exposure) fields(types []rows.Column) (fields []herb.Field, reports []h
 	return fields, reports, nil
 }
 
-// hidden returns the columns that no field exposes.
-func (e *exposure) hidden() []string {
-	var names []string
-	for i, name := range e.columns {
-		if !slices.Contains(e.pick, i) {
-			names = append(names, name)
-		}
+// account assigns the non-empty cells of the source to what became of them, and returns the columns that no field exposes.
+func (e *exposure) account(source, listed []herb.ColumnCells, n *narrower) (a herb.SourceCells, hidden []string) {
+	for _, c := range source {
+		a.Total += c.Filled
 	}
-	return names
-}
-
-// account assigns the non-empty cells of the source to what became of them.
-func (e *exposure) account(total int, listed []herb.ColumnCells, n *narrower) *herb.SourceCells {
-	a := &herb.SourceCells{Total: total}
 	if n != nil {
 		a.Excluded, a.Missing = n.excludedCells, n.missingCells
 	}
-	times := make([]int, len(e.columns))
+	fields := make([]int, len(e.columns)) // number of fields that expose each column
 	for _, at := range e.pick {
-		if at < len(times) {
-			times[at]++
+		if at < len(fields) {
+			fields[at]++
 		}
 	}
-	for i, n := range times {
+	for i, n := range fields {
 		if n == 0 {
 			a.Hidden += listed[i].Filled
+			hidden = append(hidden, e.columns[i])
 		} else {
 			a.Repeated += (n - 1) * listed[i].Filled
 		}
 	}
-	return a
+	return a, hidden
 }

@@ -22,7 +22,7 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 	pr, pw := io.Pipe()
 	defer pr.Close()
 	go func() {
-		_, err := io.CopyBuffer(pw, struct{ io.Reader }{r}, make([]byte, spillBuffer))
+		_, err := io.CopyBuffer(pw, struct{ io.Reader }{r}, make([]byte, spillChunk))
 		pw.CloseWithError(err)
 	}()
 	defer context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })() // a terminal may block for hours
@@ -32,4 +32,20 @@ func Spool(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src So
 		return Source{}, nil, source.Located(standardInput, err)
 	}
 	return Source{Ref: ref, Path: standardInput, Called: standardInput, Input: &source.Input{Content: f, Size: counted.read}}, f.Close, nil
+}
+
+// progressReader reports how much was read.
+type progressReader struct {
+	r      io.Reader
+	read   int64
+	report func(read, size int64) // nil disables it
+}
+
+// Read implements io.Reader.
+func (p *progressReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if p.read += int64(n); p.report != nil && n > 0 {
+		p.report(p.read, 0)
+	}
+	return n, err
 }

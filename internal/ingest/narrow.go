@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -17,7 +16,6 @@ type narrower struct {
 	missing []map[string]bool // values of each column; nil: none
 
 	cells         [][]byte
-	excludedRows  int
 	excludedCells int
 	missingCells  int
 	removed       []herb.ColumnCells // with the numbers of source rows
@@ -57,11 +55,8 @@ func newNarrower(src Source, columns []string, keyed bool) (*narrower, error) {
 			}
 		}
 		if at < 0 {
-			hint := ";"
-			if near, ok := text.Closest(rows.Clip(c.Column), columns); ok {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
-			return nil, herb.Invalidf("include: there is no column %q%s columns: %s", rows.Clip(c.Column), hint, enumerate(columns))
+			name := rows.Clip(c.Column)
+			return nil, herb.Invalidf("include: there is no column %q%s columns: %s", name, text.Suggestion(name, columns), rows.JoinNames(columns))
 		}
 		n.include = append(n.include, condition{at, setOf(c.Values)})
 	}
@@ -79,12 +74,14 @@ func setOf(values []string) map[string]bool {
 	return set
 }
 
-// apply narrows the next row of the source. ok is false if the row is excluded.
+// apply narrows the next row of the source; nil keeps it. ok is false if the row is excluded.
 func (n *narrower) apply(cells [][]byte) (narrowed [][]byte, ok bool) {
+	if n == nil {
+		return cells, true
+	}
 	row := n.row
 	n.row++
 	if !n.includes(cells) {
-		n.excludedRows++
 		for i, c := range cells {
 			if len(c) > 0 {
 				n.excludedCells++

@@ -360,21 +360,17 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 
 // readSpill adds the rows of the spill file to a view.
 func (p *pass) readSpill(ctx context.Context, v *view) error {
-	in, err := p.spill.rows(nil)
-	if err != nil {
-		return err
-	}
-	for row := 1; ; row++ {
-		cells, err := in.next()
-		if err == nil && row%4096 == 0 {
-			err = context.Cause(ctx)
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
+	row := 0
+	where := func() string { return fmt.Sprintf("row %d", row) }
+	for chunk, err := range p.spill.chunks(ctx, nil) {
+		if err != nil {
 			return err
 		}
-		v.add(cells, func() string { return fmt.Sprintf("row %d", row) })
+		for len(chunk) > 0 {
+			row++
+			p.cells, chunk = cutRow(p.cells[:0], chunk)
+			v.add(p.cells, where)
+		}
 	}
+	return nil
 }

@@ -1,138 +1,95 @@
 package ingest
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
+	"iter"
 	"os"
 	"slices"
 
 	"herbarium/internal/ingest/rows"
 )
 
-const (
-	spillMemory = 1 << 20   // bytes of rows that are kept in memory before a temporary file is created
-	spillBuffer = 256 << 10 // of reads from the temporary file
-)
+// spillChunk is the number of bytes of rows that are written or read at once.
+const spillChunk = 256 << 10
 
 // spill stores the rows of a source until they are published: in memory while they are small, then in an unnamed
-// temporary file. A row is the number of its cells, their lengths and their bytes; numbers are varints.
+// temporary file. A row is the number of its cells and, for each, its length and its bytes; numbers are varints.
 type spill struct {
-	dir  string // of the temporary file; empty: that of the system
-	buf  []byte // what is not in the file yet
-	file *os.File
-	size int64
+	dir   string // of the temporary file; empty: that of the system
+	last  []byte // the last chunk, which is not in the file
+	sizes []int  // of the chunks in the file
+	file  *os.File
+	size  int64 // of all chunks
 }
 
 // add appends a row.
-func (s *spill) add(cells [][]byte) error {
-	before := len(s.buf)
-	s.buf = binary.AppendUvarint(s.buf, uint64(len(cells)))
+func (s *spill) add(cells [][]byte) (err error) {
+	before := len(s.last)
+	s.last = binary.AppendUvarint(s.last, uint64(len(cells)))
 	for _, c := range cells {
-		s.buf = binary.AppendUvarint(s.buf, uint64(len(c)))
+		s.last = append(binary.AppendUvarint(s.last, uint64(len(c))), c...)
 	}
-	for _, c := range cells {
-		s.buf = append(s.buf, c...)
-	}
-	s.size += int64(len(s.buf) - before)
-	if len(s.buf) < spillMemory {
+	s.size += int64(len(s.last) - before)
+	if len(s.last) < spillChunk {
 		return nil
 	}
 	if s.file == nil {
-		var err error
 		if s.file, err = rows.TempFile(s.dir); err != nil {
 			return err
 		}
 	}
-	return s.flush()
-}
-
-// flush writes the buffer to the file.
-func (s *spill) flush() error {
-	_, err := s.file.Write(s.buf)
-	s.buf = s.buf[:0]
+	_, err = s.file.Write(s.last)
+	s.sizes, s.last = append(s.sizes, len(s.last)), s.last[:0]
 	return err
 }
 
-// rows reads all rows from the start, after the last one was added.
-func (s *spill) rows(progress func(read, size int64)) (*spillReader, error) {
-	var in io.Reader = bytes.NewReader(s.buf)
-	if s.file != nil {
-		if err := s.flush(); err != nil {
-			return nil, err
+// chunks yields all chunks, each valid until the next one. progress is called with the bytes read and in total; nil
+// disables it.
+func (s *spill) chunks(ctx context.Context, progress func(read, size int64)) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		in := io.NewSectionReader(s.file, 0, s.size)
+		var buf []byte
+		read := int64(0)
+		for i := range len(s.sizes) + 1 {
+			chunk, err := s.last, context.Cause(ctx)
+			if err == nil && i < len(s.sizes) {
+				buf = slices.Grow(buf[:0], s.sizes[i])[:s.sizes[i]]
+				chunk = buf
+				_, err = io.ReadFull(in, chunk)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if read += int64(len(chunk)); progress != nil {
+				progress(read, s.size)
+			}
+			if !yield(chunk, nil) {
+				return
+			}
 		}
-		in = io.NewSectionReader(s.file, 0, s.size)
 	}
-	return &spillReader{in: bufio.NewReaderSize(&progressReader{r: in, size: s.size, report: progress}, spillBuffer)}, nil
+}
+
+// cutRow appends the cells of the first row of a chunk and returns them and the rest of the chunk.
+func cutRow(cells [][]byte, chunk []byte) (row [][]byte, rest []byte) {
+	count, size := binary.Uvarint(chunk)
+	chunk = chunk[size:]
+	for range count {
+		length, size := binary.Uvarint(chunk)
+		end := size + int(length)
+		cells, chunk = append(cells, chunk[size:end:end]), chunk[end:]
+	}
+	return cells, chunk
 }
 
 // Close releases the temporary file.
 func (s *spill) Close() error {
-	s.buf = nil
+	s.last = nil
 	if s.file == nil {
 		return nil
 	}
 	return s.file.Close()
-}
-
-// spillReader reads rows of a spill.
-type spillReader struct {
-	in    *bufio.Reader
-	buf   []byte
-	ends  []int
-	cells [][]byte
-}
-
-// next returns the cells of the next row, valid until the next call, or io.EOF.
-func (r *spillReader) next() ([][]byte, error) {
-	count, err := binary.ReadUvarint(r.in)
-	if err != nil {
-		return nil, err
-	}
-	size := 0
-	r.ends = r.ends[:0]
-	for range count {
-		n, err := binary.ReadUvarint(r.in)
-		if err != nil {
-			return nil, noEOF(err)
-		}
-		size += int(n)
-		r.ends = append(r.ends, size)
-	}
-	r.buf = slices.Grow(r.buf[:0], size)[:size]
-	if _, err := io.ReadFull(r.in, r.buf); err != nil {
-		return nil, noEOF(err)
-	}
-	r.cells = r.cells[:0]
-	start := 0
-	for _, end := range r.ends {
-		r.cells = append(r.cells, r.buf[start:end:end])
-		start = end
-	}
-	return r.cells, nil
-}
-
-// noEOF makes an error of an end within a row.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// progressReader reports how much was read.
-type progressReader struct {
-	r          io.Reader
-	read, size int64
-	report     func(read, size int64) // nil disables it
-}
-
-// Read implements io.Reader.
-func (p *progressReader) Read(b []byte) (int, error) {
-	n, err := p.r.Read(b)
-	if p.read += int64(n); p.report != nil && n > 0 {
-		p.report(p.read, p.size)
-	}
-	return n, err
 }

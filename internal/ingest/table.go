@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -76,19 +75,16 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, c := range p.raw {
-		total += c.Filled
-	}
 	for k := range reports {
 		if at := e.pick[k]; at < len(v.listed) {
 			reports[k].Source = v.listed[at]
 		}
 	}
+	cells, hidden := e.account(p.raw, v.listed, v.narrower)
 	warnings := append(e.notes, p.notes...)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
-		Columns: reports, Hidden: e.hidden(), Notes: slices.Clone(warnings), SourceCells: e.account(total, v.listed, v.narrower),
+		Columns: reports, Hidden: hidden, Notes: slices.Clone(warnings), SourceCells: &cells,
 	}
 	return &Table{
 		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick,
@@ -126,68 +122,62 @@ func (t *Table) Source() Source {
 // Close releases the rows.
 func (t *Table) Close() error { return t.spill.Close() }
 
-// Records yields the records in order, values in the order of the fields. The caller may keep the records; the values of
-// one record share memory. Nothing follows an error.
+// Records yields the records in order, values in the order of the fields. The caller may keep the records, which share
+// memory. Nothing follows an error.
 func (t *Table) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
-		if err := t.records(ctx, func(r herb.Record) bool { return yield(r, nil) }); err != nil {
+		n, err := newNarrower(t.src, t.columns, t.format.Keyed)
+		if err != nil {
 			yield(nil, err)
+			return
 		}
-	}
-}
-
-func (t *Table) records(ctx context.Context, yield func(herb.Record) bool) error {
-	n, err := newNarrower(t.src, t.columns, t.format.Keyed)
-	if err != nil {
-		return err
-	}
-	in, err := t.spill.rows(t.opts.Progress)
-	if err != nil {
-		return err
-	}
-	for {
-		cells, err := in.next()
-		if err == nil {
-			err = context.Cause(ctx)
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		if n != nil {
-			var ok bool
-			if cells, ok = n.apply(cells); !ok {
-				continue
+		for chunk, err := range t.spill.chunks(ctx, t.opts.Progress) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range t.recordsOf(chunk, n) {
+				if ctx.Err() != nil {
+					yield(nil, context.Cause(ctx))
+					return
+				}
+				if !yield(r, nil) {
+					return
+				}
 			}
 		}
-		if !yield(t.record(cells)) {
-			return nil
-		}
 	}
 }
 
-// record makes one string of all exposed values: one allocation instead of one for each.
-func (t *Table) record(cells [][]byte) herb.Record {
-	size := 0
-	for _, i := range t.pick {
-		if i < len(cells) {
-			size += len(cells[i])
+// recordsOf returns the records of a chunk of rows. They have few allocations in common instead of one for each value.
+func (t *Table) recordsOf(chunk []byte, n *narrower) []herb.Record {
+	var text strings.Builder
+	text.Grow(len(chunk))
+	var lengths []int
+	var cells [][]byte
+	count := 0
+	for len(chunk) > 0 {
+		cells, chunk = cutRow(cells[:0], chunk)
+		row, ok := n.apply(cells)
+		if !ok {
+			continue
+		}
+		count++
+		for _, i := range t.pick {
+			length := 0
+			if i < len(row) {
+				length, _ = text.Write(row[i])
+			}
+			lengths = append(lengths, length)
 		}
 	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, i := range t.pick {
-		if i < len(cells) {
-			b.Write(cells[i])
-		}
+	all, values, records := text.String(), make([]string, len(lengths)), make([]herb.Record, count)
+	for i, length := range lengths {
+		values[i], all = all[:length], all[length:]
 	}
-	all, rec := b.String(), make(herb.Record, len(t.pick))
-	for k, i := range t.pick {
-		if i < len(cells) {
-			rec[k], all = all[:len(cells[i])], all[len(cells[i]):]
-		}
+	width := len(t.pick)
+	for i := range records {
+		records[i] = values[i*width : (i+1)*width : (i+1)*width]
 	}
-	return rec
+	return records
 }

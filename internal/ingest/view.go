@@ -34,11 +34,11 @@ func newView(src Source, columns []string, keyed bool) (v *view, err error) {
 func (v *view) add(cells [][]byte, where func() string) {
 	row := v.row
 	v.row++
+	cells, ok := v.narrower.apply(cells)
+	if !ok {
+		return
+	}
 	if v.narrower != nil {
-		var ok bool
-		if cells, ok = v.narrower.apply(cells); !ok {
-			return
-		}
 		for i, c := range cells {
 			v.kept[i].Add(row, c)
 			v.listed[i].Add(v.survey.Rows(), c)

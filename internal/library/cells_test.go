@@ -117,6 +117,32 @@ func TestPublish_cells(t *testing.T) {
 	}
 }
 
+// TestPublish_cellsInParts publishes a table whose listing is verified in several parts.
+func TestPublish_cellsInParts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789abcdef", 10_000)
+	rows := [][]string{{"n"}}
+	var records []herb.Record
+	var column herb.ColumnCells
+	for i := range 20 {
+		value := long[i:]
+		column.Add(i, []byte(value))
+		rows, records = append(rows, []string{value}), append(records, herb.Record{value})
+	}
+	out, err := newSharedDir(t).open(t).Publish(t.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
+			SourceCells: &herb.SourceCells{Total: len(records)}, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: column}},
+		}}},
+		Records: sequence(records...),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := cellsOf(rows...); out.Dataset.Report.Cells != want {
+		t.Errorf("got %s; want %s", out.Dataset.Report.Cells, want)
+	}
+}
+
 // TestPublish_lossy publishes from sources whose values change between reading and writing.
 func TestPublish_lossy(t *testing.T) {
 	t.Parallel()

@@ -160,15 +160,18 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 // independent of the live version.
 func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells string) (wrong []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
-	if p.Progress != nil {
-		p.Progress(segment.Progress{Phase: PhaseChecking})
+	progress := func(records int) {
+		if p.Progress != nil {
+			p.Progress(segment.Progress{Phase: PhaseChecking, Done: records, Total: d.Records})
+		}
 	}
+	progress(0)
 	r, err := segment.Open(l.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := verifySegment(ctx, r, d.Fields, cells, d.Report); err != nil {
+	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, progress); err != nil {
 		return nil, err
 	}
 	if d.Report, err = completeReport(d.Report, r, *d, cells); err != nil {

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"hash"
 	"iter"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,14 +23,14 @@ import (
 
 // verifySegment reads a finished segment back. It verifies checksums and that the cells are those read from the source:
 // complete according to the report, each in its column, with the values the segment was built from.
-func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report) error {
+func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, source string, report *herb.Report, progress func(records int)) error {
 	var sums error
 	var checking sync.WaitGroup
 	checking.Go(func() {
 		defer herb.Recover(&sums)
 		sums = r.Verify()
 	})
-	listed, columns, err := hashListing(ctx, r, fields)
+	listed, columns, err := hashListing(ctx, r, fields, progress)
 	checking.Wait()
 	if err := errors.Join(sums, err); err != nil {
 		return fmt.Errorf("cannot read back the written segment: %w", err)
@@ -45,25 +45,80 @@ func verifySegment(ctx context.Context, r *segment.Reader, fields []herb.Field, 
 	return nil
 }
 
-// hashListing returns the hash of all listed cells and the fingerprints of the columns.
-func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field) (string, []herb.ColumnCells, error) {
-	h, d, columns := newCellHash(fields), herb.NewRecordDecoder(fields), make([]herb.ColumnCells, len(fields))
-	n, at := 0, 0
+// hashListing returns the hash of all listed cells and the fingerprints of the columns. Parts of the listing are decoded
+// concurrently and hashed in order.
+func hashListing(ctx context.Context, r *segment.Reader, fields []herb.Field, progress func(records int)) (string, []herb.ColumnCells, error) {
+	parts := make(chan chan *listedPart, runtime.GOMAXPROCS(0))
+	ctx, cancel := context.WithCancelCause(ctx)
+	var decoding sync.WaitGroup
+	defer decoding.Wait()
+	defer cancel(nil)
+	decoding.Go(func() {
+		defer close(parts)
+		for next := 0; next < r.Len(); {
+			from := next
+			to, err := r.PartEnd(from, partSize)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			part := make(chan *listedPart, 1)
+			select {
+			case parts <- part:
+			case <-ctx.Done():
+				return
+			}
+			decoding.Go(func() { part <- decodePart(ctx, r, fields, from, to) })
+			next = to
+		}
+	})
+	h, columns := newCellHash(fields), make([]herb.ColumnCells, len(fields))
+	for part := range parts {
+		p := <-part
+		if p.err != nil {
+			return "", nil, p.err
+		}
+		h.write(p.cells)
+		for i, c := range p.columns {
+			columns[i] = columns[i].Plus(c)
+		}
+		progress(p.end)
+	}
+	return h.String(), columns, context.Cause(ctx)
+}
+
+// partSize is the number of bytes of records that are decoded at once.
+const partSize = 1 << 20
+
+// listedPart is what the hash of a listing needs of some of its records.
+type listedPart struct {
+	end     int    // number of the record after the last one
+	cells   []byte // as hashed
+	columns []herb.ColumnCells
+	err     error
+}
+
+// decodePart decodes the records from number from to number to-1.
+func decodePart(ctx context.Context, r *segment.Reader, fields []herb.Field, from, to int) *listedPart {
+	p := &listedPart{end: to, cells: make([]byte, 0, partSize), columns: make([]herb.ColumnCells, len(fields))}
+	defer herb.Recover(&p.err)
+	d := herb.NewRecordDecoder(fields)
+	n, at := from, 0
 	cell := func(value []byte) {
-		h.addCell(value)
-		columns[at].Add(n, value)
+		p.cells = appendCell(p.cells, value)
+		p.columns[at].Add(n, value)
 		at++
 	}
-	err := r.Each(ctx, func(record []byte) error {
+	p.err = r.EachIn(ctx, from, to, func(record []byte) error {
 		at = 0
 		if err := d.Decode(record, cell); err != nil {
 			return fmt.Errorf("record %d: %w", n+1, err)
 		}
 		n++
-		h.endRow()
+		p.cells = append(p.cells, rowEnd)
 		return nil
 	})
-	return h.String(), columns, err
+	return p
 }
 
 // completeReport adds to a report what is only known once the version is built.
@@ -157,40 +212,50 @@ func numbers(d segment.Duplicate) string {
 // decimal, a colon and its bytes; a row ends with a line feed. The encoding is unambiguous, and the hash can be
 // computed from an export.
 type cellHash struct {
-	sum    hash.Hash
-	out    *bufio.Writer // to sum, which never fails
-	length []byte
+	sum hash.Hash
+	buf []byte // cells that are not in sum yet
 }
 
-// hashPrefix names the hash function.
-const hashPrefix = "sha256:"
+const (
+	hashPrefix = "sha256:" // names the hash function
+	rowEnd     = '\n'
+)
 
 func newCellHash(fields []herb.Field) *cellHash {
-	sum := sha256.New()
-	h := &cellHash{sum: sum, out: bufio.NewWriterSize(sum, 64<<10)}
+	h := &cellHash{sum: sha256.New()}
 	for _, f := range fields {
-		h.addCell([]byte(f.Name))
+		h.buf = appendCell(h.buf, f.Name)
 	}
-	h.endRow()
+	h.buf = append(h.buf, rowEnd)
 	return h
 }
 
-// addCell adds the next cell of a row.
-func (h *cellHash) addCell(value []byte) {
-	h.addLength(len(value))
-	_, _ = h.out.Write(value)
+// appendCell appends a cell as it is hashed.
+func appendCell[T string | []byte](b []byte, value T) []byte {
+	b = strconv.AppendInt(b, int64(len(value)), 10)
+	return append(append(b, ':'), value...)
 }
 
-func (h *cellHash) addLength(n int) {
-	h.length = append(strconv.AppendInt(h.length[:0], int64(n), 10), ':')
-	_, _ = h.out.Write(h.length)
+// addRecord adds a row.
+func (h *cellHash) addRecord(r herb.Record) {
+	for _, v := range r {
+		h.buf = appendCell(h.buf, v)
+	}
+	if h.buf = append(h.buf, rowEnd); len(h.buf) >= 64<<10 {
+		h.write(nil)
+	}
 }
 
-func (h *cellHash) endRow() { _ = h.out.WriteByte('\n') }
+// write adds encoded rows.
+func (h *cellHash) write(rows []byte) {
+	h.sum.Write(h.buf)
+	h.sum.Write(rows)
+	h.buf = h.buf[:0]
+}
 
 // String returns the hash of all rows added so far.
 func (h *cellHash) String() string {
-	_ = h.out.Flush()
+	h.write(nil)
 	return hashPrefix + hex.EncodeToString(h.sum.Sum(nil))
 }
 
@@ -199,11 +264,7 @@ func withHash(records iter.Seq2[herb.Record, error], h *cellHash) iter.Seq2[herb
 	return func(yield func(herb.Record, error) bool) {
 		for r, err := range records {
 			if err == nil {
-				for _, v := range r {
-					h.addLength(len(v))
-					_, _ = h.out.WriteString(v)
-				}
-				h.endRow()
+				h.addRecord(r)
 			}
 			if !yield(r, err) {
 				return

@@ -26,13 +26,15 @@ func example() []migrate.Entry {
 	file := herb.File{Size: 4096, SHA256: strings.Repeat("5e", 32)}
 	return []migrate.Entry{
 		&migrate.Segment{Version: "20260314T092653Z-a1b2", File: file},
-		&migrate.Key{
-			ID: "k1", Name: "ci", Scopes: []herb.Scope{herb.ScopePlantsWrite}, SHA256: [32]byte{1, 2, 3},
+		&migrate.Key{Key: herb.Key{
+			ID: "k1", Name: "ci", Scopes: []herb.Scope{herb.ScopePlantsWrite}, Hash: [32]byte{1, 2, 3},
 			Created: day, Expires: day.AddDate(1, 0, 0), Revoked: day.Add(time.Hour), LastUsed: day.Add(time.Minute),
-		},
+		}},
 		&migrate.Plant{Number: 1, ID: -7, Plant: herb.Plant{Name: "Ñame", Tag: new("root")}},
 		&migrate.Plant{Number: 2, ID: 8, Plant: herb.Plant{Name: "Fern"}},
-		&migrate.IdempotencyKey{Credential: "k1", Key: "order-17", SHA256: [32]byte{4}, Plant: 2, Created: day},
+		&migrate.IdempotencyKey{IdempotencyRecord: store.IdempotencyRecord{
+			IdempotencyKey: store.IdempotencyKey{Credential: "k1", Key: "order-17", Body: [32]byte{4}}, Plant: 2, Created: day,
+		}},
 		&migrate.Dataset{DatasetVersions: store.DatasetVersions{Ref: ref, Live: "20260314T092653Z-a1b2", Versions: []herb.Dataset{{
 			Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3, Published: day, Source: "sha256:77",
 			Fields:  []herb.Field{{Name: "id", Type: herb.TypeNumber, Sortable: true}},

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,16 +56,7 @@ func (s *Segment) normalized() any         { return s }
 func (s *Segment) String() string          { return "segment " + s.Version }
 
 // Key is a key without its secret.
-type Key struct {
-	ID       string       `json:"id"`
-	Name     string       `json:"name"`
-	Scopes   []herb.Scope `json:"scopes"`
-	SHA256   digest       `json:"sha256"` // of the secret
-	Created  time.Time    `json:"created"`
-	Expires  time.Time    `json:"expires,omitzero"`
-	Revoked  time.Time    `json:"revoked,omitzero"`
-	LastUsed time.Time    `json:"last_used,omitzero"`
-}
+type Key struct{ herb.Key }
 
 func (k *Key) position() (int, string) { return keys, k.ID }
 func (k *Key) String() string          { return fmt.Sprintf("key %s (%s)", k.ID, k.Name) }
@@ -74,10 +64,10 @@ func (k *Key) String() string          { return fmt.Sprintf("key %s (%s)", k.ID,
 // normalized omits the last use, which changes during a migration, and the time of the revocation, because a key may have
 // been revoked on both sides.
 func (k *Key) normalized() any {
-	n := *k
+	n := k.Key
 	n.Name, n.LastUsed = portable(n.Name), time.Time{}
 	return struct {
-		Key
+		herb.Key
 		Revoked bool `json:"revoked"`
 	}{n, !k.Revoked.IsZero()}
 }
@@ -94,13 +84,7 @@ func (p *Plant) normalized() any         { return p }
 func (p *Plant) String() string          { return fmt.Sprintf("plant %d", p.Number) }
 
 // IdempotencyKey is an idempotency key and the plant that was created with it.
-type IdempotencyKey struct {
-	Credential string    `json:"credential"`
-	Key        string    `json:"key"`
-	SHA256     digest    `json:"sha256"` // of the request body
-	Plant      int       `json:"plant"`  // number of the plant
-	Created    time.Time `json:"created"`
-}
+type IdempotencyKey struct{ store.IdempotencyRecord }
 
 func (k *IdempotencyKey) position() (int, string) {
 	return idempotencyKeys, k.Credential + "\x00" + k.Key
@@ -129,18 +113,3 @@ func (d *Dataset) normalized() any {
 
 // portable returns a text as every database stores it: PostgreSQL cannot store NUL.
 func portable(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
-
-// digest is a SHA-256 hash, in hexadecimal in JSON.
-type digest [32]byte
-
-// MarshalText implements encoding.TextMarshaler.
-func (d digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *digest) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(d)) {
-		return fmt.Errorf("a SHA-256 hash has %d hexadecimal digits, not %d", hex.EncodedLen(len(d)), len(text))
-	}
-	_, err := hex.Decode(d[:], text)
-	return err
-}

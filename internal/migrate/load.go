@@ -56,8 +56,7 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 		}
 	case *IdempotencyKey:
 		if t == nil {
-			r := store.IdempotencyKey{Credential: s.Credential, Key: s.Key, Body: s.SHA256}
-			l.idempotencyKeys = append(l.idempotencyKeys, store.IdempotencyRecord{IdempotencyKey: r, Plant: s.Plant, Created: s.Created})
+			l.idempotencyKeys = append(l.idempotencyKeys, s.IdempotencyRecord)
 		}
 	case *Dataset:
 		return l.addDataset(ctx, s, t)
@@ -125,10 +124,7 @@ func (l *loader) addSegment(ctx context.Context, s *Segment) error {
 func (l *loader) addKey(ctx context.Context, k *Key, t Entry) error {
 	had, ok := t.(*Key)
 	if !ok {
-		l.keys = append(l.keys, herb.Key{
-			ID: k.ID, Name: k.Name, Scopes: k.Scopes, Hash: k.SHA256,
-			Created: k.Created, Expires: k.Expires, Revoked: k.Revoked, LastUsed: k.LastUsed,
-		})
+		l.keys = append(l.keys, k.Key)
 		return nil
 	}
 	if !k.Revoked.IsZero() && had.Revoked.IsZero() {

@@ -67,7 +67,7 @@ func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
 		return nil, err
 	}
 	for _, k := range keys {
-		s.keys = append(s.keys, &Key{k.ID, k.Name, k.Scopes, k.Hash, k.Created, k.Expires, k.Revoked, k.LastUsed})
+		s.keys = append(s.keys, &Key{k})
 	}
 	slices.SortFunc(s.keys, compareOrder)
 	datasets, err := of.Store.AllVersions(ctx)
@@ -182,7 +182,7 @@ func (s *Snapshot) idempotencyKeyPages(ctx context.Context, in Range) func() ([]
 		read, err := s.of.Store.IdempotencyKeysAfter(ctx, in, last, pageSize)
 		for _, r := range read {
 			last = r.IdempotencyKey
-			page = append(page, &IdempotencyKey{r.Credential, r.Key, r.Body, r.Plant, r.Created})
+			page = append(page, &IdempotencyKey{r})
 		}
 		return page, err
 	}

@@ -1,43 +1,21 @@
 package programtest
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // CPU returns the processor time that a process has used, with that of its children that have ended. It needs Linux.
-func CPU(pid int) (sum time.Duration, err error) {
-	fields, err := Stat(pid)
+func CPU(pid int) (time.Duration, error) {
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, err
 	}
+	s, err := p.Stat()
 	const tick = time.Second / 100 // on every architecture
-	for _, field := range fields[11:15] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += time.Duration(n) * tick
-	}
-	return sum, nil
-}
-
-// Stat returns the fields of /proc/PID/stat after the name, beginning with the state and the parent process.
-func Stat(pid int) ([]string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil, err
-	}
-	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(fields) < 15 {
-		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
-	}
-	return fields, nil
+	return time.Duration(int(s.UTime+s.STime)+s.CUTime+s.CSTime) * tick, err
 }
 
 // Memory is the resident memory of a process in bytes.
@@ -49,23 +27,13 @@ type Memory struct {
 }
 
 // MemoryOf returns the memory of a process. It needs Linux.
-func MemoryOf(pid int) (m Memory, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func MemoryOf(pid int) (Memory, error) {
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return Memory{}, err
 	}
-	entries := map[string]*int64{"VmRSS": &m.RSS, "RssAnon": &m.Anon, "RssFile": &m.File, "VmHWM": &m.Peak}
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		if entry, ok := entries[name]; ok {
-			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			if err != nil {
-				return m, fmt.Errorf("%s of process %d: %w", name, pid, err)
-			}
-			*entry = kib << 10
-		}
-	}
-	return m, nil
+	s, err := p.NewStatus()
+	return Memory{RSS: int64(s.VmRSS), Anon: int64(s.RssAnon), File: int64(s.RssFile), Peak: int64(s.VmHWM)}, err
 }
 
 // WatchMemory samples the memory of a process until ctx or the process ends, and returns the maximum of each value.

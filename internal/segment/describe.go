@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"sort"
 
 	"herbarium/internal/segment/internal/file"
 )
@@ -29,23 +30,44 @@ func (r *Reader) Column(i int) (s ColumnStat, err error) {
 // Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes point into the map.
 // Pages are released after reading, because a file may be larger than memory.
 func (r *Reader) Each(ctx context.Context, f func(record []byte) error) error {
-	const step = 16 << 20
+	const part = 16 << 20
+	for from := 0; from < r.Len(); {
+		to, err := r.PartEnd(from, part)
+		if err == nil {
+			err = r.EachIn(ctx, from, to, f)
+		}
+		if err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// EachIn is Each for the records from number from to number to-1.
+func (r *Reader) EachIn(ctx context.Context, from, to int, f func(record []byte) error) error {
 	return r.file.Guard(func() error {
-		read := uint64(0) // end of the released records
-		for n := range r.Len() {
-			if n%1024 == 0 {
-				if err := ctx.Err(); err != nil {
-					return context.Cause(ctx)
-				}
+		for n := from; n < to; n++ {
+			if (n-from)%1024 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			if err := f(r.records.JSON(uint32(n))); err != nil {
 				return err
 			}
-			if end := r.records.Starts.At(n + 1); end-read >= step {
-				file.DropPages(r.records.Data[read:end])
-				read = end
-			}
 		}
+		file.DropPages(r.records.Data[r.records.Starts.At(from):r.records.Starts.At(to)])
 		return nil
 	})
+}
+
+// PartEnd returns the end of a part of the records that starts with number from: its records have up to size bytes
+// together, or it has one record.
+func (r *Reader) PartEnd(from, size int) (to int, err error) {
+	err = r.file.Guard(func() error {
+		end := r.records.Starts.At(from) + uint64(size)
+		more := sort.Search(r.Len()-from, func(i int) bool { return r.records.Starts.At(from+i+1) > end })
+		to = from + max(more, 1)
+		return nil
+	})
+	return to, err
 }

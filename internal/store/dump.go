@@ -47,8 +47,8 @@ func (s Tables) PlantsAfter(ctx context.Context, n, limit int) (plants []herb.Ne
 // IdempotencyRecord is an idempotency key and the plant that was created with it.
 type IdempotencyRecord struct {
 	IdempotencyKey
-	Plant   int // the number of the plant in creation order, from 1
-	Created time.Time
+	Plant   int       `json:"plant"` // the number of the plant in creation order, from 1
+	Created time.Time `json:"created"`
 }
 
 // IdempotencyRange selects idempotency keys. A range is stable once its plants exist, because a key is stored together

@@ -29,9 +29,9 @@ type Creation struct {
 
 // IdempotencyKey identifies repetitions of a request.
 type IdempotencyKey struct {
-	Credential string // keys of different credentials are independent
-	Key        string
-	Body       [32]byte // SHA-256 of the request body
+	Credential string      `json:"credential"` // keys of different credentials are independent
+	Key        string      `json:"key"`
+	Body       herb.Digest `json:"sha256"` // of the request body
 }
 
 // IdempotencyRetention is how long idempotency keys are stored. Clients are promised 24 hours; the rest is a margin for a

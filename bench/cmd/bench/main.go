@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -22,10 +21,18 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stderr); err != nil {
+	if err := runCommand(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// runCommand measures, or serves if this program has started itself as a server.
+func runCommand(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == peerCommand {
+		return servePeer(ctx, args[1:])
+	}
+	return run(ctx, args, os.Stderr)
 }
 
 // method is the text of the page.
@@ -35,20 +42,24 @@ const method = `Written by ` + "`make bench`" + `; [README.md](README.md) says h
 The servers run beside each other and beside the load generator, over loopback: all of them share the cores. They are
 measured in turns. *herbarium* is ` + "`herbarium serve`" + ` with its default settings; *sqlite* is bench/peer, the same records in
 SQLite with an index for every field that is filtered or sorted by; *constant* is a handler that writes a body
-as large as the first page. cpu-ns/op is the processor time of the server for one request.`
+as large as the first page. cpu-ns/op is the processor time of the server for one request. *Cliff* lines are queries
+that are expensive in most engines; only Herbarium and the constant handler are measured with them. *Random* lines are the
+latencies of random requests, each the fastest of three attempts; the slowest are listed at the end.`
 
 // bench is the state of a run.
 type bench struct {
 	records int
 	seed    uint64
 	seconds float64
+	random  int
+	only    bool
 	alone   bool
 	data    string
 
 	log     io.Writer
 	scratch string // folder that is removed at the end
-	server  string // the programs
-	peer    string
+	server  string // the program that is measured
+	peer    string // this program
 	report  report.Report
 }
 
@@ -58,7 +69,9 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	flags.IntVar(&b.records, "n", 1_000_000, "`number` of records; a tenth and a hundredth of it are measured, too")
 	flags.Uint64Var(&b.seed, "seed", 1, "`seed` of the generator")
 	flags.Float64Var(&b.seconds, "seconds", 2, "`time` for each server in each shape")
-	flags.BoolVar(&b.alone, "alone", false, "measure Herbarium alone, with n records only")
+	flags.IntVar(&b.random, "random", 1000, "`number` of random requests")
+	flags.BoolVar(&b.only, "random-only", false, "measure random requests only, with n records")
+	flags.BoolVar(&b.alone, "alone", false, "measure without SQLite, with n records only")
 	flags.StringVar(&b.data, "data", "bench/data", "`folder` for files that later runs reuse")
 	out := flags.String("out", "bench/RESULTS.md", "`file` to write results to")
 	if err := flags.Parse(args); err != nil {
@@ -67,6 +80,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if b.records < 100 || b.seconds < 0 {
 		return errors.New("-n must be at least 100, and -seconds not below 0")
 	}
+	b.alone = b.alone || b.only
 	if err := b.measureAll(ctx); err != nil {
 		return err
 	}
@@ -90,9 +104,8 @@ func (b *bench) measureAll(ctx context.Context) (err error) {
 	if b.server, err = programtest.Install(ctx, b.scratch); err != nil {
 		return err
 	}
-	b.peer = filepath.Join(b.scratch, "peer")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.peer, "herbarium/bench/cmd/peer").CombinedOutput(); err != nil {
-		return fmt.Errorf("building the peer: %w\n%s", err, out)
+	if b.peer, err = os.Executable(); err != nil {
+		return err
 	}
 	if b.report.Machine, err = report.ThisMachine(ctx); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// servers are measured in turn. peer and floor may be nil.
-type servers struct{ herbarium, peer, floor *process }
+// servers are measured in turn. peer and constant may be nil.
+type servers struct{ herbarium, peer, constant *process }
 
 const (
 	// turns is how many times the servers are measured in turn for one figure.
@@ -39,9 +39,12 @@ type listing struct {
 	size int
 }
 
-// fetch lists a page.
-func (p *process) fetch(ctx context.Context, raw string) (l listing, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+p.path+"?"+raw, nil)
+// target returns the path and query of a shape. All servers accept it.
+func target(s shapes.Shape) string { return "/api/v1/" + dataset + s.Path() + "?" + s.Query }
+
+// fetch lists the first page of a shape, or counts its facets.
+func (p *process) fetch(ctx context.Context, s shapes.Shape) (l listing, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addr+target(s), nil)
 	if err != nil {
 		return l, err
 	}
@@ -59,49 +62,51 @@ func (p *process) fetch(ctx context.Context, raw string) (l listing, err error) 
 		err = json.Unmarshal(body, &l)
 	}
 	if err != nil {
-		return l, fmt.Errorf("%s answers %q with %.500s: %w", p.name, raw, body, err)
+		return l, fmt.Errorf("%s answers %q with %.500s: %w", p.name, s.Query, body, err)
 	}
 	l.size = len(body)
 	return l, nil
 }
 
 // agree checks that both servers respond with the same records; incorrect responses are not measured.
-func (s servers) agree(ctx context.Context, raw string, byRelevance bool) error {
+func (s servers) agree(ctx context.Context, shape shapes.Shape) error {
 	if s.peer == nil {
 		return nil
 	}
-	ours, err1 := s.herbarium.fetch(ctx, raw)
-	theirs, err2 := s.peer.fetch(ctx, raw)
+	ours, err1 := s.herbarium.fetch(ctx, shape)
+	theirs, err2 := s.peer.fetch(ctx, shape)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if ours.Meta.Total != theirs.Meta.Total || !byRelevance && !slices.Equal(ours.Data, theirs.Data) {
+	if ours.Meta.Total != theirs.Meta.Total || !shape.Relevance() && !slices.Equal(ours.Data, theirs.Data) {
 		return fmt.Errorf("%q finds %d records in Herbarium and %d in the peer: %v and %v",
-			raw, ours.Meta.Total, theirs.Meta.Total, ours.Data, theirs.Data)
+			shape.Query, ours.Meta.Total, theirs.Meta.Total, ours.Data, theirs.Data)
 	}
 	return nil
 }
 
-// resolve returns the raw query of a shape, which all servers must agree on.
-func (s servers) resolve(ctx context.Context, shape shapes.Shape) (raw string, err error) {
-	first, err := s.herbarium.fetch(ctx, shape.Query)
+// resolve returns a shape with the page in its query. All servers must agree on the result.
+func (s servers) resolve(ctx context.Context, shape shapes.Shape) (shapes.Shape, error) {
+	first, err := s.herbarium.fetch(ctx, shape)
 	if err != nil {
-		return "", err
+		return shape, err
 	}
-	raw = shape.Raw(first.Meta.Total)
-	return raw, s.agree(ctx, raw, shape.Relevance())
+	if !shape.Facets {
+		shape.Query = shape.Raw(first.Meta.Total)
+	}
+	return shape, s.agree(ctx, shape)
 }
 
 // measureShapes measures all shapes with one connection, and fully also with many.
 func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool) error {
 	for _, shape := range shapes.All() {
 		b.say("%s", shape.Title)
-		raw, err := s.resolve(ctx, shape)
+		shape, err := s.resolve(ctx, shape)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("Serve/n=%d/shape=%s/conns=", n, shape.Name)
-		one, err := b.compare(ctx, s, name+"1", raw, 1, turns)
+		one, err := b.compare(ctx, s, name+"1", shape, 1, turns)
 		if err != nil {
 			return err
 		}
@@ -112,8 +117,25 @@ func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool)
 		if s.peer != nil && one[1].Latency.Quantile(0.5) > maxPeerMedian {
 			busy.peer = nil
 		}
-		if _, err := b.compare(ctx, busy, name+strconv.Itoa(manyConns), raw, manyConns, turns); err != nil {
+		if _, err := b.compare(ctx, busy, name+strconv.Itoa(manyConns), shape, manyConns, turns); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// measureCliffs measures the expensive shapes.
+func (b *bench) measureCliffs(ctx context.Context, s servers, n int) error {
+	for _, shape := range shapes.Cliffs() {
+		b.say("%s", shape.Title)
+		shape, err := s.resolve(ctx, shape)
+		if err != nil {
+			return err
+		}
+		for _, conns := range []int{1, manyConns} {
+			if _, err := b.compare(ctx, s, fmt.Sprintf("Cliff/n=%d/shape=%s/conns=%d", n, shape.Name, conns), shape, conns, turns); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -121,16 +143,16 @@ func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool)
 
 // measureDepths measures pages from the first to the last.
 func (b *bench) measureDepths(ctx context.Context, s servers, n int) error {
-	s.floor = nil
+	s.constant = nil
 	for order, raw := range []string{"", "sort=price"} {
 		for _, percent := range []shapes.Depth{0, 10, 25, 50, 75, 100} {
 			b.say("depth %d %% %s", percent, raw)
-			target, err := s.resolve(ctx, shapes.Shape{Query: raw, Depth: percent})
+			shape, err := s.resolve(ctx, shapes.Shape{Query: raw, Depth: percent})
 			if err != nil {
 				return err
 			}
 			name := fmt.Sprintf("Depth/n=%d/sort=%s/percent=%d", n, []string{"none", "price"}[order], percent)
-			if _, err := b.compare(ctx, s, name, target, 1, turns); err != nil {
+			if _, err := b.compare(ctx, s, name, shape, 1, turns); err != nil {
 				return err
 			}
 		}
@@ -146,34 +168,35 @@ type sample struct {
 }
 
 // compare measures the servers in turn, a number of times, and reports the results.
-func (b *bench) compare(ctx context.Context, s servers, name, raw string, conns, times int) (samples []*sample, err error) {
-	for _, p := range []*process{s.herbarium, s.peer, s.floor} {
+func (b *bench) compare(ctx context.Context, s servers, name string, shape shapes.Shape, conns, times int) (samples []*sample, err error) {
+	for _, p := range []*process{s.herbarium, s.peer, s.constant} {
 		if p != nil {
 			samples = append(samples, &sample{process: p})
 		}
 	}
 	for range times {
 		for _, one := range samples {
-			if err := one.add(ctx, raw, conns, b.seconds/turns); err != nil {
+			if err := one.add(ctx, shape, conns, b.seconds/turns); err != nil {
 				return nil, fmt.Errorf("measuring %s: %w", one.name, err)
 			}
 		}
 	}
 	for _, s := range samples {
-		b.report.Add(name+"/server="+s.name, s.Requests(),
-			report.Load(s.Latency.Quantile(0.50), s.Latency.Quantile(0.99), s.Rate(), s.cpu/time.Duration(s.Requests()))...)
+		b.report.Add(name+"/server="+s.name, s.Requests(), append(
+			report.Load(s.Latency.Quantile(0.50), s.Latency.Quantile(0.99), s.Rate(), s.cpu/time.Duration(s.Requests())),
+			report.Nanoseconds(s.Latency.Quantile(1), "max-ns"))...)
 	}
 	return samples, nil
 }
 
 // add measures a server for a period.
-func (s *sample) add(ctx context.Context, raw string, conns int, seconds float64) error {
+func (s *sample) add(ctx context.Context, shape shapes.Shape, conns int, seconds float64) error {
 	before, err := programtest.CPU(s.PID())
 	if err != nil {
 		return err
 	}
 	r, err := load.Run(ctx, load.Options{
-		Addrs: []string{s.addr}, Target: s.path + "?" + raw, Conns: conns,
+		Addrs: []string{s.addr}, Target: target(shape), Encoding: shape.Encoding, Conns: conns,
 		Requests: maxRequests / turns, Duration: time.Duration(seconds * float64(time.Second)),
 	})
 	if err != nil {

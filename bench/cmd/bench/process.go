@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"herbarium/bench/internal/load"
+	"herbarium/bench/shapes"
 	"herbarium/internal/programtest"
 )
 
@@ -17,12 +18,11 @@ type process struct {
 	*programtest.Process
 	name string
 	addr string
-	path string // of the listing
 }
 
 // startServer starts a program that listens on an address, and returns when it has answered for the first time, with the
 // time that this took.
-func startServer(ctx context.Context, name, path, program string, args ...string) (*process, time.Duration, error) {
+func startServer(ctx context.Context, name, program string, args ...string) (*process, time.Duration, error) {
 	addr, err := programtest.FreeAddr()
 	if err != nil {
 		return nil, 0, err
@@ -32,9 +32,9 @@ func startServer(ctx context.Context, name, path, program string, args ...string
 	if err != nil {
 		return nil, 0, err
 	}
-	p := &process{running, name, addr, path}
+	p := &process{running, name, addr}
 	if err := p.Wait(ctx, func(ctx context.Context) error {
-		_, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: path})
+		_, err := load.Run(ctx, load.Options{Addrs: []string{addr}, Target: target(shapes.Shape{})})
 		return err
 	}); err != nil {
 		p.Kill()

@@ -13,13 +13,12 @@ import (
 	"herbarium/bench/gen"
 	"herbarium/bench/internal/report"
 	"herbarium/bench/peer"
+	"herbarium/bench/shapes"
 	"herbarium/internal/programtest"
 )
 
-const (
-	dataset  = "bench/items"
-	listPath = "/api/v1/" + dataset + "/data"
-)
+// dataset is the name of the dataset in Herbarium.
+const dataset = "bench/items"
 
 // measureSize measures with n records. The largest number of records is measured with more connections and depths too.
 func (b *bench) measureSize(ctx context.Context, n int) (err error) {
@@ -32,7 +31,7 @@ func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 	if err := b.publish(ctx, csv, folder, n); err != nil {
 		return err
 	}
-	herbarium, first, err := startServer(ctx, "herbarium", listPath, b.server, "serve", "--data", folder)
+	herbarium, first, err := startServer(ctx, "herbarium", b.server, "serve", "--data", folder)
 	if err != nil {
 		return err
 	}
@@ -53,23 +52,28 @@ func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 	if n != b.records {
 		return b.measureShapes(ctx, s, n, false)
 	}
-	if !b.alone {
-		var page listing
-		if page, err = herbarium.fetch(ctx, ""); err != nil {
-			return err
-		}
-		if s.floor, _, err = startServer(ctx, "constant", "/", b.peer, "-floor", strconv.Itoa(page.size)); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, s.floor.Stop()) }()
-		// It takes longer than the rest because the difference is small.
-		b.say("first page against a constant")
-		name := fmt.Sprintf("Ceiling/n=%d/conns=%d", n, manyConns)
-		if _, err := b.compare(ctx, servers{herbarium: herbarium, floor: s.floor}, name, "", manyConns, 4*turns); err != nil {
-			return err
-		}
+	page, err := herbarium.fetch(ctx, shapes.Shape{})
+	if err != nil {
+		return err
+	}
+	if s.constant, _, err = startServer(ctx, "constant", b.peer, peerCommand, "-constant", strconv.Itoa(page.size)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.constant.Stop()) }()
+	b.say("random requests")
+	if err := b.measureRandom(ctx, s, n, folder); err != nil || b.only {
+		return err
+	}
+	// It takes longer than the rest because the difference is small.
+	b.say("first page against a constant")
+	two := servers{herbarium: herbarium, constant: s.constant}
+	if _, err := b.compare(ctx, two, fmt.Sprintf("Ceiling/n=%d/conns=%d", n, manyConns), shapes.Shape{}, manyConns, 4*turns); err != nil {
+		return err
 	}
 	if err := b.measureShapes(ctx, s, n, true); err != nil {
+		return err
+	}
+	if err := b.measureCliffs(ctx, two, n); err != nil {
 		return err
 	}
 	return b.measureDepths(ctx, s, n)
@@ -101,7 +105,7 @@ func (b *bench) startPeer(ctx context.Context, csv string) (*process, error) {
 			return nil, err
 		}
 	}
-	p, _, err := startServer(ctx, "sqlite", "/", b.peer, "-db", db)
+	p, _, err := startServer(ctx, "sqlite", b.peer, peerCommand, "-db", db)
 	return p, err
 }
 

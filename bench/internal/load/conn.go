@@ -29,6 +29,9 @@ func newConn(c net.Conn, addr string, o Options) *conn {
 	if o.Key != "" {
 		head += "Authorization: Bearer " + o.Key + "\r\n"
 	}
+	if o.Encoding != "" {
+		head += "Accept-Encoding: " + o.Encoding + "\r\n"
+	}
 	head += length
 	return &conn{c, o.Body, head, []byte(head + "\r\n"), bufio.NewReaderSize(c, 64<<10)}
 }

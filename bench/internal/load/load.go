@@ -19,6 +19,7 @@ type Options struct {
 	Target   string        // path and query
 	Body     func() []byte // returns a JSON body to post, called concurrently; nil means GET
 	Key      string        // bearer token; "": none
+	Encoding string        // value of Accept-Encoding; "": none
 	Conns    int           // number of workers, each with one connection per server and one request in flight; 0 means one
 	Requests int           // maximum number of requests; 0 means unlimited
 	Duration time.Duration // no request starts after it, except for the first of each worker

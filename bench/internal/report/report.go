@@ -16,6 +16,7 @@ type Report struct {
 	Title   string
 	Text    string // how they were made
 	Machine Machine
+	Notes   string // Markdown after the measurements
 	lines   []string
 }
 
@@ -60,6 +61,6 @@ func (r *Report) Write(path string) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	b.WriteString("```\n")
+	b.WriteString("```\n" + r.Notes)
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }

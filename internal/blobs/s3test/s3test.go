@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -74,9 +73,7 @@ const program = "tools/s3/versitygw"
 type Server struct {
 	file    string
 	folder  string
-	address string // host and port; the same after each start
-
-	mu      sync.Mutex
+	address string               // host and port; the same after each start
 	process *programtest.Process // nil if it is stopped
 }
 
@@ -112,8 +109,6 @@ func (s *Server) Address() string { return s.address }
 // Stop kills the server. Stored objects remain.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.process != nil {
 		s.process.Kill()
 		s.process = nil
@@ -151,8 +146,6 @@ func (s *Server) Thaw(t testing.TB) {
 
 func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.process == nil {
 		t.Fatal("the S3 server is not running")
 	}
@@ -164,11 +157,6 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) (pid int) {
 
 // run starts the server and waits until it answers.
 func (s *Server) run() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process != nil {
-		return errors.New("the S3 server is already running")
-	}
 	objects, metadata := filepath.Join(s.folder, "objects"), filepath.Join(s.folder, "metadata")
 	for _, folder := range []string{objects, metadata} {
 		_ = os.Mkdir(folder, 0o700) // it exists after a restart; otherwise the server reports the error

@@ -194,6 +194,15 @@ func TestWindow_Limit(t *testing.T) {
 	}
 }
 
+// TestWindow_Error reads a text that ends with an error, which is not the end of the text even if its name says so.
+func TestWindow_Error(t *testing.T) {
+	t.Parallel()
+	w := NewWindow(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 100)
+	if b, all := w.Sample(10); string(b) != "abc" || all || w.More() || w.Err() != io.ErrUnexpectedEOF {
+		t.Errorf("got %q, all %v, error %v", b, all, w.Err())
+	}
+}
+
 // FuzzReader compares the strict decoders with those that substitute: accepted text is equal and has no substitutes that
 // the input does not have.
 func FuzzReader(f *testing.F) {

@@ -80,7 +80,7 @@ func (r *Reader) chooseEncoding(encoding string) error {
 		r.name = encoding
 	}
 	if r.name == "" {
-		r.dec = utf8Decoder{}
+		r.dec = decodeUTF8
 		return checkBinary(head)
 	}
 	if r.dec, err = newDecoder(r.name); err != nil {
@@ -115,7 +115,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 
 // decode sets the next piece of text, the error that follows it, or both.
 func (r *Reader) decode() {
-	text, read, err := r.dec.decode(r.raw, r.eof)
+	text, read, err := r.dec(r.raw, r.eof)
 	r.lines.add(text)
 	r.text = text
 	r.raw = r.raw[read:]
@@ -132,9 +132,12 @@ func (r *Reader) decode() {
 
 // undecodable returns the error for the bytes at the current offset, or nil if decoding continues as Windows-1252.
 func (r *Reader) undecodable(err error) error {
-	at := place{r.offset, 1 + r.lines.n}
-	if r.name != "" || err == errTruncated {
-		return strictError(at, r.name, err)
+	at, name := place{r.offset, 1 + r.lines.n}, cmp.Or(r.name, "UTF-8")
+	switch {
+	case err == errTruncated:
+		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?", at.line, at.offset, name)
+	case r.name != "":
+		return herb.Invalidf("line %d: byte %d cannot be read as %s; %s", at.line, at.offset, name, remedy)
 	}
 	if err := r.verify1252(at); err != nil {
 		return err
@@ -157,16 +160,6 @@ func (r *Reader) fill() error {
 		r.eof, err = true, nil
 	}
 	return err
-}
-
-// strictError is the error for bytes that are not in the encoding of the text.
-func strictError(at place, name string, err error) error {
-	name = cmp.Or(name, "UTF-8")
-	if err == errTruncated {
-		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?",
-			at.line, at.offset, name)
-	}
-	return herb.Invalidf("line %d: byte %d cannot be read as %s; %s", at.line, at.offset, name, remedy)
 }
 
 const remedy = "save the file as UTF-8, or name its encoding"

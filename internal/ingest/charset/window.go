@@ -61,16 +61,15 @@ func (w *Window) More() bool {
 		copy(grown, w.buf)
 		w.buf = grown
 	}
-	n, err := io.ReadAtLeast(w.src, w.buf[len(w.buf):cap(w.buf)], 1)
-	w.buf = w.buf[:len(w.buf)+n]
-	if err != nil {
-		w.done = true
-		if err != io.EOF {
+	before := len(w.buf)
+	for !w.done && len(w.buf) < cap(w.buf) { // full, so that a record that is scanned again has twice the size
+		n, err := w.src.Read(w.buf[len(w.buf):cap(w.buf)])
+		w.buf = w.buf[:len(w.buf)+n]
+		if w.done = err != nil; err != io.EOF {
 			w.err = err
-			return false
 		}
 	}
-	return n > 0
+	return len(w.buf) > before
 }
 
 // Sample makes the window at least n bytes long, if the text has as many, and reports whether it holds the rest of the text.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -37,11 +38,8 @@ func Detect(path string, size int64) bool {
 	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxSize:
 		return false
 	}
-	root, err := parseFile(file.Dir{}, path)
-	if err != nil {
-		return false
-	}
-	resources, err := root.list("resources")
+	value, err := parseFile(file.Dir{}, path)
+	resources := node{value: value, err: &err}.member("resources").list()
 	for _, r := range resources {
 		if r.member("path").value == nil && r.member("data").value == nil {
 			return false // records in a member of that name
@@ -56,17 +54,17 @@ func isYAML(path string) bool {
 }
 
 // parseFile parses a JSON or YAML file, by its extension.
-func parseFile(dir file.Dir, path string) (node, error) {
+func parseFile(dir file.Dir, path string) (any, error) {
 	info, err := dir.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = file.CannotRead(path, file.ErrNotRegular)
 	}
 	if err != nil {
-		return node{}, err
+		return nil, err
 	}
 	f, err := dir.Open(path)
 	if err != nil {
-		return node{}, err
+		return nil, err
 	}
 	defer f.Close()
 	limit, parse := int64(maxSize), parseJSON
@@ -74,14 +72,13 @@ func parseFile(dir file.Dir, path string) (node, error) {
 		limit, parse = maxYAMLSize, parseYAML
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return node{}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(data)) > limit:
+		return nil, herb.Invalidf("the descriptor is larger than %d bytes; move large parts to files next to it", limit)
 	}
-	if int64(len(data)) > limit {
-		return node{}, herb.Invalidf("the descriptor is larger than %d bytes; move large parts to files next to it", limit)
-	}
-	value, err := parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
-	return node{value: value}, err
+	return parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
 
 // Options configure how a descriptor is read.
@@ -93,12 +90,7 @@ type Options struct {
 // Read reads a descriptor and returns a source for each resource. The paths in it must not lead out of its folder.
 func Read(path string, o Options) (set source.Set) {
 	p := reader{path: path, folder: filepath.Dir(path), formats: o.Formats}
-	root, err := p.open(o.Dir)
-	if err == nil {
-		defer p.dir.Close()
-		err = p.readPackage(root, &set)
-	}
-	if err != nil {
+	if err := p.readPackage(o.Dir, &set); err != nil {
 		set.Fail(err)
 	}
 	for i, err := range set.Errors {
@@ -116,44 +108,48 @@ type reader struct {
 	root      string   // Source.Root of the resources
 	base      string   // Source.Base of the resources
 	namespace string
-	access    string
+	access    herb.Access
 	members   object // of the package, without its resources
+	err       error  // the first error of the package or of the current resource
 }
 
-// open opens the folder of the descriptor and parses it.
-func (p *reader) open(in file.Dir) (root node, err error) {
-	if root, err = parseFile(in, p.path); err != nil {
-		return root, err
-	}
-	p.root = p.folder
-	if in.Path() != "" && p.folder != in.Path() {
-		p.root = in.Path()
-		if p.base, err = in.Rel(p.folder); err != nil {
-			return root, err
-		}
-	}
-	p.dir, err = in.Sub(p.folder)
-	return root, err
-}
+// skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
+type skipError struct{ error }
 
-// readPackage reads a descriptor.
-func (p *reader) readPackage(root node, set *source.Set) error {
-	if err := p.readHeader(root); err != nil {
-		return err
-	}
-	resources, err := root.list("resources")
+// readPackage reads a descriptor in a folder.
+func (p *reader) readPackage(in file.Dir, set *source.Set) error {
+	value, err := parseFile(in, p.path)
 	if err != nil {
 		return err
 	}
+	if p.root = p.folder; in.Path() != "" && p.folder != in.Path() {
+		p.root = in.Path()
+		if p.base, err = in.Rel(p.folder); err != nil {
+			return err
+		}
+	}
+	if p.dir, err = in.Sub(p.folder); err != nil {
+		return err
+	}
+	defer p.dir.Close()
+	root := node{value: value, err: &p.err}
+	if root.isObject() {
+		p.readHeader(root)
+	}
+	resources := root.member("resources").list()
 	if len(resources) == 0 {
-		return herb.Invalidf("the descriptor has no resources; list at least one under \"resources\"")
+		root.fail("has no resources; list at least one under \"resources\"")
+	}
+	if p.err != nil {
+		return p.err
 	}
 	for i, n := range resources {
-		s, err := p.resource(n, i)
-		if skip, ok := err.(*skipError); ok {
+		p.err = nil
+		s := p.resource(n, i)
+		if skip, ok := p.err.(*skipError); ok {
 			set.Skip(p.path, skip.Error())
-		} else if err != nil {
-			set.Fail(err)
+		} else if p.err != nil {
+			set.Fail(p.err)
 		} else {
 			set.Sources = append(set.Sources, s)
 		}
@@ -166,60 +162,52 @@ func (p *reader) readPackage(root node, set *source.Set) error {
 	return nil
 }
 
-// skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
-type skipError struct{ error }
-
-func (p *reader) readHeader(root node) (err error) {
-	if err := root.checkObject(); err != nil {
-		return err
-	}
-	if err := bind(root.member, binding{"name", &p.namespace}); err != nil {
-		return err
-	}
+// readHeader reads the members of the package.
+func (p *reader) readHeader(root node) {
+	bind(root.member, binding{"name", &p.namespace})
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
-		if err != nil {
-			return err
-		}
+		root.record(err)
 		p.namespace = filepath.Base(abs)
 	}
-	if err := root.checkPlacement("herbarium"); err != nil {
-		return err
-	}
-	own, err := root.settings(packageSettings())
-	if err != nil {
-		return err
-	}
+	root.checkPlacement("herbarium")
+	root.member("herbarium").bindAll(packageSettings(&p.access))
 	p.members = without(root, "resources")
-	p.access, err = readAccess(own)
-	return err
 }
 
 // resource reads the resource at a position.
-func (p *reader) resource(n node, position int) (source.Source, error) {
+func (p *reader) resource(n node, position int) source.Source {
 	s := source.Source{Root: p.root, Base: p.base}
-	if err := n.checkObject(); err != nil {
-		return s, err
+	if !n.isObject() {
+		return s
 	}
-	for _, read := range []func(*source.Source, node) error{p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
-		if err := read(&s, n); err != nil {
-			return s, err
+	name := ""
+	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
+		if read(&s, n); p.err != nil {
+			return s
 		}
 	}
 	s.Title, s.Description = n.annotation("title"), n.annotation("description")
-	name := ""
-	if err := bind(n.member, binding{"name", &name}); err != nil {
-		return s, err
-	}
+	bind(n.member, binding{"name", &name})
 	if name == "" && s.Inline == nil {
 		name = source.Stem(s.Path)
 	}
 	var err error
-	if s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1))); err != nil {
-		return s, err
+	if p.err == nil {
+		s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
+		n.record(err)
 	}
 	s.Descriptor, err = p.asWritten(n)
-	return s, err
+	n.record(err)
+	return s
+}
+
+// readSettings reads Herbarium's own settings of a resource.
+func (p *reader) readSettings(s *source.Source, n node) {
+	n.checkPlacement(n.where + ".herbarium")
+	n.member("herbarium").bindAll(resourceSettings(s))
+	s.Access = cmp.Or(s.Access, p.access)
+	s.AccessSet = s.Access != ""
 }
 
 // asWritten returns what the descriptor says about a resource and its package, without what is about records: inline
@@ -237,11 +225,10 @@ func (p *reader) asWritten(n node) ([]byte, error) {
 
 // without returns a copy of an object that lacks some members.
 func without(n node, names ...string) object {
-	out := object{}
-	for _, name := range n.names() {
-		if !slices.Contains(names, name) {
-			out[name] = n.member(name).value
-		}
+	o, _ := n.value.(object)
+	out := maps.Clone(o)
+	for _, name := range names {
+		delete(out, name)
 	}
 	return out
 }

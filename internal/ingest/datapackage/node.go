@@ -1,10 +1,10 @@
 package datapackage
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,78 +17,24 @@ import (
 // object is an object of a descriptor. Values are nil, bool, string, json.Number, []any and object.
 type object = map[string]any
 
-// node is a value of a descriptor with its location. An absent value is nil, as null is.
+// node is a value of a descriptor with its location. An absent value is nil, as null is. Methods that read a value record
+// the first error in err, so that callers check it once.
 type node struct {
 	where string // such as resources[0].path; empty: the descriptor itself
 	value any
-}
-
-// parseJSON parses a document. Unlike encoding/json, it rejects a member that occurs twice.
-func parseJSON(data []byte) (any, error) {
-	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
-		line := 1
-		if e, ok := err.(*json.SyntaxError); ok {
-			line += bytes.Count(data[:min(int(e.Offset), len(data))], []byte("\n"))
-		}
-		return nil, herb.Invalidf("line %d: not JSON: %v", line, err)
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	return decodeValue(d)
-}
-
-// decodeValue decodes the next value of a valid document.
-func decodeValue(d *json.Decoder) (any, error) {
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t {
-	case json.Delim('{'):
-		o := object{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			name := key.(string)
-			if _, ok := o[name]; ok {
-				return nil, herb.Invalidf("the member %q occurs twice in one object; remove one", rows.Clip(name))
-			}
-			if o[name], err = decodeValue(d); err != nil {
-				return nil, err
-			}
-		}
-		_, err := d.Token()
-		return o, err
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			v, err := decodeValue(d)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err := d.Token()
-		return list, err
-	}
-	return t, nil
-}
-
-// marshal returns a value as JSON.
-func marshal(value any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(value)
-	return bytes.TrimSpace(b.Bytes()), err
+	err   *error
 }
 
 // errorf returns an error about the value.
 func (n node) errorf(format string, args ...any) error {
 	return herb.Invalidf("%s %s", cmp.Or(n.where, "the descriptor"), fmt.Sprintf(format, args...))
 }
+
+// fail records an error about the value.
+func (n node) fail(format string, args ...any) { n.record(n.errorf(format, args...)) }
+
+// record records an error, if it is the first.
+func (n node) record(err error) { *n.err = cmp.Or(*n.err, err) }
 
 // member returns a member of an object.
 func (n node) member(name string) node {
@@ -97,25 +43,22 @@ func (n node) member(name string) node {
 		where = n.where + "." + name
 	}
 	o, _ := n.value.(object)
-	return node{where, o[name]}
+	return node{where, o[name], n.err}
 }
 
 // names returns the names of the members of an object, sorted.
 func (n node) names() []string {
 	o, _ := n.value.(object)
-	names := make([]string, 0, len(o))
-	for name := range o {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(o))
 }
 
-func (n node) checkObject() error {
-	if _, ok := n.value.(object); !ok {
-		return n.errorf("must be an object")
+// isObject fails if the value is not an object.
+func (n node) isObject() bool {
+	_, ok := n.value.(object)
+	if !ok {
+		n.fail("must be an object")
 	}
-	return nil
+	return ok
 }
 
 // scalar returns text, a number or a boolean as it was written.
@@ -131,33 +74,60 @@ func (n node) scalar() (string, bool) {
 	return "", false
 }
 
+// text returns a scalar.
+func (n node) text() string {
+	s, ok := n.scalar()
+	if !ok {
+		n.fail("must be text; put it in quotes")
+	}
+	return s
+}
+
+// texts returns a value that is text or a list of text.
+func (n node) texts() (out []string) {
+	for _, item := range n.items() {
+		out = append(out, item.text())
+	}
+	return out
+}
+
 // annotation returns a member that is text, or "" if it is anything else.
 func (n node) annotation(name string) string {
 	s, _ := n.member(name).value.(string)
 	return s
 }
 
-// integer returns a member that is an integer, or nil if it is absent.
-func (n node) integer(name string, least, most int) (*int, error) {
-	m := n.member(name)
-	if m.value == nil {
-		return nil, nil
-	}
-	number, _ := m.value.(json.Number)
+// integer returns a value that is an integer.
+func (n node) integer(least, most int) int {
+	number, _ := n.value.(json.Number)
 	i, err := strconv.Atoi(number.String())
 	if err != nil || i < least || i > most {
-		return nil, m.errorf("must be an integer from %d to %d", least, most)
+		n.fail("must be an integer from %d to %d", least, most)
 	}
-	return &i, nil
+	return i
 }
 
-// list returns the elements of a member that is a list.
-func (n node) list(name string) ([]node, error) {
-	m := n.member(name)
-	if _, ok := m.value.([]any); !ok && m.value != nil {
-		return nil, m.errorf("must be a list")
+// char returns a value that is one ASCII character, or 0 for an empty one.
+func (n node) char() byte {
+	s, ok := n.value.(string)
+	switch {
+	case ok && s == "":
+		return 0
+	case strings.EqualFold(s, "tab") || s == `\t`:
+		return '\t'
+	case len(s) != 1 || s[0] >= 0x80 || s[0] == '\n' || s[0] == '\r' || s[0] == 0:
+		n.fail("is %s; it must be one ASCII character", rows.Clip(fmt.Sprintf("%#v", n.value)))
+		return 0
 	}
-	return m.items(), nil
+	return s[0]
+}
+
+// list returns the elements of a value that must be a list.
+func (n node) list() []node {
+	if _, ok := n.value.([]any); !ok && n.value != nil {
+		n.fail("must be a list")
+	}
+	return n.items()
 }
 
 // items returns the elements of a list. Any other value is a list of itself, an absent one an empty list.
@@ -171,135 +141,88 @@ func (n node) items() []node {
 	}
 	out := make([]node, len(values))
 	for i, v := range values {
-		out[i] = node{fmt.Sprintf("%s[%d]", n.where, i), v}
+		out[i] = node{fmt.Sprintf("%s[%d]", n.where, i), v, n.err}
 	}
 	return out
 }
 
 // binding assigns the value of a member to a variable: text to a *string, true or false to a *bool or **bool, one ASCII
-// character to a *byte, text or a list of text to a *[]string, a line number or a list of them to a *[]int.
+// character to a *byte, text or a list of text to a *[]string, a line number or a list of them to a *[]int. A func(node)
+// reads other values.
 type binding struct {
 	name string
 	to   any
 }
 
 // bind assigns the members that lookup returns. It leaves the variables of absent members alone.
-func bind(lookup func(name string) node, bindings ...binding) error {
+func bind(lookup func(name string) node, bindings ...binding) {
 	for _, b := range bindings {
-		n := lookup(b.name)
-		if n.value == nil {
-			continue
-		}
-		if err := n.assign(b.to); err != nil {
-			return err
+		if n := lookup(b.name); n.value != nil {
+			n.assign(b.to)
 		}
 	}
-	return nil
+}
+
+// bindAll assigns the members of an object that only Herbarium defines, so that unknown members are errors.
+func (n node) bindAll(bindings []binding) {
+	if n.value == nil || !n.isObject() {
+		return
+	}
+	known := namesOf(bindings)
+	for _, name := range n.names() {
+		if !slices.Contains(known, name) {
+			n.fail("has an unknown member %s", suggestion(name, known))
+		}
+	}
+	bind(n.member, bindings...)
+}
+
+func namesOf(bindings []binding) (names []string) {
+	for _, b := range bindings {
+		names = append(names, b.name)
+	}
+	return names
 }
 
 // assign assigns the value to a variable.
-func (n node) assign(to any) (err error) {
-	s, isScalar := n.scalar()
+func (n node) assign(to any) {
 	flag, isBool := n.value.(bool)
 	switch to := to.(type) {
 	case *string:
-		if *to = s; !isScalar || isBool {
-			return n.errorf("must be text; put it in quotes")
+		if *to = n.text(); isBool {
+			n.fail("must be text; put it in quotes")
 		}
 	case *bool:
 		if *to = flag; !isBool {
-			return n.errorf("must be true or false")
+			n.fail("must be true or false")
 		}
 	case **bool:
-		if *to = &flag; !isBool {
-			return n.errorf("must be true or false")
-		}
+		*to = new(bool)
+		n.assign(*to)
 	case *byte:
-		*to, err = n.char()
+		*to = n.char()
 	case *[]string:
-		*to, err = n.texts()
+		*to = n.texts()
 	case *[]int:
 		for _, item := range n.items() {
-			line, err := item.ordinal("line")
-			if err != nil {
-				return err
-			}
-			*to = append(*to, line)
+			*to = append(*to, item.integer(1, maxLine))
 		}
-	default:
-		err = fmt.Errorf("cannot assign %s to a %T", n.where, to)
+	case func(node):
+		to(n)
 	}
-	return err
 }
 
-// char returns a value that is one ASCII character, or 0 for an empty one.
-func (n node) char() (byte, error) {
-	s, ok := n.value.(string)
-	switch {
-	case ok && s == "":
-		return 0, nil
-	case strings.EqualFold(s, "tab") || s == `\t`:
-		return '\t', nil
-	case len(s) != 1 || s[0] >= 0x80 || s[0] == '\n' || s[0] == '\r' || s[0] == 0:
-		return 0, n.errorf("is %s; it must be one ASCII character", rows.Clip(fmt.Sprintf("%#v", n.value)))
-	}
-	return s[0], nil
-}
-
-// ordinal returns a value that is the number of something, from 1.
-func (n node) ordinal(what string) (int, error) {
-	number, _ := n.value.(json.Number)
-	i, err := strconv.Atoi(number.String())
-	if err != nil || i < 1 {
-		return 0, n.errorf("must be the number of a %s, from 1", what)
-	}
-	return i, nil
-}
-
-// texts returns a value that is text or a list of text.
-func (n node) texts() ([]string, error) {
-	var out []string
-	for _, item := range n.items() {
-		s, ok := item.scalar()
-		if !ok {
-			return nil, item.errorf("must be text; put it in quotes")
-		}
-		out = append(out, s)
-	}
-	return out, nil
-}
+// maxLine is the largest number of a line, a sheet or a record.
+const maxLine = 1<<31 - 1
 
 // checkPlacement rejects settings that are beside the member "herbarium" instead of in it: without effect, they would
 // leave a dataset open that should require a key. right is the member that they belong to.
-func (n node) checkPlacement(right string) error {
+func (n node) checkPlacement(right string) {
 	for _, name := range []string{"access", "goldens"} {
 		if m := n.member(name); m.value != nil {
-			return m.errorf("is in the wrong place, where it has no effect; write it as %s.%s", right, name)
+			m.fail("is in the wrong place, where it has no effect; write it as %s.%s", right, name)
 		}
 	}
-	return nil
-}
-
-// settings returns the member "herbarium", which has only known members.
-func (n node) settings(known []string) (node, error) {
-	m := n.member("herbarium")
-	if m.value == nil {
-		return m, nil
-	}
-	return m, m.checkMembers(known)
-}
-
-// checkMembers rejects unknown members of an object that only Herbarium defines.
-func (n node) checkMembers(known []string) error {
-	if err := n.checkObject(); err != nil {
-		return err
-	}
-	for _, name := range n.names() {
-		if !slices.Contains(known, name) {
-			return n.errorf("has an unknown member %s", suggestion(name, known))
-		}
-	}
-	return nil
 }
 
 // suggestion quotes an unknown name, followed by the most similar known one and all known ones.

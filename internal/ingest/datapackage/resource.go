@@ -14,124 +14,105 @@ import (
 )
 
 // readLocation reads where the records of a resource are, their format and encoding.
-func (p *reader) readLocation(s *source.Source, n node) (err error) {
+func (p *reader) readLocation(s *source.Source, n node) {
 	if data := n.member("data"); data.value != nil && n.member("path").value == nil {
-		return p.readInline(s, n, data)
+		p.readInline(s, n, data)
+		return
 	}
 	path := n.member("path")
 	if path.value == nil { // its name in early editions
 		path = n.member("url")
 	}
-	written, err := path.texts()
-	switch {
-	case err != nil:
-		return err
-	case len(written) == 0 || written[0] == "":
-		return n.errorf("has no path; set it to the file, relative to the descriptor")
+	written := path.texts()
+	if len(written) == 0 || written[0] == "" {
+		n.fail("has no path; set it to the file, relative to the descriptor")
+		return
 	}
 	for _, item := range path.items() {
-		if _, err := p.localPath(item); err != nil {
-			return err
-		}
+		p.localPath(item)
 	}
-	if s.Format, err = p.format(s, n, written[0]); err != nil {
-		return err
-	}
-	encoding := ""
-	if err := bind(n.member, binding{"encoding", &encoding}); err != nil {
-		return err
-	}
-	s.Dialect.Encoding = encodingName(encoding)
-	for i, item := range path.items() {
-		full, err := p.findFile(item)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
+	s.Format = p.format(s, n, written[0])
+	bind(n.member, binding{"encoding", &s.Dialect.Encoding})
+	s.Dialect.Encoding = encodingName(s.Dialect.Encoding)
+	for _, item := range path.items() {
+		if full := p.findFile(item); s.Path == "" {
 			s.Path = full
 		} else {
 			s.Parts = append(s.Parts, full)
 		}
 	}
-	return nil
 }
 
 // readInline reads records in the descriptor: a list or an object as JSON, or a text in the format of the resource.
-func (p *reader) readInline(s *source.Source, n, data node) (err error) {
+func (p *reader) readInline(s *source.Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
 	switch data.value.(type) {
 	case string:
-		if s.Format, err = p.format(s, n, ""); err != nil {
-			return err
-		}
+		s.Format = p.format(s, n, "")
 	case []any, object:
 	default:
-		return data.errorf("must be a list of records; write an object for each")
+		data.fail("must be a list of records; write an object for each")
 	}
+	var err error
 	s.Inline, err = marshal(data.value)
-	return err
+	data.record(err)
 }
 
 // localPath returns the path of a file that is written relative to the descriptor and does not lead out of its folder.
-func (p *reader) localPath(n node) (string, error) {
+func (p *reader) localPath(n node) string {
 	written, _ := n.scalar()
 	u, urlErr := url.Parse(written)
 	switch {
 	case written == "":
-		return "", n.errorf("is empty; name a file, relative to the descriptor")
+		n.fail("is empty; name a file, relative to the descriptor")
 	case urlErr == nil && u.Scheme != "" && strings.Contains(written, "://"):
-		return "", n.errorf("is %.500q, a URL; download the file to the folder of the descriptor and name it", written)
+		n.fail("is %.500q, a URL; download the file to the folder of the descriptor and name it", written)
 	case strings.HasPrefix(written, "/") || filepath.IsAbs(written):
-		return "", n.errorf("is %q, an absolute path; write it relative to the descriptor", rows.Clip(written))
+		n.fail("is %q, an absolute path; write it relative to the descriptor", rows.Clip(written))
 	case !filepath.IsLocal(filepath.FromSlash(written)):
-		return "", n.errorf("is %q, which leads out of the folder of the descriptor; move the file into it", rows.Clip(written))
+		n.fail("is %q, which leads out of the folder of the descriptor; move the file into it", rows.Clip(written))
 	}
-	return filepath.Join(p.folder, filepath.FromSlash(written)), nil
+	return filepath.FromSlash(written)
 }
 
 // findFile returns the path of a file in the folder of the descriptor or, if it is not there, in the folder data in it.
-func (p *reader) findFile(n node) (string, error) {
-	full, err := p.localPath(n)
-	if err != nil {
-		return "", err
+func (p *reader) findFile(n node) string {
+	local := p.localPath(n)
+	if p.err != nil {
+		return ""
 	}
-	written, _ := n.scalar()
+	full := filepath.Join(p.folder, local)
 	info, err := p.dir.Stat(full)
 	if herb.CodeOf(err) == herb.CodeNotFound {
-		below := filepath.Join(p.folder, "data", filepath.FromSlash(written))
+		below := filepath.Join(p.folder, "data", local)
 		if inData, dataErr := p.dir.Stat(below); dataErr == nil {
 			full, info, err = below, inData, nil
 		}
 	}
 	switch {
 	case errors.Is(err, file.ErrEscapes):
-		return "", n.errorf("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(written))
+		n.fail("is %q, a link that leads out of the folder of the descriptor; put the file itself there", rows.Clip(local))
 	case err != nil:
-		return "", err
+		n.record(err)
 	case !info.Mode().IsRegular():
-		return "", n.errorf("is %q, which is not a regular file", rows.Clip(written))
+		n.fail("is %q, which is not a regular file", rows.Clip(local))
 	}
-	return full, nil
+	return full
 }
 
 // format returns the format of a resource: that of its member "format", of its media type or of its extension, in this
 // order.
-func (p *reader) format(s *source.Source, n node, path string) (string, error) {
+func (p *reader) format(s *source.Source, n node, path string) string {
 	var declared, media, compression string
-	if err := bind(n.member, binding{"format", &declared}, binding{"mediatype", &media}, binding{"compression", &compression}); err != nil {
-		return "", err
-	}
-	if err := checkCompression(n, compression, path); err != nil {
-		return "", err
-	}
+	bind(n.member, binding{"format", &declared}, binding{"mediatype", &media}, binding{"compression", &compression})
+	checkCompression(n, compression, path)
 	known := strings.Join(source.FormatNames(p.formats), ", ")
-	notTable := &skipError{n.errorf("(%s) is not published: neither its format nor its extension is that of a table; "+
-		"if it is one, set \"format\" to one of %s", rows.Clip(path), known)}
+	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
+	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other
-		return "", notTable
+		candidates, tabular = nil, false
 	}
-	ext := strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")
-	for i, name := range []string{declared, media, ext} {
+	for i, name := range candidates {
 		f, ok := file.ByName(p.formats, formatName(name))
 		if !ok {
 			continue
@@ -139,29 +120,28 @@ func (p *reader) format(s *source.Source, n node, path string) (string, error) {
 		if i > 0 && declared != "" {
 			s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; the file is read as %s", rows.Clip(declared), f.Name).Error())
 		}
-		return f.Name, nil
+		return f.Name
 	}
-	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
 	switch {
-	case tabular && declared == "":
-		return p.formats[0].Name, nil
-	case tabular:
-		return "", n.member("format").errorf("is %q; choose from %s", rows.Clip(declared), known)
+	case !tabular:
+		n.record(&skipError{n.errorf("(%s) is not published: neither its format nor its extension is that of a table; "+
+			"if it is one, set \"format\" to one of %s", rows.Clip(path), known)})
+	case declared != "":
+		n.member("format").fail("is %q; choose from %s", rows.Clip(declared), known)
 	}
-	return "", notTable
+	return p.formats[0].Name
 }
 
 // checkCompression rejects compressions and archives that cannot be read.
-func checkCompression(n node, written, path string) error {
+func checkCompression(n node, written, path string) {
 	const remedy = "unpack it next to the descriptor and name the unpacked file, or compress that with gzip or zstd"
 	if !slices.Contains([]string{"", "no", "none", "gz", "gzip", "zst", "zstd", "bz2", "bzip2", "xz", "zip"}, strings.ToLower(written)) {
-		return n.member("compression").errorf("is %q, which cannot be read; %s", rows.Clip(written), remedy)
+		n.member("compression").fail("is %q, which cannot be read; %s", rows.Clip(written), remedy)
 	}
 	switch strings.ToLower(filepath.Ext(file.Uncompressed(path))) {
 	case ".7z", ".rar", ".tar", ".tgz":
-		return &skipError{n.member("path").errorf("is %q, an archive; %s", rows.Clip(path), remedy)}
+		n.record(&skipError{n.member("path").errorf("is %q, an archive; %s", rows.Clip(path), remedy)})
 	}
-	return nil
 }
 
 // formatName maps a name of a format in a descriptor, or a media type, to a name or an extension of a format.

@@ -1,8 +1,6 @@
 package datapackage
 
 import (
-	"cmp"
-	"math"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -10,142 +8,113 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// The members of "herbarium" in a package, a resource and a field, and of the objects in them.
-func packageSettings() []string  { return []string{"access"} }
-func resourceSettings() []string { return []string{"access", "order", "include", "goldens"} }
-func fieldSettings() []string {
-	return []string{"from", "searchable", "filterable", "sortable", "weight"}
-}
-func orderSettings() []string       { return []string{"field", "order"} }
-func expectationSettings() []string { return []string{"query", "total", "first"} }
-
-// readSettings reads Herbarium's own settings of a resource.
-func (p *reader) readSettings(s *source.Source, n node) error {
-	if err := n.checkPlacement(n.where + ".herbarium"); err != nil {
-		return err
-	}
-	own, err := n.settings(resourceSettings())
-	if err != nil {
-		return err
-	}
-	access, err := readAccess(own)
-	if err != nil {
-		return err
-	}
-	s.Access = herb.Access(cmp.Or(access, p.access))
-	s.AccessSet = s.Access != ""
-	if s.Order, err = readOrder(own.member("order")); err != nil {
-		return err
-	}
-	if s.Include, err = readInclude(own.member("include")); err != nil {
-		return err
-	}
-	expectations, err := own.list("goldens")
-	if err != nil {
-		return err
-	}
-	for _, n := range expectations {
-		e, err := readExpectation(n)
-		if err != nil {
-			return err
-		}
-		s.Expectations = append(s.Expectations, e)
-	}
-	return nil
+// packageSettings are the members of "herbarium" in a package.
+func packageSettings(access *herb.Access) []binding {
+	return []binding{{"access", func(n node) { *access = readAccess(n) }}}
 }
 
-// readAccess reads who may list the records, or returns "" if it is not set.
-func readAccess(own node) (string, error) {
-	s := ""
-	if err := bind(own.member, binding{"access", &s}); err != nil || s == "" {
-		return "", err
+// resourceSettings are the members of "herbarium" in a resource.
+func resourceSettings(s *source.Source) []binding {
+	return []binding{
+		{"access", func(n node) { s.Access = readAccess(n) }},
+		{"order", func(n node) { s.Order = readOrder(n) }},
+		{"include", func(n node) { s.Include = readInclude(n) }},
+		{"goldens", func(n node) {
+			for _, item := range n.list() {
+				s.Expectations = append(s.Expectations, readExpectation(item))
+			}
+		}},
 	}
-	if _, err := herb.ParseAccess(s); err != nil {
-		return "", own.member("access").errorf("is %q; choose open or key", rows.Clip(s))
+}
+
+// fieldSettings are the members of "herbarium" in a field.
+func fieldSettings(f *source.FieldSetting) []binding {
+	return []binding{
+		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
+		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
 	}
-	return s, nil
+}
+
+func orderSettings(field, direction *string) []binding {
+	return []binding{{"field", field}, {"order", direction}}
+}
+
+func expectationSettings(e *herb.Expectation, hasQuery *bool) []binding {
+	return []binding{
+		{"query", func(n node) {
+			var q string
+			q, *hasQuery = n.value.(string)
+			e.Query = strings.TrimPrefix(q, "?")
+		}},
+		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
+		{"first", func(n node) {
+			n.isObject()
+			e.First = map[string]string{}
+			for _, name := range n.names() {
+				if m := n.member(name); m.value != nil {
+					e.First[name] = m.text()
+				} else {
+					e.First[name] = ""
+				}
+			}
+		}},
+	}
+}
+
+// readAccess reads who may list the records.
+func readAccess(n node) herb.Access {
+	var s string
+	n.assign(&s)
+	if _, err := herb.ParseAccess(s); err != nil && s != "" {
+		n.fail("is %q; choose open or key", rows.Clip(s))
+	}
+	return herb.Access(s)
 }
 
 // readOrder reads "date", "-date" or {field: date, order: desc}.
-func readOrder(n node) (o herb.Order, err error) {
+func readOrder(n node) (o herb.Order) {
+	direction := ""
 	switch v := n.value.(type) {
-	case nil:
-		return o, nil
 	case string:
 		o.Field, o.Desc = strings.CutPrefix(v, "-")
 	case object:
-		if err := n.checkMembers(orderSettings()); err != nil {
-			return o, err
-		}
-		direction := ""
-		if err := bind(n.member, binding{"field", &o.Field}, binding{"order", &direction}); err != nil {
-			return o, err
-		}
+		n.bindAll(orderSettings(&o.Field, &direction))
 		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
-			return o, n.member("order").errorf("is %q; it must be asc or desc", rows.Clip(direction))
+			n.member("order").fail("is %q; it must be asc or desc", rows.Clip(direction))
 		}
 	default:
-		return o, n.errorf("must be the name of a field, with a - before it for descending order, or {field, order}")
+		n.fail("must be the name of a field, with a - before it for descending order, or {field, order}")
 	}
 	if o.Field == "" {
-		return o, n.errorf("names no field; name a sortable one")
+		n.fail("names no field; name a sortable one")
 	}
-	return o, nil
+	return o
 }
 
 // readInclude reads the conditions for rows: one value or a list of values by column.
-func readInclude(n node) ([]source.Include, error) {
-	if n.value == nil {
-		return nil, nil
-	}
-	if err := n.checkObject(); err != nil {
-		return nil, err
-	}
-	var out []source.Include
+func readInclude(n node) (out []source.Include) {
+	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
-		values, err := m.texts()
-		switch {
-		case err != nil:
-			return nil, err
-		case len(values) == 0:
-			return nil, m.errorf("lists no value; list the values of rows to include, \"\" for an empty one")
+		values := m.texts()
+		if len(values) == 0 {
+			m.fail("lists no value; list the values of rows to include, \"\" for an empty one")
 		}
 		out = append(out, source.Include{Column: name, Values: values})
 	}
-	return out, nil
+	return out
 }
 
 // readExpectation reads a query with its expected result.
-func readExpectation(n node) (e herb.Expectation, err error) {
-	if err := n.checkMembers(expectationSettings()); err != nil {
-		return e, err
-	}
-	q, ok := n.member("query").value.(string)
-	if !ok {
-		return e, n.errorf("has no query; set it to the query string of a listing, \"\" for all records")
-	}
-	e.Query = strings.TrimPrefix(q, "?")
-	if e.Total, err = n.integer("total", 0, math.MaxInt32); err != nil {
-		return e, err
-	}
-	first := n.member("first")
-	if first.value != nil {
-		if err := first.checkObject(); err != nil {
-			return e, err
-		}
-		e.First = map[string]string{}
-	}
-	for _, name := range first.names() {
-		m := first.member(name)
-		value, ok := m.scalar()
-		if !ok && m.value != nil {
-			return e, m.errorf("must be text; put it in quotes")
-		}
-		e.First[name] = value
+func readExpectation(n node) (e herb.Expectation) {
+	hasQuery := false
+	n.isObject()
+	n.bindAll(expectationSettings(&e, &hasQuery))
+	if !hasQuery {
+		n.fail("has no query; set it to the query string of a listing, \"\" for all records")
 	}
 	if e.Total == nil && len(e.First) == 0 {
-		return e, n.errorf("expects nothing; set \"total\", the number of records, or \"first\", values of the first record")
+		n.fail("expects nothing; set \"total\", the number of records, or \"first\", values of the first record")
 	}
-	return e, nil
+	return e
 }

@@ -79,76 +79,68 @@ func (s sniffer) detect(d dialect) reading {
 	return double
 }
 
+// The delimiters that are tried, in order of preference. Those after the usual ones must split all records evenly.
+const (
+	delimiters = ",;\t|^~\x01\x1f "
+	usual      = len(",;\t|")
+)
+
 // bestDelimiter returns the best reading with a quote.
 func (s sniffer) bestDelimiter(d dialect) reading {
 	if d.delimiter != 0 {
 		return s.read(d)
 	}
-	try := func(delimiter byte, blanks bool) reading {
-		with := d
-		with.delimiter, with.blanks = delimiter, blanks
-		return s.read(with)
-	}
-	var usual []reading
+	var tried []reading
 	best := -1
-	for i, delimiter := range []byte(",;\t|") {
-		usual = append(usual, try(delimiter, false))
-		if usual[i].plausible() && (best < 0 || usual[i].betterThan(usual[best])) {
+	for i, delimiter := range []byte(delimiters) {
+		if i >= usual && best >= 0 {
+			break
+		}
+		with := d
+		with.delimiter, with.blanks = delimiter, delimiter == ' '
+		r := s.read(with)
+		tried = append(tried, r)
+		possible := r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total)
+		if i >= usual {
+			possible = r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (!with.blanks || s.isAligned(r))
+		}
+		if possible && (best < 0 || r.score() > tried[best].score()) {
 			best = i
 		}
 	}
 	if best >= 0 {
-		return usual[best]
+		return tried[best]
 	}
-	for _, delimiter := range []byte("^~\x01\x1f") {
-		if r := try(delimiter, false); r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken {
-			return r
+	for _, r := range tried[:usual] {
+		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !s.isProse(r.dialect) {
+			return r // the header is wrong
 		}
 	}
-	if r := try(' ', true); s.isAligned(r) {
-		return r
+	if len(tried[0].records) == 0 {
+		return tried[0]
 	}
-	for _, r := range usual {
-		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !(r.dialect.delimiter == ',' && isProse(s.sample)) {
-			return r
-		}
-	}
-	if usual[0].header == 0 {
-		return usual[0] // the header is wrong
-	}
-	return try(0, false)
-}
-
-// plausible reports whether the delimiter is possible.
-func (r reading) plausible() bool {
-	return r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total)
-}
-
-func (r reading) betterThan(other reading) bool {
-	if r.broken != other.broken {
-		return other.broken
-	}
-	return r.score() > other.score()
+	return s.read(d)
 }
 
 // score measures how well the records fit the header. Without records, a comma is preferred.
 func (r reading) score() float64 {
+	score := float64(r.header - 1)
 	switch {
 	case r.total > 0:
-		return float64(r.fitting) / float64(r.total) * float64(r.header-1)
+		score *= float64(r.fitting) / float64(r.total)
 	case r.dialect.delimiter == ',':
-		return rows.MaxColumns
+		score = rows.MaxColumns
 	}
-	return float64(r.header - 1)
+	if r.broken {
+		score -= 2 * rows.MaxColumns
+	}
+	return score
 }
 
-// isAligned reports whether a reading with blanks is consistent: all records have the same number of values and some column
-// has numbers or dates only.
+// isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
+// or dates only.
 func (s sniffer) isAligned(r reading) bool {
-	if r.broken || r.total < 2 || r.header < 2 || r.fitting != r.total || r.even != r.total {
-		return false
-	}
-	if s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
+	if r.total < 2 || r.even != r.total || s.tabular && !bytes.Contains(s.sample, []byte("  ")) {
 		return false
 	}
 	others := cellsOf(r.records[1:])
@@ -160,9 +152,9 @@ func (s sniffer) isAligned(r reading) bool {
 	return false
 }
 
-// isProse reports whether a blank follows every comma, as in sentences and addresses.
-func isProse(b []byte) bool {
-	return bytes.Count(b, []byte(",")) == bytes.Count(b, []byte(", "))
+// isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and addresses.
+func (s sniffer) isProse(d dialect) bool {
+	return d.delimiter == ',' && bytes.Count(s.sample, []byte(",")) == bytes.Count(s.sample, []byte(", "))
 }
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
@@ -200,51 +192,46 @@ func (s sniffer) split(d dialect) reading {
 		r.add(c)
 		c.columns = r.records[0].width
 	}
-	if len(r.records) == 0 {
+	if len(r.records) == 0 || d.delimiter == 0 {
+		r.measure(0)
 		return r
 	}
 	width := r.commonWidth()
-	r.measure(0)
-	switch {
-	case d.delimiter == 0:
+	switch r.measure(0); {
 	case !s.noNames && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeding = true, width, r.total, 0
-	case s.fixed || d.delimiter == ',' && isProse(s.sample) || d.blanks || width < 2:
-	default:
-		if n := r.titles(width); n > 0 {
-			r.measure(n)
-		}
+	case !s.fixed && !s.isProse(d) && !d.blanks && width > 1:
+		r.measure(r.titles(width))
 	}
 	return r
 }
 
 // add appends the current record of a scanner.
 func (r *reading) add(c *scanner) {
-	rec := record{line: c.line, width: c.width, filled: c.filled(), cells: slices.Clone(c.cells)}
+	rec := record{line: c.line, width: c.width, filled: c.filled(), quotedFirst: len(c.spans) > 0 && c.spans[0].quoted, cells: slices.Clone(c.cells)}
 	raw, quoted := c.win.Bytes(), 0
 	for i, v := range c.spans {
 		if len(c.cells[i]) > 0 {
 			rec.nonEmpty++
 		}
-		if !c.isQuoted(raw, v) {
-			continue
+		if v.quoted {
+			quoted++
+			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.delimiter)))
 		}
-		quoted++
-		rec.quotedFirst = rec.quotedFirst || i == 0
-		value := raw[v.start:v.end]
-		r.protects = r.protects || bytes.ContainsAny(value, "\r\n") || c.d.delimiter != 0 && bytes.IndexByte(value, c.d.delimiter) >= 0
 	}
-	if len(r.records) == 0 {
-		r.quotedHeader = quoted == c.width
-	}
+	r.quotedHeader = r.quotedHeader || len(r.records) == 0 && quoted == c.width
 	r.quoted += quoted
 	r.records = append(r.records, rec)
 }
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	r.start, r.header, r.total, r.fitting, r.exceeding, r.even = start, r.records[start].width, 0, 0, 0, 0
-	for _, rec := range r.records[start+1:] {
+	r.start, r.header, r.total, r.fitting, r.exceeding, r.even = start, 0, 0, 0, 0, 0
+	for i, rec := range r.records[start:] {
+		if i == 0 {
+			r.header = rec.width
+			continue
+		}
 		r.total++
 		if rec.width == r.records[start+1].width {
 			r.even++
@@ -279,18 +266,20 @@ func (r *reading) hasRowNames() bool {
 	if r.total < 2 || r.even != r.total || r.records[1].width != width {
 		return false
 	}
-	quoted, sequence, unique, last := true, true, true, false
-	seen := map[string]bool{}
+	quoted, sequence, last := true, true, false
+	seen := map[string]bool{"": true}
 	first, _ := strconv.Atoi(string(r.records[1].cells[0]))
 	for i, rec := range r.records[1:] {
 		name := string(rec.cells[0])
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
 		quoted = quoted && rec.quotedFirst
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
-		unique = unique && name != "" && !seen[name]
-		seen[name] = true
 		last = last || rec.filled == width
 	}
-	return last && unique && (quoted || sequence || r.header > 1 && r.dialect.delimiter != ',')
+	return last && (quoted || sequence || r.header > 1 && r.dialect.delimiter != ',')
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of
@@ -349,30 +338,21 @@ func cellsOf(records []record) [][][]byte {
 	return cells
 }
 
-// commentLines returns the prefix of the comment lines at the start of a sample, the offset and number of the lines after
-// them, and the offset of the last comment. The prefix is empty if there are none, or nothing else.
-func commentLines(sample []byte) (prefix string, end, lines, last int) {
-	at, n := 0, 0
-	for at < len(sample) {
-		size := bytes.IndexAny(sample[at:], "\r\n")
-		if size < 0 {
-			return "", 0, 0, 0
-		}
-		switch c := sample[at]; {
-		case size == 0:
-		case prefix == "" && (c == '#' || c == '%') || prefix != "" && c == prefix[0]:
-			prefix, last = string(c), at
+// commentLines returns the prefix of the comment lines at the start of a sample, their size and the last of them. The
+// prefix is empty if there are none, or nothing else.
+func commentLines(sample []byte) (prefix string, size int, last []byte) {
+	for rest := sample; len(rest) > 0; {
+		line, after, found := cutLine(rest)
+		switch {
+		case !found:
+			return "", 0, nil
+		case len(line) == 0:
+		case prefix == "" && (line[0] == '#' || line[0] == '%') || prefix != "" && line[0] == prefix[0]:
+			prefix, size, last = string(line[:1]), len(sample)-len(after), line
 		default:
-			return prefix, end, lines, last
+			return prefix, size, last
 		}
-		at += size + 1
-		if sample[at-1] == '\r' && at < len(sample) && sample[at] == '\n' {
-			at++
-		}
-		n++
-		if prefix != "" && size > 0 {
-			end, lines = at, n
-		}
+		rest = after
 	}
-	return "", 0, 0, 0
+	return "", 0, nil
 }

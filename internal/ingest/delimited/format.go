@@ -2,12 +2,10 @@
 package delimited
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -40,7 +38,7 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{scanner: scanner{win: charset.NewWindow(text, b.MaxRecord()), next: 1}, text: text, budget: b, options: o}
+	r := &reader{scanner: scanner{win: charset.NewWindow(text, b.MaxRecord()), d: givenDialect(o), next: 1}, text: text, budget: b, options: o}
 	if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -56,15 +54,22 @@ type reader struct {
 	header  []rows.Column
 	notes   []string
 
-	named    bool   // the text names the columns
-	rowNames bool   // the first column has no name in the text
-	pending  bool   // Next returns the current record
-	comment  string // detected prefix of comments
-	comments int    // detected comment lines among the records
-	surplus  int    // records with empty values beyond the last column
+	named      bool    // the text names the columns
+	rowNames   bool    // the first column has no name in the text
+	pending    bool    // Next returns the current record
+	headerLine int     // below titles; 0: the header is the first record
+	comment    string  // detected prefix of comments
+	comments   counter // detected comment lines among the records
+	surplus    counter // records with empty values beyond the last column
+}
 
-	firstComment, firstSurplus int // their lines
-	headerLine                 int // below titles; 0: the header is the first record
+// counter counts lines.
+type counter struct{ n, first int }
+
+func (c *counter) add(line int) {
+	if c.n++; c.n == 1 {
+		c.first = line
+	}
 }
 
 // Columns implements rows.Rows.
@@ -97,14 +102,18 @@ func (r *reader) Close() error { return r.text.Close() }
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
-	if r.comments > 0 {
-		notes = append(notes, fmt.Sprintf("lines skipped because they begin with %s: %d, the first is line %d", r.comment, r.comments, r.firstComment))
+	if r.comments.n > 0 {
+		notes = append(notes, fmt.Sprintf("lines skipped because they begin with %s: %d, the first is line %d", r.comment, r.comments.n, r.comments.first))
 	}
-	if r.surplus > 0 {
+	if r.surplus.n > 0 {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
-			"values are empty and left out", r.surplus, r.firstSurplus))
+			"values are empty and left out", r.surplus.n, r.surplus.first))
 	}
 	return notes
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
 // Next implements rows.Rows.
@@ -138,9 +147,7 @@ func (r *reader) checkUneven() (skip bool, err error) {
 			return false, herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
 				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", r.line, r.comment, r.width, len(r.header), r.comment)
 		}
-		if r.comments++; r.comments == 1 {
-			r.firstComment = r.line
-		}
+		r.comments.add(r.line)
 		return true, r.budget.Step()
 	}
 	switch {
@@ -152,9 +159,7 @@ func (r *reader) checkUneven() (skip bool, err error) {
 	case r.filled() > len(r.header):
 		return false, r.tooMany()
 	}
-	if r.surplus++; r.surplus == 1 {
-		r.firstSurplus = r.line
-	}
+	r.surplus.add(r.line)
 	return false, nil
 }
 
@@ -173,9 +178,8 @@ func (r *reader) tooMany() error {
 	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.line, r.width, subject, len(r.header), remedy)
 }
 
-// givenDialect returns the dialect that the options give.
-func (r *reader) givenDialect() dialect {
-	o := r.options
+// givenDialect returns the dialect that options give.
+func givenDialect(o rows.Options) dialect {
 	d := dialect{delimiter: o.Delimiter, quote: cmp.Or(o.Quote, '"'), doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace,
 		null: o.Null, comment: o.Comment, skip: map[int]bool{}}
 	if o.NoQuote {
@@ -185,117 +189,4 @@ func (r *reader) givenDialect() dialect {
 		d.skip[n] = true
 	}
 	return d
-}
-
-// start detects the dialect and reads the header.
-func (r *reader) start(extension string) error {
-	r.setDialect(r.givenDialect())
-	if err := r.separatorLine(); err != nil {
-		return err
-	}
-	o := r.options
-	first := max(r.next, o.Skip+1)
-	if len(o.HeaderRows) > 0 && o.Header != rows.HeaderNone {
-		first = max(first, o.HeaderRows[0])
-	}
-	if err := r.skipTo(first); err == io.EOF {
-		return herb.Invalidf("no line %d, which names the columns; the file has %d lines", first, r.next-1)
-	} else if err != nil {
-		return err
-	}
-	sample, all := r.win.Sample(sampleBytes)
-	if !all && charset.CountLines(sample) < 10 {
-		sample, all = r.win.Sample(longSampleBytes)
-	}
-	s := sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
-		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuote: o.Quote == 0 && !o.NoQuote,
-		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"}
-	best := r.detectLayout(s)
-	r.setDialect(best.dialect)
-	if err := r.readHeader(best); err != nil {
-		return err
-	}
-	r.columns = len(r.header)
-	return r.budget.Columns(r.columns)
-}
-
-// detectLayout detects the dialect and what is above the header, and skips that.
-func (r *reader) detectLayout(s sniffer) reading {
-	var lines, last int
-	if !s.fixed && r.d.comment == "" {
-		var end int
-		if r.comment, end, lines, last = commentLines(s.sample); r.comment != "" {
-			s.sample, s.line = s.sample[end:], s.line+lines
-		}
-	}
-	if r.options.Header == rows.HeaderNone {
-		s.fixed = true
-	}
-	best := s.detect(r.d)
-	if r.comment != "" && best.start == 0 && isHeader(r.win.Bytes()[last:], best) {
-		if lines--; lines == 0 {
-			r.comment = ""
-		}
-		best.records = nil // the header is known
-	}
-	from := r.next
-	if best.start > 0 {
-		lines = best.records[best.start].line - from
-		if r.comment == "" {
-			r.headerLine = from + lines
-		}
-	}
-	if lines == 0 {
-		return best
-	}
-	// The lines are in the sample, so skipping them cannot fail.
-	_ = r.skipTo(from + lines)
-	why := "they are above the table"
-	if best.start == 0 {
-		why = "they begin with " + r.comment
-	}
-	r.notes = append(r.notes, fmt.Sprintf("lines skipped because %s: %d, from line %d", why, lines, from))
-	return best
-}
-
-// isHeader reports whether the comment line at the start of text names the columns of a table.
-func isHeader(text []byte, table reading) bool {
-	if len(table.records) < 2 {
-		return false
-	}
-	line := text[:bytes.IndexAny(text, "\r\n")]
-	names := sniffer{sample: line, all: true, line: 1, fixed: true}.split(table.dialect)
-	switch width := table.records[0].width; {
-	case len(names.records) != 1 || names.header != width:
-		return false
-	case width == 1:
-		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
-	}
-	switch detectHeader(table.records[0].cells, cellsOf(table.records[1:])) {
-	case headerYes:
-		return false
-	case headerNo:
-		return true
-	}
-	return table.dialect.delimiter != ',' || !isProse(line)
-}
-
-// separatorLine reads a line such as sep=; that spreadsheets write above the header.
-func (r *reader) separatorLine() error {
-	head, _ := r.win.Sample(len(`"sep=;"` + "\r\n"))
-	line := head
-	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
-		line = head[:i]
-	}
-	line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(`"`)), []byte(`"`))
-	if len(line) != len("sep=;") || !strings.EqualFold(string(line[:4]), "sep=") || line[4] == '"' || line[4] >= 0x80 {
-		return nil
-	}
-	if r.d.delimiter != 0 && r.d.delimiter != line[4] {
-		return nil
-	}
-	d := r.d
-	d.delimiter = line[4]
-	r.setDialect(d)
-	return r.skipTo(r.next + 1)
 }

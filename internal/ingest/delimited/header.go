@@ -1,24 +1,120 @@
 package delimited
 
 import (
+	"bytes"
 	"cmp"
-	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
+
+// start detects the dialect and reads the header.
+func (r *reader) start(extension string) error {
+	if err := r.separatorLine(); err != nil {
+		return err
+	}
+	o := r.options
+	first := max(r.next, o.Skip+1)
+	if len(o.HeaderRows) > 0 && o.Header != rows.HeaderNone {
+		first = max(first, o.HeaderRows[0])
+	}
+	if err := r.skipTo(first); err == io.EOF {
+		return herb.Invalidf("no line %d, which names the columns; the file has %d lines", first, r.next-1)
+	} else if err != nil {
+		return err
+	}
+	sample, all := r.win.Sample(sampleBytes)
+	if !all && charset.CountLines(sample) < 10 {
+		sample, all = r.win.Sample(longSampleBytes)
+	}
+	best := r.detectLayout(sniffer{sample: sample, all: all, line: r.next, fixed: o.Skip > 0 || len(o.HeaderRows) > 0,
+		noNames: o.Header == rows.HeaderNone || len(o.HeaderRows) > 1, autoQuote: o.Quote == 0 && !o.NoQuote,
+		autoEscape: o.Escape == 0 && !o.NoQuote, tabular: extension == ".csv" || extension == ".tsv" || extension == ".tab"})
+	r.setDialect(best.dialect)
+	if err := r.readHeader(best); err != nil {
+		return err
+	}
+	r.columns = len(r.header)
+	return r.budget.Columns(r.columns)
+}
+
+// separatorLine reads a line such as sep=; that spreadsheets write above the header.
+func (r *reader) separatorLine() error {
+	head, _ := r.win.Sample(len(`"sep=;"` + "\r\n"))
+	line, _, _ := cutLine(head)
+	line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(`"`)), []byte(`"`))
+	if len(line) != len("sep=;") || !strings.EqualFold(string(line[:4]), "sep=") || line[4] == '"' || line[4] >= 0x80 {
+		return nil
+	}
+	if r.d.delimiter != 0 && r.d.delimiter != line[4] {
+		return nil
+	}
+	r.d.delimiter = line[4]
+	return r.skipTo(r.next + 1)
+}
+
+// detectLayout detects the dialect and what is above the header, and skips that.
+func (r *reader) detectLayout(s sniffer) reading {
+	var lines int
+	var last []byte
+	if !s.fixed && r.d.comment == "" {
+		var size int
+		r.comment, size, last = commentLines(s.sample)
+		lines = charset.CountLines(s.sample[:size])
+		s.sample, s.line = s.sample[size:], s.line+lines
+	}
+	s.fixed = s.fixed || r.options.Header == rows.HeaderNone
+	best := s.detect(r.d)
+	from, why := r.next, "they begin with "+r.comment
+	switch {
+	case best.start > 0:
+		why = "they are above the table"
+		if lines = best.records[best.start].line - from; r.comment == "" {
+			r.headerLine = from + lines
+		}
+	case r.comment != "" && isHeader(last, best):
+		if lines--; lines == 0 {
+			r.comment = ""
+		}
+		best.records = nil // the header is known
+	}
+	if lines > 0 {
+		_ = r.skipTo(from + lines) // the lines are in the sample, so skipping them cannot fail
+		r.note("lines skipped because %s: %d, from line %d", why, lines, from)
+	}
+	return best
+}
+
+// isHeader reports whether a comment line names the columns of the table below it.
+func isHeader(line []byte, table reading) bool {
+	if len(table.records) < 2 {
+		return false
+	}
+	s := sniffer{sample: line, all: true, line: 1, fixed: true}
+	names := s.split(table.dialect)
+	switch width := table.records[0].width; {
+	case len(names.records) != 1 || names.header != width:
+		return false
+	case width == 1:
+		return len(line) > 1 && line[1] != ' ' && line[1] != line[0]
+	}
+	v := detectHeader(table.records[0].cells, cellsOf(table.records[1:]))
+	return v == headerNo || v == headerUnclear && !s.isProse(table.dialect)
+}
 
 // readHeader sets the columns.
 func (r *reader) readHeader(best reading) error {
 	o := r.options
 	switch {
 	case r.d.blanks:
-		r.notes = append(r.notes, "values are separated by runs of blanks")
+		r.note("values are separated by runs of blanks")
 	case r.d.lenient:
-		r.notes = append(r.notes, `a backslash before a quote or delimiter makes it part of the value`)
+		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
 	if o.Header == rows.HeaderNone {
 		return r.nameColumns(best)
@@ -26,8 +122,7 @@ func (r *reader) readHeader(best reading) error {
 	if o.Header == rows.HeaderDetect && len(o.HeaderRows) == 0 && o.Skip == 0 && !best.rowNames && len(best.records) > 0 {
 		table := best.records[best.start:]
 		if detectHeader(table[0].cells, cellsOf(table[1:])) == headerNo {
-			r.notes = append(r.notes, fmt.Sprintf("no header: line %d has values like the lines below it; use --header %d if it names the columns",
-				table[0].line, table[0].line))
+			r.note("no header: line %d has values like the lines below it; use --header %d if it names the columns", table[0].line, table[0].line)
 			return r.nameColumns(best)
 		}
 	}
@@ -50,9 +145,8 @@ func (r *reader) readHeader(best reading) error {
 // headerRecord appends the names in the record at a line, 0 for the next one, to those above.
 func (r *reader) headerRecord(line int) error {
 	err := r.skipTo(line)
-	var cells [][]byte
 	if err == nil {
-		cells, err = r.record()
+		err = r.boundedRecord()
 	}
 	switch {
 	case err == io.EOF && line == 0:
@@ -62,13 +156,10 @@ func (r *reader) headerRecord(line int) error {
 	case err != nil:
 		return err
 	}
-	if err := r.checkWidth(); err != nil {
-		return err
-	}
-	for len(r.header) < len(cells) {
-		r.header = append(r.header, rows.Column{})
-	}
-	for i, cell := range cells {
+	for i, cell := range r.cells {
+		if i == len(r.header) {
+			r.header = append(r.header, rows.Column{})
+		}
 		name := strings.TrimSpace(string(cell))
 		if r.header[i].Name != "" && name != "" {
 			name = cmp.Or(r.options.HeaderJoin, " ") + name
@@ -78,7 +169,11 @@ func (r *reader) headerRecord(line int) error {
 	return nil
 }
 
-func (r *reader) checkWidth() error {
+// boundedRecord reads the next record, which must not have more values than a table may have columns.
+func (r *reader) boundedRecord() error {
+	if _, err := r.record(); err != nil {
+		return err
+	}
 	if err := r.budget.Columns(r.width); err != nil {
 		return herb.Invalidf("line %d: %s", r.line, err)
 	}
@@ -87,40 +182,32 @@ func (r *reader) checkWidth() error {
 
 // addRowNames adds a column before the others.
 func (r *reader) addRowNames() {
-	taken := map[string]bool{}
-	for _, c := range r.header {
-		taken[c.Name] = true
-	}
 	name := "row"
-	for n := 2; taken[name]; n++ {
+	for n := 2; slices.ContainsFunc(r.header, func(c rows.Column) bool { return c.Name == name }); n++ {
 		name = "row_" + strconv.Itoa(n)
 	}
-	r.header = append([]rows.Column{{Name: name}}, r.header...)
-	r.notes = append(r.notes, fmt.Sprintf("the header has one name fewer than there are columns; the first column is called %q", name))
+	r.header = slices.Insert(r.header, 0, rows.Column{Name: name})
+	r.note("the header has one name fewer than there are columns; the first column is called %q", name)
 }
 
 // nameColumns names the columns of a text without a header: by Options.Names if they suffice for the first record, else by
 // their number.
 func (r *reader) nameColumns(best reading) error {
-	names := r.options.Names
-	_, err := r.record()
-	if err != nil && err != io.EOF {
-		return err
-	}
+	names, width := r.options.Names, 0
+	err := r.boundedRecord()
 	if r.pending = err == nil; r.pending {
-		if err := r.checkWidth(); err != nil {
-			return err
-		}
-		width := r.width
+		width = r.width
 		if best.header > 1 && best.exceeding == 0 {
 			width = max(width, best.header)
 		}
-		if len(names) < width {
-			names = nil
-			for i := range width {
-				names = append(names, "column_"+strconv.Itoa(i+1))
-			}
-		}
+	} else if err != io.EOF {
+		return err
+	}
+	if len(names) < width {
+		names = nil
+	}
+	for i := len(names); i < width; i++ {
+		names = append(names, "column_"+strconv.Itoa(i+1))
 	}
 	for _, name := range names {
 		r.header = append(r.header, rows.Column{Name: name})

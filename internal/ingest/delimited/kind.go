@@ -66,7 +66,7 @@ func detectHeader(first [][]byte, others [][][]byte) verdict {
 		case n == 0 || nameKind == kindMissing:
 		case k == kindText && nameKind == kindText:
 			texts++
-			if recurs(name, different, i) {
+			if slices.ContainsFunc(different, func(r [][]byte) bool { return i < len(r) && bytes.Equal(r[i], name) }) {
 				recurring++
 			}
 		case k == kindText:
@@ -76,11 +76,7 @@ func detectHeader(first [][]byte, others [][][]byte) verdict {
 			return headerYes
 		}
 	}
-	switch {
-	case len(others) < 2:
-	case len(typed) > 0 && !areNames(first, others, typed):
-		return headerNo
-	case recurring >= 2 && 10*recurring >= 7*texts:
+	if len(others) > 1 && (len(typed) > 0 && !areNames(first, others, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
 		return headerNo
 	}
 	return headerUnclear
@@ -102,11 +98,6 @@ func columnKind(records [][][]byte, column int) (k kind, n int) {
 		}
 	}
 	return k, n
-}
-
-// recurs reports whether a value occurs in a column.
-func recurs(value []byte, records [][][]byte, column int) bool {
-	return slices.ContainsFunc(records, func(r [][]byte) bool { return column < len(r) && bytes.Equal(r[column], value) })
 }
 
 // areNames reports whether the numbers and dates in some columns of the first record may be names: years, or numbers that

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// dialect is the way in which records are written.
+// dialect is the way in which records are written. The zero value reads each line as one value.
 type dialect struct {
 	delimiter  byte // 0: each line is one value
 	blanks     bool // runs of blanks and tabs separate values
@@ -38,59 +38,51 @@ type scanner struct {
 	cells   [][]byte
 	columns int // of the table; 0: not known yet
 
+	multiline bool // the current record may contain line ends
+	short     bool // the window ends within the record
 	openEnded bool // the text ended within quotes
 	unpaired  bool // no quote in the rest of the text closes a value
 }
 
 // span is a value in the window.
 type span struct {
-	start, end int
-	escaped    bool
+	start, end      int
+	quoted, escaped bool
 }
 
 func (s *scanner) setDialect(d dialect) {
-	s.d, s.special = d, [256]bool{'\r': true, '\n': true}
-	if d.blanks {
-		s.special[' '], s.special['\t'] = true, true
-	}
-	if d.delimiter != 0 {
-		s.special[d.delimiter] = true
-	}
-	if d.escape != 0 {
-		s.special[d.escape] = true
+	s.d, s.special = d, [256]bool{'\r': true, '\n': true, ' ': d.blanks, '\t': d.blanks}
+	for _, c := range []byte{d.delimiter, d.escape} {
+		s.special[c] = s.special[c] || c != 0
 	}
 }
 
 // record returns the values of the next record, without blank lines and comments. They are valid until the next call.
 func (s *scanner) record() ([][]byte, error) {
 	for {
-		s.win.Advance(s.size)
-		s.win.Advance(s.blankLines())
-		s.line, s.size = s.next, 0
-		if s.isComment() {
+		s.advance()
+		if head, _ := s.win.Sample(len(s.d.comment)); s.d.skip[s.line] || s.d.comment != "" && bytes.HasPrefix(head, []byte(s.d.comment)) {
 			if err := s.skipLine(); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		size, multiline, err := s.scan()
-		if err != nil {
+		if err := s.split(s.scan); err != nil {
 			return nil, err
 		}
-		s.size = size
-		raw := s.win.Bytes()[:size]
+		raw := s.win.Bytes()[:s.size]
 		s.next++
-		if multiline {
-			s.next = s.line + charset.CountLines(raw)
-		}
 		if len(s.spans) == 0 || len(s.spans) == 1 && s.spans[0] == (span{}) {
-			continue // a blank line; an empty value in quotes does not begin at 0
+			continue // a blank line
+		}
+		if s.multiline {
+			s.next = s.line + charset.CountLines(raw)
 		}
 		s.cells = s.cells[:0]
 		for _, v := range s.spans {
 			cell := raw[v.start:v.end]
 			if v.escaped || s.d.null != "" {
-				cell = s.value(raw, v)
+				cell = s.value(cell, v)
 			}
 			s.cells = append(s.cells, cell)
 		}
@@ -98,174 +90,233 @@ func (s *scanner) record() ([][]byte, error) {
 	}
 }
 
-// blankLines returns the number of bytes of blank lines at the start of the window.
-func (s *scanner) blankLines() int {
-	rec := s.win.Bytes()
-	n := 0
-	for n < len(rec) && (rec[n] == '\n' || rec[n] == '\r') {
-		n++
-	}
-	if n > 0 && n == len(rec) && rec[n-1] == '\r' {
-		n-- // a line feed may follow
-	}
-	if n > 0 {
-		s.next += charset.CountLines(rec[:n])
-	}
-	return n
-}
-
-// isComment reports whether the line at the start of the window is not a record.
-func (s *scanner) isComment() bool {
-	head, _ := s.win.Sample(len(s.d.comment))
-	return s.d.skip[s.line] || s.d.comment != "" && bytes.HasPrefix(head, []byte(s.d.comment))
+// advance moves to the next record.
+func (s *scanner) advance() {
+	s.win.Advance(s.size)
+	s.line, s.size = s.next, 0
 }
 
 // skipLine skips a line regardless of quotes.
 func (s *scanner) skipLine() error {
-	end, ok := s.indexLineEnd(0)
-	switch {
-	case !ok:
-		return s.failure(-1)
-	case end < len(s.win.Bytes()):
-		s.size = s.lineEnd(end)
-	case end == 0:
-		return io.EOF
-	default:
-		s.size = end
+	err := s.split(func(buf []byte, last bool) (int, error) {
+		line, _, _ := cutLine(buf)
+		return s.endRecord(buf, len(line), last)
+	})
+	if err == nil {
+		s.next++
 	}
-	s.next++
-	return nil
+	return err
+}
+
+// cutLine returns the first line of b, and what follows its end if there is one.
+func cutLine(b []byte) (line, rest []byte, found bool) {
+	i := bytes.IndexAny(b, "\r\n")
+	if i < 0 {
+		return b, nil, false
+	}
+	if rest = b[i+1:]; b[i] == '\r' {
+		rest = bytes.TrimPrefix(rest, []byte("\n"))
+	}
+	return b[:i], rest, true
 }
 
 // skipTo skips the lines before one. It returns io.EOF if there is no such line.
 func (s *scanner) skipTo(line int) error {
 	for s.next < line {
-		s.win.Advance(s.size)
-		s.line, s.size = s.next, 0
+		s.advance()
 		if err := s.skipLine(); err != nil {
 			return err
 		}
 	}
-	s.win.Advance(s.size)
-	s.size = 0
+	s.advance()
 	return nil
 }
 
-// lineEnd returns the position after the line end at pos.
-func (s *scanner) lineEnd(pos int) int {
-	rec := s.win.Bytes()
-	pos++
-	if rec[pos-1] == '\n' {
-		return pos
+// split sets the size of the record at the start of the window with a function that sets s.short if the record may continue
+// after buf. Then the window is made longer and the record is scanned again, so that scanning need not deal with that. last
+// reports that there is no more text.
+func (s *scanner) split(scan func(buf []byte, last bool) (size int, err error)) (err error) {
+	for last := false; ; last = !s.win.More() {
+		s.short = false
+		if s.size, err = scan(s.win.Bytes(), last); !s.short {
+			return err
+		}
 	}
-	if pos == len(rec) { // a carriage return, alone or before a line feed
-		s.win.More()
-		rec = s.win.Bytes()
-	}
-	if pos < len(rec) && rec[pos] == '\n' {
-		pos++
-	}
-	return pos
 }
 
-// scan locates the end of the record at the start of the window, including its line end, and its values. multiline reports
-// whether it may contain line ends.
-func (s *scanner) scan() (size int, multiline bool, err error) {
-	s.spans, s.width = s.spans[:0], 0
-	pos, rec := 0, s.win.Bytes()
-	for {
-		if pos == len(rec) {
-			more := s.win.More()
-			if rec = s.win.Bytes(); !more && pos == 0 && s.win.Err() == nil {
-				return 0, false, io.EOF
-			}
-		}
+// endRecord returns the position after the line end at pos, which may be the end of the text.
+func (s *scanner) endRecord(buf []byte, pos int, last bool) (size int, err error) {
+	s.short = !last && (pos == len(buf) || buf[pos] == '\r' && pos+1 == len(buf))
+	switch {
+	case s.short:
+		return 0, nil
+	case pos == len(buf) && s.win.Err() != nil:
+		return 0, s.failure(-1)
+	case pos == len(buf) && pos == 0:
+		return 0, io.EOF
+	case pos == len(buf):
+		return pos, nil
+	case buf[pos] == '\r' && pos+1 < len(buf) && buf[pos+1] == '\n':
+		return pos + 2, nil
+	}
+	return pos + 1, nil
+}
+
+// scan locates the values of the record at the start of buf, and the end of its line.
+func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
+	s.spans, s.width, s.multiline = s.spans[:0], 0, false
+	for pos := 0; ; pos++ { // a delimiter
 		if s.d.skipBlanks || s.d.blanks {
-			pos = s.skipSpaces(pos)
-			rec = s.win.Bytes()
-		} else if pos < len(rec) && (rec[pos] != s.d.quote || s.d.quote == 0) { // the usual case, without calls
-			end := pos
-			for end < len(rec) && !s.special[rec[end]] {
-				end++
-			}
-			if end < len(rec) && rec[end] == s.d.delimiter && s.d.delimiter != s.d.escape {
-				s.add(span{start: pos, end: end})
-				pos = end + 1
-				continue
+			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
+				pos++
 			}
 		}
 		switch {
-		case s.d.blanks && (pos == len(rec) || rec[pos] == '\n' || rec[pos] == '\r'): // blanks at the end of a line
-		case s.d.quote != 0 && pos < len(rec) && rec[pos] == s.d.quote:
-			multiline = true
-			if pos, err = s.quotedValue(pos); err != nil {
-				return 0, false, err
+		case pos < len(buf) && buf[pos] == s.d.quote && s.d.quote != 0:
+			if pos, err = s.quotedValue(buf, pos, last); err != nil || s.short {
+				return 0, err
 			}
+		case s.d.blanks && (pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r'): // blanks at the end of a line
 		default:
-			multiline = multiline || s.d.escape != 0
-			pos = s.plainValue(pos)
+			pos = s.plainValue(buf, pos)
 		}
-		rec = s.win.Bytes()
-		switch {
-		case pos == len(rec) && s.win.Err() != nil:
-			return 0, false, s.failure(-1)
-		case pos == len(rec):
-			return pos, multiline, nil
-		case rec[pos] == '\n' || rec[pos] == '\r':
-			return s.lineEnd(pos), multiline, nil
+		if pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r' {
+			return s.endRecord(buf, pos, last)
 		}
-		pos++ // the delimiter
-	}
-}
-
-// skipSpaces skips blanks at the start of a value.
-func (s *scanner) skipSpaces(pos int) int {
-	rec := s.win.Bytes()
-	for {
-		for pos < len(rec) && (rec[pos] == ' ' || s.d.blanks && rec[pos] == '\t') {
-			pos++
-		}
-		if pos < len(rec) || !s.win.More() {
-			return pos
-		}
-		rec = s.win.Bytes()
 	}
 }
 
 // plainValue locates the value without quotes at pos and returns the position after it.
-func (s *scanner) plainValue(pos int) int {
-	rec := s.win.Bytes()
+func (s *scanner) plainValue(buf []byte, pos int) int {
 	v := span{start: pos}
 	for {
-		for pos < len(rec) && !s.special[rec[pos]] {
+		for pos < len(buf) && !s.special[buf[pos]] {
 			pos++
 		}
-		if pos < len(rec) && s.d.escape != 0 && rec[pos] == s.d.escape {
-			v.escaped = true
-			pos++ // the next byte does not end the value
-			if pos == len(rec) && s.win.More() {
-				rec = s.win.Bytes()
-			}
-			if pos < len(rec) {
-				pos++
-			}
-			continue
-		}
-		if pos < len(rec) || !s.win.More() {
+		if pos == len(buf) || s.d.escape == 0 || buf[pos] != s.d.escape {
 			break
 		}
-		rec = s.win.Bytes()
+		v.escaped = true
+		pos = min(pos+2, len(buf)) // the next byte does not end the value
 	}
 	v.end = pos
 	s.add(v)
 	return pos
 }
 
+// quotedValue locates the value whose opening quote is at pos and returns the position after its closing quote.
+func (s *scanner) quotedValue(buf []byte, open int, last bool) (end int, err error) {
+	v := span{start: open + 1, quoted: true}
+	pos := open + 1
+	for checked := !s.d.literal; ; {
+		i := s.indexEscape(buf[pos:], true)
+		if !checked && (i < 0 || bytes.ContainsAny(buf[pos:pos+i], "\r\n")) {
+			if checked = true; s.isLiteral(buf, open, last) {
+				return s.plainValue(buf, open), nil
+			}
+		}
+		if s.short = s.short || !last && (i < 0 || pos+i+1 == len(buf)); s.short {
+			return 0, nil
+		}
+		if i < 0 {
+			if !s.d.literal || s.win.Err() != nil {
+				return 0, s.failure(open)
+			}
+			s.unpaired = true
+			return s.plainValue(buf, open), nil
+		}
+		pos += i + 1
+		isQuote := buf[pos-1] == s.d.quote
+		if isQuote && (pos == len(buf) || buf[pos] != s.d.quote || !s.d.doubled) {
+			break
+		}
+		v.escaped = true
+		pos = min(pos+1, len(buf))
+	}
+	v.end = pos - 1
+	if pos < len(buf) && (!s.special[buf[pos]] || buf[pos] == s.d.escape) {
+		if s.d.literal {
+			return s.plainValue(buf, open), nil
+		}
+		q := string(rune(s.d.quote))
+		return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",
+			s.line+charset.CountLines(buf[:pos]), q+q)
+	}
+	s.add(v)
+	return pos, nil
+}
+
+// literalLines is the number of lines that isLiteral examines.
+const literalLines = 100
+
+// isLiteral reports whether the quote at open, which is not closed in its line, is data. It is if every line up to the one
+// with the next quote has as many values as the table has columns.
+func (s *scanner) isLiteral(buf []byte, open int, last bool) bool {
+	if s.columns == 0 || s.unpaired {
+		return s.unpaired
+	}
+	rest := buf[1+bytes.LastIndexAny(buf[:open], "\r\n"):]
+	before := open - (len(buf) - len(rest)) // bytes of the line before the quote
+	for n := range literalLines {
+		line, after, found := cutLine(rest)
+		if s.short = !found && !last; s.short || !found && s.win.Err() != nil {
+			return false
+		}
+		if 1+bytes.Count(line, []byte{s.d.delimiter}) != s.columns {
+			return n > 0 && len(rest) == 0 // the end of the text
+		}
+		if n == 0 {
+			line = line[before+1:]
+		}
+		if bytes.IndexByte(line, s.d.quote) >= 0 {
+			return n > 0
+		}
+		if !found {
+			return true
+		}
+		rest = after
+	}
+	return true
+}
+
 // add appends a value to the record. Values beyond the largest possible table are only counted.
 func (s *scanner) add(v span) {
+	s.multiline = s.multiline || v.quoted || v.escaped
 	if s.width++; s.width <= rows.MaxColumns {
 		s.spans = append(s.spans, v)
 	}
+}
+
+// value returns a value without its escapes, which it removes in place, and an empty one for the null value.
+func (s *scanner) value(b []byte, v span) []byte {
+	out := b[:0]
+	if s.d.null != "" && string(b) == s.d.null {
+		return out
+	}
+	for v.escaped {
+		i := s.indexEscape(b, v.quoted)
+		if i < 0 || i+1 >= len(b) {
+			break
+		}
+		out = append(out, b[:i]...)
+		if c := b[i+1]; b[i] == s.d.escape && s.d.lenient && !s.special[c] && c != s.d.quote {
+			out = append(out, b[i])
+		}
+		out = append(out, b[i+1])
+		b = b[i+2:]
+	}
+	return append(out, b...)
+}
+
+// indexEscape returns the position of the first escape in b, or quote if the value is quoted, -1 if there is none.
+func (s *scanner) indexEscape(b []byte, quoted bool) int {
+	switch {
+	case !quoted:
+		return bytes.IndexByte(b, s.d.escape)
+	case s.d.escape == 0 || s.d.escape == s.d.quote:
+		return bytes.IndexByte(b, s.d.quote)
+	}
+	return bytes.IndexAny(b, string([]byte{s.d.quote, s.d.escape}))
 }
 
 // filled returns the number of values of the current record up to the last that is not empty.

@@ -17,80 +17,86 @@ const (
 	kindJSON // another array or object
 )
 
-// columns are the members of the records so far, in order of appearance, and the values of the current record. Two members
+// member is a member of the records. One whose values are all objects has no column.
+type member struct {
+	column int   // from 1
+	record int   // in which it occurred last
+	value  span  // in that record
+	kinds  kinds // of all its values
+}
+
+// enterMember returns the number of the member at r.path, which must not have occurred in the current record. Two members
 // whose paths are displayed in the same way are two columns of the same name.
-type columns struct {
-	record int            // number of the current record
-	index  map[string]int // nodes by path
-	bytes  int            // of the paths
-	nodes  []node
-	list   []rows.Column
-	values []value // one per column
-}
-
-// node is a member. One whose values are all objects has no column.
-type node struct {
-	column int // from 1
-	record int // in which it occurred last
-}
-
-// value is the last value of a column.
-type value struct {
-	span
-	record int   // in which it occurred
-	kinds  kinds // of all values of the column
-}
-
-// node returns the number of the member at a path, and whether the current record has it already.
-func (c *columns) node(path []byte) (n int, repeated bool) {
-	n, known := c.index[string(path)]
+func (r *reader) enterMember() int {
+	n, known := r.index[string(r.path)]
 	if !known {
-		n = len(c.nodes)
-		c.bytes += len(path)
-		c.index[string(path)] = n
-		c.nodes = append(c.nodes, node{})
+		n = r.addMember()
+		r.index[string(r.path)] = n
+		r.nameBytes += len(r.path)
 	}
-	repeated = c.nodes[n].record == c.record
-	c.nodes[n].record = c.record
-	return n, repeated
+	switch {
+	case r.members[n].record == r.record:
+		r.fail("the member %q occurs twice; give each member once", r.memberName())
+	case len(r.path) > rows.MaxName:
+		r.fail("the name of the member %q has %d bytes; at most %d are possible", r.memberName(), len(r.path), rows.MaxName)
+	case r.nameBytes > rows.MaxNames:
+		r.fail("the names of the members of all records have more than %d bytes, the maximum", rows.MaxNames)
+	}
+	r.members[n].record, r.members[n].value = r.record, span{}
+	return n
 }
 
-// add appends a column.
-func (c *columns) add(name string) {
-	c.list = append(c.list, rows.Column{Name: name})
-	c.values = append(c.values, value{})
+func (r *reader) addMember() int {
+	r.members = append(r.members, member{})
+	return len(r.members) - 1
 }
 
-// set sets the value of a column in the current record.
-func (c *columns) set(column int, s span, k kinds) {
-	v := &c.values[column]
-	v.span, v.record, v.kinds = s, c.record, v.kinds|k
+// addColumn adds a column for a member.
+func (r *reader) addColumn(n int, name string) {
+	r.columns = append(r.columns, rows.Column{Name: name})
+	r.members[n].column = len(r.columns)
+	if err := r.budget.Columns(len(r.columns)); err != nil {
+		r.fail("%s; the member %q is one too many", err, rows.Clip(name))
+	}
 }
 
-// appendCells appends the values of the current record, whose text is rec.
-func (c *columns) appendCells(cells [][]byte, rec []byte) [][]byte {
-	for _, v := range c.values {
-		var cell []byte
-		if v.record == c.record {
-			cell = rec[v.start:v.end]
+// set sets the value of a member in the current record.
+func (r *reader) set(n int, s span, k kinds) {
+	m := &r.members[n]
+	m.record, m.value, m.kinds = r.record, s, m.kinds|k
+}
+
+// row returns the values of the current record.
+func (r *reader) row() [][]byte {
+	for len(r.cells) < len(r.columns) {
+		r.cells = append(r.cells, nil)
+	}
+	for _, m := range r.members {
+		if m.column == 0 {
+			continue
 		}
-		cells = append(cells, cell)
+		cell := &r.cells[m.column-1]
+		if *cell = nil; m.record == r.record {
+			*cell = r.rec[m.value.start:m.value.end]
+		}
 	}
-	return cells
+	return r.cells
 }
 
 // declareTypes sets the types of the columns, after the last record. Digits in quotes are declared text if the table has
 // numbers or booleans without quotes. Other text declares no type, because JSON has no way to write dates or amounts.
-func (c *columns) declareTypes() {
+func (r *reader) declareTypes() {
 	var all kinds
-	for _, v := range c.values {
-		all |= v.kinds
+	for _, m := range r.members {
+		all |= m.kinds
 	}
 	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindList: herb.TypeList}
 	if all&(kindNumber|kindBoolean) != 0 {
 		types[kindText] = herb.TypeText
 	}
-	for i, v := range c.values {
-		c.list[i].Type = types[v.kinds]
+	for _, m := range r.members {
+		if m.column > 0 {
+			r.columns[m.column-1].Type = types[m.kinds]
+		}
 	}
 }

@@ -48,9 +48,6 @@ func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (f
 	if err != nil {
 		return nil, err
 	}
-	if len(l.tables) > maxTables {
-		return nil, l.tooMany()
-	}
 	for _, name := range l.tables {
 		found = append(found, rows.Table{Name: name})
 	}
@@ -62,108 +59,102 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{parser: p, source: text, options: o, names: o.ItemKeys, columns: columns{index: map[string]int{}}}
-	if err := r.start(ctx, f); err != nil {
+	r := &reader{parser: p, source: text, options: o, index: map[string]int{}}
+	detect := func() (*layout, error) { return detectLayout(ctx, f, o, b) }
+	if isLines(f) {
+		detect = func() (*layout, error) { return &layout{}, nil }
+	}
+	if err := r.start(detect); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
 	return r, nil
 }
 
 // start reads up to the first record.
-func (r *reader) start(ctx context.Context, f rows.File) error {
-	o := r.options
+func (r *reader) start(detect func() (*layout, error)) error {
+	table := r.options.Table
 	c, ok := r.peekToken()
 	switch {
 	case !ok:
-		return r.truncated("the file is empty; write an array of objects, or one object per line")
-	case o.Table != "" && c != '{':
-		return r.errorf("the file begins with %s and has no table %q; leave out the name of the table", describe(c), o.Table)
+		r.fail("the file is empty; write an array of objects, or one object per line")
+	case table != "" && c != '{':
+		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), table)
 	case c == '[' && r.isSequence():
-		return nil
 	case c == '[':
-		r.closing = ']'
-		r.pos++
-		return nil
+		r.enterTable(c)
 	case c != '{':
-		return r.errorf("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
-	case o.Table == "" && isLines(f):
-		return nil
-	}
-	table := o.Table
-	if table == "" {
-		l, err := detectLayout(ctx, f, o, r.budget)
+		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
+	case table == "":
+		l, err := detect()
 		if err != nil {
 			return err
 		}
-		if table, err = l.only(); err != nil {
+		var note string
+		if table, note, err = l.only(); err != nil {
 			return err
 		}
-		if note := l.note(table); note != "" {
+		if note != "" {
 			r.notes = append(r.notes, note)
 		}
-		switch {
-		case l.keyed:
-			r.closing = '}'
-			r.pos++
-			return nil
-		case table == "":
-			return nil
+		if l.keyed {
+			r.enterTable(c)
 		}
 	}
-	r.options.Table = table
-	return r.enterTable(table)
+	if r.err == nil && table != "" {
+		r.options.Table = table
+		r.findTable(table)
+	}
+	return r.err
 }
 
-// enterTable moves to the first record of a table within the document.
-func (r *reader) enterTable(table string) error {
-	if ok, err := r.enter(table, "", 1); err != nil {
-		return err
-	} else if !ok {
-		return herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(r.skipped))
-	}
-	c, _ := r.peekToken()
-	r.closing = c + 2 // ] follows [ and } follows { at this distance in ASCII
+// enterTable skips the opening bracket of the table.
+func (r *reader) enterTable(opening byte) {
+	r.closing = opening + 2 // ] follows [ and } follows { at this distance in ASCII
 	r.pos++
-	return nil
 }
 
-// enter moves to the value of the member with a dotted path, in the object at the current position.
-func (r *reader) enter(table, prefix string, depth int) (ok bool, err error) {
-	if err := r.checkDepth(depth); err != nil || r.open('}') {
-		return false, err
+// findTable moves to the first record of a table within the document.
+func (r *reader) findTable(table string) {
+	var others []string
+	r.forget = true
+	found := r.find(table, "", 1, &others)
+	r.forget = false
+	c, _ := r.peekToken()
+	switch {
+	case r.err != nil:
+	case !found:
+		r.err = herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(others))
+	case c != '[' && c != '{':
+		r.fail("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
+	default:
+		r.enterTable(c)
 	}
-	for {
-		r.begin()
-		s, err := r.name(r.text)
-		if err != nil {
-			return false, err
-		}
+}
+
+// find moves to the value of the member with a dotted path, in the object at the current position. It collects the paths of
+// the members before it.
+func (r *reader) find(table, prefix string, depth int, others *[]string) (found bool) {
+	r.object(depth, r.text, func(s span) bool {
 		name := prefix + string(r.rec[s.start:s.end])
 		r.path = append(r.path[:0], name...)
 		c, _ := r.peekToken()
 		switch {
-		case name == table && (c == '[' || c == '{'):
-			r.inside++
-			return true, nil
 		case name == table:
-			return false, r.truncated("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
+			found = true
 		case c == '{' && strings.HasPrefix(table, name+"."):
-			if ok, err := r.enter(table, name+".", depth+1); ok || err != nil {
-				r.inside++
-				return ok, err
-			}
+			found = r.find(table, name+".", depth+1, others)
 		default:
-			if len(r.skipped) < maxTables {
-				r.skipped = append(r.skipped, name)
+			if len(*others) < maxTables {
+				*others = append(*others, name)
 			}
-			if err := r.skip(depth+1, true); err != nil {
-				return false, err
-			}
+			r.skip(depth + 1)
 		}
-		if more, err := r.next('}'); err != nil || !more {
-			return false, err
+		if found {
+			r.inside++
 		}
-	}
+		return !found
+	})
+	return found
 }
 
 // isSequence reports whether the array at the current position is a record that others follow, as in NDJSON of arrays.
@@ -171,17 +162,15 @@ func (r *reader) isSequence() bool {
 	sample, _ := r.win.Sample(sampleBytes)
 	r.rec = sample
 	p := newParser(charset.SampleWindow(sample[r.pos:]), r.budget)
-	p.pos = 1
-	p.rec = p.win.Bytes()
+	p.begin()
+	p.pos++
 	if c, ok := p.peekToken(); !ok || c == '{' {
 		return false
 	}
 	p.pos = 0
-	if p.skip(1, false) != nil {
-		return false
-	}
-	c, ok := p.peekToken()
-	return ok && c == '['
+	p.skip(1)
+	c, _ := p.peekToken()
+	return p.err == nil && c == '['
 }
 
 const sampleBytes = 64 << 10

@@ -481,8 +481,8 @@ func FuzzOpen(f *testing.F) {
 				}
 				continue
 			}
-			for path, n := range r.columns.index {
-				column := r.columns.nodes[n].column
+			for path, n := range r.index {
+				column := r.members[n].column
 				if column == 0 {
 					continue
 				}

@@ -43,18 +43,15 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 	}
 	defer text.Close()
 	l := &layout{parser: p}
-	if c, ok := p.peekToken(); !ok || c != '{' {
-		return l, p.windowError()
+	if c, _ := p.peekToken(); c != '{' {
+		return l, p.err
 	}
-	s, err := l.scanObject(nil, 0)
-	if err != nil {
-		return nil, err
+	p.forget = true
+	s := l.scanObject(nil, 0)
+	if _, more := p.peekToken(); more || p.err != nil {
+		return &layout{}, p.err
 	}
-	l.keyed = s.isKeyed(2, len(l.tables) > 0)
-	if _, more := p.peekToken(); more {
-		return &layout{}, nil
-	}
-	if l.keyed {
+	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
 		l.tables, l.more = nil, 0
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
@@ -65,95 +62,77 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 			return nil, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
-	return l, p.windowError()
+	if len(l.tables) > maxTables {
+		return nil, herb.Invalidf("the document has %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+			len(l.tables)+l.more, listNames(l.tables), maxTables, l.tables[0])
+	}
+	return l, nil
 }
 
 // scanObject scans the object at the current position, whose path is p.path. It adds its members to the shape of the object
 // around it.
-func (l *layout) scanObject(around *shape, depth int) (shape, error) {
-	var s shape
-	if err := l.checkDepth(depth); err != nil || l.open('}') {
-		return s, err
-	}
-	if around != nil {
-		around.objects++
-	}
+func (l *layout) scanObject(around *shape, depth int) (s shape) {
 	size := len(l.path)
-	for {
-		l.begin()
-		name, err := l.name(l.text)
-		if err != nil {
-			return s, err
-		}
-		s.members++
+	l.object(depth, l.text, func(name span) bool {
 		if around != nil {
+			if s.members == 0 {
+				around.objects++
+			}
 			around.addField(l.rec[name.start:name.end])
 		}
+		s.members++
 		if l.path = l.path[:size]; depth > 0 {
 			l.path = append(l.path, pathSeparator)
 		}
 		l.path = append(l.path, l.rec[name.start:name.end]...)
-		if err := l.scanMember(&s, depth+1); err != nil {
-			return s, err
-		}
-		if more, err := l.next('}'); err != nil || !more {
-			l.path = l.path[:size]
-			return s, err
-		}
-	}
+		l.scanMember(&s, depth+1)
+		return true
+	})
+	l.path = l.path[:size]
+	return s
 }
 
 // scanMember scans the value of a member of an object with a shape.
-func (l *layout) scanMember(s *shape, depth int) error {
+func (l *layout) scanMember(s *shape, depth int) {
 	c, _ := l.peekToken()
 	switch {
 	case c == '{' && depth <= wrapperDepth:
 		before, more, members := len(l.tables), l.more, len(l.members)
-		inner, err := l.scanObject(s, depth)
-		if err == nil && depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
+		inner := l.scanObject(s, depth)
+		if depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
 			l.tables, l.more, l.members = l.tables[:before], more, l.members[:members]
-			l.addTable()
+			l.addTable(true)
 		}
-		return err
+		return
 	case c != '[' || depth > wrapperDepth:
-		l.addMember()
-		return l.skip(depth, true)
-	}
-	l.begin()
-	if l.open(']') {
-		if isUsual(l.path) {
-			l.addTable()
-		} else {
-			l.addMember()
-		}
-		l.empty = dotted(l.path)
-		return nil
-	}
-	if c, _ := l.peekToken(); c == '{' {
-		l.addTable()
-	} else {
-		l.addMember()
-	}
-	for {
-		if err := l.skip(depth+1, true); err != nil {
-			return err
-		}
-		if more, err := l.parser.next(']'); err != nil || !more {
-			return err
-		}
-	}
-}
-
-func (l *layout) addTable() {
-	if len(l.tables) > maxTables {
-		l.more++
+		l.addTable(false)
+		l.skip(depth)
 		return
 	}
-	l.tables = append(l.tables, dotted(l.path))
+	first := true
+	l.begin()
+	l.array(func() {
+		if first {
+			c, _ := l.peekToken()
+			l.addTable(c == '{')
+			first = false
+		}
+		l.skip(depth + 1)
+	})
+	if first {
+		l.addTable(isUsual(l.path))
+		l.empty = dotted(l.path)
+	}
 }
 
-func (l *layout) addMember() {
-	if len(l.members) < maxTables {
+// addTable adds the member at the current path to the tables, or to the other members.
+func (l *layout) addTable(isTable bool) {
+	switch {
+	case isTable && len(l.tables) > maxTables:
+		l.more++
+	case isTable:
+		l.tables = append(l.tables, dotted(l.path))
+	case len(l.members) < maxTables:
 		l.members = append(l.members, dotted(l.path))
 	}
 }
@@ -206,28 +185,16 @@ func isUsual(path []byte) bool {
 	return false
 }
 
-// only returns the only table of the document, "" if the document itself is one.
-func (l *layout) only() (string, error) {
-	switch {
-	case len(l.tables) > maxTables:
-		return "", l.tooMany()
-	case len(l.tables) > 1:
-		return "", herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), l.tables[0])
-	case len(l.tables) == 1:
-		return l.tables[0], nil
+// only returns the only table of the document, "" if the document itself is one, with a note on what is not read beside it.
+func (l *layout) only() (table, note string, err error) {
+	if len(l.tables) == 0 {
+		return "", "", nil
 	}
-	return "", nil
-}
-
-func (l *layout) tooMany() error {
-	return herb.Invalidf("the document has %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-		len(l.tables)+l.more, listNames(l.tables), maxTables, l.tables[0])
-}
-
-// note describes what is not read beside a table.
-func (l *layout) note(table string) string {
-	if table == "" || len(l.members) == 0 {
-		return ""
+	if table = l.tables[0]; len(l.tables) > 1 {
+		err = herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), listNames(l.tables), table)
 	}
-	return fmt.Sprintf("the records are in %q; other members are not published: %s", table, listNames(l.members))
+	if len(l.members) > 0 {
+		note = fmt.Sprintf("the records are in %q; other members are not published: %s", table, listNames(l.members))
+	}
+	return table, note, err
 }

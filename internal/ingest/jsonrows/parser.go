@@ -13,6 +13,8 @@ import (
 
 // parser reads JSON tokens. It is stricter than encoding/json, which accepts repeated members, invalid UTF-8 and half
 // surrogate pairs, and it keeps numbers as they are written.
+//
+// err is the first error. After it, every method behaves as at the end of the text, so callers check err once per record.
 type parser struct {
 	win    *charset.Window
 	budget *rows.Budget
@@ -20,8 +22,10 @@ type parser struct {
 	pos    int    // in rec
 	line   int
 	record int    // number of the current record, from 1
+	forget bool   // the window need not keep what has been read, so that values can have any size
 	path   []byte // names of the members that lead to the current value, with pathSeparator between them
-	buf    []byte // reused by rawText and appendList
+	buf    []byte // reused by rawText and readList
+	err    error
 }
 
 // span is a part of the window.
@@ -42,8 +46,8 @@ func dotted(path []byte) string {
 	return string(bytes.ReplaceAll(bytes.TrimPrefix(path, []byte{featureMember}), []byte{pathSeparator}, []byte(".")))
 }
 
-// member returns the name of the current member for messages.
-func (p *parser) member() string { return rows.Clip(dotted(p.path)) }
+// memberName returns the name of the current member for messages.
+func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
 
 // position locates the current record.
 func (p *parser) position() string {
@@ -51,6 +55,14 @@ func (p *parser) position() string {
 		return fmt.Sprintf("line %d", p.line)
 	}
 	return fmt.Sprintf("record %d, line %d", p.record, p.line)
+}
+
+// fail records an error, unless there is one already.
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...))
+	}
+	p.pos = len(p.rec)
 }
 
 // begin lets the window start at the current position.
@@ -61,14 +73,27 @@ func (p *parser) begin() {
 
 // peek returns the next byte, false at the end of the text.
 func (p *parser) peek() (byte, bool) {
-	if p.pos == len(p.rec) {
-		ok := p.win.More()
-		p.rec = p.win.Bytes()
-		if !ok {
-			return 0, false
-		}
+	if p.pos == len(p.rec) && !p.grow() {
+		return 0, false
 	}
 	return p.rec[p.pos], true
+}
+
+// grow makes the window longer.
+func (p *parser) grow() bool {
+	if p.err != nil {
+		return false
+	}
+	more := p.win.More()
+	p.rec = p.win.Bytes()
+	switch err := p.win.Err(); {
+	case more || err == nil:
+	case err == charset.ErrTooLong:
+		p.fail("the record is longer than %d bytes, the maximum", len(p.rec))
+	default:
+		p.err = err
+	}
+	return more
 }
 
 // peekToken skips white space and returns the next byte, false at the end of the text.
@@ -86,8 +111,8 @@ func (p *parser) peekToken() (byte, bool) {
 	}
 }
 
-// open skips the opening bracket of an object or array and reports whether it is empty. Then the closing one is skipped too.
-func (p *parser) open(closing byte) (empty bool) {
+// isEmpty skips the opening bracket of an object or array, and the closing one if that follows.
+func (p *parser) isEmpty(closing byte) bool {
 	p.pos++
 	if c, ok := p.peekToken(); !ok || c != closing {
 		return false
@@ -96,100 +121,102 @@ func (p *parser) open(closing byte) (empty bool) {
 	return true
 }
 
-// name reads the name of a member and the colon after it.
-func (p *parser) name(read func() (span, error)) (span, error) {
-	c, ok := p.peekToken()
-	switch {
-	case !ok:
-		return span{}, p.truncated("the object is not closed; end it with }")
-	case c != '"':
-		return span{}, p.errorf("%s instead of the name of a member; write it in quotes", describe(c))
-	}
-	s, err := read()
-	if err != nil {
-		return s, err
-	}
-	if c, ok := p.peekToken(); !ok || c != ':' {
-		return s, p.truncated("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
-	}
-	p.pos++
-	return s, nil
-}
-
 // next reads what follows a member or element: a comma, or the closing bracket, after which it returns false.
-func (p *parser) next(closing byte) (more bool, err error) {
+func (p *parser) next(closing byte) (more bool) {
 	c, ok := p.peekToken()
 	switch {
 	case ok && (c == ',' || c == closing):
 		p.pos++
-		return c == ',', nil
+		return c == ','
 	case !ok && closing == '}':
-		return false, p.truncated("the object is not closed; end it with }")
+		p.fail("the object is not closed; end it with }")
 	case !ok:
-		return false, p.truncated("an array is not closed; end it with ]")
+		p.fail("an array is not closed; end it with ]")
 	case closing == '}':
-		return false, p.errorf("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.member())
+		p.fail("%s follows the value of %q; write a comma between members and } after the last", describe(c), p.memberName())
+	default:
+		p.fail("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
 	}
-	return false, p.errorf("%s follows an element of an array; write a comma between elements and ] after the last", describe(c))
+	return false
 }
 
-// checkDepth fails if values are nested too deep.
-func (p *parser) checkDepth(depth int) error {
-	if err := p.budget.Step(); err != nil {
-		return err
+// object reads the object at the current position. It calls member for each name, which read reads. member reads the value
+// and returns false to stop there.
+func (p *parser) object(depth int, read func() span, member func(name span) bool) {
+	if !p.checkDepth(depth) || p.isEmpty('}') {
+		return
 	}
-	if err := p.budget.Depth(depth); err != nil {
-		return p.errorf("%s; write the inner ones as text", err)
+	for more := true; more; more = p.next('}') {
+		if p.forget {
+			p.begin()
+		}
+		name := p.name(read)
+		if p.err != nil || !member(name) {
+			return
+		}
 	}
-	return nil
 }
 
-// skip validates the value at the current position. With forget, the window does not keep it, so that it can have any size.
-func (p *parser) skip(depth int, forget bool) error {
-	if err := p.checkDepth(depth); err != nil {
-		return err
+// array reads the array at the current position. It calls element for each value, which element reads.
+func (p *parser) array(element func()) {
+	for more := !p.isEmpty(']'); more; more = p.next(']') {
+		element()
 	}
-	if forget {
-		p.begin()
-	}
+}
+
+// name reads the name of a member and the colon after it.
+func (p *parser) name(read func() span) span {
 	c, ok := p.peekToken()
 	switch {
 	case !ok:
-		return p.truncated("the member %q has no value", p.member())
-	case c == '"':
-		_, err := p.rawText()
-		return err
-	case c == '{':
-		return p.skipElements('}', depth, forget)
-	case c == '[':
-		return p.skipElements(']', depth, forget)
+		p.fail("the object is not closed; end it with }")
+		return span{}
+	case c != '"':
+		p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+		return span{}
 	}
-	_, err := p.literal()
-	return err
+	s := read()
+	if c, _ := p.peekToken(); c != ':' {
+		p.fail("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
+		return span{}
+	}
+	p.pos++
+	return s
 }
 
-// skipElements validates the object or array at the current position.
-func (p *parser) skipElements(closing byte, depth int, forget bool) error {
-	if p.open(closing) {
-		return nil
+// checkDepth fails if values are nested too deep.
+func (p *parser) checkDepth(depth int) bool {
+	if err := p.budget.Step(); err != nil && p.err == nil {
+		p.err = err
 	}
-	for {
-		if closing == '}' {
-			if _, err := p.name(p.rawText); err != nil {
-				return err
-			}
-		}
-		if err := p.skip(depth+1, forget); err != nil {
-			return err
-		}
-		if more, err := p.next(closing); err != nil || !more {
-			return err
-		}
+	if err := p.budget.Depth(depth); err != nil {
+		p.fail("%s; write the inner ones as text", err)
+	}
+	return p.err == nil
+}
+
+// skip validates the value at the current position.
+func (p *parser) skip(depth int) {
+	if !p.checkDepth(depth) {
+		return
+	}
+	if p.forget {
+		p.begin()
+	}
+	switch c, _ := p.peekToken(); c {
+	case '"':
+		p.rawText()
+	case '{':
+		p.object(depth, p.rawText, func(span) bool { p.skip(depth + 1); return true })
+	case '[':
+		p.array(func() { p.skip(depth + 1) })
+	default:
+		p.literal()
 	}
 }
 
 // literal reads a number, true, false or null.
-func (p *parser) literal() (span, error) {
+func (p *parser) literal() span {
 	s := span{start: p.pos}
 	for {
 		c, ok := p.peek()
@@ -201,41 +228,21 @@ func (p *parser) literal() (span, error) {
 	s.end = p.pos
 	switch literal := p.rec[s.start:s.end]; string(literal) {
 	case "null", "true", "false":
-		return s, nil
+		return s
 	case "":
-		c, ok := p.peek()
-		if !ok {
-			return s, p.truncated("the member %q has no value", p.member())
+		if c, ok := p.peek(); ok {
+			p.fail("%s instead of the value of %q", describe(c), p.memberName())
+		} else {
+			p.fail("the member %q has no value", p.memberName())
 		}
-		return s, p.errorf("%s instead of the value of %q", describe(c), p.member())
 	default:
-		if !isNumber(literal) {
-			return s, p.errorf("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50",
-				rows.Clip(string(literal)), p.member())
+		if isNumber(literal) {
+			return s
 		}
-		return s, nil
+		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50",
+			rows.Clip(string(literal)), p.memberName())
 	}
-}
-
-func (p *parser) errorf(format string, args ...any) error {
-	return herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...))
-}
-
-// truncated returns the error of the window if it has one, else a message about the end of the text.
-func (p *parser) truncated(format string, args ...any) error {
-	if err := p.windowError(); err != nil {
-		return err
-	}
-	return p.errorf(format, args...)
-}
-
-// windowError returns the reason why the window did not grow, nil at the end of the text.
-func (p *parser) windowError() error {
-	err := p.win.Err()
-	if err == charset.ErrTooLong {
-		return p.errorf("the record is longer than %d bytes, the maximum", len(p.rec))
-	}
-	return err
+	return span{}
 }
 
 // isLiteral reports whether c can be part of a number or of true, false and null.

@@ -1,8 +1,10 @@
 package jsonrows
 
 import (
+	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
 
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
@@ -14,20 +16,22 @@ type reader struct {
 	source  *charset.Reader
 	options rows.Options
 	notes   []string
-	skipped []string // members before the table
-	inside  int      // objects around the table
-	closing byte     // after the last record: ] of an array, } of a keyed object; 0: the records are a sequence
-	kind    byte     // how records begin: {, [, or 0 for plain values; known from the first
-	names   []string // of the columns of records that are arrays
-	named   bool     // by options or the first array; else by number
-	feature bool     // the records are GeoJSON features
+	inside  int  // objects around the table
+	closing byte // after the last record: ] of an array, } of a keyed object; 0: the records are a sequence
+	kind    byte // how records begin: {, [, or 0 for plain values; known from the first
+	named   bool // columns of records that are arrays have names from options or the first array; else numbers
+	feature bool // the records are GeoJSON features
 	ended   bool
-	columns columns
 	cells   [][]byte
+
+	columns   []rows.Column
+	members   []member
+	index     map[string]int // members by path
+	nameBytes int            // of the paths
 }
 
 // Columns implements rows.Rows.
-func (r *reader) Columns() []rows.Column { return r.columns.list }
+func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Position implements rows.Rows.
 func (r *reader) Position() string { return r.position() }
@@ -47,180 +51,134 @@ func (r *reader) Close() error { return r.source.Close() }
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
-	for {
-		if r.ended {
-			return nil, io.EOF
-		}
+	if r.ended {
+		return nil, io.EOF
+	}
+	for header := true; header; {
 		r.begin()
-		more, err := r.nextRecord()
-		switch {
-		case err != nil:
-			return nil, err
-		case !more:
+		if more := r.nextRecord(); r.err != nil {
+			return nil, r.err
+		} else if !more {
 			r.ended = true
-			r.columns.declareTypes()
+			r.declareTypes()
 			return nil, io.EOF
 		}
-		header := false
-		switch {
-		case r.kind == '{':
-			err = r.readObject(-1, 1)
-		case r.kind == '[':
-			header, err = r.readArray()
+		header = false
+		switch r.kind {
+		case '{':
+			r.readObject(-1, 1)
+		case '[':
+			header = r.readArray()
 		default:
-			err = r.readPlain()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !header {
-			r.cells = r.columns.appendCells(r.cells[:0], r.rec)
-			return r.cells, nil
+			r.readPlain()
 		}
 	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.row(), nil
 }
 
 // nextRecord reads what is between two records, and the key of the next. It returns false after the last record.
-func (r *reader) nextRecord() (more bool, err error) {
+func (r *reader) nextRecord() (more bool) {
 	c, ok := r.peekToken()
 	switch {
 	case !ok && r.closing == 0:
-		return false, r.windowError()
+		return false
 	case ok && r.closing != 0 && c == r.closing:
 		r.pos++
-		return false, r.leave()
+		r.leave()
+		return false
 	case ok && r.closing != 0 && r.record > 0 && c == ',':
 		r.pos++
 		c, ok = r.peekToken()
 	case ok && r.closing != 0 && r.record > 0:
-		return false, r.errorf("%s follows the record; write a comma between records and %c after the last", describe(c), r.closing)
+		r.fail("%s follows the record; write a comma between records and %c after the last", describe(c), r.closing)
 	}
 	if !ok {
-		return false, r.truncated("the table is not closed; end it with %c", r.closing)
+		r.fail("the table is not closed; end it with %c", r.closing)
 	}
 	r.begin()
-	r.columns.record++
-	if r.closing == '}' {
-		if c, err = r.readKey(c); err != nil {
-			return false, err
-		}
+	if r.err != nil {
+		return false
 	}
-	return true, r.checkKind(c)
+	r.record++
+	if r.closing == '}' && c != '}' {
+		c = r.readKey()
+	}
+	r.checkKind(c)
+	return true
 }
 
 // checkKind checks that a record that begins with c is written like the first.
-func (r *reader) checkKind(c byte) error {
-	first := r.record == 0
-	r.record++
+func (r *reader) checkKind(c byte) {
 	kind := byte(0)
 	if c == '{' || c == '[' {
 		kind = c
 	}
 	switch {
 	case c == ',' || c == ']' || c == '}':
-		return r.errorf("%s instead of a record", describe(c))
+		r.fail("%s instead of a record", describe(c))
 	case r.closing == '}' && c != '{':
-		return r.errorf("%s instead of an object; all members of %q must be objects", describe(c), r.member())
-	case first && r.closing == 0 && kind == 0, !first && kind != r.kind:
+		r.fail("%s instead of an object; all members of %q must be objects", describe(c), r.memberName())
+	case r.record == 1 && r.closing == 0 && kind == 0, r.record > 1 && kind != r.kind:
 		what := describe(r.kind)
 		if r.kind == 0 {
 			what = "a plain value"
 		}
-		return r.errorf("%s instead of %s; all records must be written in the same way", describe(c), what)
-	case first:
+		r.fail("%s instead of %s; all records must be written in the same way", describe(c), what)
+	case r.record == 1:
 		r.kind = kind
-		r.feature = kind == '{' && r.isFeature()
+		r.feature = r.isFeature()
 	}
-	return nil
 }
 
 // leave reads what follows the table.
-func (r *reader) leave() error {
+func (r *reader) leave() {
+	r.forget = true
 	for ; r.inside > 0; r.inside-- {
-		for {
-			r.begin()
-			if more, err := r.next('}'); err != nil {
-				return err
-			} else if !more {
-				break
-			}
-			if _, err := r.name(r.rawText); err != nil {
-				return err
-			}
-			if err := r.skip(1, true); err != nil {
-				return err
-			}
+		for r.begin(); r.next('}'); r.begin() {
+			r.name(r.rawText)
+			r.skip(1)
 		}
 	}
 	if _, trailing := r.peekToken(); trailing {
-		return r.errorf("text follows the end of the records; remove it")
+		r.fail("text follows the end of the records; remove it")
 	}
-	return r.windowError()
 }
 
 // readKey reads the key of a record of a keyed object into the first column, and returns the byte after it.
-func (r *reader) readKey(c byte) (byte, error) {
-	if c == '}' {
-		return c, nil // after a comma
-	}
-	s, err := r.name(r.text)
-	if err != nil {
-		return 0, err
-	}
+func (r *reader) readKey() byte {
+	s := r.name(r.text)
 	r.path = append(r.path[:0], r.rec[s.start:s.end]...)
 	c, ok := r.peekToken()
 	if !ok {
-		return 0, r.truncated("the member %q has no value", r.member())
+		r.fail("the member %q has no value", r.memberName())
 	}
-	if len(r.columns.list) == 0 {
-		name := "key"
-		taken := map[string]bool{}
-		r.visitMembers(func(name string, _ span) { taken[name] = true })
-		for n := 1; taken[name]; n++ {
+	if len(r.columns) == 0 {
+		name, first := "key", r.peekObject()
+		for n := 1; first[name] != nil; n++ {
 			name = "key_" + strconv.Itoa(n)
 		}
-		r.columns.add(name)
+		r.addColumn(r.addMember(), name)
 	}
-	r.columns.set(0, s, 0) // keys are always strings
-	return c, nil
+	r.set(0, s, 0) // keys are always strings
+	return c
 }
 
-// visitMembers visits the members of the object at the current position, with their names as written, without reading it.
-// What is not valid ends the visit and is left to the reader.
-func (r *reader) visitMembers(visit func(name string, value span)) {
-	pos, line := r.pos, r.line
-	defer func() { r.pos, r.line = pos, line }()
-	if c, ok := r.peekToken(); !ok || c != '{' || r.open('}') {
-		return
+// peekObject returns the members of the object at the current position, nil if it is not a valid object.
+func (r *reader) peekObject() (members map[string]json.RawMessage) {
+	pos, line, err := r.pos, r.line, r.err
+	if r.skip(1); r.err == nil {
+		_ = json.Unmarshal(r.rec[pos:r.pos], &members) // fails if it is another value
 	}
-	for more := true; more; {
-		s, err := r.name(r.rawText)
-		if err != nil {
-			return
-		}
-		name := string(r.rec[s.start:s.end])
-		r.peekToken()
-		value := span{start: r.pos}
-		if r.skip(2, false) != nil {
-			return
-		}
-		value.end = r.pos
-		visit(name, value)
-		if more, err = r.parser.next('}'); err != nil {
-			return
-		}
-	}
+	r.pos, r.line, r.err = pos, line, err
+	return members
 }
 
-// isFeature reports whether the object at the current position is a GeoJSON feature.
+// isFeature reports whether the record at the current position is a GeoJSON feature.
 func (r *reader) isFeature() bool {
-	members := 0
-	r.visitMembers(func(name string, v span) {
-		raw := r.rec[v.start:v.end]
-		switch {
-		case name == "type" && string(raw) == `"Feature"`, name == "geometry", name == "properties" && (raw[0] == '{' || raw[0] == 'n'):
-			members++
-		}
-	})
-	return members == 3
+	m := r.peekObject()
+	properties := string(m["properties"])
+	return string(m["type"]) == `"Feature"` && m["geometry"] != nil && (properties == "null" || strings.HasPrefix(properties, "{"))
 }

@@ -9,40 +9,38 @@ import (
 )
 
 // text reads the string at the current position and returns its value, unescaped in place.
-func (p *parser) text() (span, error) {
-	s, escaped, err := p.quoted()
-	if err != nil || !escaped {
-		return s, err
+func (p *parser) text() span {
+	s, escaped := p.quoted()
+	if escaped {
+		b := p.rec[s.start:s.end]
+		s.end = s.start + len(p.unescape(b[:0], b))
 	}
-	b := p.rec[s.start:s.end]
-	out, err := p.unescape(b[:0], b)
-	s.end = s.start + len(out)
-	return s, err
+	return s
 }
 
 // rawText validates the string at the current position and returns it with its escapes.
-func (p *parser) rawText() (span, error) {
-	s, escaped, err := p.quoted()
-	if err != nil || !escaped {
-		return s, err
+func (p *parser) rawText() span {
+	s, escaped := p.quoted()
+	if escaped {
+		p.buf = p.unescape(p.buf[:0], p.rec[s.start:s.end])
 	}
-	p.buf, err = p.unescape(p.buf[:0], p.rec[s.start:s.end])
-	return s, err
+	return s
 }
 
 // quoted locates the end of the string at the current position.
-func (p *parser) quoted() (s span, escaped bool, err error) {
+func (p *parser) quoted() (s span, escaped bool) {
 	p.pos++
 	s.start = p.pos
 	for {
 		c, ok := p.peek()
 		switch {
 		case !ok:
-			return s, escaped, p.truncated("a quote is not closed")
+			p.fail("a quote is not closed")
+			return span{}, false
 		case c == '"':
 			s.end = p.pos
 			p.pos++
-			return s, escaped, nil
+			return s, escaped
 		case c == '\\':
 			escaped = true
 			p.pos++ // the escaped byte is not a closing quote
@@ -50,7 +48,8 @@ func (p *parser) quoted() (s span, escaped bool, err error) {
 				continue
 			}
 		case c < ' ':
-			return s, escaped, p.errorf("control character 0x%02X in a text; write it as \\u%04x", c, c)
+			p.fail("control character 0x%02X in a text; write it as \\u%04x", c, c)
+			return span{}, false
 		}
 		p.pos++
 		rec := p.rec
@@ -67,125 +66,69 @@ const (
 )
 
 // unescape appends a string without its escapes. No escape is shorter than what it means, so out may overlap b.
-func (p *parser) unescape(out, b []byte) ([]byte, error) {
+func (p *parser) unescape(out, b []byte) []byte {
 	for {
 		i := bytes.IndexByte(b, '\\')
 		if i < 0 {
-			return append(out, b...), nil
+			return append(out, b...)
 		}
 		out = append(out, b[:i]...)
-		c := b[i+1]
-		b = b[i+2:]
-		if c != 'u' {
-			k := strings.IndexByte(escapes, c)
-			if k < 0 {
-				return out, p.unknownEscape(append([]byte{c}, b...))
-			}
+		b = b[i+1:]
+		if k := strings.IndexByte(escapes, b[0]); k >= 0 {
 			out = append(out, unescaped[k])
+			b = b[1:]
 			continue
 		}
-		r, ok := hexRune(b)
-		if !ok {
-			return out, p.errorf(`\u is not followed by four hexadecimal digits`)
+		if b[0] != 'u' {
+			_, n := utf8.DecodeRune(b)
+			p.fail(`unknown escape \%s; write a backslash as \\`, b[:n])
+			return out
 		}
-		size := 4
+		r, size := hexRune(b[1:]), 5
 		if utf16.IsSurrogate(r) {
-			high := r
-			r = utf8.RuneError
-			if len(b) >= 10 && b[4] == '\\' && b[5] == 'u' {
-				if low, ok := hexRune(b[6:]); ok {
-					r = utf16.DecodeRune(high, low)
-				}
+			low := rune(-1)
+			if len(b) > 6 && b[5] == '\\' && b[6] == 'u' {
+				low = hexRune(b[7:])
 			}
-			if size = 10; r == utf8.RuneError {
-				return out, p.errorf(`\u%s is half of a surrogate pair; write both halves`, b[:4])
+			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+				p.fail(`\u%s is half of a surrogate pair; write both halves`, b[1:5])
+				return out
 			}
+			size = 11
+		}
+		if r < 0 {
+			p.fail(`\u is not followed by four hexadecimal digits`)
+			return out
 		}
 		out = utf8.AppendRune(out, r)
 		b = b[size:]
 	}
 }
 
-func (p *parser) unknownEscape(b []byte) error {
-	_, n := utf8.DecodeRune(b)
-	return p.errorf(`unknown escape \%s; write a backslash as \\`, b[:n])
+// hexRune reads four hexadecimal digits. It returns -1 if there are none.
+func hexRune(b []byte) rune {
+	n, err := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 16)
+	if err != nil || len(b) < 4 {
+		return -1
+	}
+	return rune(n)
 }
 
-// hexRune reads four hexadecimal digits.
-func hexRune(b []byte) (rune, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[:4]), 16, 16)
-	return rune(n), err == nil
-}
-
-// appendList appends the elements of a valid array with commas between them. It returns false if that would change what
-// the elements are: one with a comma would be two, and one that is empty or null would be ambiguous.
-func (p *parser) appendList(out, raw []byte) (list []byte, ok bool, err error) {
-	if raw[0] != '[' {
-		return out, false, nil
-	}
-	for i, start := 1, len(out); ; {
-		for isSpace(raw[i]) || raw[i] == ',' {
-			i++
-		}
-		if raw[i] == ']' {
-			return out, true, nil
-		}
-		if len(out) > start {
-			out = append(out, ',')
-		}
-		from, end := len(out), i
-		switch raw[i] {
-		case '{', '[':
-			return out, false, nil
-		case '"':
-			end = textEnd(raw, i)
-			if out, err = p.unescape(out, raw[i+1:end-1]); err != nil {
-				return out, false, err
-			}
-		default:
-			for isLiteral(raw[end]) {
-				end++
-			}
-			if string(raw[i:end]) != "null" {
-				out = append(out, raw[i:end]...)
-			}
-		}
-		if len(out) == from || bytes.IndexByte(out[from:], ',') >= 0 {
-			return out, false, nil
-		}
-		i = end
-	}
-}
-
-// appendCompact appends valid JSON without white space between its tokens.
-func appendCompact(out, raw []byte) []byte {
-	for i := 0; i < len(raw); {
+// compact removes the white space between the tokens of valid JSON, in place.
+func compact(raw []byte) []byte {
+	out, quoted, escaped := raw[:0], false, false
+	for _, c := range raw {
 		switch {
-		case raw[i] == '"':
-			end := textEnd(raw, i)
-			out = append(out, raw[i:end]...)
-			i = end
-		case isSpace(raw[i]):
-			i++
-		default:
-			out = append(out, raw[i])
-			i++
+		case escaped:
+			escaped = false
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			escaped = true
+		case !quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			continue
 		}
+		out = append(out, c)
 	}
 	return out
 }
-
-// textEnd returns the position after the string that begins at i.
-func textEnd(raw []byte, i int) int {
-	for i++; raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

@@ -37,32 +37,20 @@ func bitsAt(src []byte, at, width int) uint64 {
 type packedReader struct {
 	src       []byte
 	width, at int
+	isLegacy  bool // most significant bit first, as in the deprecated BIT_PACKED encoding of levels
 }
 
-func (r *packedReader) next() (uint64, error) {
+func (r *packedReader) next() (v uint64, err error) {
 	if r.at+r.width > 8*len(r.src) {
 		return 0, io.ErrUnexpectedEOF
 	}
+	at := r.at
 	r.at += r.width
-	if r.width == 0 {
-		return 0, nil
+	if !r.isLegacy && r.width > 0 {
+		return bitsAt(r.src, at, r.width), nil
 	}
-	return bitsAt(r.src, r.at-r.width, r.width), nil
-}
-
-// legacyReader reads the deprecated BIT_PACKED encoding of levels, most significant bit first.
-type legacyReader struct {
-	src       []byte
-	width, at int
-}
-
-func (r *legacyReader) next() (v uint64, err error) {
-	for range r.width {
-		if r.at/8 >= len(r.src) {
-			return 0, io.ErrUnexpectedEOF
-		}
-		v = v<<1 | uint64(r.src[r.at/8]>>(7-r.at%8)&1)
-		r.at++
+	for ; at < r.at; at++ {
+		v = v<<1 | uint64(r.src[at/8]>>(7-at%8)&1)
 	}
 	return v, nil
 }
@@ -184,12 +172,17 @@ func (r *deltaReader) nextMiniBlock() error {
 	return nil
 }
 
-// rest returns the bytes after the values. The copy of the reader skips them without decoding.
-func (r deltaReader) rest() ([]byte, error) {
+// cutDeltas returns a reader of the integers at the start of src, and what follows them.
+func cutDeltas(src []byte) (*deltaReader, []byte, error) {
+	r, err := newDeltaReader(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	skipped := *r // skips mini-blocks without decoding them
 	for left := r.left - 1; left > 0; left -= r.perBlock {
-		if err := r.nextMiniBlock(); err != nil {
-			return nil, err
+		if err := skipped.nextMiniBlock(); err != nil {
+			return nil, nil, err
 		}
 	}
-	return r.src, nil
+	return r, skipped.src, nil
 }

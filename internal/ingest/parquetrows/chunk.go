@@ -70,16 +70,18 @@ func (c *chunkReader) header() (*meta.PageHeader, int64, error) {
 		}
 		header := new(meta.PageHeader)
 		used, err := decodeThrift(c.window, header)
-		if err == nil {
-			return header, int64(used), nil
-		}
-		if n < size || size > 1<<20 {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, 0, err
+		if err == nil || n < size || size > 1<<20 {
+			return header, int64(used), noEOF(err)
 		}
 	}
+}
+
+// noEOF replaces io.EOF, which means the end of a column chunk, inside a page or a row.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // readBody reads the page whose header was read last into dst.
@@ -102,9 +104,7 @@ func pageValues(h *meta.PageHeader) int64 {
 		return int64(h.DataPageHeader.V.NumValues)
 	case meta.DataPageV2:
 		return int64(h.DataPageHeaderV2.V.NumValues)
-	case meta.DictionaryPage:
-		return int64(h.DictionaryPageHeader.V.NumValues)
 	default:
-		return 0
+		return int64(h.DictionaryPageHeader.V.NumValues)
 	}
 }

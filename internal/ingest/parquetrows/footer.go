@@ -123,7 +123,7 @@ func readFooter(src io.ReaderAt, size int64) (*fileMetadata, error) {
 	if _, err := decodeThrift(b, m); err != nil {
 		return nil, rows.Damaged(err, "the metadata of the Parquet file")
 	}
-	return m, m.checkChunks()
+	return m, nil
 }
 
 // readError is a failure to read the file, as opposed to a damaged file.
@@ -145,16 +145,22 @@ func errEncrypted() error {
 	return herb.Invalidf("the Parquet file is encrypted; write it again without encryption")
 }
 
-// checkChunks rejects column chunks that cannot be read and row counts that contradict each other.
-func (m *fileMetadata) checkChunks() error {
+// check rejects column chunks that cannot be read, row groups without exactly the columns of the schema and row counts that
+// contradict each other.
+func (m *fileMetadata) check(leaves int) error {
 	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
 	total := int64(0)
 	for g, group := range m.RowGroups.Slice {
-		if total += group.NumRows; group.NumRows < 0 || total < 0 {
+		total += group.NumRows
+		switch n := len(group.Columns.Slice); {
+		case group.NumRows < 0 || total < 0:
 			return herb.Invalidf("the Parquet file is damaged: row group %d has %d rows; copy it again", g+1, group.NumRows)
+		case n != leaves:
+			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy it again", g+1, n, leaves)
+		case leaves == 0 && group.NumRows > 0:
+			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)
 		}
-		for c := range group.Columns.Slice {
-			chunk := &group.Columns.Slice[c]
+		for _, chunk := range group.Columns.Slice {
 			name := rows.Clip(strings.Join(chunk.Metadata.Path.Slice, "."))
 			switch {
 			case chunk.CryptoMetadata.Value != nil || len(chunk.Encrypted) > 0:
@@ -170,20 +176,6 @@ func (m *fileMetadata) checkChunks() error {
 	}
 	if total != m.NumRows && m.NumRows != 0 { // some writers leave it out
 		return herb.Invalidf("the Parquet file is damaged: it declares %d rows, and its row groups have %d; copy it again", m.NumRows, total)
-	}
-	return nil
-}
-
-// checkLeaves rejects a file whose row groups do not hold exactly the columns of its schema.
-func (m *fileMetadata) checkLeaves(leaves int) error {
-	for g, group := range m.RowGroups.Slice {
-		if len(group.Columns.Slice) != leaves {
-			return herb.Invalidf("the Parquet file is damaged: row group %d has %d columns, and the schema %d; copy it again",
-				g+1, len(group.Columns.Slice), leaves)
-		}
-		if leaves == 0 && group.NumRows > 0 {
-			return herb.Invalidf("the Parquet file has %d rows without any column; write it with at least one", group.NumRows)
-		}
 	}
 	return nil
 }

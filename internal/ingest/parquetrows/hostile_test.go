@@ -304,11 +304,8 @@ func TestDecoders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDeltaReader(append(b, "rest"...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rest, err := d.rest(); string(rest) != "rest" || err != nil {
+		d, rest, err := cutDeltas(append(b, "rest"...))
+		if string(rest) != "rest" || err != nil {
 			t.Fatalf("width %d: rest %q, error %v", width, rest, err)
 		}
 		for i, want := range ints {
@@ -334,7 +331,7 @@ func TestDecoders(t *testing.T) {
 // TestDecoders_Legacy reads levels whose most significant bit comes first.
 func TestDecoders_Legacy(t *testing.T) {
 	t.Parallel()
-	r := legacyReader{src: []byte{0b0001_1011, 0b01_10_00_00}, width: 2}
+	r := packedReader{src: []byte{0b0001_1011, 0b01_10_00_00}, width: 2, isLegacy: true}
 	for i, want := range []uint64{0, 1, 2, 3, 1, 2} {
 		if got, err := r.next(); got != want || err != nil {
 			t.Errorf("value %d: got %d, error %v", i, got, err)
@@ -345,26 +342,26 @@ func TestDecoders_Legacy(t *testing.T) {
 // TestDecoders_Invalid decodes pages with wrong lengths.
 func TestDecoders_Invalid(t *testing.T) {
 	t.Parallel()
-	text := physicalType{kind: meta.ByteArray}
+	text, number := leafType{stored: meta.ByteArray}, leafType{stored: meta.Int64, width: 8}
 	for _, c := range []struct {
 		name     string
-		kind     physicalType
+		leaf     leafType
 		encoding meta.Encoding
 		body     []byte
 	}{
 		{"text longer than the page", text, meta.Plain, []byte{255, 255, 255, 255, 'a'}},
 		{"no length", text, meta.Plain, []byte{1, 0}},
-		{"too few bytes", physicalType{meta.Int64, 8}, meta.Plain, []byte{1, 2, 3}},
-		{"too few booleans", physicalType{kind: meta.Boolean}, meta.Plain, nil},
-		{"no header of deltas", physicalType{meta.Int64, 8}, meta.DeltaBinaryPacked, []byte{128, 1}},
-		{"empty blocks", physicalType{meta.Int64, 8}, meta.DeltaBinaryPacked, []byte{0, 0, 5, 0}},
-		{"too few splits", physicalType{meta.Double, 8}, meta.ByteStreamSplit, []byte{1, 2, 3}},
+		{"too few bytes", number, meta.Plain, []byte{1, 2, 3}},
+		{"too few booleans", leafType{stored: meta.Boolean}, meta.Plain, nil},
+		{"no header of deltas", number, meta.DeltaBinaryPacked, []byte{128, 1}},
+		{"empty blocks", number, meta.DeltaBinaryPacked, []byte{0, 0, 5, 0}},
+		{"too few splits", leafType{stored: meta.Double, width: 8}, meta.ByteStreamSplit, []byte{1, 2, 3}},
 		{"unknown encoding", text, 99, []byte{1}},
 		{"prefix of nothing", text, meta.DeltaByteArray, []byte{128, 1, 4, 1, 20, 128, 1, 4, 1, 2, 'x'}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := newValueReader(c.kind, c.encoding, c.body)
+			r, err := newValueReader(&c.leaf, c.encoding, c.body)
 			if err == nil {
 				_, err = r()
 			}
@@ -377,7 +374,7 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader(&dictionary{count: 1}, []byte{33, 2, 0}); err == nil {
+	if _, err := newDictionaryReader([][]byte{{1}}, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

@@ -2,119 +2,188 @@ package parquetrows
 
 import (
 	"bytes"
-	"encoding/json"
+	"fmt"
+	"io"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
-// nestedWriter writes the cells of lists, maps and repeated fields.
-type nestedWriter struct{ budget *rows.Budget }
+// chunkColumns implements part. It reads adjacent columns of a row group.
+type chunkColumns struct {
+	columns []*node
+	cursors []*cursor // of all leaves of the file; nil for those of other columns
+	budget  *rows.Budget
+	json    []byte // a list that may have to be written as JSON
+}
 
-// appendCell appends the cell of a nested column from the values of its leaves in one row. A list of scalars is written
-// with commas, unless an element is empty or has a comma; everything else is compact JSON. A missing or empty list is an
-// empty cell.
-func (w nestedWriter) appendCell(b []byte, n *node, leaves [][]value) ([]byte, error) {
+func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, error) {
+	c := &chunkColumns{columns: columns, cursors: make([]*cursor, len(r.leaves)), budget: r.budget}
+	for _, n := range columns {
+		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
+			var err error
+			if c.cursors[leaf], err = r.newCursor(group, leaf); err != nil {
+				return nil, r.locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
+			}
+		}
+	}
+	return c, nil
+}
+
+// leaves returns the cursors of the leaves below a node.
+func (c *chunkColumns) leaves(n *node) []*cursor { return c.cursors[n.first:][:n.leaves] }
+
+// appendRow implements part.
+func (c *chunkColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
+	for _, n := range c.columns {
+		var err error
+		if n.shape == shapeLeaf && n.rep == 0 {
+			var v value
+			if v, err = c.cursors[n.first].next(); err == nil && !v.isNull() {
+				buf, err = n.leaf.appendText(buf, v.data)
+			}
+		} else {
+			buf, err = c.appendNested(buf, n)
+		}
+		if err == nil {
+			err = c.budget.Record(len(buf))
+		}
+		if err != nil {
+			return buf, ends, noEOF(err)
+		}
+		ends = append(ends, len(buf))
+	}
+	return buf, ends, nil
+}
+
+// done implements part.
+func (c *chunkColumns) done() error {
+	for _, n := range c.columns {
+		for _, cursor := range c.leaves(n) {
+			if _, err := cursor.next(); err == nil {
+				return fmt.Errorf("column %q has more values than the row group has rows", cursor.leaf.name)
+			} else if err != io.EOF {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appendNested appends the cell of a list, a map or a repeated field. A list of scalars is written with commas, unless an
+// element is empty or has a comma; everything else is compact JSON. A missing or empty list is an empty cell.
+func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
+	for _, cursor := range c.leaves(n) {
+		if v, err := cursor.peek(); err != nil {
+			return b, err
+		} else if v.rep != 0 {
+			return b, errLevels
+		}
+	}
 	repeated := n
 	if !n.repeated {
 		repeated = n.children[0]
 	}
-	if !present(n, leaves) || !present(repeated, leaves) {
-		return b, nil
+	if ok, err := c.isPresent(repeated); !ok || err != nil {
+		return b, err
 	}
-	element := n.scalarElement()
-	if element == nil {
-		return w.appendJSON(b, n, leaves)
+	if element := n.scalarElement(); element != nil {
+		return c.appendScalars(b, n, repeated, element)
 	}
-	start := len(b)
-	for i, v := range leaves[0] {
-		if i > 0 {
-			b = append(b, ',')
-		}
+	return c.appendJSON(b, n)
+}
+
+// appendScalars appends the elements of a list.
+func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]byte, error) {
+	start, isPlain := len(b), true
+	c.json = append(c.json[:0], '[')
+	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
 		from := len(b)
-		if !v.isNull() {
-			var err error
-			if b, err = element.leaf.appendText(b, v); err != nil {
-				return b, err
-			}
+		v, err := c.cursors[element.first].next()
+		if err == nil && !v.isNull() {
+			b, err = element.leaf.appendText(b, v.data)
 		}
-		if len(b) == from || bytes.IndexByte(b[from:], ',') >= 0 {
-			n.asJSON = true
-			return w.appendJSON(b[:start], n, leaves)
+		text := b[from:]
+		isPlain = isPlain && len(text) > 0 && bytes.IndexByte(text, ',') < 0
+		if len(c.json) > 1 {
+			c.json = append(c.json, ',')
 		}
-		if err := w.check(b); err != nil {
-			return b, err
-		}
+		c.json = appendScalar(c.json, &element.leaf, text, v.isNull())
+		return b, err
+	})
+	if isPlain || err != nil {
+		return b, err
 	}
-	return b, nil
+	n.asJSON = true
+	return append(append(b[:start], c.json...), ']'), nil
 }
 
-// check charges the budget for an unfinished row.
-func (w nestedWriter) check(b []byte) error {
-	if err := w.budget.Step(); err != nil {
-		return err
+// isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
+// decides.
+func (c *chunkColumns) isPresent(n *node) (bool, error) {
+	v, err := c.cursors[n.first].peek()
+	if err != nil || v.def >= n.def {
+		return err == nil, err
 	}
-	return w.budget.Record(len(b))
-}
-
-// present reports whether a node is present. All leaves below agree, so the first one decides.
-func present(n *node, leaves [][]value) bool {
-	return int(leaves[0][0].def) >= n.def
+	for _, cursor := range c.leaves(n) {
+		if _, err := cursor.next(); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // appendJSON appends a node as compact JSON.
-func (w nestedWriter) appendJSON(b []byte, n *node, leaves [][]value) ([]byte, error) {
+func (c *chunkColumns) appendJSON(b []byte, n *node) ([]byte, error) {
 	if n.repeated {
-		return w.appendArray(b, n, leaves, w.appendOne)
+		return c.appendArray(b, n, n)
 	}
-	return w.appendOne(b, n, leaves)
+	return c.appendOne(b, n)
 }
 
 // appendOne appends a node, or one of its repetitions.
-func (w nestedWriter) appendOne(b []byte, n *node, leaves [][]value) ([]byte, error) {
-	if n.optional && !present(n, leaves) {
-		return append(b, "null"...), nil
+func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
+	if n.optional {
+		if ok, err := c.isPresent(n); !ok {
+			return append(b, "null"...), err
+		}
 	}
 	switch n.shape {
 	case shapeLeaf:
-		return appendScalar(b, &n.leaf, leaves[0][0])
+		v, err := c.cursors[n.first].next()
+		if err != nil || v.isNull() {
+			return append(b, "null"...), err
+		}
+		text, err := n.leaf.appendText(nil, v.data)
+		return appendScalar(b, &n.leaf, text, false), err
 	case shapeList:
-		element := n.element()
-		return w.appendArray(b, n.children[0], leaves, func(b []byte, _ *node, leaves [][]value) ([]byte, error) {
-			return w.appendOne(b, element, leaves)
-		})
+		return c.appendArray(b, n.children[0], n.element())
 	case shapeMap:
-		b, err := w.appendRepetitions(append(b, '{'), n.children[0], leaves, w.appendPair)
+		pair := n.children[0]
+		b, err := c.appendRepetitions(append(b, '{'), pair, func(b []byte) ([]byte, error) {
+			return c.appendPair(b, pair.children[0], pair.children[1])
+		})
 		return append(b, '}'), err
 	}
 	b = append(b, '{')
-	separate := false
-	for _, c := range n.children {
-		if c.leaves == 0 {
+	separator := ""
+	for _, child := range n.children {
+		if child.leaves == 0 {
 			continue
 		}
-		if separate {
-			b = append(b, ',')
-		}
-		separate = true
-		b = append(herb.AppendJSONString(b, c.name), ':')
+		b = append(herb.AppendJSONString(append(b, separator...), child.name), ':')
 		var err error
-		if b, err = w.appendJSON(b, c, leavesOf(c, n, leaves)); err != nil {
+		if b, err = c.appendJSON(b, child); err != nil {
 			return b, err
 		}
+		separator = ","
 	}
 	return append(b, '}'), nil
 }
 
-func (w nestedWriter) appendArray(b []byte, n *node, leaves [][]value, one appendFunc) ([]byte, error) {
-	b, err := w.appendRepetitions(append(b, '['), n, leaves, one)
-	return append(b, ']'), err
-}
-
 // appendPair appends a key and its value.
-func (w nestedWriter) appendPair(b []byte, pair *node, leaves [][]value) ([]byte, error) {
-	k, v := pair.children[0], pair.children[1]
-	key, err := w.appendJSON(nil, k, leavesOf(k, pair, leaves))
+func (c *chunkColumns) appendPair(b []byte, k, v *node) ([]byte, error) {
+	key, err := c.appendJSON(nil, k)
 	if err != nil {
 		return b, err
 	}
@@ -123,59 +192,60 @@ func (w nestedWriter) appendPair(b []byte, pair *node, leaves [][]value) ([]byte
 	} else {
 		b = herb.AppendJSONString(b, string(key))
 	}
-	return w.appendJSON(append(b, ':'), v, leavesOf(v, pair, leaves))
+	return c.appendJSON(append(b, ':'), v)
 }
 
-// leavesOf returns the part of the leaves of a node that belongs to one of its children.
-func leavesOf(child, n *node, leaves [][]value) [][]value {
-	return leaves[child.first-n.first:][:child.leaves]
+// appendArray appends the elements that a node repeats.
+func (c *chunkColumns) appendArray(b []byte, repeated, element *node) ([]byte, error) {
+	b, err := c.appendRepetitions(append(b, '['), repeated, func(b []byte) ([]byte, error) { return c.appendOne(b, element) })
+	return append(b, ']'), err
 }
-
-type appendFunc func(b []byte, n *node, leaves [][]value) ([]byte, error)
 
 // appendRepetitions appends the repetitions of a repeated node, with commas between them.
-func (w nestedWriter) appendRepetitions(b []byte, n *node, leaves [][]value, one appendFunc) ([]byte, error) {
-	if !present(n, leaves) {
-		return b, nil
-	}
-	rest := append([][]value(nil), leaves...)
-	part := make([][]value, len(leaves))
-	for more := true; more; {
-		for i, values := range rest {
-			end := 1
-			for end < len(values) && int(values[end].rep) > n.rep {
-				end++
-			}
-			part[i], rest[i] = values[:end], values[end:]
-			if left := len(rest[i]) > 0; i == 0 {
-				more = left
-			} else if more != left {
-				return b, errLevels
-			}
-		}
-		var err error
-		if b, err = one(b, n, part); err == nil {
-			err = w.check(b)
-		}
-		if err != nil {
+func (c *chunkColumns) appendRepetitions(b []byte, n *node, one func([]byte) ([]byte, error)) ([]byte, error) {
+	more, err := c.isPresent(n)
+	for more && err == nil {
+		if b, err = one(b); err != nil {
 			return b, err
 		}
-		if more {
+		if err := c.budget.Step(); err != nil {
+			return b, err
+		}
+		if err := c.budget.Record(len(b)); err != nil {
+			return b, err
+		}
+		if more, err = c.repeats(n); more {
 			b = append(b, ',')
 		}
 	}
-	return b, nil
+	return b, err
 }
 
-// appendScalar appends a value as JSON: numbers and booleans as they are, everything else in quotes.
-func appendScalar(b []byte, l *leafType, v value) ([]byte, error) {
-	if v.isNull() {
-		return append(b, "null"...), nil
+// repeats reports whether the next values of the leaves below a node belong to another repetition of it.
+func (c *chunkColumns) repeats(n *node) (more bool, err error) {
+	for i, cursor := range c.leaves(n) {
+		v, err := cursor.peek() // has level 0 after the last value
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if i == 0 {
+			more = v.rep == n.rep
+		}
+		if v.rep > n.rep || more != (v.rep == n.rep) {
+			return false, errLevels
+		}
 	}
-	start := len(b)
-	b, err := l.appendText(b, v)
-	if err != nil || l.kind == leafBoolean || l.isNumber() && json.Valid(b[start:]) {
-		return b, err
+	return more, nil
+}
+
+// appendScalar appends the text of a value as JSON: finite numbers and booleans as they are, everything else in quotes.
+func appendScalar(b []byte, l *leafType, text []byte, isNull bool) []byte {
+	switch {
+	case isNull:
+		return append(b, "null"...)
+	case l.kind == leafBoolean, l.isNumber() && text[len(text)-1] <= '9':
+		return append(b, text...)
+	default:
+		return herb.AppendJSONString(b, string(text))
 	}
-	return herb.AppendJSONString(b[:start], string(b[start:])), nil
 }

@@ -37,14 +37,13 @@ func Format() rows.Format {
 
 // reader implements rows.Rows. It reads one row group after the other and holds one page of each column.
 type reader struct {
+	schema
 	ctx     context.Context // of Open
 	src     io.ReaderAt
 	size    int64
 	budget  *rows.Budget
-	meta    *fileMetadata
-	leaves  []*node // in the order of the column chunks of a row group
-	table   []column
-	columns []rows.Column
+	groups  []rowGroup
+	listed  []rows.Column
 	unpack  *decompressor
 	largest int64 // bytes of memory that the pages of one column may need
 	group   int   // number of the next row group, from 0
@@ -67,37 +66,44 @@ type part interface {
 
 // newReader reads the metadata of a file. It also decides for each column of bytes without an annotation whether it holds
 // text, which requires a pass over its values.
-func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget) (r *reader, err error) {
-	r = &reader{ctx: ctx, src: src, size: size, budget: b, largest: maxPage}
-	if r.meta, err = readFooter(src, size); err != nil {
-		return nil, err
-	}
-	fields, err := readSchema(r.meta.Schema.Slice, b)
+func newReader(ctx context.Context, src io.ReaderAt, size int64, b *rows.Budget) (*reader, error) {
+	footer, err := readFooter(src, size)
 	if err != nil {
 		return nil, err
 	}
-	r.leaves, r.table = appendLeaves(nil, fields), flattenFields(nil, fields, "")
-	if err := r.meta.checkLeaves(len(r.leaves)); err != nil {
+	r := &reader{ctx: ctx, src: src, size: size, budget: b, groups: footer.RowGroups.Slice, largest: maxPage}
+	if r.schema, err = readSchema(footer.Schema.Slice, b); err != nil {
 		return nil, err
 	}
-	if err := b.Columns(len(r.leaves)); err != nil {
+	if err := footer.check(len(r.leaves)); err != nil {
 		return nil, err
 	}
 	if r.unpack, err = newDecompressor(); err != nil {
 		return nil, err
 	}
-	for _, c := range r.table {
-		if err := r.classifyBytes(c.node); err != nil {
-			r.unpack.zstd.Close()
-			return nil, r.locate(err, "column %q", rows.Clip(c.name))
+	for _, n := range r.leaves {
+		if n.leaf.kind != leafBytes {
+			continue
 		}
-		r.columns = append(r.columns, rows.Column{Name: c.name, Type: columnType(c.node)})
+		if n.leaf.kind, err = r.kindOfBytes(n.first); err != nil {
+			r.unpack.zstd.Close()
+			return nil, r.locate(err, "column %q", rows.Clip(n.name))
+		}
 	}
+	r.listed = make([]rows.Column, len(r.columns))
+	r.setTypes()
 	return r, nil
 }
 
-// Columns implements rows.Rows. A list becomes text if one of its cells had to be written as JSON.
-func (r *reader) Columns() []rows.Column { return r.columns }
+// setTypes declares the columns. A list becomes text if one of its cells had to be written as JSON.
+func (r *reader) setTypes() {
+	for i, n := range r.columns {
+		r.listed[i] = rows.Column{Name: n.column, Type: columnType(n)}
+	}
+}
+
+// Columns implements rows.Rows.
+func (r *reader) Columns() []rows.Column { return r.listed }
 
 // columnType returns the type that a file declares for a column. Bytes without an annotation declare none.
 func columnType(n *node) herb.Type {
@@ -124,7 +130,7 @@ func columnType(n *node) herb.Type {
 }
 
 func (r *reader) chunk(group, leaf int) *columnMetadata {
-	return &r.meta.RowGroups.Slice[group].Columns.Slice[leaf].Metadata
+	return &r.groups[group].Columns.Slice[leaf].Metadata
 }
 
 // Options implements rows.Rows. Nothing about a Parquet file is optional.
@@ -151,7 +157,7 @@ func (r *reader) Next() (cells [][]byte, err error) {
 			err = r.budget.Record(len(r.buf))
 		}
 		if err != nil {
-			return nil, r.locate(err, "row %d, column %q", r.row, rows.Clip(r.table[min(len(r.ends), len(r.table)-1)].name))
+			return nil, r.locate(err, "row %d, column %q", r.row, rows.Clip(r.columns[min(len(r.ends), len(r.columns)-1)].column))
 		}
 	}
 	r.cells = rows.SplitCells(r.cells[:0], r.buf, r.ends)
@@ -167,70 +173,53 @@ func (r *reader) nextGroup() error {
 		}
 	}
 	r.parts = nil
-	if r.group == len(r.meta.RowGroups.Slice) {
-		for i, c := range r.table {
-			r.columns[i].Type = columnType(c.node)
-		}
+	if r.group == len(r.groups) {
+		r.setTypes()
 		return io.EOF
 	}
 	group := r.group
 	r.group++
-	if r.left = r.meta.RowGroups.Slice[group].NumRows; r.left == 0 {
+	if r.left = r.groups[group].NumRows; r.left == 0 {
 		return nil
 	}
-	sets, err := r.divide(group)
-	if err != nil {
-		return err
-	}
-	for i, set := range sets {
-		var p part
-		columns, err := r.newChunkColumns(group, set)
-		if p = columns; err == nil && i < len(sets)-1 {
-			p, err = r.spillColumns(columns)
-		}
-		if err != nil {
-			return err
-		}
-		r.parts = append(r.parts, p)
-	}
-	return nil
-}
-
-// divide groups adjacent columns so that the pages of a set fit into memory together.
-func (r *reader) divide(group int) ([][]column, error) {
-	var sets [][]column
-	start, sum := 0, int64(0)
-	for i, c := range r.table {
+	start, sum := 0, int64(0) // columns that are read together, and the memory that they need
+	for i, n := range r.columns {
 		need := int64(0)
-		for leaf := c.node.first; leaf < c.node.first+c.node.leaves; leaf++ {
+		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
 			m, err := r.pageMemory(group, leaf)
 			if err != nil {
-				return nil, r.locate(err, "row group %d, column %q", group+1, rows.Clip(c.name))
+				return r.locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
 			}
 			need += m
 		}
 		if i > start && sum+need > pageBudget {
-			sets = append(sets, r.table[start:i])
+			if err := r.spillColumns(group, r.columns[start:i]); err != nil {
+				return err
+			}
 			start, sum = i, 0
 		}
 		sum += need
 	}
-	return append(sets, r.table[start:]), nil
+	last, err := r.newChunkColumns(group, r.columns[start:])
+	r.parts = append(r.parts, last)
+	return err
 }
 
 // spillColumns writes the cells of some columns of a row group to the spill file. They are charged to the budget, because
 // nobody else sees them before the first row of the group.
-func (r *reader) spillColumns(columns *chunkColumns) (part, error) {
+func (r *reader) spillColumns(group int, columns []*node) (err error) {
+	chunks, err := r.newChunkColumns(group, columns)
+	if err != nil {
+		return err
+	}
 	if r.spill == nil {
-		s, err := newSpillFile(r.budget)
-		if err != nil {
-			return nil, err
+		if r.spill, err = newSpillFile(r.budget); err != nil {
+			return err
 		}
-		r.spill = s
 	}
 	if len(r.parts) == 0 {
 		if err := r.spill.reset(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	start := r.spill.size
@@ -238,19 +227,20 @@ func (r *reader) spillColumns(columns *chunkColumns) (part, error) {
 	var ends []int
 	var cells [][]byte
 	for i := range r.left {
-		var err error
-		if buf, ends, err = columns.appendRow(buf[:0], ends[:0]); err != nil {
-			return nil, r.locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns.set[min(len(ends), len(columns.set)-1)].name))
+		if buf, ends, err = chunks.appendRow(buf[:0], ends[:0]); err != nil {
+			return r.locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns[min(len(ends), len(columns)-1)].column))
 		}
 		cells = rows.SplitCells(cells[:0], buf, ends)
 		if err := errors.Join(r.budget.Row(cells), r.spill.write(cells)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := columns.done(); err != nil {
-		return nil, r.locate(err, "row group %d", r.group)
+	if err := chunks.done(); err != nil {
+		return r.locate(err, "row group %d", r.group)
 	}
-	return r.spill.read(start, len(columns.set))
+	p, err := r.spill.read(start, len(columns))
+	r.parts = append(r.parts, p)
+	return err
 }
 
 // Close implements rows.Rows.
@@ -278,56 +268,30 @@ func (r *reader) locate(err error, where string, args ...any) error {
 	return rows.Damaged(err, where)
 }
 
-// classifyBytes decides for each leaf of unannotated bytes below a node whether it holds text.
-func (r *reader) classifyBytes(n *node) error {
-	for _, c := range n.children {
-		if err := r.classifyBytes(c); err != nil {
-			return err
-		}
-	}
-	if n.shape != shapeLeaf || n.leaf.kind != leafBytes {
-		return nil
-	}
-	n.leaf.kind = leafText
-	for g, group := range r.meta.RowGroups.Slice {
+// kindOfBytes decides whether a leaf of unannotated bytes holds text.
+func (r *reader) kindOfBytes(leaf int) (leafKind, error) {
+	for g, group := range r.groups {
 		if group.NumRows == 0 {
 			continue
 		}
-		if _, err := r.pageMemory(g, n.first); err != nil {
-			return err
+		if _, err := r.pageMemory(g, leaf); err != nil {
+			return leafBytes, err
 		}
-		text, err := r.holdsText(g, n.first)
-		if err != nil {
-			return err
+		c, err := r.newCursor(g, leaf)
+		for err == nil {
+			var v value
+			if v, err = c.next(); err == nil && !isPrintable(v.data) {
+				return leafBinary, nil
+			}
+			if err == nil {
+				err = r.budget.Row(nil) // a few bytes can claim any number of values
+			}
 		}
-		if !text {
-			n.leaf.kind = leafBinary
-			break
-		}
-	}
-	return nil
-}
-
-// holdsText reports whether all values of a column chunk are printable text.
-func (r *reader) holdsText(group, leaf int) (bool, error) {
-	c, err := r.newCursor(group, leaf)
-	if err != nil {
-		return false, err
-	}
-	for {
-		v, err := c.next()
-		switch {
-		case err == io.EOF:
-			return true, nil
-		case err != nil:
-			return false, err
-		case !v.isNull() && !isPrintable(v.data):
-			return false, nil
-		}
-		if err := r.budget.Row(nil); err != nil { // a few bytes can claim any number of values
-			return false, err
+		if err != io.EOF {
+			return leafBytes, err
 		}
 	}
+	return leafText, nil
 }
 
 // isPrintable reports whether bytes are UTF-8 without control characters other than line ends and tabs.

@@ -32,7 +32,7 @@ func annotated(e meta.SchemaElement, t deprecated.ConvertedType) meta.SchemaElem
 }
 
 // newValue returns a value as a page has it.
-func newValue(v any, rep, def uint8) value {
+func newValue(v any, rep, def int) value {
 	data, err := binary.Append(nil, binary.LittleEndian, v)
 	if err != nil {
 		panic(err)
@@ -40,10 +40,52 @@ func newValue(v any, rep, def uint8) value {
 	return value{rep: rep, def: def, data: data}
 }
 
+// levelList decodes levels that are given.
+type levelList []int
+
+func (l *levelList) next() (uint64, error) {
+	v := (*l)[0]
+	*l = (*l)[1:]
+	return uint64(v), nil
+}
+
+// nestedCell returns the cell of the only column of a schema from the values of its leaves in one row.
+func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (string, error) {
+	t.Helper()
+	s, err := readSchema(append([]meta.SchemaElement{group("root", meta.Required, 1)}, elements...), testBudget(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.columns) != 1 || s.columns[0].column != "v" {
+		t.Fatalf("got columns %v", s.columns)
+	}
+	c := chunkColumns{columns: s.columns, budget: testBudget(t)}
+	for i, values := range leaves {
+		var rep, def levelList
+		var data [][]byte
+		for _, v := range values {
+			rep, def = append(rep, v.rep), append(def, v.def)
+			if !v.isNull() {
+				data = append(data, v.data)
+			}
+		}
+		next := func() ([]byte, error) {
+			v := data[0]
+			data = data[1:]
+			return v, nil
+		}
+		c.cursors = append(c.cursors, &cursor{
+			leaf: s.leaves[i], chunk: new(chunkReader), budget: c.budget, left: int64(len(values)), rep: &rep, def: &def, values: next,
+		})
+	}
+	b, _, err := c.appendRow(nil, nil)
+	return string(b), err
+}
+
 // TestSchema_Legacy reads lists and maps in the ways of older writers.
 func TestSchema_Legacy(t *testing.T) {
 	t.Parallel()
-	null := func(rep, def uint8) value { return value{rep: rep, def: def} }
+	null := func(rep, def int) value { return value{rep: rep, def: def} }
 	list := annotated(group("v", meta.Optional, 1), deprecated.List)
 	for _, c := range []struct {
 		name     string
@@ -94,16 +136,8 @@ func TestSchema_Legacy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			fields, err := readSchema(append([]meta.SchemaElement{group("root", meta.Required, 1)}, c.elements...), testBudget(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			columns := flattenFields(nil, fields, "")
-			if len(columns) != 1 || columns[0].name != "v" {
-				t.Fatalf("got columns %v", columns)
-			}
-			got, err := nestedWriter{testBudget(t)}.appendCell(nil, columns[0].node, c.leaves)
-			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
+			got, err := nestedCell(t, c.elements, c.leaves)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 				t.Errorf("error %v (-want +got):\n%s", err, diff)
 			}
 		})
@@ -128,23 +162,18 @@ func TestSchema_Damaged(t *testing.T) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	_, err := nestedWriter{testBudget(t)}.appendCell(nil, mustList(t), [][]value{
-		{newValue(int32(1), 0, 2), newValue(int32(1), 1, 2)}, {newValue(int32(1), 0, 2)},
-	})
-	if err != errLevels {
-		t.Errorf("leaves of different lengths: got error %v", err)
-	}
-}
-
-// mustList is a list of groups with two leaves.
-func mustList(t *testing.T) *node {
-	t.Helper()
-	fields, err := readSchema([]meta.SchemaElement{
-		group("root", meta.Required, 1), annotated(group("v", meta.Optional, 1), deprecated.List), group("element", meta.Repeated, 2),
+	pairs := []meta.SchemaElement{
+		annotated(group("v", meta.Optional, 1), deprecated.List), group("element", meta.Repeated, 2),
 		leaf("a", meta.Required, meta.Int32), leaf("b", meta.Required, meta.Int32),
-	}, testBudget(t))
-	if err != nil {
-		t.Fatal(err)
 	}
-	return fields[0]
+	first, second := newValue(int32(1), 0, 2), newValue(int32(1), 1, 2)
+	for name, leaves := range map[string][][]value{
+		"leaves of different lengths": {{first, second}, {first}},
+		"a longer second leaf":        {{first}, {first, second}},
+		"a row that begins inside":    {{second}, {first}},
+	} {
+		if _, err := nestedCell(t, pairs, leaves); err != errLevels {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
 }

@@ -83,13 +83,7 @@ func newPlace(value []byte, where func() string) *place {
 }
 
 // clip truncates a value for use in a message.
-func clip(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return herb.Clip(s, 60) }
 
 // isMarker reports whether a value means a missing one in columns of scalar types. Infinities do so only in declared number
 // columns, because floating-point columns have them.

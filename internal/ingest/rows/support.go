@@ -38,24 +38,20 @@ func Damaged(err error, where string) error {
 }
 
 // Clip shortens a value for a message.
-func Clip(s string) string {
-	const limit = 60
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func Clip(s string) string { return herb.Clip(s, 60) }
 
 // JoinNames lists names for a message, at most 50 of them.
 func JoinNames(names []string) string {
 	const limit = 50
-	if more := len(names) - limit; more > 0 {
-		return strings.Join(names[:limit], ", ") + fmt.Sprintf(" and %d more", more)
+	shown := make([]string, min(len(names), limit))
+	for i := range shown {
+		shown[i] = Clip(names[i])
 	}
-	return strings.Join(names, ", ")
+	list := strings.Join(shown, ", ")
+	if more := len(names) - limit; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // FindTable returns the index of a table by its name. The case is ignored if no name is equal. kind is what the format
@@ -68,11 +64,7 @@ func FindTable(kind, name string, names []string) (int, error) {
 	if i >= 0 {
 		return i, nil
 	}
-	hint := ";"
-	if c, ok := text.Closest(Clip(name), names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", c)
-	}
-	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), hint, kind, JoinNames(names))
+	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), text.Suggestion(Clip(name), names), kind, JoinNames(names))
 }
 
 // TempFile returns a temporary file without a name, so that a killed process leaves nothing behind. An empty dir is the

@@ -4,10 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"io"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,74 +145,60 @@ func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 type relation struct{ id, kind, part string }
 
 // relations reads the references of a part; an empty name means those of the workbook file.
-func (k *book) relations(of string) ([]relation, error) {
+func (k *book) relations(of string) (found []relation, err error) {
 	dir, base := path.Split(of)
-	x, err := k.open(dir+"_rels/"+base+".rels", maxPart)
-	if x == nil || err != nil {
-		return nil, err
-	}
-	defer x.Close()
-	var found []relation
-	err = x.each(func(string) error {
-		if x.depth != 2 || string(x.name) != "Relationship" || x.value("TargetMode") == "External" {
+	err = k.visit(dir+"_rels/"+base+".rels", maxPart, func(x *part, _ string) error {
+		if x.depth != 2 || x.name != "Relationship" || x.attr("TargetMode") == "External" {
 			return nil
 		}
-		target := strings.ReplaceAll(x.value("Target"), `\`, "/")
+		target := strings.ReplaceAll(x.attr("Target"), `\`, "/")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join("/", dir, target)
 		}
-		kind := x.value("Type")
-		found = append(found, relation{x.value("Id"), kind[strings.LastIndexByte(kind, '/')+1:], strings.TrimPrefix(path.Clean(target), "/")})
+		found = append(found, relation{x.attr("Id"), path.Base(x.attr("Type")), strings.TrimPrefix(path.Clean(target), "/")})
 		return nil
 	})
 	return found, err
 }
 
 // readSheets reads the list of sheets.
-func (k *book) readSheets(part string, relations []relation) error {
-	x, err := k.open(part, maxPart)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
+func (k *book) readSheets(main string, relations []relation) error {
 	worksheets := map[string]string{} // parts by relation
 	for _, r := range relations {
 		if r.kind == "worksheet" {
 			worksheets[r.id] = r.part
 		}
 	}
-	return x.each(func(section string) error {
-		switch name := string(x.name); {
-		case x.depth == 2 && name == "workbookPr":
-			k.date1904 = isTrue(x.value("date1904"))
-		case x.depth == 3 && section == "sheets" && name == "sheet":
-			if part, ok := worksheets[string(x.attrIn("/relationships", "id"))]; ok {
-				state := x.value("state")
-				k.sheets = append(k.sheets, sheet{x.value("name"), part, state == "hidden" || state == "veryHidden"})
+	return k.visit(main, maxPart, func(x *part, section string) error {
+		switch {
+		case x.depth == 2 && x.name == "workbookPr":
+			k.date1904 = slices.Contains([]string{"1", "true", "on"}, x.attr("date1904"))
+		case x.depth == 3 && section == "sheets" && x.name == "sheet":
+			// The two editions of the standard have namespaces that differ in their beginning.
+			i := slices.IndexFunc(x.attrs, func(a xml.Attr) bool {
+				return a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships")
+			})
+			if i < 0 || worksheets[x.attrs[i].Value] == "" {
+				return nil
 			}
+			state := x.attr("state")
+			k.sheets = append(k.sheets, sheet{x.attr("name"), worksheets[x.attrs[i].Value], state == "hidden" || state == "veryHidden"})
 		}
 		return nil
 	})
 }
 
 // readStyles reads the number formats of cells.
-func (k *book) readStyles(part string) error {
-	x, err := k.open(part, maxPart)
-	if x == nil || err != nil {
-		return err
-	}
-	defer x.Close()
+func (k *book) readStyles(name string) error {
 	formats := map[int]style{}
 	// Named styles (cellStyleXfs) and conditional formats (dxfs) have elements of the same names.
-	return x.each(func(section string) error {
-		switch name := string(x.name); {
+	return k.visit(name, maxPart, func(x *part, section string) error {
+		id, err := strconv.Atoi(x.attr("numFmtId"))
+		switch {
 		case x.depth != 3:
-		case section == "numFmts" && name == "numFmt":
-			if id, err := strconv.Atoi(x.value("numFmtId")); err == nil {
-				formats[id] = parseStyle(x.value("formatCode"))
-			}
-		case section == "cellXfs" && name == "xf":
-			id, _ := strconv.Atoi(x.value("numFmtId"))
+		case section == "numFmts" && x.name == "numFmt" && err == nil:
+			formats[id] = parseStyle(x.attr("formatCode"))
+		case section == "cellXfs" && x.name == "xf":
 			s, ok := formats[id]
 			if !ok {
 				s = builtinStyle(id)
@@ -220,99 +208,3 @@ func (k *book) readStyles(part string) error {
 		return nil
 	})
 }
-
-// isTrue parses a boolean attribute.
-func isTrue(s string) bool { return s == "1" || s == "true" || s == "on" }
-
-// part is a part of a workbook that is read as XML.
-type part struct {
-	*scanner
-	book *book
-	path string // in the zip file
-	file io.ReadCloser
-	left int64 // bytes that the part may still have
-}
-
-// open opens a part; it returns nil if it is missing. limit is its maximum size.
-func (k *book) open(name string, limit int64) (*part, error) {
-	f := k.parts[partKey(name)]
-	if f == nil {
-		return nil, nil
-	}
-	switch size, packed := f.UncompressedSize64, max(f.CompressedSize64, 1); {
-	case f.Flags&1 != 0:
-		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
-	case size > uint64(limit):
-		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
-	case size > suspectPart && size/packed > suspectRatio:
-		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
-			rows.Clip(name), size/packed, size)
-	}
-	x := &part{book: k, path: name, left: limit}
-	var err error
-	if x.file, err = f.Open(); err != nil {
-		return nil, x.locate(err)
-	}
-	if x.scanner, err = newScanner(x, 4*k.budget.MaxRecord()); err != nil {
-		return nil, errors.Join(x.locate(err), x.Close())
-	}
-	return x, nil
-}
-
-// Read implements io.Reader for the scanner.
-func (x *part) Read(p []byte) (int, error) {
-	n, err := x.file.Read(p)
-	if x.left -= int64(n); x.left < 0 {
-		return 0, herb.Invalidf("it is larger than declared, as a zip bomb is; save the data as CSV")
-	}
-	return n, err
-}
-
-// token reads the next token. The error is io.EOF at the end of the part, which must be complete.
-func (x *part) token() error {
-	err := x.next()
-	if err == nil {
-		err = x.book.budget.Step()
-	}
-	if err == nil || err == io.EOF {
-		return err
-	}
-	return x.locate(err)
-}
-
-// locate adds the part to an error. Errors of the disk and of the context are not the fault of the file.
-func (x *part) locate(err error) error {
-	if ended := context.Cause(x.book.ctx); ended != nil {
-		return ended
-	}
-	if x.book.src.failed != nil {
-		return x.book.src.failed
-	}
-	return rows.Damaged(err, "the part "+rows.Clip(x.path)+" of the workbook")
-}
-
-// value returns an attribute; empty if it is missing.
-func (x *part) value(name string) string { return string(x.attr(name)) }
-
-// each calls visit at the start of every element. section is the name of the element at depth 2 that contains it.
-func (x *part) each(visit func(section string) error) error {
-	section := ""
-	for {
-		err := x.token()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && x.kind == tokenStart {
-			if x.depth == 2 {
-				section = string(x.name)
-			}
-			err = visit(section)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// Close implements io.Closer.
-func (x *part) Close() error { return x.file.Close() }

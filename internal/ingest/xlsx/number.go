@@ -155,65 +155,19 @@ func appendMillis(b []byte, millis int64) []byte {
 	return b
 }
 
-// appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with one exception: a fraction
-// of 16 or 17 digits is the conversion of a binary number (1.1000000000000001), which is written with the fewest digits
-// that mean the same number (1.1). Other text is appended unchanged.
+// appendDecimal appends a number in plain decimal notation. Its digits are those of the file, with two exceptions: a number
+// with an exponent, and a fraction of 16 or 17 digits, which is the conversion of a binary number (1.1000000000000001). They
+// are written with the fewest digits that mean the same number (1.1). Other text is appended unchanged.
 func appendDecimal(b, raw []byte) ([]byte, kind) {
-	mantissa, exponent, ok := splitNumber(raw)
-	if !ok {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 { // such as NaN, or too large
 		return append(b, raw...), kindOther
 	}
-	integer, fraction, point := bytes.Cut(mantissa, []byte{'.'})
-	if n := significant(integer, fraction); (n == 16 || n == 17) && (point || exponent != 0) {
-		if f, err := strconv.ParseFloat(string(raw), 64); err == nil {
-			return rows.AppendFloat(b, f, 64), kindNumber
-		}
+	integer, fraction, point := strings.Cut(strings.TrimLeft(string(raw), "+-"), ".")
+	digits := len(strings.Trim(integer+fraction, "0")) // that are significant
+	isBinary := point && (digits == 16 || digits == 17)
+	if integer == "" || point && fraction == "" || isBinary || bytes.ContainsAny(raw, "eE") {
+		return rows.AppendFloat(b, f, 64), kindNumber
 	}
-	if raw[0] == '-' {
-		b = append(b, '-')
-	}
-	if exponent == 0 && len(integer) > 0 && (!point || len(fraction) > 0) {
-		return append(b, mantissa...), kindNumber
-	}
-	digits := append(append([]byte{}, integer...), fraction...)
-	at := len(integer) + exponent // position of the point in the digits
-	if zeros := -at + 1; zeros > 0 {
-		digits = append(bytes.Repeat([]byte{'0'}, zeros), digits...)
-		at = 1
-	}
-	if zeros := at - len(digits); zeros > 0 {
-		digits = append(digits, bytes.Repeat([]byte{'0'}, zeros)...)
-	}
-	front := bytes.TrimLeft(digits[:at-1], "0")
-	b = append(append(b, front...), digits[at-1])
-	if decimals := digits[at:]; len(decimals) > 0 {
-		b = append(append(b, '.'), decimals...)
-	}
-	return b, kindNumber
-}
-
-// splitNumber splits a number into its mantissa, without a sign, and its exponent. ok is false for other text, and for
-// exponents beyond ±400.
-func splitNumber(raw []byte) (mantissa []byte, exponent int, ok bool) {
-	mantissa = bytes.TrimLeft(raw, "+-")
-	if len(raw)-len(mantissa) > 1 {
-		return nil, 0, false
-	}
-	if i := bytes.IndexAny(mantissa, "eE"); i >= 0 {
-		e, err := strconv.Atoi(string(mantissa[i+1:]))
-		if err != nil || e < -400 || e > 400 {
-			return nil, 0, false
-		}
-		mantissa, exponent = mantissa[:i], e
-	}
-	integer, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
-	if len(integer)+len(fraction) == 0 || len(integer) > 0 && !isDigits(integer) || len(fraction) > 0 && !isDigits(fraction) {
-		return nil, 0, false
-	}
-	return mantissa, exponent, true
-}
-
-// significant returns the number of digits without leading and trailing zeros.
-func significant(integer, fraction []byte) int {
-	return len(strings.Trim(string(integer)+string(fraction), "0"))
+	return append(b, bytes.TrimPrefix(raw, []byte("+"))...), kindNumber
 }

@@ -2,7 +2,6 @@ package xlsx
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -39,9 +38,8 @@ type sheetReader struct {
 	line     int // number of the row read last
 	formulas int // without a stored result
 	row      row
-	size     int    // bytes of its cells
-	raw      []byte // text of the cell that is being read
-	text     richText
+	size     int // bytes of its cells
+	content  content
 	buf      []byte // values of the row that are not shared strings
 }
 
@@ -62,14 +60,14 @@ func (r *sheetReader) position() string { return fmt.Sprintf("sheet %q, row %d",
 // next returns the next row with a value, valid until the next call. The error is io.EOF after the last.
 func (r *sheetReader) next() (row, error) {
 	for {
-		if err := r.part.token(); err != nil {
+		if err := r.part.next(); err != nil {
 			return row{}, err
 		}
-		if r.part.kind != tokenStart || r.part.depth != 3 || string(r.part.name) != "row" {
+		if r.part.kind != tokenStart || r.part.depth != 3 || r.part.name != "row" {
 			continue // a row of cells is worksheet/sheetData/row; anchors of controls have rows too
 		}
 		r.line++
-		if n := r.part.value("r"); n != "" {
+		if n := r.part.attr("r"); n != "" {
 			line, err := strconv.Atoi(n)
 			if err != nil {
 				return row{}, herb.Invalidf("sheet %q: invalid row number %q; save the workbook again", r.sheet.name, rows.Clip(n))
@@ -89,29 +87,28 @@ func (r *sheetReader) next() (row, error) {
 func (r *sheetReader) readCells() error {
 	r.buf, r.size, r.row = r.buf[:0], 0, row{r.line, r.row.cells[:0], r.row.kinds[:0]}
 	column := -1
-	for {
-		if err := r.part.token(); err != nil {
+	for depth := r.part.depth; r.part.depth >= depth; {
+		if err := r.part.next(); err != nil {
 			return err
 		}
-		switch {
-		case r.part.kind == tokenEnd && string(r.part.name) == "row":
-			return nil
-		case r.part.kind == tokenStart && string(r.part.name) == "c":
-			column++
-			if name := r.part.attr("r"); len(name) > 0 {
-				if column = columnOf(name); column < 0 {
-					return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(string(name)))
-				}
-			}
-			value, k, err := r.readCell()
-			if err == nil {
-				err = r.setCell(column, value, k)
-			}
-			if err != nil {
-				return r.locate(err)
+		if r.part.kind != tokenStart || r.part.name != "c" {
+			continue
+		}
+		column++
+		if name := r.part.attr("r"); name != "" {
+			if column = columnOf(name); column < 0 {
+				return herb.Invalidf("%s: invalid cell %q; save the workbook again", r.position(), rows.Clip(name))
 			}
 		}
+		value, k, err := r.readCell()
+		if err == nil {
+			err = r.setCell(column, value, k)
+		}
+		if err != nil {
+			return r.locate(err)
+		}
 	}
+	return nil
 }
 
 // locate adds the position to an error about the file.
@@ -145,78 +142,40 @@ func (r *sheetReader) setCell(column int, value []byte, k kind) error {
 
 // readCell reads a cell. Its value is valid until the next row.
 func (r *sheetReader) readCell() ([]byte, kind, error) {
-	r.raw = r.raw[:0]
-	r.text.reset()
-	stored, s := string(r.part.attr("t")), style{}
-	if i, err := strconv.Atoi(string(r.part.attr("s"))); err == nil && i >= 0 && i < len(r.book.styles) {
+	stored, s := r.part.attr("t"), style{}
+	if i, err := strconv.Atoi(r.part.attr("s")); err == nil && i >= 0 && i < len(r.book.styles) {
 		s = r.book.styles[i]
 	}
-	inValue, inText, formula := false, false, false
-	for {
-		if err := r.part.token(); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, 0, err
-		}
-		if r.part.kind == tokenText {
-			if inValue {
-				r.raw = append(r.raw, r.part.text...)
-			}
-			if err := r.book.budget.Record(len(r.raw)); err != nil {
-				return nil, 0, err
-			}
-		} else {
-			start := r.part.kind == tokenStart
-			switch string(r.part.name) {
-			case "v":
-				inValue = start
-			case "is":
-				inText = start
-			case "f":
-				formula = true
-			case "c":
-				if formula && len(r.raw) == 0 && stored != "str" {
-					r.formulas++
-				}
-				return r.cellValue(stored, s)
-			}
-		}
-		if inText {
-			if err := r.text.add(r.part); err != nil {
-				return nil, 0, err
-			}
-		}
+	if err := r.content.read(r.part); err != nil {
+		return nil, 0, err
 	}
-}
-
-// cellValue returns the value of the cell that was read. stored is the type attribute.
-func (r *sheetReader) cellValue(stored string, s style) ([]byte, kind, error) {
-	start := len(r.buf)
-	k := kindText
+	raw, start, k := r.content.value, len(r.buf), kindText
+	if r.content.formula && len(raw) == 0 && stored != "str" {
+		r.formulas++
+	}
 	switch {
-	case stored == "inlineStr" || stored == "str" || len(r.raw) == 0:
+	case stored == "inlineStr" || stored == "str" || len(raw) == 0:
 		// Some writers put inline text into <v>, or leave out the type.
-		if r.buf = append(r.buf, r.text.text()...); len(r.buf) == start {
-			r.buf = append(r.buf, unescapeControls(r.raw)...)
+		if r.buf = append(r.buf, r.content.text...); len(r.buf) == start {
+			r.buf = append(r.buf, raw...)
 		}
 	case stored == "s":
-		text, err := r.book.strings.get(r.raw)
+		text, err := r.book.strings.get(raw)
 		if err != nil || r.book.strings.file == nil {
 			return text, kindText, err // cells share the memory of the table
 		}
 		r.buf = append(r.buf, text...)
-	case stored == "b" && string(r.raw) == "1":
+	case stored == "b" && string(raw) == "1":
 		r.buf, k = append(r.buf, "true"...), kindBoolean
-	case stored == "b" && string(r.raw) == "0":
+	case stored == "b" && string(raw) == "0":
 		r.buf, k = append(r.buf, "false"...), kindBoolean
 	case stored == "b" || stored == "e" || stored == "d":
-		if k = kindOther; string(r.raw) == "#N/A" {
+		if k = kindOther; string(raw) == "#N/A" {
 			k = kindMissing
 		}
-		r.buf = append(r.buf, r.raw...)
+		r.buf = append(r.buf, raw...)
 	default:
-		r.buf, k = s.appendNumber(r.buf, r.raw, r.book.date1904)
+		r.buf, k = s.appendNumber(r.buf, raw, r.book.date1904)
 	}
 	return r.buf[start:len(r.buf):len(r.buf)], k, nil
 }
@@ -232,7 +191,7 @@ func cellName(column, line int) string {
 }
 
 // columnOf parses the letters of a cell such as BC17, from 0. It is negative if there are none.
-func columnOf(cell []byte) int {
+func columnOf(cell string) int {
 	n := 0
 	for i := 0; i < len(cell); i++ {
 		c := cell[i] &^ 0x20

@@ -1,8 +1,6 @@
 package xlsx
 
 import (
-	"bufio"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -20,58 +18,34 @@ const (
 
 // sharedStrings is the table of strings that cells refer to by number. A large table is in a temporary file.
 type sharedStrings struct {
-	memory []byte
 	budget *rows.Budget
+	memory []byte // what is not in the file
 	file   *os.File
-	out    *bufio.Writer // to file
-	ends   []int64       // of each string
-	buf    []byte        // string read from file
+	ends   []int64 // of each string
+	buf    []byte  // string read from file
 }
 
 // readStrings reads the shared strings.
-func (k *book) readStrings(part string) error {
-	x, err := k.open(part, maxSheet)
-	if x == nil || err != nil {
-		return err
-	}
-	defer x.Close()
+func (k *book) readStrings(name string) error {
 	if err := k.strings.Close(); err != nil { // of a second table
 		return err
 	}
 	t := &sharedStrings{budget: k.budget}
 	k.strings = t
-	var item richText
-	inside := false
-	for {
-		err := x.token()
-		if err == io.EOF {
-			break
+	var item content
+	err := k.visit(name, maxSheet, func(x *part, _ string) error {
+		if x.depth != 2 || x.name != "si" {
+			return nil
 		}
-		if err != nil {
+		if err := item.read(x); err != nil {
 			return err
 		}
-		switch {
-		case x.kind == tokenText || string(x.name) != "si":
-		case x.kind == tokenStart && x.depth != 2 || x.kind == tokenEnd && x.depth != 1: // not an item of the table
-		case x.kind == tokenStart:
-			inside = true
-			item.reset()
-		default:
-			inside = false
-			if err := t.add(item.text()); err != nil {
-				return err
-			}
-		}
-		if inside {
-			if err := item.add(x); err != nil {
-				return x.locate(err)
-			}
-		}
+		return t.add(item.text)
+	})
+	if err != nil || t.file == nil {
+		return err
 	}
-	if t.out != nil {
-		return t.out.Flush()
-	}
-	return nil
+	return t.flush()
 }
 
 // add appends a string to the table.
@@ -79,22 +53,23 @@ func (t *sharedStrings) add(text []byte) error {
 	if len(t.ends) == maxStrings {
 		return herb.Invalidf("the workbook has more than %d texts; save the data as CSV", maxStrings)
 	}
-	end := t.start(len(t.ends)) + int64(len(text))
-	t.ends = append(t.ends, end)
-	if t.file == nil && end > maxMemory {
-		f, err := t.budget.TempFile()
-		if err != nil {
-			return err
-		}
-		t.file, t.out = f, bufio.NewWriterSize(f, 256<<10)
-		t.out.Write(t.memory)
-		t.memory = nil
-	}
-	if t.file == nil {
-		t.memory = append(t.memory, text...)
+	t.ends = append(t.ends, t.start(len(t.ends))+int64(len(text)))
+	if t.memory = append(t.memory, text...); len(t.memory) < maxMemory {
 		return nil
 	}
-	_, err := t.out.Write(text)
+	if t.file == nil {
+		var err error
+		if t.file, err = t.budget.TempFile(); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}
+
+// flush moves strings to the temporary file.
+func (t *sharedStrings) flush() error {
+	_, err := t.file.Write(t.memory)
+	t.memory = nil
 	return err
 }
 
@@ -129,68 +104,76 @@ func (t *sharedStrings) Close() error {
 	return t.file.Close()
 }
 
-// richText concatenates the runs of a text, without its phonetic hints.
-type richText struct {
-	buf      []byte
-	run      bool // inside a run of characters
-	phonetic bool
+// content is the content of a cell or a shared string.
+type content struct {
+	value   []byte // of a cell
+	text    []byte // concatenated runs, without phonetic hints
+	formula bool
 }
 
-func (t *richText) reset() { *t = richText{buf: t.buf[:0]} }
-
-// add handles a token inside the text.
-func (t *richText) add(x *part) error {
-	switch {
-	case x.kind == tokenText:
-		if t.run && !t.phonetic {
-			t.buf = append(t.buf, x.text...)
+// read reads up to the end of the current element.
+func (c *content) read(x *part) error {
+	*c = content{value: c.value[:0], text: c.text[:0]}
+	var into *[]byte // gets the characters that follow; nil: none
+	phonetic := false
+	for depth := x.depth; x.depth >= depth; {
+		if err := x.next(); err != nil {
+			return err
 		}
-	case string(x.name) == "t":
-		t.run = x.kind == tokenStart
-	case string(x.name) == "rPh":
-		t.phonetic = x.kind == tokenStart
+		if x.kind == tokenText && into != nil {
+			*into = append(*into, x.text...)
+			if err := x.book.budget.Record(len(*into)); err != nil {
+				return x.locate(err)
+			}
+		}
+		if x.kind == tokenText {
+			continue
+		}
+		into = nil
+		switch isStart := x.kind == tokenStart; x.name {
+		case "v":
+			if isStart {
+				into = &c.value
+			}
+		case "t":
+			if isStart && !phonetic {
+				into = &c.text
+			}
+		case "rPh":
+			phonetic = isStart
+		case "f":
+			c.formula = true
+		}
 	}
-	return x.book.budget.Record(len(t.buf))
+	c.value, c.text = unescapeControls(c.value), unescapeControls(c.text)
+	return nil
 }
-
-// text returns the text.
-func (t *richText) text() []byte { return unescapeControls(t.buf) }
 
 // unescapeControls replaces, in place, the escapes of characters that XML cannot hold, such as _x000D_.
 func unescapeControls(b []byte) []byte {
 	out := b[:0]
-	for i := 0; i < len(b); {
-		r, n := escapedRune(b[i:])
-		if n == 0 {
-			out = append(out, b[i])
-			i++
+	for len(b) > 0 {
+		r, n := escapedUnit(b), 7
+		if utf16.IsSurrogate(r) {
+			r, n = utf16.DecodeRune(r, escapedUnit(b[7:])), 14
+		}
+		if r < 0 || n == 14 && r == utf8.RuneError {
+			out, b = append(out, b[0]), b[1:]
 			continue
 		}
-		out = utf8.AppendRune(out, r)
-		i += n
+		out, b = utf8.AppendRune(out, r), b[n:]
 	}
 	return out
 }
 
-// escapedRune decodes an escape, or the two of a surrogate pair; n is 0 if b does not begin with one.
-func escapedRune(b []byte) (r rune, n int) {
-	unit := func(b []byte) (rune, bool) {
-		if len(b) < 7 || b[0] != '_' || b[1] != 'x' || b[6] != '_' {
-			return 0, false
-		}
-		v, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-		return rune(v), err == nil
+// escapedUnit decodes the escape of a UTF-16 code unit; it is negative if b does not begin with one.
+func escapedUnit(b []byte) rune {
+	if len(b) < 7 || b[0] != '_' || b[1] != 'x' || b[6] != '_' {
+		return -1
 	}
-	r, ok := unit(b)
-	switch {
-	case !ok:
-		return 0, 0
-	case !utf16.IsSurrogate(r):
-		return r, 7
+	unit, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	low, ok := unit(b[7:])
-	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-		return 0, 0
-	}
-	return r, 14
+	return rune(unit)
 }

@@ -248,23 +248,6 @@ func TestReader_SharedString(t *testing.T) {
 	}
 }
 
-// TestScanner_Linear reads tags and namespaces whose cost used to be quadratic.
-func TestScanner_Linear(t *testing.T) {
-	t.Parallel()
-	const size = 8 << 20
-	out, err := scanXML(strings.NewReader(`<a b="`+strings.Repeat(">", size)+`"/>`), 2*size)
-	if len(out) != 2 || len(out[0]) < size {
-		t.Errorf("got %d tokens, error %v", len(out), err)
-	}
-	var many strings.Builder
-	for i := range 2 * maxNamespaces {
-		fmt.Fprintf(&many, ` xmlns:n%d="x"`, i)
-	}
-	if _, err := scanXML(strings.NewReader("<a"+many.String()+"><n:b/></a>"), size); !errors.Is(err, errXML) {
-		t.Errorf("many namespaces: got error %v", err)
-	}
-}
-
 func TestReader_Canceled(t *testing.T) {
 	t.Parallel()
 	b := makeBook(t, header+strings.Repeat("<row><c><v>1</v></c></row>", 20_000), nil)

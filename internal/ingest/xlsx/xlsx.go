@@ -3,6 +3,7 @@ package xlsx
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,8 +116,6 @@ type reader struct {
 	named   int    // columns of the header
 	beyond  string // the first cell right of the header
 	notes   []string
-
-	headerLine int // row of the detected header; 0: not detected
 }
 
 // newReader selects a sheet and reads its header.
@@ -182,7 +181,7 @@ func (r *reader) selectSheet(k *book) (sheet, error) {
 
 // readHeader reads up to the first record.
 func (r *reader) readHeader() error {
-	o := r.options
+	o := &r.options
 	switch {
 	case len(o.HeaderRows) > 0:
 		return r.readHeaderRows()
@@ -201,39 +200,29 @@ func (r *reader) readHeader() error {
 	}
 	header := 0
 	if o.Header == rows.HeaderDetect && o.Skip == 0 {
-		if header = detectHeader(sampled); header < 0 {
-			r.notes = append(r.notes, fmt.Sprintf("sheet %q: no header: row %d has values like the rows below it; use --header %d if it names the columns",
-				r.in.sheet.name, sampled[0].line, sampled[0].line))
-			r.options.Header, r.pending = rows.HeaderNone, sampled
-			return nil
-		}
+		header = detectHeader(sampled)
 	}
-	for _, name := range sampled[header].cells {
-		r.addColumn(string(name))
+	if header < 0 {
+		r.notes = append(r.notes, fmt.Sprintf("sheet %q: no header: row %d has values like the rows below it; use --header %d if it names the columns",
+			r.in.sheet.name, sampled[0].line, sampled[0].line))
+		o.Header, r.pending = rows.HeaderNone, sampled
+		return nil
 	}
+	line := sampled[header].line
 	if header > 0 {
-		r.notes = append(r.notes, skippedNote(r.in.sheet.name, sampled[header].line, sampled[:header]))
+		r.notes = append(r.notes, skippedNote(r.in.sheet.name, line, sampled[:header]))
 	}
-	r.pending, r.headerLine = sampled[header+1:], sampled[header].line
+	if line > 1 {
+		o.HeaderRows = []int{line}
+	}
+	r.addNames(sampled[header].cells)
+	r.pending = sampled[header+1:]
 	return nil
-}
-
-// Options implements rows.Rows.
-func (r *reader) Options() rows.Options {
-	o := r.options
-	o.Table, o.TableNo = r.in.sheet.name, 0
-	if r.headerLine > 1 {
-		o.HeaderRows = []int{r.headerLine}
-	}
-	return o
 }
 
 // readHeaderRows reads the rows that name the columns together.
 func (r *reader) readHeaderRows() error {
-	last, join := slices.Max(r.options.HeaderRows), r.options.HeaderJoin
-	if join == "" {
-		join = " "
-	}
+	last := slices.Max(r.options.HeaderRows)
 	for {
 		header, err := r.read()
 		switch {
@@ -246,19 +235,30 @@ func (r *reader) readHeaderRows() error {
 		case header.line > last:
 			r.pending = []row{header} // valid until the next call of read
 			return nil
-		case !slices.Contains(r.options.HeaderRows, header.line):
-			continue
-		}
-		for i, c := range header.cells {
-			if i == len(r.columns) {
-				r.addColumn("")
-			}
-			if r.columns[i].Name != "" && len(c) > 0 {
-				r.columns[i].Name += join
-			}
-			r.columns[i].Name += string(c)
+		case slices.Contains(r.options.HeaderRows, header.line):
+			r.addNames(header.cells)
 		}
 	}
+}
+
+// addNames appends to the names of the columns.
+func (r *reader) addNames(cells [][]byte) {
+	for i, c := range cells {
+		if i == len(r.columns) {
+			r.addColumn("")
+		}
+		if r.columns[i].Name != "" && len(c) > 0 {
+			r.columns[i].Name += cmp.Or(r.options.HeaderJoin, " ")
+		}
+		r.columns[i].Name += string(c)
+	}
+}
+
+// Options implements rows.Rows.
+func (r *reader) Options() rows.Options {
+	o := r.options
+	o.Table, o.TableNo = r.in.sheet.name, 0
+	return o
 }
 
 func (r *reader) addColumn(name string) {
@@ -266,9 +266,13 @@ func (r *reader) addColumn(name string) {
 }
 
 // read returns the next row that the options do not exclude.
-func (r *reader) read() (row, error) {
+func (r *reader) read() (next row, err error) {
+	if len(r.pending) > 0 {
+		next, r.pending = r.pending[0], r.pending[1:]
+		return next, nil
+	}
 	for {
-		next, err := r.in.next()
+		next, err = r.in.next()
 		if err != nil || next.line > r.options.Skip && !slices.Contains(r.options.CommentRows, next.line) {
 			return next, err
 		}
@@ -277,19 +281,14 @@ func (r *reader) read() (row, error) {
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
-	var next row
-	if len(r.pending) > 0 {
-		next, r.pending = r.pending[0], r.pending[1:]
-	} else {
-		var err error
-		if next, err = r.read(); err != nil {
-			if err == io.EOF {
-				for i := range r.columns {
-					r.columns[i].Type = columnType(r.kinds[i])
-				}
-			}
-			return nil, err
+	next, err := r.read()
+	if err == io.EOF {
+		for i := range r.columns {
+			r.columns[i].Type = columnType(r.kinds[i])
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	r.line = next.line
 	if len(next.cells) > r.named && r.beyond == "" && r.options.Header != rows.HeaderNone {
@@ -310,20 +309,10 @@ func (r *reader) Columns() []rows.Column { return r.columns }
 // columnType returns the type that the cells of a column declare. Text declares none, because spreadsheets often store
 // numbers and dates as text, and neither do mixed cells.
 func columnType(kinds kind) herb.Type {
-	switch kinds &^ kindMissing {
-	case kindNumber:
-		return herb.TypeNumber
-	case kindCode:
-		return herb.TypeText
-	case kindDate:
-		return herb.TypeDate
-	case kindDatetime:
-		return herb.TypeDateTime
-	case kindBoolean:
-		return herb.TypeBoolean
-	default:
-		return ""
-	}
+	return map[kind]herb.Type{
+		kindNumber: herb.TypeNumber, kindCode: herb.TypeText, kindBoolean: herb.TypeBoolean,
+		kindDate: herb.TypeDate, kindDatetime: herb.TypeDateTime,
+	}[kinds&^kindMissing]
 }
 
 // Position implements rows.Rows.

@@ -1,15 +1,14 @@
 package xlsx
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"unicode/utf8"
+	"strings"
 
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 
@@ -17,23 +16,29 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// scanner reads XML token by token. It supports what workbooks need, several times faster than encoding/xml: no document
-// types, no entities but those of XML itself, and the names of a start and its end are not compared, only counted. Its
-// fields are valid until the next token.
-type scanner struct {
-	src   io.Reader
-	buf   []byte
-	pos   int // of the unread bytes in buf
-	limit int // bytes of a token
-	done  bool
+// Limits of a tag. The decoder holds all attributes of a tag, which begin with an equals sign, and all namespaces that are
+// in effect.
+const (
+	maxAttributes = 1_000
+	maxEquals     = 1 << 18
+)
 
-	kind    tokenKind
-	name    []byte // local name of an element; nil if it is not in the namespace of the root element
-	attrs   []byte // as written
-	text    []byte
-	isEmpty bool // the element is an empty-element tag, so its end follows
-	depth   int  // of open elements
-	names   namespaces
+// part is a part of a workbook that is read as XML. Its fields describe the current token and are valid until the next one.
+type part struct {
+	book    *book
+	path    string // in the zip file
+	file    io.ReadCloser
+	decoder *xml.Decoder
+	left    int64  // bytes that the part may still have
+	pending int    // bytes that were read for the current token
+	equals  int    // equals signs among them
+	root    string // namespace of the root element
+
+	kind  tokenKind
+	name  string // local name of an element; empty if it is not in the namespace of the root element
+	attrs []xml.Attr
+	text  []byte
+	depth int // of open elements
 }
 
 type tokenKind int
@@ -44,284 +49,158 @@ const (
 	tokenText
 )
 
-// errXML is the cause of all syntax errors.
-var errXML = errors.New("XML syntax error")
-
-func xmlError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errXML, fmt.Sprintf(format, args...))
-}
-
-// newScanner detects the encoding by the first bytes.
-func newScanner(src io.Reader, limit int) (*scanner, error) {
-	x := &scanner{src: src, buf: make([]byte, 0, 64<<10), limit: limit}
-	for len(x.buf) < 200 && x.fill() == nil {
+// open opens a part; it returns nil if it is missing. limit is its maximum size.
+func (k *book) open(name string, limit int64) (*part, error) {
+	f := k.parts[partKey(name)]
+	if f == nil {
+		return nil, nil
 	}
-	var enc encoding.Encoding
-	switch head := x.buf; {
-	case bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")):
-		x.pos = 3
-	case bytes.HasPrefix(head, []byte("\xFF\xFE")), bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		enc = unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
-	case bytes.HasPrefix(head, []byte("<?xml")):
-		declaration, _, _ := bytes.Cut(head, []byte("?>"))
-		label := attribute(declaration[len("<?xml"):], "encoding")
-		if label == nil || bytes.EqualFold(label, []byte("utf-8")) {
-			break
-		}
-		var err error
-		if enc, err = htmlindex.Get(string(label)); err != nil {
-			return nil, xmlError("unknown encoding %q", rows.Clip(string(label)))
-		}
+	switch size, packed := f.UncompressedSize64, max(f.CompressedSize64, 1); {
+	case f.Flags&1 != 0:
+		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
+	case size > uint64(limit):
+		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
+	case size > suspectPart && size/packed > suspectRatio:
+		return nil, herb.Invalidf("the part %s of the workbook expands %d-fold to %d bytes, as a zip bomb does; save the data as CSV",
+			rows.Clip(name), size/packed, size)
 	}
-	if enc != nil {
-		rest := io.MultiReader(bytes.NewReader(bytes.Clone(x.buf)), src)
-		x.src, x.buf, x.done = enc.NewDecoder().Reader(rest), x.buf[:0], false
+	x := &part{book: k, path: name, left: limit}
+	var err error
+	if x.file, err = f.Open(); err != nil {
+		return nil, x.locate(err)
+	}
+	in := bufio.NewReaderSize(x, 64<<10)
+	x.decoder = xml.NewDecoder(in)
+	if mark, _ := in.Peek(2); string(mark) == "\xFF\xFE" || string(mark) == "\xFE\xFF" {
+		x.decoder = xml.NewDecoder(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
+	}
+	x.decoder.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		if strings.EqualFold(label, "utf-16") {
+			return in, nil // decoded because of its byte order mark
+		}
+		enc, err := htmlindex.Get(label)
+		if err != nil {
+			return nil, err
+		}
+		return enc.NewDecoder().Reader(in), nil
 	}
 	return x, nil
 }
 
-// fill reads more bytes. The error is io.EOF at the end.
-func (x *scanner) fill() error {
-	if x.done {
-		return io.EOF
+// Read implements io.Reader for the decoder.
+func (x *part) Read(p []byte) (int, error) {
+	n, err := x.file.Read(p)
+	x.left -= int64(n)
+	x.pending += n
+	x.equals += bytes.Count(p[:n], []byte("="))
+	switch limit := 4 * x.book.budget.MaxRecord(); {
+	case x.left < 0:
+		return 0, herb.Invalidf("it is larger than declared, as a zip bomb is; save the data as CSV")
+	case x.pending > limit:
+		return 0, herb.Invalidf("a value or tag has more than %d bytes", limit)
+	case x.equals > maxEquals:
+		return 0, herb.Invalidf("a value or tag has more than %d equals signs", maxEquals)
 	}
-	if x.pos > 0 {
-		n := copy(x.buf, x.buf[x.pos:])
-		x.buf, x.pos = x.buf[:n], 0
-	}
-	if len(x.buf) == cap(x.buf) {
-		if len(x.buf) >= x.limit {
-			return herb.Invalidf("a value or tag has more than %d bytes", x.limit)
-		}
-		grown := make([]byte, len(x.buf), min(2*cap(x.buf), max(x.limit, cap(x.buf)+1)))
-		copy(grown, x.buf)
-		x.buf = grown
-	}
-	for range 100 {
-		n, err := x.src.Read(x.buf[len(x.buf):cap(x.buf)])
-		x.buf = x.buf[:len(x.buf)+n]
+	return n, err
+}
+
+// next reads the next token. The error is io.EOF at the end of the part, which must be complete.
+func (x *part) next() error {
+	for {
+		x.pending, x.equals = 0, 0
+		token, err := x.decoder.Token()
 		if err == io.EOF {
-			x.done = true
+			return io.EOF
+		}
+		if err == nil {
+			err = x.book.budget.Step()
+		}
+		if err != nil {
+			return x.locate(err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if x.depth++; x.depth == 1 {
+				x.root = t.Name.Space
+			}
+			x.kind, x.attrs = tokenStart, t.Attr
+			x.setName(t.Name)
+			if len(t.Attr) > maxAttributes {
+				return x.locate(herb.Invalidf("a tag has more than %d attributes", maxAttributes))
+			}
+			if err := x.book.budget.Depth(x.depth); err != nil {
+				return x.locate(err)
+			}
+			return nil
+		case xml.EndElement:
+			x.depth--
+			x.kind, x.attrs = tokenEnd, nil
+			x.setName(t.Name)
+			return nil
+		case xml.CharData:
+			x.kind, x.text = tokenText, t
+			return nil
+		case xml.Directive:
+			return x.locate(errors.New("document types are not supported"))
+		}
+	}
+}
+
+// setName sets the name of the current element. Parts of a workbook have extensions whose elements have the local names of
+// the standard ones (x15:workbookPr), so an element counts only in the namespace of the root element.
+func (x *part) setName(name xml.Name) {
+	if x.name = name.Local; name.Space != x.root {
+		x.name = ""
+	}
+}
+
+// locate adds the part to an error. Errors of the disk and of the context are not the fault of the file.
+func (x *part) locate(err error) error {
+	if ended := context.Cause(x.book.ctx); ended != nil {
+		return ended
+	}
+	if x.book.src.failed != nil {
+		return x.book.src.failed
+	}
+	return rows.Damaged(err, "the part "+rows.Clip(x.path)+" of the workbook")
+}
+
+// attr returns an attribute of the element without a namespace, empty if it is missing.
+func (x *part) attr(name string) string {
+	for i := range x.attrs {
+		if a := &x.attrs[i]; a.Name.Local == name && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// visit reads a part and calls f at the start of every element. section is the name of the element at depth 2 that contains
+// it. A missing part has no elements.
+func (k *book) visit(name string, limit int64, f func(x *part, section string) error) error {
+	x, err := k.open(name, limit)
+	if x == nil || err != nil {
+		return err
+	}
+	defer x.Close()
+	section := ""
+	for {
+		if err := x.next(); err == io.EOF {
+			return nil
 		} else if err != nil {
 			return err
 		}
-		if n > 0 {
-			return nil
+		if x.kind != tokenStart {
+			continue
 		}
-		if x.done {
-			return io.EOF
+		if x.depth == 2 {
+			section = x.name
 		}
-	}
-	return io.ErrNoProgress
-}
-
-// need reads more bytes and fails with io.ErrUnexpectedEOF at the end.
-func (x *scanner) need() error {
-	if err := x.fill(); err != io.EOF {
-		return err
-	}
-	return io.ErrUnexpectedEOF
-}
-
-// find returns the offset of the first occurrence of what in the unread bytes, from an offset on.
-func (x *scanner) find(what string, from int) (int, error) {
-	for {
-		unread := x.buf[x.pos:]
-		if i := bytes.Index(unread[min(from, len(unread)):], []byte(what)); i >= 0 {
-			return from + i, nil
-		}
-		from = max(from, len(unread)-len(what)+1)
-		if err := x.need(); err != nil {
-			return 0, err
-		}
-	}
-}
-
-// next reads a token. The error is io.EOF after the last element.
-func (x *scanner) next() error {
-	if x.isEmpty {
-		x.isEmpty = false
-		x.kind = tokenEnd
-		x.depth--
-		x.names.leave(x.depth)
-		return nil
-	}
-	for {
-		if x.pos == len(x.buf) {
-			if err := x.fill(); err == io.EOF && x.depth > 0 {
-				return io.ErrUnexpectedEOF
-			} else if err != nil {
-				return err
-			}
-		}
-		if x.buf[x.pos] != '<' {
-			return x.characters()
-		}
-		for len(x.buf)-x.pos < len("<![CDATA[") && x.fill() == nil {
-		}
-		var err error
-		switch rest := x.buf[x.pos:]; {
-		case bytes.HasPrefix(rest, []byte("<!--")):
-			err = x.skip("-->", 4)
-		case bytes.HasPrefix(rest, []byte("<?")):
-			err = x.skip("?>", 2)
-		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
-			end, err := x.find("]]>", 9)
-			if err != nil {
-				return err
-			}
-			x.kind, x.text = tokenText, normalizeLineEnds(x.buf[x.pos+9:x.pos+end])
-			x.pos += end + 3
-			return x.checkText()
-		case bytes.HasPrefix(rest, []byte("<!")):
-			return xmlError("document types are not supported")
-		default:
-			return x.tag()
-		}
-		if err != nil {
+		if err := f(x, section); err != nil {
 			return err
 		}
 	}
 }
 
-// skip moves to the end of a comment or instruction.
-func (x *scanner) skip(end string, from int) error {
-	i, err := x.find(end, from)
-	x.pos += i + len(end)
-	return err
-}
-
-// characters reads text up to the next tag.
-func (x *scanner) characters() error {
-	end, err := x.find("<", 0)
-	if err == io.ErrUnexpectedEOF && x.depth == 0 {
-		end, err = len(x.buf)-x.pos, nil
-	}
-	if err != nil {
-		return err
-	}
-	x.kind, x.text = tokenText, x.buf[x.pos:x.pos+end]
-	x.pos += end
-	if x.text, err = unescapeEntities(normalizeLineEnds(x.text)); err != nil {
-		return err
-	}
-	return x.checkText()
-}
-
-func (x *scanner) checkText() error {
-	if !utf8.Valid(x.text) {
-		return xmlError("text is not valid UTF-8")
-	}
-	return nil
-}
-
-// tagEnd returns the offset of the > that ends a tag. One in quotes does not.
-func (x *scanner) tagEnd() (int, error) {
-	quote := byte(0)
-	for i := 1; ; i++ {
-		for x.pos+i >= len(x.buf) {
-			if err := x.need(); err != nil {
-				return 0, err
-			}
-		}
-		switch c := x.buf[x.pos+i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '>':
-			return i, nil
-		case c == '"' || c == '\'':
-			quote = c
-		}
-	}
-}
-
-// tag reads the start or the end of an element.
-func (x *scanner) tag() error {
-	end, err := x.tagEnd()
-	if err != nil {
-		return err
-	}
-	inner := x.buf[x.pos+1 : x.pos+end]
-	x.pos += end + 1
-	if len(inner) > 0 && inner[0] == '/' {
-		x.kind, x.name, x.attrs = tokenEnd, x.names.local(bytes.TrimRight(inner[1:], " \t\r\n"), 0), nil
-		if x.depth--; x.depth < 0 {
-			return xmlError("end tag %q without a start tag", rows.Clip(string(inner)))
-		}
-		x.names.leave(x.depth)
-		return nil
-	}
-	if x.isEmpty = bytes.HasSuffix(inner, []byte("/")); x.isEmpty {
-		inner = inner[:len(inner)-1]
-	}
-	n := 0
-	for n < len(inner) && !isSpace(inner[n]) {
-		n++
-	}
-	name := inner[:n]
-	x.attrs = inner[n:]
-	if _, local := splitName(name); len(local) == 0 || bytes.ContainsAny(name, `<&"'=`) {
-		return xmlError("invalid element name %q", rows.Clip(string(name)))
-	}
-	x.depth++
-	if err := x.names.declare(x.attrs, x.depth); err != nil {
-		return err
-	}
-	x.kind, x.name = tokenStart, x.names.local(name, x.depth)
-	return nil
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-
-// normalizeLineEnds replaces every line end by a line feed.
-func normalizeLineEnds(b []byte) []byte {
-	if bytes.IndexByte(b, '\r') < 0 {
-		return b
-	}
-	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
-}
-
-// unescapeEntities replaces entities, in place.
-func unescapeEntities(b []byte) ([]byte, error) {
-	at := bytes.IndexByte(b, '&')
-	if at < 0 {
-		return b, nil
-	}
-	out := b[:at]
-	for i := at; i < len(b); {
-		if b[i] != '&' {
-			out = append(out, b[i])
-			i++
-			continue
-		}
-		end := bytes.IndexByte(b[i:min(len(b), i+12)], ';')
-		if end < 0 {
-			return nil, xmlError("an & does not begin an entity")
-		}
-		r, ok := entity(string(b[i+1 : i+end]))
-		if !ok {
-			return nil, xmlError("unknown entity %s", b[i:i+end+1])
-		}
-		out = utf8.AppendRune(out, r)
-		i += end + 1
-	}
-	return out, nil
-}
-
-// entity returns the character of an entity such as lt, #10 or #xA.
-func entity(name string) (rune, bool) {
-	if i := slices.Index([]string{"lt", "gt", "amp", "apos", "quot"}, name); i >= 0 {
-		return rune("<>&'\""[i]), true
-	}
-	if len(name) < 2 || name[0] != '#' {
-		return 0, false
-	}
-	digits, base := name[1:], 10
-	if digits[0] == 'x' {
-		digits, base = digits[1:], 16
-	}
-	n, err := strconv.ParseUint(digits, base, 32)
-	return rune(n), err == nil && n > 0 && n <= utf8.MaxRune && utf8.ValidRune(rune(n))
-}
+// Close implements io.Closer.
+func (x *part) Close() error { return x.file.Close() }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/procfs"
 
 	"herbarium/internal/programtest"
 )
@@ -28,7 +29,7 @@ type server struct {
 	bin                  string
 	port                 int // also names the socket
 	tcp                  bool
-	thaw                 func() error // resumes a frozen server; nil if it is not frozen
+	frozen               []int // processes that Freeze has suspended
 }
 
 const (
@@ -170,6 +171,17 @@ func (s *server) suspend(t testing.TB) []int {
 	return append(pids, s.PID())
 }
 
+// children returns the running processes that a process has started. It needs Linux.
+func children(parent int) (pids []int, err error) {
+	all, err := procfs.AllProcs()
+	for _, p := range all {
+		if s, err := p.Stat(); err == nil && s.PPID == parent { // or it has ended
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids, err
+}
+
 // signal sends a signal to processes that may have ended.
 func signal(t testing.TB, pids []int, sig syscall.Signal) {
 	t.Helper()
@@ -190,41 +202,18 @@ func (s *server) Kill(t testing.TB) {
 	<-s.Ended()
 }
 
-// Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw,
-// or when this process ends, so that the server can end, too.
+// Freeze suspends all processes of the server: the kernel accepts connections, and nothing answers. They resume with Thaw.
 func (s *server) Freeze(t testing.TB) {
 	t.Helper()
-	pids := s.suspend(t)
-	args := []string{"-c", `read _; kill -CONT "$@"`, "thaw"}
-	for _, pid := range pids {
-		args = append(args, strconv.Itoa(pid))
-	}
-	resume := exec.Command("sh", args...)
-	stdin, err := resume.StdinPipe()
-	if err == nil {
-		err = resume.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.thaw = func() error {
-		err := stdin.Close()
-		_ = resume.Wait() // fails if a process has ended
-		s.thaw = nil
-		return err
-	}
-	signal(t, pids, syscall.SIGSTOP)
+	s.frozen = s.suspend(t)
+	signal(t, s.frozen, syscall.SIGSTOP)
 }
 
 // Thaw resumes a frozen server.
 func (s *server) Thaw(t testing.TB) {
 	t.Helper()
-	if s.thaw == nil {
-		return
-	}
-	if err := s.thaw(); err != nil {
-		t.Fatal(err)
-	}
+	signal(t, s.frozen, syscall.SIGCONT)
+	s.frozen = nil
 }
 
 // CPU returns the processor time that all processes of the server have used. It needs Linux.
@@ -244,12 +233,14 @@ func (s *server) CPU() (sum time.Duration, err error) {
 }
 
 // stop ends the server and removes its files.
-func (s *server) stop() (err error) {
-	if s.thaw != nil {
-		err = s.thaw()
+func (s *server) stop() error {
+	if s.Running() {
+		for _, pid := range s.frozen {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
+		}
+		if s.Signal(syscall.SIGQUIT) == nil { // immediate shutdown
+			<-s.Ended()
+		}
 	}
-	if s.Running() && s.Signal(syscall.SIGQUIT) == nil { // immediate shutdown
-		<-s.Ended()
-	}
-	return errors.Join(err, os.RemoveAll(s.folder))
+	return os.RemoveAll(s.folder)
 }

@@ -1,11 +1,11 @@
--- Plants are numbered from 1 without a gap in the order of creation and never change: a page of the listing without
--- conditions is found by number alone.
+-- Plants are numbered from 1 without a gap in creation order and never change, so that a page of the
+-- unfiltered listing is located by number.
 CREATE TABLE plants (
     seq       INTEGER PRIMARY KEY,
     id        INTEGER NOT NULL UNIQUE,
     name      TEXT    NOT NULL,
     name_key  BLOB    NOT NULL,
-    tag       TEXT    NOT NULL, -- empty also when none was given
+    tag       TEXT    NOT NULL, -- empty if none was given
     tag_given INTEGER NOT NULL,
     tag_key   BLOB              -- NULL for an empty tag
 ) STRICT;
@@ -18,8 +18,7 @@ CREATE INDEX plants_tag_id      ON plants (tag, id);
 CREATE INDEX plants_tag_name    ON plants (tag, name_key);
 CREATE INDEX plants_tag_key     ON plants (tag_key) WHERE tag_key IS NOT NULL;
 
--- The words of names and tags, for searches. The number of words of the plant is repeated so that a search is scored
--- without a look at the plants.
+-- Words of names and tags. words, the number of words of the plant, is repeated so that scoring needs no join.
 CREATE TABLE plant_words (
     word  TEXT    NOT NULL,
     seq   INTEGER NOT NULL,
@@ -30,20 +29,20 @@ CREATE TABLE plant_words (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX plant_words_place ON plant_words (seq, field, pos);
 
--- What would take long to count.
+-- Precomputed counts.
 CREATE TABLE plant_tags (
     tag    TEXT    NOT NULL PRIMARY KEY,
     plants INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE totals (
-    epoch  TEXT    NOT NULL, -- tells this database from any other
+    epoch  TEXT    NOT NULL, -- identifies the database
     plants INTEGER NOT NULL,
     words  INTEGER NOT NULL
 ) STRICT;
 INSERT INTO totals VALUES (lower(hex(randomblob(8))), 0, 0);
 
--- What was created under which retry key. Times are microseconds since 1970, here and below.
+-- Idempotency keys and the plants created with them. Times are microseconds since 1970, here and below.
 CREATE TABLE retries (
     credential TEXT    NOT NULL,
     key        TEXT    NOT NULL,
@@ -57,7 +56,7 @@ CREATE INDEX retries_created ON retries (created);
 CREATE TABLE keys (
     id        TEXT    NOT NULL PRIMARY KEY,
     name      TEXT    NOT NULL,
-    scopes    TEXT    NOT NULL, -- separated by blanks
+    scopes    TEXT    NOT NULL, -- separated by spaces
     hash      BLOB    NOT NULL,
     created   INTEGER NOT NULL,
     expires   INTEGER,
@@ -66,14 +65,14 @@ CREATE TABLE keys (
 ) STRICT;
 
 CREATE TABLE catalogue (
-    generation INTEGER NOT NULL -- goes up with every change of the tables below
+    generation INTEGER NOT NULL -- incremented by every change of the tables below
 ) STRICT;
 INSERT INTO catalogue VALUES (0);
 
 CREATE TABLE datasets (
     namespace TEXT NOT NULL,
     name      TEXT NOT NULL,
-    live      TEXT NOT NULL, -- the version that is listed
+    live      TEXT NOT NULL, -- live version
     PRIMARY KEY (namespace, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -88,7 +87,7 @@ CREATE TABLE versions (
     records     INTEGER NOT NULL,
     published   INTEGER NOT NULL,
     source      TEXT    NOT NULL,
-    added       INTEGER NOT NULL, -- the generation it came with
+    added       INTEGER NOT NULL, -- generation that added it
     PRIMARY KEY (namespace, name, version),
     FOREIGN KEY (namespace, name) REFERENCES datasets (namespace, name) ON DELETE CASCADE
 ) STRICT;

@@ -1,2 +1,2 @@
--- What a version says of itself beyond what a listing needs, as JSON.
+-- Metadata that listings do not need, as JSON.
 ALTER TABLE versions ADD COLUMN details TEXT NOT NULL DEFAULT '{}';

@@ -1,7 +1,7 @@
--- Why sources that are watched are not published as they are now.
+-- Errors of watched sources whose current state is not published.
 CREATE TABLE troubles (
     place     TEXT    NOT NULL PRIMARY KEY,
-    namespace TEXT    NOT NULL, -- empty, as the next, if it cannot be told what dataset it would become
+    namespace TEXT    NOT NULL, -- empty, like name, if the dataset is unknown
     name      TEXT    NOT NULL,
     message   TEXT    NOT NULL,
     since     INTEGER NOT NULL

@@ -1,4 +1,4 @@
--- Versions that are in the catalogue no more, or never were, and whose files are removed when nobody can need them.
+-- Versions that are not in the catalogue; garbage collection removes their files later.
 CREATE TABLE retired (
     version TEXT    NOT NULL PRIMARY KEY,
     since   INTEGER NOT NULL

@@ -1,4 +1,4 @@
--- Who changed keys and datasets. Times are microseconds since 1970.
+-- Audit log of changes to keys and datasets. Times are microseconds since 1970.
 CREATE TABLE audit (
     id      INTEGER PRIMARY KEY,
     time    INTEGER NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_time    ON audit (time);
 CREATE INDEX audit_subject ON audit (subject, time);
 
--- Written while writes fail, to find out when they work again. It is empty otherwise.
+-- Written to while writes fail, to detect recovery; otherwise empty.
 CREATE TABLE write_probe (
     padding BLOB NOT NULL
 ) STRICT;

@@ -2,6 +2,7 @@ package datapackage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,59 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
+
+// parseJSON parses a document. Unlike encoding/json, it rejects a member that occurs twice.
+func parseJSON(data []byte) (any, error) {
+	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
+		line := 1
+		if e, ok := err.(*json.SyntaxError); ok {
+			line += bytes.Count(data[:min(int(e.Offset), len(data))], []byte("\n"))
+		}
+		return nil, herb.Invalidf("line %d: not JSON: %v", line, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return decodeValue(d)
+}
+
+// decodeValue decodes the next value of a valid document, whose tokens have no errors.
+func decodeValue(d *json.Decoder) (value any, err error) {
+	token, _ := d.Token()
+	switch token {
+	case json.Delim('{'):
+		o := object{}
+		for d.More() && err == nil {
+			key, _ := d.Token()
+			name, _ := key.(string)
+			if _, ok := o[name]; ok {
+				return nil, herb.Invalidf("the member %q occurs twice in one object; remove one", rows.Clip(name))
+			}
+			o[name], err = decodeValue(d)
+		}
+		_, _ = d.Token()
+		return o, err
+	case json.Delim('['):
+		list := []any{}
+		for d.More() && err == nil {
+			value, err = decodeValue(d)
+			list = append(list, value)
+		}
+		_, _ = d.Token()
+		return list, err
+	}
+	return token, nil
+}
+
+// marshal returns a value as JSON.
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSpace(b.Bytes()), err
+}
 
 // parseYAML parses a document into the values of JSON. Numbers keep their digits and dates remain text, which decoding
 // into Go values would change.
@@ -32,11 +85,9 @@ func parseYAML(data []byte) (any, error) {
 
 // valueOf returns the value of a YAML node, with aliases resolved.
 func valueOf(n *yaml.Node) (any, error) {
-	switch n.Kind {
+	switch n = resolve(n); n.Kind {
 	case yaml.DocumentNode:
 		return valueOf(n.Content[0])
-	case yaml.AliasNode:
-		return valueOf(n.Alias)
 	case yaml.MappingNode:
 		o := object{}
 		return o, addMembers(o, n)
@@ -56,38 +107,33 @@ func valueOf(n *yaml.Node) (any, error) {
 }
 
 // addMembers adds the members of a mapping, and then those of merged mappings, that the object does not have.
-func addMembers(o object, n *yaml.Node) error {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+func addMembers(o object, n *yaml.Node) (err error) {
+	n = resolve(n)
 	var merged []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Kind == yaml.AliasNode {
-			key = key.Alias
-		}
+	for i := 0; i+1 < len(n.Content) && err == nil; i += 2 {
+		key, value := resolve(n.Content[i]), n.Content[i+1]
+		_, known := o[key.Value]
 		switch {
 		case key.ShortTag() == "!!merge" && value.Kind == yaml.SequenceNode:
 			merged = append(merged, value.Content...)
-			continue
 		case key.ShortTag() == "!!merge":
 			merged = append(merged, value)
-			continue
-		}
-		if _, ok := o[key.Value]; ok {
-			continue
-		}
-		var err error
-		if o[key.Value], err = valueOf(value); err != nil {
-			return err
+		case !known:
+			o[key.Value], err = valueOf(value)
 		}
 	}
 	for _, m := range merged {
-		if err := addMembers(o, m); err != nil {
-			return err
-		}
+		err = cmp.Or(err, addMembers(o, m))
 	}
-	return nil
+	return err
+}
+
+// resolve returns the node that an alias refers to.
+func resolve(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
 }
 
 func scalarValue(n *yaml.Node) (any, error) {

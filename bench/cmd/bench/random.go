@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/bench/internal/load"
+	"herbarium/bench/internal/report"
+	"herbarium/bench/shapes"
+)
+
+const (
+	// attempts is how often a random request is sent. The fastest counts, so that other processes do not change the result.
+	attempts = 3
+	// slowestShown is how many of the random requests are listed.
+	slowestShown = 10
+)
+
+// timedRequest is a random request and its latency.
+type timedRequest struct {
+	shapes.Shape
+	took time.Duration
+	err  error // nil if it succeeded
+}
+
+// measureRandom sends random requests one after the other, and each time one to the constant handler. It reports the
+// distribution of the latencies and the slowest requests. A request that fails counts as the slowest.
+func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder string) error {
+	draw := shapes.NewRandom(b.seed, n)
+	var all []timedRequest
+	var ours, constant load.Latencies
+	for range b.random {
+		r := timedRequest{Shape: draw.Next()}
+		began := time.Now()
+		resolved, err := servers{herbarium: s.herbarium}.resolve(ctx, r.Shape)
+		if err == nil {
+			r.Shape = resolved
+			r.took, err = s.herbarium.fastest(ctx, resolved)
+		}
+		if err != nil {
+			r.took, r.err = time.Since(began), err
+		}
+		floor, err := s.constant.fastest(ctx, r.Shape)
+		if err != nil {
+			return err
+		}
+		all, ours, constant = append(all, r), append(ours, r.took), append(constant, floor)
+	}
+	name := fmt.Sprintf("Random/n=%d/conns=1/server=", n)
+	b.report.Add(name+s.herbarium.name, len(ours), latencies(ours)...)
+	b.report.Add(name+s.constant.name, len(constant), latencies(constant)...)
+	slices.SortFunc(all, func(x, y timedRequest) int {
+		return cmp.Or(cmp.Compare(failed(y), failed(x)), cmp.Compare(y.took, x.took))
+	})
+	b.report.Notes += b.describeSlowest(ctx, all[:min(len(all), slowestShown)], folder)
+	return nil
+}
+
+func failed(r timedRequest) int {
+	if r.err != nil {
+		return 1
+	}
+	return 0
+}
+
+func latencies(l load.Latencies) []report.Value {
+	return []report.Value{
+		report.Nanoseconds(l.Quantile(0.50), "p50-ns"), report.Nanoseconds(l.Quantile(0.99), "p99-ns"), report.Nanoseconds(l.Quantile(1), "max-ns"),
+	}
+}
+
+// fastest returns the latency of the fastest attempt.
+func (p *process) fastest(ctx context.Context, s shapes.Shape) (time.Duration, error) {
+	r, err := load.Run(ctx, load.Options{Addrs: []string{p.addr}, Target: target(s), Requests: attempts, Duration: time.Hour})
+	if err != nil {
+		return 0, err
+	}
+	return r.Latency.Quantile(0), nil
+}
+
+// describeSlowest lists requests with their plans.
+func (b *bench) describeSlowest(ctx context.Context, slowest []timedRequest, folder string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n## Slowest random requests\n\nThe slowest of %d requests with random filters, searches, sorts, pages and facets, drawn with seed %d:\n\n```\n",
+		b.random, b.seed)
+	for _, r := range slowest {
+		fmt.Fprintf(&out, "%-10s %s\n", r.took.Round(10*time.Microsecond), target(r.Shape))
+		if r.err != nil {
+			fmt.Fprintf(&out, "           %v\n", r.err)
+		}
+		if r.Facets {
+			continue
+		}
+		// Without a plan, the request is listed alone.
+		plan, err := exec.CommandContext(ctx, b.server, "explain", dataset, r.Query, "--data", folder).Output()
+		for line := range strings.Lines(string(plan)) {
+			if err == nil {
+				fmt.Fprintf(&out, "           %s\n", strings.TrimRight(line, "\n"))
+			}
+		}
+	}
+	return out.String() + "```\n"
+}
