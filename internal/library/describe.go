@@ -65,6 +65,10 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 		i := position[d.Ref]
 		d.Unavailable = all[i].Unavailable
 		all[i] = publicDescription(d)
+		delete(position, d.Ref)
+	}
+	for _, i := range position {
+		all[i].Unavailable = true // without a description it cannot be opened either
 	}
 	return all, err
 }

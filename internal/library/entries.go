@@ -219,11 +219,11 @@ func (l *Library) updateEntries(ctx context.Context) error {
 	return nil
 }
 
-// poll reads the catalogue for Run. Errors are logged and reported by Health.
-func (l *Library) poll(ctx context.Context) {
+// poll reads what changed in the catalogue, or all of it, for Run. Errors are logged and reported by Health.
+func (l *Library) poll(ctx context.Context, complete bool) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	_ = l.readCatalogue(ctx, catalogueLimit, false)
+	_ = l.readCatalogue(ctx, catalogueLimit, complete)
 }
 
 // Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a small library and returns

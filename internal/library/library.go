@@ -232,7 +232,9 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 // garbage, until ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
+	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx, false) }) })
+	// A database that was restored or failed over may have lost changes that this process has seen.
+	running.Go(func() { every(ctx, collectEvery, func() { l.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
 	running.Go(func() { l.cleanUp(ctx) })
 	running.Wait()
