@@ -133,10 +133,8 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)
 	h.Set("X-Content-Type-Options", "nosniff")
-	if sharesWithOrigins(r.URL.Path) {
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Expose-Headers", "ETag, Link, Retry-After, X-Request-Id, X-Total-Count")
-	}
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", corsExposedHeaders)
 	if len(r.TransferEncoding) > 0 {
 		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed
 		// the Content-Length, so every chunked request is treated as one; few clients send them.
