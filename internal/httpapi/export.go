@@ -62,6 +62,11 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err != nil {
 		return inTime(err)
 	}
+	if format == export.XLSX {
+		if err := export.CheckLimits(req.Fields(), req.SelectStream(records)); err != nil {
+			return inTime(err)
+		}
+	}
 	trailers := r.ProtoAtLeast(1, 1)
 	body := a.newStream(w, r, func(h http.Header, _ bool) {
 		firstByte.Stop()
@@ -72,12 +77,15 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 			h.Set("Trailer", exportTrailers)
 		}
 	})
+	if format == export.XLSX {
+		body.coding = identity // it is compressed
+	}
 	if body.coding != identity {
 		body.digest = sha256.New()
 	}
 	var sum export.Summary
 	err = body.send(r, func(out io.Writer) (err error) {
-		sum, err = export.Write(out, format, view.Fields, records)
+		sum, err = export.Write(out, format, req.Fields(), req.SelectStream(records))
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {

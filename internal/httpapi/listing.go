@@ -32,6 +32,10 @@ func (a *API) list(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if page.Records, err = req.SelectRecords(page.Records); err != nil {
+		return err
+	}
+	w.Header().Set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
 	if err := a.setLinks(w, r.URL, meta); err != nil {
 		return err
@@ -138,6 +142,7 @@ func (a *API) openDataset(w *response, r *http.Request) (library.View, error) {
 		return view, err
 	}
 	w.setCaching(r, view.Access)
+	w.Header().Set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
 	return view, nil
 }
