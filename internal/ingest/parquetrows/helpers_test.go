@@ -13,7 +13,7 @@ import (
 
 // openFile opens a file under its budget.
 func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
-	return rowstest.Open(ctx, Format(), rowstest.File(b), rows.Options{})
+	return rowstest.Open(ctx, Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 }
 
 // openReader opens a file without a limit on its rows.
@@ -28,7 +28,7 @@ func openReader(t *testing.T, b []byte) (*reader, error) {
 
 // readFile reads a file: the names of the columns, then the rows.
 func readFile(b []byte) ([][]string, error) {
-	t, err := rowstest.Read(context.Background(), Format(), rowstest.File(b), rows.Options{})
+	t, err := rowstest.Read(context.Background(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 	return t.Rows, err
 }
 

@@ -152,7 +152,7 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{})
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{}, rows.Limits{})
 			if err != nil || got.Columns[0].Type != c.want {
 				t.Errorf("got type %q, error %v; want %q", got.Columns, err, c.want)
 			}
@@ -164,7 +164,7 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		Pairs  map[string]string `parquet:"pairs"`
 	}
 	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
-	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{})
+	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 	want := []rows.Column{{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeText}, {Name: "pairs", Type: herb.TypeText}}
 	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strings"
+	"testing/iotest"
 
 	"herbarium/internal/ingest/rows"
 )
 
-// File is a rows.File in memory.
+// File is a rows.File in memory. Stream is one that is read from the start.
 type File []byte
 
 // Name implements rows.File.
@@ -29,6 +31,36 @@ func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
 // Size implements rows.File.
 func (f File) Size() int64 { return int64(len(f)) }
 
+// Stream is a rows.File in memory that can only be read from the start.
+type Stream struct {
+	rows.File
+	Base, Content string
+	Wrap          func(io.Reader) io.Reader // nil: the content is read at once
+}
+
+// Name implements rows.File.
+func (s Stream) Name() string { return s.Base }
+
+// Size implements rows.File.
+func (s Stream) Size() int64 { return int64(len(s.Content)) }
+
+// Open implements rows.File.
+func (s Stream) Open() (io.ReadCloser, error) {
+	var r io.Reader = strings.NewReader(s.Content)
+	if s.Wrap != nil {
+		r = s.Wrap(r)
+	}
+	return io.NopCloser(r), nil
+}
+
+// Wraps returns values of Stream.Wrap by name: at once, and byte by byte with an error together with the last byte.
+func Wraps() map[string]func(io.Reader) io.Reader {
+	return map[string]func(io.Reader) io.Reader{
+		"at once":      nil,
+		"byte by byte": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
+	}
+}
+
 // Table is what was read from a file.
 type Table struct {
 	Rows    [][]string // the names of the columns, then the rows
@@ -36,9 +68,9 @@ type Table struct {
 	Notes   []string
 }
 
-// Open opens a file under the default limits.
-func Open(ctx context.Context, format rows.Format, f rows.File, o rows.Options) (rows.Rows, error) {
-	budget := rows.NewBudget(ctx, f.Size(), rows.Limits{})
+// Open opens a file within limits.
+func Open(ctx context.Context, format rows.Format, f rows.File, o rows.Options, l rows.Limits) (rows.Rows, error) {
+	budget := rows.NewBudget(ctx, f.Size(), l)
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {
 		return nil, err
@@ -46,9 +78,9 @@ func Open(ctx context.Context, format rows.Format, f rows.File, o rows.Options) 
 	return rows.Limit(r, budget), nil
 }
 
-// Read reads a file under the default limits. If it fails, the table has the rows before the error.
-func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options) (t Table, err error) {
-	r, err := Open(ctx, format, f, o)
+// Read reads a file within limits. If it fails, the table has the rows before the error.
+func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options, l rows.Limits) (t Table, err error) {
+	r, err := Open(ctx, format, f, o, l)
 	if err != nil {
 		return t, err
 	}

@@ -57,7 +57,7 @@ func createDatabase(t testing.TB, name string, statements ...string) string {
 
 // readTable reads a table: the names of the columns, then the rows.
 func readTable(ctx context.Context, path, table string) ([][]string, []rows.Column, error) {
-	t, err := rowstest.Read(ctx, Format(), diskFile(path), rows.Options{Table: table})
+	t, err := rowstest.Read(ctx, Format(), diskFile(path), rows.Options{Table: table}, rows.Limits{})
 	return t.Rows, t.Columns, err
 }
 
@@ -238,7 +238,7 @@ func TestReader_OtherTables(t *testing.T) {
 	t.Parallel()
 	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE VIEW tall AS SELECT 1 AS x`)
 	for table, want := range map[string]int{"": 1, "plants": 0} {
-		r, err := rowstest.Open(t.Context(), Format(), diskFile(path), rows.Options{Table: table})
+		r, err := rowstest.Open(t.Context(), Format(), diskFile(path), rows.Options{Table: table}, rows.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := makeBook(t, sheetXML([]string{"a", "b"})+row(c.first)+row(c.second), dateStyles)
-			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{})
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 			if err != nil || got.Columns[0].Type != c.want {
 				t.Errorf("got %v, error %v, want %q", got.Columns, err, c.want)
 			}
