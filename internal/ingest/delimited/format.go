@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -83,7 +82,7 @@ func (c *counter) add(line int) {
 func (r *reader) Columns() []rows.Column { return r.header }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
+func (r *reader) Position() rows.Position { return rows.Position{Line: r.line} }
 
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {

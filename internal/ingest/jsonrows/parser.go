@@ -51,12 +51,7 @@ func dotted(path []byte) string {
 func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
 
 // position locates the current record.
-func (p *parser) position() string {
-	if p.record == 0 {
-		return fmt.Sprintf("line %d", p.line)
-	}
-	return fmt.Sprintf("record %d, line %d", p.record, p.line)
-}
+func (p *parser) position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
 
 // fail records an error at the current position.
 func (p *parser) fail(format string, args ...any) {

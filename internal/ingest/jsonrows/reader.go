@@ -44,7 +44,7 @@ var errClosed = errors.New("the rows are closed")
 func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return r.position() }
+func (r *reader) Position() rows.Position { return r.position() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
@@ -85,7 +85,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	case !r.sequence:
 		r.readRecords(c)
 	default:
-		for ; ok; c, ok = r.peekToken() {
+		for ; ok; _, ok = r.peekToken() {
 			r.begin()
 			r.readRecord()
 		}

@@ -4,7 +4,6 @@ package parquetrows
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"unicode/utf8"
@@ -129,7 +128,7 @@ func (r *reader) chunk(group, leaf int) *columnMetadata {
 func (r *reader) Options() rows.Options { return rows.Options{} }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return fmt.Sprintf("row %d", r.row) }
+func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return nil }

@@ -145,7 +145,7 @@ func (r *reader) Columns() []rows.Column { return r.columns }
 func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
+func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: int(r.row)} }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return r.notes }
