@@ -102,7 +102,7 @@ func (a *API) serve(rt *route) http.Handler {
 			defer w.ticket.Release()
 			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
 			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, w.ticket))
+			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
 			if rt.method == http.MethodGet {
 				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
