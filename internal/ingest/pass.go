@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
@@ -16,13 +17,15 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// pass reads the files of a source once, one after the other, as one table. The rows go to a spill file while they are
-// hashed and, unless settings narrow them, surveyed.
+// pass reads the files of a source once, one after the other, as one table. One goroutine reads rows and fingerprints
+// them; another one profiles them, unless settings need columns that may still be unknown, and spills them.
 type pass struct {
 	src     Source
 	opts    Options
 	formats []rows.Format
 	dir     file.Dir
+	input   *source.Input // the only file, if it has no path
+	files   []string
 	size    int64 // of all files
 	before  int64 // of the files that have been read
 
@@ -32,19 +35,17 @@ type pass struct {
 	known    map[columnKey]int // positions of the columns, by name
 	index    []int             // position of each column of the current file
 	cells    [][]byte
+	send     func() error // passes the batch on and begins another one
 
-	spill *spill
+	batch *rowBatch
 	count int                // rows
 	raw   []herb.ColumnCells // what the format yielded, with the numbers of rows
-	view  *view              // nil: made after the pass, when all columns are known
 	notes []string
 	sums  [][sha256.Size]byte // of the files
-}
 
-// columnKey identifies a column by its name and the number of columns before it that have the same name.
-type columnKey struct {
-	name string
-	nth  int
+	// Of the goroutine that profiles rows, until it has ended.
+	spill *spill
+	view  *view // nil: made after the pass, when all columns are known
 }
 
 // read reads all files. After an error, the pass holds nothing.
@@ -54,51 +55,73 @@ func read(ctx context.Context, src Source, opts Options, formats []rows.Format) 
 		return nil, err
 	}
 	defer p.dir.Close()
-	for i := range p.files() {
-		if err := p.readFile(ctx, i); err != nil {
-			return nil, errors.Join(err, p.spill.Close())
-		}
+	if err := p.readFiles(ctx); err != nil {
+		return nil, errors.Join(err, p.spill.Close())
 	}
 	return p, nil
+}
+
+// readFiles reads all files while another goroutine profiles and spills their rows.
+func (p *pass) readFiles(ctx context.Context) (err error) {
+	full, free := make(chan *rowBatch, 1), make(chan *rowBatch, 3)
+	for range cap(free) {
+		free <- &rowBatch{}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var profiling sync.WaitGroup
+	defer func() { // even after a panic
+		close(full)
+		profiling.Wait()
+		err = cmp.Or(err, context.Cause(ctx))
+		cancel(nil)
+	}()
+	profiling.Go(func() {
+		for b := range full {
+			if ctx.Err() == nil {
+				if err := p.profile(b); err != nil {
+					cancel(err)
+				}
+			}
+			free <- b.empty()
+		}
+	})
+	p.batch = <-free
+	p.send = func() error {
+		full <- p.batch
+		p.batch = <-free
+		return context.Cause(ctx)
+	}
+	for i := range max(len(p.files), 1) {
+		if err := p.readFile(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newPass opens the folder of a source and measures its files.
 func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err error) {
-	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
+	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
+	if src.Inline != nil {
+		content := src.InlineContent()
+		p.input = &source.Input{Content: bytes.NewReader(content), Size: int64(len(content))}
+	}
+	if p.input != nil {
+		p.size = p.input.Size
+		return p, nil
+	}
+	p.files = src.Files()
 	if p.dir, err = src.OpenDir(); err != nil {
 		return nil, err
 	}
-	for i := range p.files() {
-		if err := p.measure(i); err != nil {
+	for _, path := range p.files {
+		info, err := p.dir.Stat(path)
+		if err != nil {
 			return nil, errors.Join(err, p.dir.Close())
 		}
-	}
-	return p, nil
-}
-
-// files returns the number of files.
-func (p *pass) files() int {
-	if p.src.Inline != nil || p.src.Input != nil {
-		return 1
-	}
-	return len(p.src.Files())
-}
-
-// measure adds the size of a file, and fails if it does not exist.
-func (p *pass) measure(i int) error {
-	switch {
-	case p.src.Inline != nil:
-		p.size = int64(len(p.src.Inline))
-		return nil
-	case p.src.Input != nil:
-		p.size = p.src.Input.Size
-		return nil
-	}
-	info, err := p.dir.Stat(p.src.Files()[i])
-	if err == nil {
 		p.size += info.Size()
 	}
-	return err
+	return p, nil
 }
 
 // open opens a file.
@@ -107,14 +130,10 @@ func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}
-	switch {
-	case p.src.Inline != nil:
-		content := p.src.InlineContent()
-		return file.New(ctx, "", bytes.NewReader(content), int64(len(content)), o)
-	case p.src.Input != nil:
-		return file.New(ctx, "", p.src.Input.Content, p.src.Input.Size, o)
+	if p.input != nil {
+		return file.New(ctx, "", p.input.Content, p.input.Size, o)
 	}
-	return file.Open(ctx, p.src.Files()[i], o)
+	return file.Open(ctx, p.files[i], o)
 }
 
 // readFile reads one file. Its errors name it.
@@ -154,10 +173,6 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 		return err
 	}
 	defer r.Close()
-	where := r.Position
-	if i > 0 {
-		where = func() string { return p.src.Name(i) + ", " + r.Position() }
-	}
 	for {
 		cells, err := r.Next()
 		if alignErr := p.align(r.Columns(), i); alignErr != nil && (err == nil || err == io.EOF) {
@@ -172,11 +187,11 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 			if i == 0 {
 				p.detected = r.Options()
 			}
-			return nil
+			return p.send()
 		case err != nil:
 			return err
 		}
-		if err := p.add(cells, where); err != nil {
+		if err := p.add(cells, r.Position(), i); err != nil {
 			return err
 		}
 	}
@@ -229,89 +244,8 @@ func (p *pass) openView(r rows.Rows) {
 	}
 }
 
-// columnNames returns the names of columns.
-func columnNames(columns []rows.Column) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	return names
-}
-
-// compareColumns fails if the columns of a part are not those of the first file. Columns without a name at the end are
-// not compared: they come from rows that are wider than the header.
-func (p *pass) compareColumns(columns []rows.Column) error {
-	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.Name(0)
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
-				rows.Clip(got[i]), rows.Clip(want[i]), first)
-		}
-	}
-	if len(got) != len(want) {
-		return herb.Invalidf("the file has %d columns, and %s has %d; all parts must have the same columns in the same order", len(got),
-			first, len(want))
-	}
-	return nil
-}
-
-// trimUnnamed returns names without the empty ones at the end.
-func trimUnnamed(names []string) []string {
-	for len(names) > 0 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	return names
-}
-
-// align assigns positions to the columns of the current file that are new since the last call.
-func (p *pass) align(columns []rows.Column, i int) error {
-	if len(columns) == len(p.index) {
-		return nil
-	}
-	nth := map[string]int{}
-	for k, c := range columns {
-		key := columnKey{c.Name, nth[c.Name]}
-		nth[c.Name]++
-		if k < len(p.index) {
-			continue
-		}
-		at := k
-		if p.format.Keyed {
-			var ok bool
-			if at, ok = p.known[key]; !ok {
-				at = len(p.columns)
-			}
-		}
-		if at == len(p.columns) {
-			p.columns = append(p.columns, c)
-			p.raw = append(p.raw, herb.ColumnCells{})
-			p.known[key] = at
-		}
-		p.index = append(p.index, at)
-	}
-	if len(p.columns) > rows.MaxColumns {
-		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns, rows.MaxColumns)
-	}
-	return nil
-}
-
-// mergeTypes takes over the types that a file declares. Types that differ between files are inferred.
-func (p *pass) mergeTypes(columns []rows.Column, i int) {
-	for k, c := range columns {
-		switch t := &p.columns[p.index[k]].Type; {
-		case i == 0:
-			*t = c.Type
-		case *t != c.Type:
-			*t = ""
-		}
-	}
-}
-
-// add adds a row of the current file.
-func (p *pass) add(cells [][]byte, where func() string) error {
-	if p.view != nil && p.view.exposure != nil && len(p.columns) > len(p.view.exposure.columns) {
-		p.view = nil // a row added columns, which settings may be about
-	}
+// add adds a row of a file.
+func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 	p.cells = p.cells[:0]
 	for i, c := range cells {
 		at := p.index[i]
@@ -322,10 +256,12 @@ func (p *pass) add(cells [][]byte, where func() string) error {
 		p.raw[at].Add(p.count, c)
 	}
 	p.count++
-	if p.view != nil {
-		p.view.add(p.cells, where)
+	b := p.batch
+	b.file, b.rows, b.positions = file, appendRow(b.rows, p.cells), append(b.positions, position)
+	if len(b.rows) < spillChunk && len(b.positions) < maxBatch {
+		return nil
 	}
-	return p.spill.add(p.cells)
+	return p.send()
 }
 
 // note records a note about a file.
@@ -345,7 +281,7 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 	v := p.view
 	var err error
 	switch {
-	case v == nil:
+	case v == nil || v.exposure != nil && len(v.exposure.columns) < len(names):
 		if v, err = newView(p.src, names, p.format.Keyed); err == nil {
 			err = p.readSpill(ctx, v)
 		}

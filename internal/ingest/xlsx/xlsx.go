@@ -57,22 +57,16 @@ func isWorkbook(head []byte) bool {
 	})
 }
 
-// The reasons why a sheet is published only by name.
-const (
-	hidden   = "hidden"
-	isEmpty  = "empty"
-	notTable = "not a table"
-)
-
 // tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
 // a value.
 func (k *book) tables() ([]rows.Table, error) {
+	const notTable = "not a table"
 	var listed []rows.Table
 	known := map[string]string{} // reasons by part; sheets may share one
 	for _, s := range k.sheets {
 		reason, ok := known[s.part]
 		if s.hidden {
-			reason = hidden
+			reason = "hidden"
 		} else if !ok {
 			in, err := k.openSheet(s)
 			if err != nil {
@@ -84,7 +78,7 @@ func (k *book) tables() ([]rows.Table, error) {
 			}
 			switch {
 			case len(sampled) == 0:
-				reason = isEmpty
+				reason = "empty"
 			case !isTable(sampled):
 				reason = notTable
 			}
@@ -316,7 +310,7 @@ func columnType(kinds kind) herb.Type {
 }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return fmt.Sprintf("row %d of sheet %q", r.line, r.in.sheet.name) }
+func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sheet: r.in.sheet.name} }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string {

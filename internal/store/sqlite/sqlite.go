@@ -120,7 +120,7 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 
 // connectReaders returns read-only connections.
 func connectReaders(path string, o Options) (*sql.DB, error) {
-	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}})
+	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "cache_size(-2048)"}})
 	if err != nil {
 		return nil, err
 	}

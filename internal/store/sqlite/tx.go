@@ -40,7 +40,11 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 		}
 		return err
 	}
-	return tx.Commit()
+	err = tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // rolled back because ctx ended
+		err = context.Cause(ctx)
+	}
+	return err
 }
 
 // mapError maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that
