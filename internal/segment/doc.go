@@ -31,6 +31,11 @@
 // 32nd contains the page, and only the matches in it are examined. By relevance, records are counted by rounded score,
 // and only those on the page are ordered.
 //
+// # Unions
+//
+// A Union lists several segments and a Tail, records in memory, as one dataset. It is for data that grows: records are
+// added to the tail, and from time to time the tail and some segments are replaced by a new segment.
+//
 // # Concurrency and lifetime
 //
 // A Reader is safe for concurrent use. It is reference-counted: call Acquire before use and Release when the response
