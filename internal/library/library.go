@@ -141,6 +141,14 @@ type View struct {
 	reader *segment.Reader
 }
 
+// Explain returns the steps in which a listing of a published dataset is computed.
+func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
+	if v.reader == nil {
+		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
+	}
+	return v.reader.Explain(ctx, q)
+}
+
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.
 func (v View) Release() {
 	if v.reader != nil {
