@@ -10,21 +10,26 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
-	"sync"
 
 	"herbarium/bench/gen"
+	"herbarium/bench/shapes"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// Server serves listings from a database of Load.
+// Server serves the shapes from a database of Load.
 type Server struct {
-	db     *sql.DB
-	fields []herb.Field
+	db      *sql.DB
+	fields  []herb.Field
+	queries map[string]prepared // by the canonical form of the first page
+}
 
-	mu         sync.Mutex
-	statements map[string]*sql.Stmt
+// prepared is the prepared statement of a shape.
+type prepared struct {
+	count, page *sql.Stmt
+	args        []any
 }
 
 // Open opens a database.
@@ -35,10 +40,19 @@ func Open(ctx context.Context, path string) (*Server, error) {
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+	s := &Server{db: db, fields: gen.Fields(), queries: map[string]prepared{}}
+	sqls := statements()
+	for _, shape := range shapes.All() {
+		r, err1 := query.Parse(shape.Query, s.fields)
+		sql := sqls[shape.Name]
+		count, err2 := db.PrepareContext(ctx, sql.count())
+		page, err3 := db.PrepareContext(ctx, sql.page())
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", shape.Name, err), db.Close())
+		}
+		s.queries[r.String()] = prepared{count, page, sql.args}
 	}
-	return &Server{db: db, fields: gen.Fields(), statements: map[string]*sql.Stmt{}}, nil
+	return s, nil
 }
 
 // Close closes the database.
@@ -75,20 +89,17 @@ func (s *Server) answer(ctx context.Context, raw string) ([]byte, error) {
 
 // List returns a page.
 func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	count, page, err := translate(r)
-	if err != nil {
-		return query.Page{}, err
-	}
-	counting, err1 := s.prepare(ctx, count.sql)
-	listing, err2 := s.prepare(ctx, page.sql)
-	if err := errors.Join(err1, err2); err != nil {
-		return query.Page{}, err
+	first := *r
+	first.Page, first.PerPage = 1, query.DefaultPerPage
+	q, ok := s.queries[first.String()]
+	if !ok {
+		return query.Page{}, herb.Invalidf("%s is not one of the shapes", first.String())
 	}
 	var out query.Page
-	if err := counting.QueryRowContext(ctx, count.args...).Scan(&out.Total); err != nil {
+	if err := q.count.QueryRowContext(ctx, q.args...).Scan(&out.Total); err != nil {
 		return query.Page{}, err
 	}
-	rows, err := listing.QueryContext(ctx, page.args...)
+	rows, err := q.page.QueryContext(ctx, append(slices.Clone(q.args), r.PerPage, r.Offset())...)
 	if err != nil {
 		return query.Page{}, err
 	}
@@ -105,20 +116,6 @@ func (s *Server) List(ctx context.Context, r *query.Request) (query.Page, error)
 		out.Records = append(out.Records, record.AppendJSON(nil, s.fields))
 	}
 	return out, rows.Err()
-}
-
-// prepare returns a cached prepared statement.
-func (s *Server) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if st, ok := s.statements[text]; ok {
-		return st, nil
-	}
-	st, err := s.db.PrepareContext(ctx, text)
-	if err == nil {
-		s.statements[text] = st
-	}
-	return st, err
 }
 
 // Constant returns a handler that writes a body of a given size, as an upper bound for the throughput of a Go server.

@@ -4,110 +4,54 @@ import (
 	"strings"
 
 	"herbarium/bench/gen"
-	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
-// statement is SQL with its arguments.
+// statement is the SQL of a shape.
 type statement struct {
-	sql  string
-	args []any
+	counted string // FROM and WHERE of the total
+	listed  string // FROM and WHERE of the page
+	order   string // ORDER BY; ties are in the order of the file
+	args    []any
 }
 
-// translate returns the statements that count the records of a request and that list a page of them.
-func translate(r *query.Request) (count, page statement, err error) {
-	fields := gen.Fields()
-	var where []string
-	var args []any
-	for _, c := range r.Conditions {
-		cond, values, err := condition(fields[c.Field], c)
-		if err != nil {
-			return count, page, err
-		}
-		where, args = append(where, cond), append(args, values...)
+// statements returns the SQL of the shapes, by name.
+func statements() map[string]statement {
+	list := func(from, order string, args ...any) statement { return statement{from, from, order, args} }
+	// Ranked by relevance; the total needs no join. Quotation marks need no escapes, because words are letters.
+	search := func(match string) statement {
+		const matching = "WHERE words MATCH ?"
+		return statement{"words " + matching, "words JOIN items ON items.id = words.rowid " + matching, "words.rank", []any{match}}
 	}
-	from, order := "items", "items.id"
-	switch {
-	case r.Search == nil:
-	case len(r.Search.Clauses) == 0:
-		where = append(where, "false")
-	case r.ByRelevance():
-		from, order = "words JOIN items ON items.id = words.rowid", "words.rank"
-		where, args = append(where, "words MATCH ?"), append(args, match(r.Search))
-	default:
-		where = append(where, "items.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
-		args = append(args, match(r.Search))
+	const (
+		byID, byPrice, byDate = "items.id", "items.price_number, items.id", "items.date, items.id"
+		matching              = "items WHERE items.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+		common                = `"` + gen.CommonWord + `"`
+	)
+	category := list("items WHERE items.category = ?", byID, gen.Category)
+	return map[string]statement{
+		"first": list("items", byID), "middle": list("items", byID), "last": list("items", byID),
+		"sort-first": list("items", byPrice), "sort-middle": list("items", byPrice),
+		"category":                  category,
+		"category-sort":             list(category.listed, "items.date DESC, items.id", gen.Category),
+		"rare-word":                 search(`"` + gen.RareWord + `"`),
+		"two-words":                 search(`"` + gen.FirstWord + `" AND "` + gen.SecondWord + `"`),
+		"prefix":                    search(`"` + gen.Prefix + `" *`),
+		"phrase":                    search(`"` + gen.Phrase + `"`),
+		"common-word":               search(common),
+		"common-word-sort":          list(matching, byDate, common),
+		"common-word-category-sort": list(matching+" AND items.category = ?", byPrice, common, gen.Category),
+		"tag-sort":                  list("items WHERE items.id IN (SELECT item FROM item_tags WHERE tag = ?)", "items.title_key, items.id", gen.Tag),
+		"author":                    list("items WHERE items.author = ?", byID, gen.Author),
+		"range-sort": list("items WHERE items.price_number >= CAST(? AS REAL) AND items.price_number < CAST(? AS REAL)", byDate,
+			gen.PriceFrom, gen.PriceBelow),
 	}
-	if r.Sort != query.NoSort {
-		order = sortColumn(fields[r.Sort])
-		if r.Desc {
-			order += " DESC"
-		}
-		order += ", items.id"
-	}
-	filter := ""
-	if len(where) > 0 {
-		filter = " WHERE " + strings.Join(where, " AND ")
-	}
-	counted := from
-	if r.ByRelevance() && len(r.Conditions) == 0 {
-		counted = "words" // without a join
-	}
-	count = statement{"SELECT count(*) FROM " + counted + filter, args}
-	page = statement{
-		"SELECT items." + strings.ReplaceAll(strings.TrimSpace(gen.Header), ",", ", items.") + " FROM " + from + filter + " ORDER BY " + order + " LIMIT ? OFFSET ?",
-		append(args[:len(args):len(args)], r.PerPage, r.Offset()),
-	}
-	return count, page, nil
 }
 
-func sortColumn(f herb.Field) string {
-	switch f.Name {
-	case "price":
-		return "items.price_number"
-	case "title":
-		return "items.title_key"
-	}
-	return "items." + f.Name
-}
+// count returns the SQL of the total.
+func (s statement) count() string { return "SELECT count(*) FROM " + s.counted }
 
-// condition translates a filter. It supports the operators that are measured.
-func condition(f herb.Field, c query.Condition) (sql string, args []any, err error) {
-	ops := map[query.Op]string{
-		query.OpEq: " = ", query.OpGt: " > ", query.OpGte: " >= ", query.OpLt: " < ", query.OpLte: " <= ",
-	}
-	op, ok := ops[c.Op]
-	if !ok || f.Name == "title" && c.Op != query.OpEq {
-		return "", nil, herb.Invalidf("%s[%s] is not done here", f.Name, c.Op)
-	}
-	column, value := "items."+f.Name, "?"
-	switch {
-	case f.Name == "price":
-		column, value = "items.price_number", "CAST(? AS REAL)"
-	case f.Type == herb.TypeList && c.Op == query.OpEq:
-		column, op, value = "items.id", " IN ", "(SELECT item FROM item_tags WHERE tag = ?)"
-	}
-	var either []string
-	for _, v := range c.Values {
-		either = append(either, column+op+value)
-		args = append(args, v.Text)
-	}
-	return "(" + strings.Join(either, " OR ") + ")", args, nil
-}
-
-// match writes a search for FTS5. Words are letters and digits, so that none needs to be escaped in its quotation marks.
-func match(s *query.Search) string {
-	var with, without []string
-	for _, c := range s.Clauses {
-		phrase := `"` + strings.Join(c.Words, " ") + `"`
-		if c.Prefix {
-			phrase += " *"
-		}
-		if c.Exclude {
-			without = append(without, phrase)
-		} else {
-			with = append(with, phrase)
-		}
-	}
-	return strings.Join(append([]string{strings.Join(with, " AND ")}, without...), " NOT ")
+// page returns the SQL of a page. Its last arguments are the size and the offset.
+func (s statement) page() string {
+	columns := "items." + strings.ReplaceAll(strings.TrimSpace(gen.Header), ",", ", items.")
+	return "SELECT " + columns + " FROM " + s.listed + " ORDER BY " + s.order + " LIMIT ? OFFSET ?"
 }

@@ -40,7 +40,7 @@ func (r *Random) Next() Shape {
 		}
 		if s.Facets {
 			for range 1 + r.IntN(3) {
-				add("field", pick(r, r.fields).Name)
+				add(query.ParamField, pick(r, r.fields).Name)
 			}
 		} else if r.IntN(2) == 0 {
 			add(query.ParamSort, pick(r, r.fields).Name)

@@ -222,7 +222,7 @@ func TestLimiter_bounded(t *testing.T) {
 	l, now := newLimiter(), time.Unix(0, 0)
 	for i := range 5 * maxClients {
 		l.fail(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), now)
-		if n := len(l.current) + len(l.previous); n > 2*maxClients {
+		if n := len(l.clients); n > maxClients {
 			t.Fatalf("the limiter holds %d clients", n)
 		}
 	}

@@ -14,44 +14,37 @@ const (
 	failurePeriod = 3 * time.Second
 )
 
-// maxClients limits the clients in one generation of a limiter.
-const maxClients = 4096
+// maxClients limits the clients of a limiter.
+const maxClients = 8192
 
-// limiter counts the failed keys of each client. Its memory is bounded by two generations of clients: when the current one
-// is full it becomes the previous one, whose clients are dropped unless they fail again.
+// limiter counts the failed keys of each client. Its memory is bounded: when it is full it starts over, which gives every
+// client another burst.
 type limiter struct {
-	mu                sync.Mutex
-	current, previous map[string]*rate.Limiter
+	mu      sync.Mutex
+	clients map[string]*rate.Limiter
 }
 
-func newLimiter() *limiter { return &limiter{current: map[string]*rate.Limiter{}} }
+func newLimiter() *limiter { return &limiter{clients: map[string]*rate.Limiter{}} }
 
 // fail records a failed key of a client. It returns zero while the client is within its limit, and otherwise how long the
 // client should wait before it tries another key.
 func (l *limiter) fail(client string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	bucket := l.bucket(clientKey(client))
+	key := clientKey(client)
+	bucket, ok := l.clients[key]
+	if !ok {
+		if len(l.clients) == maxClients {
+			clear(l.clients)
+		}
+		bucket = rate.NewLimiter(rate.Every(failurePeriod), failureBurst)
+		l.clients[key] = bucket
+	}
 	if bucket.AllowN(now, 1) {
 		return 0
 	}
 	missing := 1 - bucket.TokensAt(now)
 	return max(time.Second, time.Duration(missing*float64(failurePeriod)))
-}
-
-func (l *limiter) bucket(key string) *rate.Limiter {
-	if b, ok := l.current[key]; ok {
-		return b
-	}
-	b, ok := l.previous[key]
-	if !ok {
-		b = rate.NewLimiter(rate.Every(failurePeriod), failureBurst)
-	}
-	if len(l.current) >= maxClients {
-		l.previous, l.current = l.current, make(map[string]*rate.Limiter, maxClients)
-	}
-	l.current[key] = b
-	return b
 }
 
 // clientKey returns the identity of a client from its address, with or without a port: an IPv4 address, or the /64 network

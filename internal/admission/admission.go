@@ -197,7 +197,7 @@ type Ticket struct {
 }
 
 // NewTicket returns a ticket that holds no slot.
-func (c *Controller) NewTicket() *Ticket { return &Ticket{c: c} }
+func (c *Controller) NewTicket() Ticket { return Ticket{c: c} }
 
 // Enter gives back the slot that the ticket holds, if it is of another lane, and takes one of this lane. If that fails, the
 // ticket holds none.
@@ -223,7 +223,7 @@ func (t *Ticket) Release() {
 
 // ReportDeadline reports that the request of the ticket was ended by its deadline, in the lane that it was in last.
 func (t *Ticket) ReportDeadline() {
-	if t.c.rejected != nil {
+	if t.c != nil && t.c.rejected != nil {
 		t.c.rejected(t.lane, ReasonDeadline)
 	}
 }

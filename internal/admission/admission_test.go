@@ -256,7 +256,7 @@ func TestLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := source.List(admission.NewContext(t.Context(), ticket), req); err != nil {
+			if _, err := source.List(admission.NewContext(t.Context(), &ticket), req); err != nil {
 				t.Fatal(err)
 			}
 			if !ran || !slices.Equal(running, tt.running) || !slices.Equal(lanes(), tt.then) {
@@ -282,7 +282,7 @@ func TestLimit_stream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := source.Stream(admission.NewContext(t.Context(), ticket), req); err != nil {
+	if _, err := source.Stream(admission.NewContext(t.Context(), &ticket), req); err != nil {
 		t.Fatal(err)
 	}
 	if during != 2 || c.InFlight(admission.Export) != 1 || c.InFlight(admission.Expensive) != 0 {

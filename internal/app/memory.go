@@ -12,7 +12,7 @@ import (
 )
 
 // PublishMemory is the memory limit of a command that publishes, whatever the size of the files.
-const PublishMemory = 320 << 20
+const PublishMemory = 448 << 20
 
 // LimitMemory sets the soft memory limit of the Go runtime, unless GOMEMLIMIT is set.
 func LimitMemory(bytes int64) {

@@ -188,8 +188,8 @@ func roundTrip(t *testing.T, address string) {
 func overwrite(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
 	for _, what := range []string{"a longer text", "short", ""} {
-		put(t, b, "deep/er/a.segment", []byte(what))
-		if got := get(t, b, "deep/er/a.segment"); string(got) != what {
+		put(t, b, "a.segment", []byte(what))
+		if got := get(t, b, "a.segment"); string(got) != what {
 			t.Errorf("read %q, want %q", got, what)
 		}
 	}
@@ -246,8 +246,8 @@ func many(t *testing.T, address string) {
 	if diff := cmp.Diff(want, names(t, b)); diff != "" {
 		t.Errorf("listed within the prefix (-want +got):\n%s", diff)
 	}
-	if got := len(names(t, beside)); got != n+1 {
-		t.Errorf("%d objects are listed above the prefix, want %d", got, n+1)
+	if diff := cmp.Diff([]string{"insider.segment 1"}, names(t, beside)); diff != "" {
+		t.Errorf("listed above the prefix (-want +got):\n%s", diff)
 	}
 	for range b.List(t.Context()) { // a consumer may stop
 		break
@@ -315,7 +315,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func wrongNames(t *testing.T, address string) {
 	b := open(t, address, blobs.Options{})
 	path := file(t, nil)
-	for _, name := range []string{"", ".", "..", "../a", "/a", "a//b", "a/", "a.1f.tmp", "a.attrs", "\xff"} {
+	for _, name := range []string{"", ".", "..", "../a", "/a", "a//b", "a/b", "a/", "a.1f.tmp", "a.attrs", "\xff"} {
 		wantCode(t, b.Put(t.Context(), name, path, nil), herb.CodeInvalid)
 		wantCode(t, b.Get(t.Context(), name, io.Discard), herb.CodeInvalid)
 		wantCode(t, b.Delete(t.Context(), name), herb.CodeInvalid)

@@ -119,13 +119,13 @@ func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 
 // checkName rejects names that not every store can hold, or that List would skip.
 func checkName(name string) error {
-	if !fs.ValidPath(name) || name == "." || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
-		return herb.Invalidf("invalid object name %q; write a path such as a/b.segment that does not end in .tmp or .attrs", name)
+	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "/") || strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".attrs") {
+		return herb.Invalidf("invalid object name %q; write a name without slashes that does not end in .tmp or .attrs", name)
 	}
 	return nil
 }
 
-// driver is the access to one kind of store. Names are valid paths without the prefix of the address. Errors are those of
+// driver is the access to one kind of store. Names have neither slashes nor the prefix of the address. Errors are those of
 // the client library; Bucket maps them to herb codes.
 type driver interface {
 	// ping reports whether the bucket or folder exists and can be listed.

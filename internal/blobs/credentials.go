@@ -1,13 +1,13 @@
 package blobs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -36,30 +36,16 @@ func newCredentials(profile, region string, anonymous bool) *credentials.Credent
 
 // metadataEnabled reports whether to ask a credential service. AWS_EC2_METADATA_DISABLED turns off the one of EC2 only.
 func metadataEnabled() bool {
+	others := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") + os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") +
+		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	disabled, err := strconv.ParseBool(os.Getenv("AWS_EC2_METADATA_DISABLED"))
-	if err != nil || !disabled {
-		return true
-	}
-	for _, name := range []string{
-		"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-	} {
-		if os.Getenv(name) != "" {
-			return true
-		}
-	}
-	return false
+	return err != nil || !disabled || others != ""
 }
 
 // noCredentials is the error if no provider has credentials.
-type noCredentials struct{ causes []string }
+type noCredentials string
 
-func (n noCredentials) Error() string {
-	text := "no credentials in the environment, the shared files and the credential service"
-	if len(n.causes) > 0 {
-		text += ": " + strings.Join(n.causes, "; ")
-	}
-	return text
-}
+func (n noCredentials) Error() string { return string(n) }
 
 // credentialChain asks several providers in turn. credentials.Chain would send unsigned requests when none has credentials,
 // which stores answer with a misleading "access denied".
@@ -75,7 +61,7 @@ func (c *credentialChain) Retrieve() (credentials.Value, error) {
 
 // RetrieveWithCredContext implements credentials.Provider.
 func (c *credentialChain) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	var missing noCredentials
+	missing := noCredentials("no credentials in the environment, the shared files and the credential service")
 	for _, p := range c.providers {
 		v, err := p.RetrieveWithCredContext(cc)
 		if err == nil && v.AccessKeyID != "" && v.SecretAccessKey != "" {
@@ -83,7 +69,7 @@ func (c *credentialChain) RetrieveWithCredContext(cc *credentials.CredContext) (
 			return v, nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			missing.causes = append(missing.causes, err.Error())
+			missing += "; " + noCredentials(err.Error())
 		}
 	}
 	return credentials.Value{}, missing
@@ -94,13 +80,7 @@ func (c *credentialChain) IsExpired() bool { return c.current == nil || c.curren
 
 // profileRegion returns the region of a profile in the shared configuration files, empty if there is none.
 func profileRegion(profile string) string {
-	if profile == "" {
-		profile = os.Getenv("AWS_PROFILE")
-	}
-	sections := []string{"profile " + profile, profile}
-	if profile == "" || profile == "default" {
-		sections = []string{"default", "profile default"}
-	}
+	profile = cmp.Or(profile, os.Getenv("AWS_PROFILE"), "default")
 	path := os.Getenv("AWS_CONFIG_FILE")
 	if path == "" {
 		home, err := os.UserHomeDir()
@@ -113,7 +93,7 @@ func profileRegion(profile string) string {
 	if err != nil {
 		return "" // there need not be one
 	}
-	for _, name := range sections {
+	for _, name := range []string{"profile " + profile, profile} {
 		if s, err := file.GetSection(name); err == nil && s.HasKey("region") {
 			return s.Key("region").String()
 		}

@@ -8,15 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
-
-const folderMode = 0o700
 
 // temporary matches the names of files that are still being written.
 var temporary = regexp.MustCompile(`\.[0-9a-f]+\.tmp$`)
@@ -31,7 +27,7 @@ func openFolder(a address) (driver, error) {
 		return nil, err
 	}
 	if create {
-		err := os.Mkdir(root, folderMode)
+		err := os.Mkdir(root, 0o700)
 		if err == nil {
 			err = filesystem.SyncDir(filesystem.OS{}, filepath.Dir(root))
 		}
@@ -54,7 +50,7 @@ func openFolder(a address) (driver, error) {
 
 func (f *folder) close() {}
 
-func (f *folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+func (f *folder) path(name string) string { return filepath.Join(f.root, name) }
 
 // ping implements driver.
 func (f *folder) ping(context.Context) error {
@@ -66,17 +62,10 @@ func (f *folder) ping(context.Context) error {
 	return errors.Join(ignore(err, io.EOF), d.Close())
 }
 
-// put implements driver. It writes a temporary file beside the target, syncs it, renames it and syncs the folders, so that an
-// acknowledged object survives a power failure.
+// put implements driver. It writes a temporary file beside the target, syncs it, renames it and syncs the folder, so that an
+// acknowledged object survives a power failure. A folder that was removed or unmounted is not created again.
 func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int64) (err error) {
-	if err := f.ping(ctx); err != nil {
-		return err // a folder that was removed or unmounted is not created again
-	}
-	path := f.path(name)
-	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // mode 0600
+	temp, err := os.CreateTemp(f.root, name+".*.tmp") // mode 0600
 	if err != nil {
 		return err
 	}
@@ -89,23 +78,13 @@ func (f *folder) put(ctx context.Context, name string, src io.ReaderAt, size int
 	if err == nil {
 		err = temp.Sync()
 	}
-	if err = errors.Join(err, temp.Close()); err != nil {
+	if err = errors.Join(err, temp.Close(), ctx.Err()); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := os.Rename(temp.Name(), f.path(name)); err != nil {
 		return err
 	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return err
-	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if err := filesystem.SyncDir(filesystem.OS{}, dir); err != nil {
-			return err
-		}
-		if dir == f.root {
-			return nil
-		}
-	}
+	return filesystem.SyncDir(filesystem.OS{}, f.root)
 }
 
 // get implements driver.
@@ -114,75 +93,44 @@ func (f *folder) get(_ context.Context, name string, to *target) error {
 	if err != nil {
 		return err
 	}
-	if _, err = regular(file.Stat()); err == nil {
-		_, err = io.Copy(to, file)
-	}
+	_, err = io.Copy(to, file)
 	return errors.Join(err, file.Close())
 }
 
-// regular turns the description of anything but a regular file into fs.ErrNotExist.
-func regular(info fs.FileInfo, err error) (fs.FileInfo, error) {
-	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrNotExist
-	}
-	return info, err
-}
-
 // remove implements driver.
-func (f *folder) remove(_ context.Context, name string) error {
-	if _, err := regular(os.Stat(f.path(name))); err != nil {
-		return err
-	}
-	return os.Remove(f.path(name))
-}
+func (f *folder) remove(_ context.Context, name string) error { return os.Remove(f.path(name)) }
 
-// list implements driver. It collects all files first: the order of names is not the order in which a tree is walked.
-func (f *folder) list(ctx context.Context, yield func(herb.Blob) bool) error {
-	var objects []herb.Blob
-	err := f.walk(ctx, func(path string, info fs.FileInfo) error {
-		name, err := filepath.Rel(f.root, path)
-		if err == nil && !temporary.MatchString(path) {
-			objects = append(objects, herb.Blob{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(objects, func(a, b herb.Blob) int { return strings.Compare(a.Name, b.Name) })
-	for _, o := range objects {
-		if !yield(o) {
+// list implements driver.
+func (f *folder) list(_ context.Context, yield func(herb.Blob) bool) error {
+	files, err := f.files()
+	for _, info := range files {
+		if name := info.Name(); !temporary.MatchString(name) && !yield(herb.Blob{Name: name, Size: info.Size(), Modified: info.ModTime()}) {
 			return nil
 		}
 	}
-	return nil
+	return err
 }
 
 // abort implements driver.
-func (f *folder) abort(ctx context.Context, before time.Time) error {
-	return f.walk(ctx, func(path string, info fs.FileInfo) error {
-		if temporary.MatchString(path) && info.ModTime().Before(before) {
-			return ignore(os.Remove(path), fs.ErrNotExist)
+func (f *folder) abort(_ context.Context, before time.Time) error {
+	files, err := f.files()
+	for _, info := range files {
+		if temporary.MatchString(info.Name()) && info.ModTime().Before(before) {
+			err = errors.Join(err, ignore(os.Remove(f.path(info.Name())), fs.ErrNotExist))
 		}
-		return nil
-	})
+	}
+	return err
 }
 
-// walk calls visit for all regular files. Files that disappear meanwhile are skipped, the root must exist.
-func (f *folder) walk(ctx context.Context, visit func(path string, info fs.FileInfo) error) error {
-	if err := f.ping(ctx); err != nil {
-		return err
+// files returns the regular files in the order of their names.
+func (f *folder) files() (files []fs.FileInfo, err error) {
+	entries, err := os.ReadDir(f.root)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() { // or it has been removed meanwhile
+			files = append(files, info)
+		}
 	}
-	return filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
-		if err = errors.Join(err, ctx.Err()); err != nil || d.IsDir() {
-			return ignore(err, fs.ErrNotExist)
-		}
-		info, err := regular(d.Info())
-		if err != nil {
-			return ignore(err, fs.ErrNotExist)
-		}
-		return visit(path, info)
-	})
+	return files, err
 }
 
 // ignore returns err unless it is the expected one.

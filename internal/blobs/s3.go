@@ -137,7 +137,7 @@ func (s *s3Store) close() { s.transport.CloseIdleConnections() }
 
 // ping implements driver.
 func (s *s3Store) ping(ctx context.Context) error {
-	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
+	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, MaxKeys: 1}, func(minio.ObjectInfo) bool { return false })
 }
 
 // get implements driver. Each request that follows a broken connection continues where the previous one ended.
@@ -176,9 +176,9 @@ func (s *s3Store) remove(ctx context.Context, name string) error {
 
 // list implements driver.
 func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
-	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}, func(o minio.ObjectInfo) bool {
+	return s.each(ctx, minio.ListObjectsOptions{Prefix: s.prefix}, func(o minio.ObjectInfo) bool {
 		name := strings.TrimPrefix(o.Key, s.prefix)
-		if name == "" || strings.HasSuffix(name, "/") { // what some tools create in place of a folder
+		if name == "" || strings.HasSuffix(name, "/") { // objects with longer prefixes
 			return true
 		}
 		return yield(herb.Blob{Name: name, Size: o.Size, Modified: o.LastModified})

@@ -21,7 +21,7 @@ func newExport(r *runner) *cobra.Command {
 	var chosen export.Format
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
-		Short: "Export all records of a dataset, or of a query, as CSV or NDJSON",
+		Short: "Export all records of a dataset, or of a query, as CSV, NDJSON or XLSX",
 		Long: `Write the whole result of a query, in its order. A query has the syntax of a listing URL, without page and per_page.
 Values are written byte for byte as published. The command reads the data folder directly, whether a server is running or
 not. All records come from one version, even if another one is published meanwhile.
@@ -42,10 +42,10 @@ With --output, the file is created only when it is complete, and not at all if t
 		}
 		return nil
 	}
-	cmd.Flags().StringVar(&format, "format", "", "`format`: csv or ndjson (default: by the extension of the output file, else csv)")
+	cmd.Flags().StringVar(&format, "format", "", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)")
 	cmd.Flags().StringVar(&asked, "query", "", "filters, search and order: query `parameters` as in a listing URL")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
-	completeWith(cmd, "format", "csv", "ndjson")
+	completeWith(cmd, "format", "csv", "ndjson", "xlsx")
 	return cmd
 }
 
@@ -57,8 +57,10 @@ func exportFormat(format, file string) (export.Format, error) {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".ndjson", ".jsonl":
 		return export.NDJSON, nil
-	case ".json", ".xlsx", ".parquet", ".db", ".sqlite", ".gz", ".zst":
-		return "", herb.Invalidf("%s: unsupported export format; use .csv or .ndjson, or set --format", file)
+	case ".xlsx":
+		return export.XLSX, nil
+	case ".json", ".parquet", ".db", ".sqlite", ".gz", ".zst":
+		return "", herb.Invalidf("%s: unsupported export format; use .csv, .ndjson or .xlsx, or set --format", file)
 	default:
 		return export.CSV, nil
 	}
@@ -83,12 +85,17 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked st
 	if err != nil {
 		return err
 	}
+	if f == export.XLSX {
+		if err := export.CheckLimits(req.Fields(), req.SelectStream(stream)); err != nil {
+			return err
+		}
+	}
 	if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
 		shown := r.newProgress(ref.String())
 		defer shown.end()
 		stream = shown.records("exporting", stream)
 	}
-	sum, err := export.Write(w, f, view.Fields, stream)
+	sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream))
 	if err != nil {
 		return fmt.Errorf("exporting %s: %w", ref, err)
 	}

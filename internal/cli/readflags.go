@@ -21,7 +21,7 @@ type readFlags struct {
 
 // add adds the flags to a command.
 func (f *readFlags) add(cmd *cobra.Command) {
-	names := ingest.FormatNames()
+	names := source.FormatNames(ingest.Formats())
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)")
 	flags.StringVar(&f.delimiter, "delimiter", "", "`character` between values, or tab (default: detected)")
@@ -35,7 +35,7 @@ func (f *readFlags) add(cmd *cobra.Command) {
 // options parses the flags.
 func (f readFlags) options() (format string, o rows.Options, err error) {
 	if f.format != "" {
-		if format, err = ingest.ParseFormat(f.format); err != nil {
+		if format, err = source.ParseFormat(ingest.Formats(), f.format); err != nil {
 			return "", o, &usageError{err}
 		}
 	}

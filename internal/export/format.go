@@ -1,4 +1,4 @@
-// Package export writes complete results as files: CSV for spreadsheets and databases, NDJSON for programs. It streams
+// Package export writes complete results as files: CSV and XLSX for spreadsheets, NDJSON for programs. It streams
 // the records of an engine; memory use does not depend on their number.
 //
 // # CSV
@@ -12,6 +12,11 @@
 // # NDJSON
 //
 // Each line is one record, the same JSON object as in a listing, terminated by LF.
+//
+// # XLSX
+//
+// A workbook with one sheet, whose first row contains the field names. Values of number fields in plain notation with at
+// most 15 digits are numbers; all other values are text, so that leading zeros and long numbers remain as published.
 package export
 
 import (
@@ -27,10 +32,11 @@ type Format string
 const (
 	CSV    Format = "csv"
 	NDJSON Format = "ndjson"
+	XLSX   Format = "xlsx"
 )
 
 // Formats returns all formats.
-func Formats() []Format { return []Format{CSV, NDJSON} }
+func Formats() []Format { return []Format{CSV, NDJSON, XLSX} }
 
 // ParseFormat parses a Format.
 func ParseFormat(s string) (Format, error) {
@@ -39,15 +45,19 @@ func ParseFormat(s string) (Format, error) {
 			return f, nil
 		}
 	}
-	return "", herb.Invalidf("unknown format %q; choose csv or ndjson", s)
+	return "", herb.Invalidf("unknown format %q; choose csv, ndjson or xlsx", s)
 }
 
 // MediaType returns the media type without parameters.
 func (f Format) MediaType() string {
-	if f == CSV {
+	switch f {
+	case CSV:
 		return "text/csv"
+	case XLSX:
+		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	default:
+		return "application/x-ndjson"
 	}
-	return "application/x-ndjson"
 }
 
 // ContentType returns the media type with its parameters.

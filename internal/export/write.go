@@ -31,6 +31,7 @@ func Digest(h hash.Hash) string {
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
 	out := &sink{w: w, buf: make([]byte, 0, ChunkSize), hash: sha256.New()}
 	var record func(rec []byte) error
+	finish := func() error { return nil }
 	switch f {
 	case CSV:
 		c := csvWriter{out: out, decoder: herb.NewRecordDecoder(fields), fields: len(fields)}
@@ -38,6 +39,12 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 		record = c.record
 	case NDJSON:
 		record = out.line
+	case XLSX:
+		sheet, err := newSheetWriter(out, fields)
+		if err != nil {
+			return Summary{}, err
+		}
+		record, finish = sheet.record, sheet.close
 	default:
 		return Summary{}, fmt.Errorf("export: unknown format %q", f)
 	}
@@ -60,6 +67,9 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	if rows < s.Total {
 		return Summary{}, fmt.Errorf("export: stream ended after %d of %d records", rows, s.Total)
 	}
+	if err := finish(); err != nil {
+		return Summary{}, err
+	}
 	if out.flush(); out.err != nil {
 		return Summary{}, out.err
 	}
@@ -73,6 +83,12 @@ type sink struct {
 	hash  hash.Hash
 	bytes int64
 	err   error
+}
+
+// Write implements io.Writer.
+func (s *sink) Write(p []byte) (int, error) {
+	s.write(p)
+	return len(p), s.err
 }
 
 func (s *sink) write(p []byte) {

@@ -130,17 +130,14 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &response{
 		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
 	}
-	h := w.Header()
-	h.Set("X-Request-Id", w.id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	if sharesWithOrigins(r.URL.Path) {
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Expose-Headers", "ETag, Link, Retry-After, X-Request-Id, X-Total-Count")
-	}
+	w.set("X-Request-Id", w.id)
+	w.set("X-Content-Type-Options", "nosniff")
+	w.set("Access-Control-Allow-Origin", "*")
+	w.set("Access-Control-Expose-Headers", corsExposedHeaders)
 	if len(r.TransferEncoding) > 0 {
 		// RFC 9112, section 6.1: close after a request with Content-Length and Transfer-Encoding. net/http has removed
 		// the Content-Length, so every chunked request is treated as one; few clients send them.
-		h.Set("Connection", "close")
+		w.set("Connection", "close")
 	}
 	defer a.finish(w, r)
 	switch {

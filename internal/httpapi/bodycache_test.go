@@ -1,8 +1,8 @@
 package httpapi_test
 
 import (
-	"errors"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -117,9 +117,9 @@ func TestCachedBody_errors(t *testing.T) {
 	t.Parallel()
 	const path, accept = "/api/v1/garden/catalog/data", "Accept-Encoding: gzip"
 	s := newService(t, nil)
-	s.library.listErr = errors.New("bad sector")
-	if w := s.repeated(t, "GET", path, accept); w.Code != 500 {
-		t.Fatal(w.Code)
+	s.library.listErr = herb.Errorf(herb.CodeUnavailable, "%s", strings.Repeat("down ", 50)) // long enough to be compressed
+	if w := s.repeated(t, "GET", path, accept); w.Code != 503 || w.Header().Get("Content-Encoding") != "gzip" {
+		t.Fatal(w.Code, w.Header())
 	}
 	s.library.listErr = nil
 	for range 3 {

@@ -19,6 +19,7 @@ import (
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/config"
 
+	"herbarium/internal/export"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 )
@@ -132,8 +133,7 @@ func (s *service) check(t *testing.T, r *http.Request, a checkedResponse) {
 	if a.header.Get("X-Request-Id") == "" {
 		t.Error("a response without X-Request-Id")
 	}
-	shared := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/openapi.json"
-	if got := a.header.Get("Access-Control-Allow-Origin"); (got == "*") != shared || got != "*" && got != "" {
+	if got := a.header.Get("Access-Control-Allow-Origin"); got != "*" {
 		t.Errorf("Access-Control-Allow-Origin of %s is %q", r.URL.Path, got)
 	}
 	if r.Method == "HEAD" || a.status == 304 || a.status == 204 {
@@ -214,6 +214,9 @@ func (s *service) documented(t *testing.T, r *http.Request) bool {
 // validate validates a response against the OpenAPI document.
 func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	t.Helper()
+	if a.status == 200 && r.URL.Query().Has(query.ParamFields) {
+		return // the document says that records then lack members
+	}
 	doc := s.openAPI(t)
 	documents.Lock()
 	defer documents.Unlock()
@@ -234,6 +237,12 @@ func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	}
 	header := a.header.Clone()
 	header.Del("Content-Encoding")
+	for _, f := range export.Formats() {
+		if a.status == 200 && strings.HasPrefix(header.Get("Content-Type"), f.MediaType()) && strings.HasSuffix(r.URL.Path, "/data") {
+			r = r.Clone(r.Context()) // documented as an operation of its own
+			r.URL.Path += "." + string(f)
+		}
+	}
 	body := a.body
 	if header.Get("Content-Type") == "application/x-ndjson" { // the validator treats it as one value
 		quoted, err := json.Marshal(body)

@@ -53,6 +53,7 @@ func (c *compressor) stream(to coding, w io.Writer) (io.WriteCloser, error) {
 // zstdWindow is small to limit the memory of encoders; bodies are rarely larger.
 const zstdWindow = 256 << 10
 
+// newStreamEncoder returns an encoder at the fastest level that halves the size of a page.
 func newStreamEncoder(to coding) (streamEncoder, error) {
 	if to == codingZstd {
 		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),

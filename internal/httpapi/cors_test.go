@@ -4,43 +4,40 @@ import (
 	"testing"
 )
 
+// exposed is the headers that scripts of other origins may read.
+const exposed = "ETag, Link, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	tests := []struct {
-		path   string
-		status int
-		shared bool
-	}{
-		{"/api/v1", 204, true},
-		{"/api/v1/garden/catalog", 204, true},
-		{"/api/v1/garden/catalog/data", 204, true},
-		{"/api/v1/no/dataset/data?page=0", 204, true},
-		{"/openapi.json", 204, true},
-		{"/plants", 204, false},
-		{"/healthz", 204, false},
+	tests := []struct{ path, methods string }{
+		{"/api/v1", "GET, HEAD, OPTIONS"},
+		{"/api/v1/garden/catalog", "GET, HEAD, OPTIONS"},
+		{"/api/v1/garden/catalog/data", "GET, HEAD, OPTIONS"},
+		{"/api/v1/garden/catalog/data.csv", "GET, HEAD, OPTIONS"},
+		{"/api/v1/no/dataset/data?page=0", "GET, HEAD, OPTIONS"},
+		{"/openapi.json", "GET, HEAD, OPTIONS"},
+		{"/schemas/datapackage.json", "GET, HEAD, OPTIONS"},
+		{"/healthz", "GET, HEAD, OPTIONS"},
+		{"/plants", "POST, OPTIONS"},
 	}
 	for _, tt := range tests {
 		for _, method := range []string{"GET", "HEAD", "DELETE"} {
 			a := s.do(t, request("OPTIONS", tt.path, "", "Origin: https://example.org", "Access-Control-Request-Method: "+method,
 				"Access-Control-Request-Headers: authorization,x-api-key"))
-			want := map[string]string{}
-			if tt.shared {
-				want = map[string]string{
-					"Access-Control-Allow-Origin":   "*",
-					"Access-Control-Allow-Methods":  "GET, HEAD, OPTIONS",
-					"Access-Control-Allow-Headers":  "Authorization, X-API-Key, If-None-Match, Content-Type, X-Request-Id",
-					"Access-Control-Max-Age":        "86400",
-					"Access-Control-Expose-Headers": "ETag, Link, Retry-After, X-Request-Id, X-Total-Count",
-				}
-			}
-			if a.status != tt.status {
+			if a.status != 204 {
 				t.Errorf("%s gives %d", tt.path, a.status)
 			}
-			for _, name := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers",
-				"Access-Control-Max-Age", "Access-Control-Expose-Headers", "Access-Control-Allow-Credentials"} {
-				if got := a.header.Get(name); got != want[name] {
-					t.Errorf("%s: %s is %q, want %q", tt.path, name, got, want[name])
+			for name, want := range map[string]string{
+				"Access-Control-Allow-Origin":      "*",
+				"Access-Control-Allow-Methods":     tt.methods,
+				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, If-None-Match, Idempotency-Key, X-Requested-With, X-Request-Id",
+				"Access-Control-Max-Age":           "86400",
+				"Access-Control-Expose-Headers":    exposed,
+				"Access-Control-Allow-Credentials": "",
+			} {
+				if got := a.header.Get(name); got != want {
+					t.Errorf("%s: %s is %q, want %q", tt.path, name, got, want)
 				}
 			}
 		}
@@ -61,10 +58,10 @@ func TestPreflight_errors(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	for _, path := range []string{
-		"/api/v1/garden/catalog/data?page=0", "/api/v1/locked/staff/data", "/api/v1/no/thing/data", "/api/nothing", "/api/v1//x",
+		"/api/v1/garden/catalog/data?page=0", "/api/v1/locked/staff/data", "/api/v1/no/thing/data", "/api/nothing", "/api/v1//x", "/nothing", "/plants",
 	} {
 		h := s.get(t, path, "Origin: https://example.org").header
-		if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != "ETag, Link, Retry-After, X-Request-Id, X-Total-Count" {
+		if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != exposed {
 			t.Errorf("%s has %v", path, h)
 		}
 	}

@@ -46,7 +46,7 @@ func (a *API) fail(w *response, r *http.Request, err error) {
 		panic(http.ErrAbortHandler) // the client has disconnected
 	}
 	status, message := a.statusAndMessage(err)
-	if w.ticket != nil && errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) {
 		w.ticket.ReportDeadline()
 	}
 	if status == http.StatusInternalServerError {

@@ -48,7 +48,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(admission.NewContext(w.client, w.ticket))
+	ctx, cancel := context.WithCancelCause(admission.NewContext(w.client, &w.ticket))
 	defer cancel(nil)
 	firstByte := time.AfterFunc(a.opts.RequestTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer firstByte.Stop()
@@ -62,6 +62,11 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	if err != nil {
 		return inTime(err)
 	}
+	if format == export.XLSX {
+		if err := export.CheckLimits(req.Fields(), req.SelectStream(records)); err != nil {
+			return inTime(err)
+		}
+	}
 	trailers := r.ProtoAtLeast(1, 1)
 	body := a.newStream(w, r, func(h http.Header, _ bool) {
 		firstByte.Stop()
@@ -72,12 +77,15 @@ func (a *API) export(w *response, r *http.Request, format export.Format) error {
 			h.Set("Trailer", exportTrailers)
 		}
 	})
+	if format == export.XLSX {
+		body.coding = identity // it is compressed
+	}
 	if body.coding != identity {
 		body.digest = sha256.New()
 	}
 	var sum export.Summary
 	err = body.send(r, func(out io.Writer) (err error) {
-		sum, err = export.Write(out, format, view.Fields, records)
+		sum, err = export.Write(out, format, req.Fields(), req.SelectStream(records))
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -31,11 +32,18 @@ func (a *API) list(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if page.Records, err = req.SelectRecords(page.Records); err != nil {
+		return err
+	}
+	w.Header().Set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
 	if err := a.setLinks(w, r.URL, meta); err != nil {
 		return err
 	}
-	body := newListing(page.Records, meta)
+	body, err := newListing(page.Records, meta)
+	if err != nil {
+		return err
+	}
 	if body.size > maxBufferedPage {
 		return a.streamListing(w, r, body)
 	}
@@ -58,13 +66,14 @@ type listing struct {
 // listingStart is the start of the body of a listing.
 const listingStart = `{"data":[`
 
-func newListing(records [][]byte, m query.Meta) listing {
-	end := slices.Concat([]byte(`],"meta":`), mustJSON(m), []byte{'}'})
+func newListing(records [][]byte, m query.Meta) (listing, error) {
+	meta, err := json.Marshal(m)
+	end := slices.Concat([]byte(`],"meta":`), meta, []byte{'}'})
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		size += len(rec)
 	}
-	return listing{records, end, size}
+	return listing{records, end, size}, err
 }
 
 // write writes the body in pieces, because an encoder may buffer its input until it has compressed all of it.
@@ -112,8 +121,8 @@ func (a *API) openListing(w *response, r *http.Request, raw string) (library.Vie
 	if err != nil {
 		return view, nil, err
 	}
-	if h := w.Header(); h["Vary"] == nil {
-		h.Set("Vary", varyAccept)
+	if w.Header()["Vary"] == nil {
+		w.set("Vary", varyAccept)
 	}
 	req, err := query.ParseOrdered(raw, view.Fields, view.Order)
 	if err != nil {
@@ -133,6 +142,7 @@ func (a *API) openDataset(w *response, r *http.Request) (library.View, error) {
 		return view, err
 	}
 	w.setCaching(r, view.Access)
+	w.Header().Set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
 	return view, nil
 }
@@ -146,7 +156,7 @@ func (a *API) authorizeRead(w *response, r *http.Request, d herb.Dataset) error 
 	if w.route.page {
 		vary = varyCookie
 	}
-	w.Header().Set("Vary", vary)
+	w.set("Vary", vary)
 	howTo := "dataset " + d.Ref.String() + " needs a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the parameter api_key"
 	_, err := a.authorize(w, r, a.keyOf(w, r), howTo, d.ReadScopes()...)
 	return err
@@ -187,6 +197,6 @@ func (a *API) setLinks(w *response, u *url.URL, m query.Meta) error {
 	}
 	links.WriteString(", ")
 	add("last", max(m.TotalPages, 1))
-	w.Header().Set("Link", links.String())
+	w.set("Link", links.String())
 	return nil
 }

@@ -48,8 +48,8 @@ const unweighted = -1
 // Unsupported types are ignored.
 func wantsExport(headers []string) (format export.Format, ok bool) {
 	json, application, all := unweighted, unweighted, unweighted
-	var weights [2]int
 	formats := export.Formats()
+	weights := make([]int, len(formats))
 	for name, weight := range weightedItems(headers) {
 		switch name {
 		case contentJSON:

@@ -110,14 +110,14 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{
-		"page", "per_page", "order", "search", "api_key", "If-None-Match", "X-Request-Id",
+		"page", "per_page", "order", "search", "fields", "api_key", "If-None-Match", "X-Request-Id",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[empty]",
 		"a b&c", "a b&c[eq]", "a b&c[ne]", "a b&c[gt]", "a b&c[gte]", "a b&c[lt]", "a b&c[lte]", "a b&c[in]", "a b&c[prefix]", "a b&c[empty]",
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
-	wantOdd = append([]string{"field", "top", "buckets"}, wantOdd[3:]...)
+	wantOdd = append([]string{"field", "top", "buckets", "search"}, wantOdd[5:]...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}

@@ -21,8 +21,8 @@ type response struct {
 	buffers    *buffers
 	bodies     *bodyCache
 	start      time.Time
-	client     context.Context   // canceled when the client disconnects; has no deadline
-	ticket     *admission.Ticket // nil if the request needs no slot
+	client     context.Context  // canceled when the client disconnects; has no deadline
+	ticket     admission.Ticket // holds no slot if the request needs none
 	id         string
 	route      *route // nil if there is none
 	apiPath    bool   // an API path, even without a route
@@ -31,6 +31,21 @@ type response struct {
 	err        error // for the log only
 	clientGone bool  // the client disconnected
 	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
+
+	values [12]string // of headers; see set
+	used   int        // number of values
+}
+
+// set sets a header. The name must have the canonical form of net/http. Most responses have ten headers; http.Header.Set
+// would allocate memory for each of them.
+func (w *response) set(name, value string) {
+	if w.used == len(w.values) {
+		w.Header().Set(name, value)
+		return
+	}
+	w.values[w.used] = value
+	w.used++
+	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
 }
 
 // WriteHeader records the status, except for informational responses.
@@ -64,24 +79,22 @@ const (
 // same headers and no body.
 func (w *response) send(r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", contentType)
+	w.set("Content-Type", contentType)
 	w.setDefaultVary()
 	if c := chooseCoding(r.Header["Accept-Encoding"]); c != identity && len(body) >= minCompress && h["Content-Encoding"] == nil {
 		buf := w.buffers.get()
 		defer w.buffers.put(buf)
 		key := bodyKey{coding: c}
-		if w.immutable && status == http.StatusOK {
+		if w.immutable { // errors have no tag
 			key.tag = h.Get("Etag")
 		}
 		if compressed, err := w.compress(buf, key, body); err == nil && len(compressed) < len(body) {
 			body = compressed
-			h.Set("Content-Encoding", c.String())
+			w.set("Content-Encoding", c.String())
 		}
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if w.ticket != nil {
-		w.ticket.Release() // a slow client must not occupy a slot
-	}
+	w.set("Content-Length", strconv.Itoa(len(body)))
+	w.ticket.Release() // a slow client must not occupy a slot
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
 		return
@@ -124,8 +137,8 @@ const (
 
 // setDefaultVary sets Vary for bodies that may be compressed, unless the handler has set it.
 func (w *response) setDefaultVary() {
-	if h := w.Header(); h["Vary"] == nil {
-		h.Set("Vary", varyEncoding)
+	if w.Header()["Vary"] == nil {
+		w.set("Vary", varyEncoding)
 	}
 }
 
@@ -158,7 +171,7 @@ func (a *API) entityTag(parts ...string) string {
 
 // notModified sends 304 if If-None-Match contains the tag, and reports whether it did.
 func (w *response) notModified(r *http.Request, tag string) bool {
-	w.Header().Set("ETag", tag)
+	w.set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
 	}
@@ -169,15 +182,14 @@ func (w *response) notModified(r *http.Request, tag string) bool {
 
 // setCaching sets Cache-Control: caches must revalidate. Responses to URLs that contain a key are not stored.
 func (w *response) setCaching(r *http.Request, access herb.Access) {
-	h := w.Header()
 	switch _, keyed := keyInQuery(r.URL.RawQuery); {
 	case keyed:
-		h.Set("Cache-Control", "private, no-store")
-		h.Set("Referrer-Policy", "no-referrer")
+		w.set("Cache-Control", "private, no-store")
+		w.set("Referrer-Policy", "no-referrer")
 	case access == herb.AccessKey:
-		h.Set("Cache-Control", "private, no-cache")
+		w.set("Cache-Control", "private, no-cache")
 	default:
-		h.Set("Cache-Control", "public, no-cache")
+		w.set("Cache-Control", "public, no-cache")
 	}
 }
 

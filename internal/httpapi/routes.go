@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/admission"
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 )
 
@@ -22,13 +23,16 @@ type route struct {
 }
 
 // path returns the pattern in OpenAPI syntax.
-func (rt *route) path() string { return strings.TrimSuffix(rt.pattern, "{$}") }
+func (rt *route) path() string {
+	return strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
+}
 
 // routeTable returns all operations.
 func (a *API) routeTable() []route {
 	routes := []route{
 		{method: http.MethodPost, pattern: "/plants", handle: a.createPlant},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
+		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
 		{method: http.MethodGet, pattern: facetsPattern, handle: a.facets},
 		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
@@ -36,6 +40,12 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},
 		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
 		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
+	}
+	for _, format := range export.Formats() {
+		routes = append(routes, route{
+			method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data." + string(format),
+			handle: func(w *response, r *http.Request) error { return a.export(w, r, format) },
+		})
 	}
 	return append(routes, a.pageRoutes()...)
 }
@@ -64,7 +74,7 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
-				preflight(w.Header(), r)
+				preflight(w.Header(), r, allow)
 				w.(*response).options(allow)
 				return
 			}
@@ -92,7 +102,7 @@ func (a *API) serve(rt *route) http.Handler {
 			defer w.ticket.Release()
 			ctx, cancel := context.WithTimeout(r.Context(), a.opts.RequestTimeout)
 			defer cancel()
-			r = r.WithContext(admission.NewContext(ctx, w.ticket))
+			r = r.WithContext(admission.NewContext(ctx, &w.ticket))
 			if rt.method == http.MethodGet {
 				err = w.ticket.Enter(ctx, admission.Cheap)
 			}
@@ -139,18 +149,19 @@ func (a *API) hasRoute(p string) bool {
 	return pattern != "/"
 }
 
-// sharesWithOrigins reports whether scripts of other origins may read a path with any of our headers. The plant store is
-// excluded, so that a browser cannot be used to write with a user's key.
-func sharesWithOrigins(path string) bool {
-	return strings.HasPrefix(path, "/api/") || path == "/openapi.json"
-}
+// Headers that scripts of other origins may send and read.
+const (
+	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, If-None-Match, Idempotency-Key, X-Requested-With, X-Request-Id"
+	corsExposedHeaders = "ETag, Link, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+)
 
-// preflight sets the headers of a CORS preflight response. The origin header is already set.
-func preflight(h http.Header, r *http.Request) {
-	if !sharesWithOrigins(r.URL.Path) || r.Header.Get("Access-Control-Request-Method") == "" {
+// preflight sets the headers of a CORS preflight response. The origin header is already set: any origin may send requests,
+// because browsers send no cookies with them, and a key only if the script has it.
+func preflight(h http.Header, r *http.Request, allow string) {
+	if r.Header.Get("Access-Control-Request-Method") == "" {
 		return
 	}
-	h.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
-	h.Set("Access-Control-Allow-Headers", "Authorization, X-API-Key, If-None-Match, Content-Type, X-Request-Id")
+	h.Set("Access-Control-Allow-Methods", allow)
+	h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
 	h.Set("Access-Control-Max-Age", "86400") // seconds; many browsers use less
 }

@@ -24,10 +24,10 @@ func (f *fixedRows) Columns() (columns []rows.Column) {
 	}
 	return columns
 }
-func (f *fixedRows) Position() string      { return "row" }
-func (f *fixedRows) Notes() []string       { return nil }
-func (f *fixedRows) Options() rows.Options { return rows.Options{} }
-func (f *fixedRows) Close() error          { return nil }
+func (f *fixedRows) Position() rows.Position { return rows.Position{} }
+func (f *fixedRows) Notes() []string         { return nil }
+func (f *fixedRows) Options() rows.Options   { return rows.Options{} }
+func (f *fixedRows) Close() error            { return nil }
 func (f *fixedRows) Next() ([][]byte, error) {
 	if f.at == len(f.rows) {
 		return nil, io.EOF
@@ -59,7 +59,7 @@ func respill(content ...[]string) func(p *pass) {
 	return func(p *pass) {
 		p.spill = &spill{}
 		for _, r := range content {
-			_ = p.spill.add([][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])})
+			_ = p.spill.add(appendRow(nil, [][]byte{[]byte(r[0]), []byte(r[1]), []byte(r[2])}))
 		}
 	}
 }

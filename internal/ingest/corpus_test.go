@@ -14,6 +14,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	limits "herbarium/internal/ingest/rows"
 )
 
 // utf16Of writes a text in UTF-16.
@@ -192,9 +193,9 @@ func TestCorpus_Refuses(t *testing.T) {
 		{"an archive", "a.csv", "PK\x03\x04" + strings.Repeat("\x00", 22) + "\x05\x00\x00\x00a.csv", "the zip archive is damaged"},
 		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the bzip2 data ends too early"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is not text: it has many control characters, the first at byte 4"},
-		{"a long name", "a.csv", "a," + strings.Repeat("x", ingest.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
+		{"a long name", "a.csv", "a," + strings.Repeat("x", limits.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
 		{"long names", "a.csv", strings.Repeat(strings.Repeat("x", 3999)+",", 1050) + "\n", "the names of the columns have more than 4194304 bytes"},
-		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", ingest.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", ingest.MaxRecord)},
+		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", limits.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", limits.MaxRecord)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

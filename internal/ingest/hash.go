@@ -22,7 +22,7 @@ func Hash(ctx context.Context, src Source, size int64, opts Options) (string, er
 	if p.size != size {
 		return "", nil
 	}
-	for i := range p.files() {
+	for i := range max(len(p.files), 1) {
 		if err := p.hashFile(ctx, i); err != nil {
 			return "", source.Located(src.Name(i), err)
 		}

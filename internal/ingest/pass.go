@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
@@ -16,13 +17,15 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// pass reads the files of a source once, one after the other, as one table. The rows go to a spill file while they are
-// hashed and, unless settings narrow them, surveyed.
+// pass reads the files of a source once, one after the other, as one table. One goroutine reads rows and fingerprints
+// them; another one profiles them, unless settings need columns that may still be unknown, and spills them.
 type pass struct {
 	src     Source
 	opts    Options
 	formats []rows.Format
 	dir     file.Dir
+	input   *source.Input // the only file, if it has no path
+	files   []string
 	size    int64 // of all files
 	before  int64 // of the files that have been read
 
@@ -32,13 +35,17 @@ type pass struct {
 	known    map[columnKey]int // positions of the columns, by name
 	index    []int             // position of each column of the current file
 	cells    [][]byte
+	send     func() error // passes the batch on and begins another one
 
-	spill *spill
+	batch *rowBatch
 	count int                // rows
 	raw   []herb.ColumnCells // what the format yielded, with the numbers of rows
-	view  *view              // nil: made after the pass, when all columns are known
 	notes []string
 	sums  [][sha256.Size]byte // of the files
+
+	// Of the goroutine that profiles rows, until it has ended.
+	spill *spill
+	view  *view // nil: made after the pass, when all columns are known
 }
 
 // columnKey identifies a column by its name and the number of columns before it that have the same name.
@@ -54,51 +61,71 @@ func read(ctx context.Context, src Source, opts Options, formats []rows.Format) 
 		return nil, err
 	}
 	defer p.dir.Close()
-	for i := range p.files() {
-		if err := p.readFile(ctx, i); err != nil {
-			return nil, errors.Join(err, p.spill.Close())
-		}
+	if err := p.readFiles(ctx); err != nil {
+		return nil, errors.Join(err, p.spill.Close())
 	}
 	return p, nil
+}
+
+// readFiles reads all files while another goroutine profiles and spills their rows.
+func (p *pass) readFiles(ctx context.Context) (err error) {
+	full, free := make(chan *rowBatch, 1), make(chan *rowBatch, 3)
+	for range cap(free) {
+		free <- &rowBatch{}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var profiling sync.WaitGroup
+	profiling.Go(func() {
+		for b := range full {
+			if ctx.Err() == nil {
+				if err := p.profile(b); err != nil {
+					cancel(err)
+				}
+			}
+			free <- b.empty()
+		}
+	})
+	p.batch = <-free
+	p.send = func() error {
+		full <- p.batch
+		p.batch = <-free
+		return context.Cause(ctx)
+	}
+	for i := range max(len(p.files), 1) {
+		if err = p.readFile(ctx, i); err != nil {
+			break
+		}
+	}
+	close(full)
+	profiling.Wait()
+	err = cmp.Or(err, context.Cause(ctx))
+	cancel(nil)
+	return err
 }
 
 // newPass opens the folder of a source and measures its files.
 func newPass(src Source, opts Options, formats []rows.Format) (p *pass, err error) {
-	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}}
+	p = &pass{src: src, opts: opts, formats: formats, known: map[columnKey]int{}, spill: &spill{dir: opts.Temp}, input: src.Input}
+	if src.Inline != nil {
+		content := src.InlineContent()
+		p.input = &source.Input{Content: bytes.NewReader(content), Size: int64(len(content))}
+	}
+	if p.input != nil {
+		p.size = p.input.Size
+		return p, nil
+	}
+	p.files = src.Files()
 	if p.dir, err = src.OpenDir(); err != nil {
 		return nil, err
 	}
-	for i := range p.files() {
-		if err := p.measure(i); err != nil {
+	for _, path := range p.files {
+		info, err := p.dir.Stat(path)
+		if err != nil {
 			return nil, errors.Join(err, p.dir.Close())
 		}
-	}
-	return p, nil
-}
-
-// files returns the number of files.
-func (p *pass) files() int {
-	if p.src.Inline != nil || p.src.Input != nil {
-		return 1
-	}
-	return len(p.src.Files())
-}
-
-// measure adds the size of a file, and fails if it does not exist.
-func (p *pass) measure(i int) error {
-	switch {
-	case p.src.Inline != nil:
-		p.size = int64(len(p.src.Inline))
-		return nil
-	case p.src.Input != nil:
-		p.size = p.src.Input.Size
-		return nil
-	}
-	info, err := p.dir.Stat(p.src.Files()[i])
-	if err == nil {
 		p.size += info.Size()
 	}
-	return err
+	return p, nil
 }
 
 // open opens a file.
@@ -107,14 +134,10 @@ func (p *pass) open(ctx context.Context, i int) (*file.File, error) {
 	if p.opts.Progress != nil {
 		o.Progress = func(read int64) { p.opts.Progress(p.before+read, max(p.size, p.before+read)) }
 	}
-	switch {
-	case p.src.Inline != nil:
-		content := p.src.InlineContent()
-		return file.New(ctx, "", bytes.NewReader(content), int64(len(content)), o)
-	case p.src.Input != nil:
-		return file.New(ctx, "", p.src.Input.Content, p.src.Input.Size, o)
+	if p.input != nil {
+		return file.New(ctx, "", p.input.Content, p.input.Size, o)
 	}
-	return file.Open(ctx, p.src.Files()[i], o)
+	return file.Open(ctx, p.files[i], o)
 }
 
 // readFile reads one file. Its errors name it.
@@ -154,10 +177,6 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 		return err
 	}
 	defer r.Close()
-	where := r.Position
-	if i > 0 {
-		where = func() string { return p.src.Name(i) + ", " + r.Position() }
-	}
 	for {
 		cells, err := r.Next()
 		if alignErr := p.align(r.Columns(), i); alignErr != nil && (err == nil || err == io.EOF) {
@@ -172,11 +191,11 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 			if i == 0 {
 				p.detected = r.Options()
 			}
-			return nil
+			return p.send()
 		case err != nil:
 			return err
 		}
-		if err := p.add(cells, where); err != nil {
+		if err := p.add(cells, r.Position(), i); err != nil {
 			return err
 		}
 	}
@@ -307,11 +326,8 @@ func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	}
 }
 
-// add adds a row of the current file.
-func (p *pass) add(cells [][]byte, where func() string) error {
-	if p.view != nil && p.view.exposure != nil && len(p.columns) > len(p.view.exposure.columns) {
-		p.view = nil // a row added columns, which settings may be about
-	}
+// add adds a row of a file.
+func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 	p.cells = p.cells[:0]
 	for i, c := range cells {
 		at := p.index[i]
@@ -322,10 +338,12 @@ func (p *pass) add(cells [][]byte, where func() string) error {
 		p.raw[at].Add(p.count, c)
 	}
 	p.count++
-	if p.view != nil {
-		p.view.add(p.cells, where)
+	b := p.batch
+	b.file, b.rows, b.positions = file, appendRow(b.rows, p.cells), append(b.positions, position)
+	if len(b.rows) < spillChunk && len(b.positions) < maxBatch {
+		return nil
 	}
-	return p.spill.add(p.cells)
+	return p.send()
 }
 
 // note records a note about a file.
@@ -345,7 +363,7 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 	v := p.view
 	var err error
 	switch {
-	case v == nil:
+	case v == nil || v.exposure != nil && len(v.exposure.columns) < len(names):
 		if v, err = newView(p.src, names, p.format.Keyed); err == nil {
 			err = p.readSpill(ctx, v)
 		}
@@ -373,4 +391,44 @@ func (p *pass) readSpill(ctx context.Context, v *view) error {
 		}
 	}
 	return nil
+}
+
+// rowBatch is a number of rows of one file.
+type rowBatch struct {
+	file      int
+	rows      []byte // see appendRow
+	positions []rows.Position
+	cells     [][]byte
+}
+
+// maxBatch is the maximum number of rows in a batch.
+const maxBatch = 4096
+
+// empty returns a batch for reuse, or a new one if it had to grow for a long row.
+func (b *rowBatch) empty() *rowBatch {
+	if cap(b.rows) > 4*spillChunk {
+		return &rowBatch{}
+	}
+	b.rows, b.positions = b.rows[:0], b.positions[:0]
+	return b
+}
+
+// profile profiles and spills the rows of a batch.
+func (p *pass) profile(b *rowBatch) (err error) {
+	defer herb.Recover(&err)
+	rest := b.rows
+	for i := 0; len(rest) > 0 && p.view != nil; i++ {
+		b.cells, rest = cutRow(b.cells[:0], rest)
+		if e := p.view.exposure; e != nil && len(b.cells) > len(e.columns) {
+			p.view = nil // a row added columns, which settings may be about
+			break
+		}
+		p.view.add(b.cells, func() string {
+			if b.file > 0 {
+				return p.src.Name(b.file) + ", " + b.positions[i].String()
+			}
+			return b.positions[i].String()
+		})
+	}
+	return p.spill.add(b.rows)
 }

@@ -24,14 +24,19 @@ type spill struct {
 	size  int64 // of all chunks
 }
 
-// add appends a row.
-func (s *spill) add(cells [][]byte) (err error) {
-	before := len(s.last)
-	s.last = binary.AppendUvarint(s.last, uint64(len(cells)))
+// appendRow appends a row as it is stored.
+func appendRow(b []byte, cells [][]byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(cells)))
 	for _, c := range cells {
-		s.last = append(binary.AppendUvarint(s.last, uint64(len(c))), c...)
+		b = append(binary.AppendUvarint(b, uint64(len(c))), c...)
 	}
-	s.size += int64(len(s.last) - before)
+	return b
+}
+
+// add adds rows.
+func (s *spill) add(stored []byte) (err error) {
+	s.last = append(s.last, stored...)
+	s.size += int64(len(stored))
 	if len(s.last) < spillChunk {
 		return nil
 	}

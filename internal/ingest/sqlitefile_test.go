@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/source"
 )
 
 // database makes a database of statements and closes it.
@@ -125,7 +126,7 @@ func TestBinary_Formats(t *testing.T) {
 		"parquet": "parquet", "pq": "parquet", "XLSX": "xlsx", "xlsm": "xlsx",
 		"db": "sqlite", "sqlite": "sqlite", "sqlite3": "sqlite",
 	} {
-		if got, err := ingest.ParseFormat(name); got != want || err != nil {
+		if got, err := source.ParseFormat(ingest.Formats(), name); got != want || err != nil {
 			t.Errorf("%s: got %s, error %v", name, got, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -268,6 +269,16 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("%s: Records yielded %d times and ended with %v", name, n, err)
 		}
 		cancel()
+	}
+}
+
+// TestInspect_spillFails reads more rows than fit in memory without a folder for the rest.
+func TestInspect_spillFails(t *testing.T) {
+	t.Parallel()
+	src := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a\n"+strings.Repeat("0123456789\n", 200_000))}
+	_, err := ingest.Inspect(t.Context(), src, ingest.Options{Temp: filepath.Join(t.TempDir(), "none")})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v", err)
 	}
 }
 

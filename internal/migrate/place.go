@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"net/url"
@@ -188,27 +187,20 @@ func (f Files) path(name string) string {
 	return filepath.Join(f.Dir, name)
 }
 
-// hash reads a file and returns its size and hash.
-func (f Files) hash(ctx context.Context, name string) (herb.File, error) {
-	h := hasher{Hash: sha256.New()}
-	err := f.Get(ctx, name, &h)
-	return h.file(), err
+// hash reads a file, copies it to a writer and returns its size and hash.
+func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
+	sum, size := sha256.New(), byteCounter(0)
+	err := f.Get(ctx, name, io.MultiWriter(to, sum, &size))
+	return herb.File{Size: int64(size), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// hasher hashes and counts the bytes written to it.
-type hasher struct {
-	hash.Hash
-	size int64
-}
+// byteCounter counts the bytes written to it.
+type byteCounter int64
 
 // Write implements io.Writer.
-func (h *hasher) Write(p []byte) (int, error) {
-	h.size += int64(len(p))
-	return h.Hash.Write(p)
-}
-
-func (h *hasher) file() herb.File {
-	return herb.File{Size: h.size, SHA256: hex.EncodeToString(h.Sum(nil))}
+func (c *byteCounter) Write(p []byte) (int, error) {
+	*c += byteCounter(len(p))
+	return len(p), nil
 }
 
 // compareFile fails if a file is not the expected one.
@@ -234,7 +226,7 @@ func segmentError(err error, version string) error {
 
 // ensureSegment copies a segment file, or compares the one that the target has.
 func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r *Result) error {
-	got, err := to.hash(ctx, segmentName(s.Version))
+	got, err := to.hash(ctx, segmentName(s.Version), io.Discard)
 	switch {
 	case err == nil:
 		err = compareFile(got, s.File, "the target has a different file")
@@ -247,24 +239,25 @@ func ensureSegment(ctx context.Context, from, to Files, s *Segment, o Options, r
 
 // copySegment copies a segment file and reads it back. It fails if the file of either side is not the expected one.
 func copySegment(ctx context.Context, from, to Files, s *Segment, progress func(done, total int64)) (err error) {
-	const damaged = "the file of the source is damaged"
 	name := segmentName(s.Version)
-	path := from.path(name)
-	var got herb.File
-	if path != "" {
-		got, err = from.hash(ctx, name)
-	} else {
-		path, got, err = download(ctx, from, name, to.Dir)
-		defer func() { err = errors.Join(err, os.RemoveAll(path)) }()
+	path, temp := from.path(name), io.Discard
+	if path == "" {
+		f, failed := os.CreateTemp(to.Dir, name+".*"+segment.PartSuffix) // servers delete leftovers of this name
+		if failed != nil {
+			return failed
+		}
+		path, temp = f.Name(), f
+		defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
 	}
+	got, err := from.hash(ctx, name, temp)
 	if err == nil {
-		err = compareFile(got, s.File, damaged)
+		err = compareFile(got, s.File, "the file of the source is damaged")
 	}
 	if err == nil {
 		err = to.Put(ctx, name, path, progress)
 	}
 	if err == nil {
-		got, err = to.hash(ctx, name)
+		got, err = to.hash(ctx, name, io.Discard)
 	}
 	if err != nil {
 		return err
@@ -273,15 +266,4 @@ func copySegment(ctx context.Context, from, to Files, s *Segment, progress func(
 		return errors.Join(err, to.Delete(ctx, name))
 	}
 	return nil
-}
-
-// download writes a file to a temporary file in a folder; empty means that of the operating system.
-func download(ctx context.Context, from Files, name, dir string) (path string, got herb.File, err error) {
-	temp, err := os.CreateTemp(dir, name+".*"+segment.PartSuffix) // servers delete leftovers of this name
-	if err != nil {
-		return "", got, err
-	}
-	h := hasher{Hash: sha256.New()}
-	err = errors.Join(from.Get(ctx, name, io.MultiWriter(temp, &h)), temp.Close())
-	return temp.Name(), h.file(), err
 }

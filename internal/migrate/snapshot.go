@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -91,7 +92,7 @@ func takeSnapshot(ctx context.Context, of Installation, verify, required bool) (
 			v := &versions[i]
 			name := segmentName(v.Version)
 			if v.File == nil || verify {
-				got, err := of.Files.hash(ctx, name)
+				got, err := of.Files.hash(ctx, name, io.Discard)
 				switch {
 				case herb.CodeOf(err) == herb.CodeNotFound && !required:
 					continue

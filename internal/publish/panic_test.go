@@ -19,8 +19,8 @@ import (
 // brokenCatalogue is a catalogue that panics when it is read.
 type brokenCatalogue struct{ library.Catalogue }
 
-// Datasets is library.Catalogue.
-func (brokenCatalogue) Datasets(context.Context) ([]herb.Dataset, error) { panic("bug") }
+// Version is library.Catalogue.
+func (brokenCatalogue) Version(context.Context, herb.Ref, string) (herb.Dataset, error) { panic("bug") }
 
 func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 	t.Helper()
@@ -57,7 +57,7 @@ func TestPublishSource_panic(t *testing.T) {
 	if w.changed(t.Context(), watch.Item{Name: "item"}) {
 		t.Error("a bug is retried")
 	}
-	if n := strings.Count(b.String(), "brokenCatalogue.Datasets"); n != 2 {
+	if n := strings.Count(b.String(), "brokenCatalogue.Version"); n != 2 {
 		t.Errorf("%d stacks in the log, want 2:\n%s", n, &b)
 	}
 	wrong, err := db.SourceErrors(t.Context())

@@ -85,6 +85,8 @@ func (r *Request) setReserved(p Param) (err error) {
 		}
 	case ParamSearch:
 		r.Search, err = parseSearch(p.Value)
+	case ParamFields:
+		r.Selected, err = parseFields(p.Value, r.fields)
 	}
 	return err
 }

@@ -27,6 +27,7 @@ const (
 	ParamOrder   = "order"
 	ParamSearch  = "search"
 	ParamAPIKey  = "api_key"
+	ParamFields  = "_fields" // parameters that are not in the specification begin with an underscore
 )
 
 // Request is a listing request, validated against the fields of a dataset.
@@ -37,6 +38,7 @@ type Request struct {
 	Desc       bool
 	Conditions []Condition // sorted by field, then by operator
 	Search     *Search     // nil if there is none
+	Selected   []int       // positions of the fields to return, in order; nil means all
 
 	fields []herb.Field
 }
@@ -66,6 +68,13 @@ func (r *Request) String() string {
 		if r.Desc {
 			writeParam(&b, ParamOrder, orderDesc)
 		}
+	}
+	if r.Selected != nil {
+		names := make([]string, len(r.Selected))
+		for i, f := range r.Fields() {
+			names[i] = f.Name
+		}
+		writeParam(&b, ParamFields, strings.Join(names, ","))
 	}
 	writeParam(&b, ParamPage, strconv.Itoa(r.Page))
 	writeParam(&b, ParamPerPage, strconv.Itoa(r.PerPage))

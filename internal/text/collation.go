@@ -1,7 +1,10 @@
 package text
 
 import (
+	"bytes"
+	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -22,12 +25,7 @@ var collators = sync.Pool{New: func() any {
 //
 // A key consists of the primary weights of the characters, two zero bytes, their secondary weights, two zero bytes, and
 // their tertiary weights.
-func CollationKey(s string) string {
-	if key, ok := asciiKey(s); ok {
-		return key
-	}
-	return collationKey(s)
-}
+func CollationKey(s string) string { return string(appendCollationKey(make([]byte, 0, 5*len(s)+4), s)) }
 
 // PrimaryKey returns the primary weights of a text, which ignore case and accents: the part of its collation key before
 // the first two zero bytes. It is empty if no character has a primary weight.
@@ -58,70 +56,79 @@ func KeyAfterPrefix(prefix string) (key string, ok bool) {
 	return string(b), true
 }
 
-func collationKey(s string) string {
+func appendCollationKey[T string | []byte](dst []byte, s T) []byte {
+	if key, ok := appendASCIIKey(dst, s); ok {
+		return key
+	}
+	return appendUnicodeKey(dst, []byte(s))
+}
+
+func appendUnicodeKey(dst, s []byte) []byte {
 	c := collators.Get().(*collator)
 	defer collators.Put(c)
 	c.buf.Reset()
-	return string(c.KeyFromString(&c.buf, s))
+	return append(dst, c.Key(&c.buf, s)...)
+}
+
+// appendTextSortKey appends a collation key without the common weights at the end of its secondary and tertiary level.
+// These do not affect the order, because texts with the same primary weights have the same number of them. Keys of lower-case
+// texts are less than half as long: most of the work of a sort is moving keys.
+func appendTextSortKey(dst, value []byte) []byte {
+	start := len(dst)
+	dst = appendCollationKey(dst, value)
+	separator := bytes.LastIndex(dst, []byte{0, 0})
+	tertiary := bytes.TrimRight(dst[separator+2:], string(rune(commonTertiary)))
+	end := separator
+	for end-2 >= start && dst[end-2] == 0 && dst[end-1] == commonSecondary {
+		end -= 2
+	}
+	return append(append(dst[:end], 0, 0), tertiary...)
 }
 
 // asciiWeights holds the collation weights of the ASCII characters. In the root collation these do not depend on
-// adjacent characters, and all have the same secondary weight.
+// adjacent characters, and all have the same secondary weight. Control characters have none.
 type asciiWeights struct {
 	primary  [128][2]byte
-	tertiary [128]byte
-	ignored  [128]bool // control characters have no weight
-	ok       bool      // false if the collator's keys do not have the expected format
+	tertiary [128]byte // 0 for characters without weights
 }
 
-const commonSecondary = "\x00\x20"
+// The weights of most characters, which are the smallest of their level. Each primary weight comes with exactly one common
+// secondary weight.
+const (
+	commonSecondary = 0x20
+	commonTertiary  = 0x02
+)
 
 // ascii returns the weights of the ASCII characters, read from the collator once.
 var ascii = sync.OnceValue(func() *asciiWeights {
-	w := &asciiWeights{ok: true}
+	w := &asciiWeights{}
 	for c := range 128 {
-		key := collationKey(string(rune(c)))
-		switch {
-		case key == "\x00\x00\x00\x00":
-			w.ignored[c] = true
-		case len(key) == 9 && key[2:8] == "\x00\x00"+commonSecondary+"\x00\x00":
-			w.primary[c] = [2]byte{key[0], key[1]}
+		if key := appendUnicodeKey(nil, []byte{byte(c)}); len(key) == 9 {
+			w.primary[c] = [2]byte(key)
 			w.tertiary[c] = key[8]
-		default:
-			w.ok = false
 		}
 	}
 	return w
 })
 
-// asciiKey is the fast path of CollationKey for ASCII. ok is false for other text.
-func asciiKey(s string) (string, bool) {
-	n := 0 // characters with a weight
+// appendASCIIKey is the fast path of appendCollationKey for ASCII. ok is false for other text.
+func appendASCIIKey[T string | []byte](dst []byte, s T) (_ []byte, ok bool) {
 	w := ascii()
 	for i := range len(s) {
-		c := s[i]
-		if c >= 0x80 {
-			return "", false
-		}
-		if !w.ignored[c] {
-			n++
+		if c := s[i]; c >= utf8.RuneSelf || w.tertiary[c] == 0 {
+			return dst, false
 		}
 	}
-	if !w.ok {
-		return "", false
-	}
-	key := make([]byte, 5*n+4) // already zeroed, separators included
-	secondary, tertiary := 2*n+2, 4*n+4
-	at := 0
+	size := 5*len(s) + 4
+	dst = slices.Grow(dst, size)
+	key := dst[len(dst) : len(dst)+size]
+	clear(key)
+	secondary, tertiary := key[2*len(s)+2:], key[4*len(s)+4:]
 	for i := range len(s) {
 		c := s[i]
-		if w.ignored[c] {
-			continue
-		}
-		key[2*at], key[2*at+1] = w.primary[c][0], w.primary[c][1]
-		key[secondary+2*at+1] = commonSecondary[1]
-		key[tertiary+at] = w.tertiary[c]
-		at++
+		key[2*i], key[2*i+1] = w.primary[c][0], w.primary[c][1]
+		secondary[2*i+1] = commonSecondary
+		tertiary[i] = w.tertiary[c]
 	}
-	return string(key), true
+	return dst[:len(dst)+size], true
 }

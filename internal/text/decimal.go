@@ -3,12 +3,15 @@ package text
 import (
 	"bytes"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
 
-// MaxExponent bounds the decimal exponent of a number, because the exponent is expanded to digits.
-const MaxExponent = 400
+// maxExponent bounds the decimal exponent of a number, because the exponent is expanded to digits.
+const maxExponent = 400
 
 // AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the separators and the
 // affix of n it accepts a plus sign, a missing zero before the point, an exponent, and surrounding white space. ok is
@@ -75,19 +78,13 @@ func appendWhole(dst, whole []byte, n *herb.Notation) (_ []byte, ok bool) {
 
 // separatorSize returns the size of the group separator at the start of v, or 0.
 func separatorSize(v []byte, group string) int {
-	variants := [...]string{group, "", "", ""}
-	switch group {
-	case "":
+	switch r, size := utf8.DecodeRune(v); {
+	case group == "":
 		return 0
-	case " ":
-		variants = [...]string{" ", "\u00a0", "\u202f", "\u2009"}
-	case "'":
-		variants = [...]string{"'", "\u2019", "", ""}
-	}
-	for _, s := range variants {
-		if s != "" && len(v) >= len(s) && string(v[:len(s)]) == s {
-			return len(s)
-		}
+	case bytes.HasPrefix(v, []byte(group)):
+		return len(group)
+	case group == " " && strings.ContainsRune("\u00a0\u202f\u2009", r), group == "'" && r == '\u2019':
+		return size
 	}
 	return 0
 }
@@ -113,7 +110,7 @@ func placePoint(dst []byte, from, point int) []byte {
 	return dst
 }
 
-var zeros = bytes.Repeat([]byte{'0'}, MaxExponent+1)
+var zeros = bytes.Repeat([]byte{'0'}, maxExponent+1)
 
 // cutExponent splits off the exponent. ok is false if it is malformed or out of range.
 func cutExponent(v []byte) (mantissa []byte, exponent int, ok bool) {
@@ -121,17 +118,9 @@ func cutExponent(v []byte) (mantissa []byte, exponent int, ok bool) {
 	if i < 0 {
 		return v, 0, true
 	}
-	e, minus := v[i+1:], false
-	if len(e) > 0 && (e[0] == '+' || e[0] == '-') {
-		e, minus = e[1:], e[0] == '-'
-	}
-	if !isDigits(e) || len(e) > 4 {
-		return v, 0, false
-	}
-	if exponent = number(e); minus {
-		exponent = -exponent
-	}
-	return v[:i], exponent, exponent >= -MaxExponent && exponent <= MaxExponent
+	e := v[i+1:]
+	exponent, err := strconv.Atoi(string(e))
+	return v[:i], exponent, err == nil && len(bytes.TrimLeft(e, "+-")) <= 4 && max(exponent, -exponent) <= maxExponent
 }
 
 // cutSign splits off a sign, which may be U+2212.

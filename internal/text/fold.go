@@ -15,8 +15,8 @@ import (
 // Only accents are dropped. Marks that distinguish letters, such as Devanagari vowel signs or the voicing mark of が,
 // are kept.
 func Fold(s string) string {
-	if lower, ok := foldASCII(s); ok {
-		return lower
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(s)
 	}
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -35,21 +35,6 @@ func Fold(s string) string {
 var baseLetters = strings.NewReplacer("\u2018", "'", "\u2019", "'", "\u02BC", "'", "\u200B", " ", "Ø", "o", "ø", "o", "Ł", "l",
 	"ł", "l", "Đ", "d", "đ", "d", "Ð", "d", "ð", "d", "Ħ", "h", "ħ", "h", "Ŧ", "t", "ŧ", "t", "ı", "i", "Æ", "ae", "æ", "ae",
 	"Œ", "oe", "œ", "oe")
-
-// foldASCII is the fast path of Fold for ASCII. ok is false for other text.
-func foldASCII(s string) (string, bool) {
-	upper := false
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return "", false
-		}
-		upper = upper || 'A' <= s[i] && s[i] <= 'Z'
-	}
-	if upper {
-		s = strings.ToLower(s)
-	}
-	return s, true
-}
 
 // isIgnored reports whether search ignores a rune of decomposed text: an accent, or an invisible character (soft
 // hyphen, joiner, direction mark, variation selector).

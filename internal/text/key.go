@@ -26,6 +26,21 @@ func Key(t herb.Type, value string) (key string, ok bool) {
 	}
 }
 
+// AppendSortKey appends the key of a value in such a form that no key is a prefix of another, so that concatenated keys
+// compare key by key.
+func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
+	switch t {
+	case herb.TypeNumber:
+		key, ok = appendNumberKey(dst, value)
+	case herb.TypeText, herb.TypeList:
+		key, ok = appendTextSortKey(dst, value), true
+	default:
+		key, ok := Key(t, string(value))
+		return append(dst, key...), ok
+	}
+	return append(key, 0), ok // sorts before any digit or weight: 1 before 15
+}
+
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
 	if !f.Type.IsScalar() && value != "" {

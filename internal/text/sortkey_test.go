@@ -108,3 +108,37 @@ func TestIsNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestCommonWeights checks what sort keys without trailing common weights rely on: no weight is smaller, and every character
+// has as many common secondary weights as primary weights.
+func TestCommonWeights(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune && !t.Failed(); r++ {
+		if r > 0x3400 && r%17 != 0 || !utf8.ValidRune(r) { // mostly alike, so sample them
+			continue
+		}
+		key := text.CollationKey(string(r))
+		primary, common := 0, 0
+		for ; key[:2] != "\x00\x00"; primary++ {
+			size := 2
+			if key[0] >= 0x80 {
+				size = 3
+			}
+			key = key[size:]
+		}
+		for key = key[2:]; key[:2] != "\x00\x00"; key = key[2:] {
+			if key[:2] < "\x00\x20" {
+				t.Errorf("%U has the secondary weight %x", r, key[:2])
+			}
+			if key[:2] == "\x00\x20" {
+				common++
+			}
+		}
+		if primary != common {
+			t.Errorf("%U has %d primary weights and %d common secondary weights", r, primary, common)
+		}
+		if strings.ContainsAny(key[2:], "\x00\x01") {
+			t.Errorf("%U has the tertiary weights %x", r, key[2:])
+		}
+	}
+}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/words"
@@ -19,7 +20,8 @@ func (s *Splitter) Each(value string, f func(word []byte)) {
 	}
 	for it := words.FromString(Fold(value)); it.Next(); {
 		if w := it.Value(); isWord(w) {
-			s.folded = append(s.folded[:0], unquote(w)...)
+			// UAX #29 keeps the quotation mark of a Hebrew acronym inside the word. In a query it would start a phrase.
+			s.folded = append(s.folded[:0], strings.ReplaceAll(w, `"`, "")...)
 			f(s.folded)
 		}
 	}

@@ -15,10 +15,6 @@ func AppendWords(dst []string, s string) []string {
 	return dst
 }
 
-// unquote removes the quotation mark of a Hebrew acronym, which UAX #29 keeps inside the word. In a query it would
-// start a phrase.
-func unquote(w string) string { return strings.ReplaceAll(w, `"`, "") }
-
 // isWord reports whether a segment is a word rather than white space or punctuation.
 func isWord(s string) bool {
 	for i := range len(s) {

@@ -10,6 +10,15 @@ import (
 	"herbarium/internal/testseed"
 )
 
+// TestMain lets the measured program start the test as one of its servers.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == peerCommand {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // TestRun measures with few records, once beside the other servers and once alone.
 func TestRun(t *testing.T) {
 	t.Parallel()
@@ -25,15 +34,17 @@ func TestRun(t *testing.T) {
 	}{
 		{"all", []string{"-n", "1000"}, []string{
 			"BenchmarkPublish/n=1000 ", "BenchmarkStart/n=10 ", "BenchmarkServe/n=100/shape=first/conns=1/server=sqlite ",
-			"BenchmarkServe/n=1000/shape=first/conns=16/server=constant ", "BenchmarkDepth/n=1000/sort=price/percent=100/server=herbarium ",
-			"BenchmarkCeiling/n=1000/conns=16/server=constant ",
+			"BenchmarkServe/n=1000/shape=first/conns=16/server=constant ", "BenchmarkServe/n=1000/shape=last/conns=16/server=herbarium ",
+			"BenchmarkCeiling/n=1000/conns=16/server=constant ", "BenchmarkCliff/n=1000/shape=first-gzip/conns=16/server=herbarium ",
+			"BenchmarkRandom/n=1000/conns=1/server=herbarium ", "## Slowest random requests\n",
 		}, "NaN"},
+		{"random", []string{"-n", "1000", "-random-only"}, []string{"BenchmarkRandom/n=1000/conns=1/server=constant "}, "Serve"},
 		{"alone", []string{"-n", "2000", "-alone"}, []string{"BenchmarkServe/n=2000/shape=first/conns=16/server=herbarium "}, "sqlite "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "RESULTS.md")
 			var log bytes.Buffer
-			if err := run(t.Context(), append(c.args, "-seconds", "0.003", "-out", out, "-data", data), &log); err != nil {
+			if err := run(t.Context(), append(c.args, "-seconds", "0.003", "-random", "20", "-out", out, "-data", data), &log); err != nil {
 				t.Fatalf("%v\n%s", err, log.Bytes())
 			}
 			page, err := os.ReadFile(out)

@@ -97,15 +97,15 @@ func (s servers) resolve(ctx context.Context, shape shapes.Shape) (shapes.Shape,
 	return shape, s.agree(ctx, shape)
 }
 
-// measureShapes measures all shapes with one connection, and fully also with many.
-func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool) error {
-	for _, shape := range shapes.All() {
+// measureShapes measures shapes with one connection, and fully also with many.
+func (b *bench) measureShapes(ctx context.Context, s servers, name string, all []shapes.Shape, fully bool) error {
+	for _, shape := range all {
 		b.say("%s", shape.Title)
 		shape, err := s.resolve(ctx, shape)
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("Serve/n=%d/shape=%s/conns=", n, shape.Name)
+		name := name + "/shape=" + shape.Name + "/conns="
 		one, err := b.compare(ctx, s, name+"1", shape, 1, turns)
 		if err != nil {
 			return err
@@ -119,42 +119,6 @@ func (b *bench) measureShapes(ctx context.Context, s servers, n int, fully bool)
 		}
 		if _, err := b.compare(ctx, busy, name+strconv.Itoa(manyConns), shape, manyConns, turns); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// measureCliffs measures the expensive shapes.
-func (b *bench) measureCliffs(ctx context.Context, s servers, n int) error {
-	for _, shape := range shapes.Cliffs() {
-		b.say("%s", shape.Title)
-		shape, err := s.resolve(ctx, shape)
-		if err != nil {
-			return err
-		}
-		for _, conns := range []int{1, manyConns} {
-			if _, err := b.compare(ctx, s, fmt.Sprintf("Cliff/n=%d/shape=%s/conns=%d", n, shape.Name, conns), shape, conns, turns); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// measureDepths measures pages from the first to the last.
-func (b *bench) measureDepths(ctx context.Context, s servers, n int) error {
-	s.constant = nil
-	for order, raw := range []string{"", "sort=price"} {
-		for _, percent := range []shapes.Depth{0, 10, 25, 50, 75, 100} {
-			b.say("depth %d %% %s", percent, raw)
-			shape, err := s.resolve(ctx, shapes.Shape{Query: raw, Depth: percent})
-			if err != nil {
-				return err
-			}
-			name := fmt.Sprintf("Depth/n=%d/sort=%s/percent=%d", n, []string{"none", "price"}[order], percent)
-			if _, err := b.compare(ctx, s, name, shape, 1, turns); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -21,6 +21,9 @@ const (
 	slowestShown = 10
 )
 
+// failedLatency is the latency of a request that fails, so that it is listed first.
+const failedLatency = time.Minute
+
 // timedRequest is a random request and its latency.
 type timedRequest struct {
 	shapes.Shape
@@ -29,21 +32,18 @@ type timedRequest struct {
 }
 
 // measureRandom sends random requests one after the other, and each time one to the constant handler. It reports the
-// distribution of the latencies and the slowest requests. A request that fails counts as the slowest.
+// distribution of the latencies and the slowest requests.
 func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder string) error {
 	draw := shapes.NewRandom(b.seed, n)
 	var all []timedRequest
 	var ours, constant load.Latencies
 	for range b.random {
-		r := timedRequest{Shape: draw.Next()}
-		began := time.Now()
-		resolved, err := servers{herbarium: s.herbarium}.resolve(ctx, r.Shape)
-		if err == nil {
-			r.Shape = resolved
-			r.took, err = s.herbarium.fastest(ctx, resolved)
+		var r timedRequest
+		if r.Shape, r.err = (servers{herbarium: s.herbarium}).resolve(ctx, draw.Next()); r.err == nil {
+			r.took, r.err = s.herbarium.fastest(ctx, r.Shape)
 		}
-		if err != nil {
-			r.took, r.err = time.Since(began), err
+		if r.err != nil {
+			r.took = failedLatency
 		}
 		floor, err := s.constant.fastest(ctx, r.Shape)
 		if err != nil {
@@ -51,27 +51,14 @@ func (b *bench) measureRandom(ctx context.Context, s servers, n int, folder stri
 		}
 		all, ours, constant = append(all, r), append(ours, r.took), append(constant, floor)
 	}
-	name := fmt.Sprintf("Random/n=%d/conns=1/server=", n)
-	b.report.Add(name+s.herbarium.name, len(ours), latencies(ours)...)
-	b.report.Add(name+s.constant.name, len(constant), latencies(constant)...)
-	slices.SortFunc(all, func(x, y timedRequest) int {
-		return cmp.Or(cmp.Compare(failed(y), failed(x)), cmp.Compare(y.took, x.took))
-	})
+	for i, l := range []load.Latencies{ours, constant} {
+		name := []string{s.herbarium.name, s.constant.name}[i]
+		b.report.Add(fmt.Sprintf("Random/n=%d/conns=1/server=%s", n, name), len(l), report.Nanoseconds(l.Quantile(0.50), "p50-ns"),
+			report.Nanoseconds(l.Quantile(0.99), "p99-ns"), report.Nanoseconds(l.Quantile(1), "max-ns"))
+	}
+	slices.SortFunc(all, func(x, y timedRequest) int { return cmp.Compare(y.took, x.took) })
 	b.report.Notes += b.describeSlowest(ctx, all[:min(len(all), slowestShown)], folder)
 	return nil
-}
-
-func failed(r timedRequest) int {
-	if r.err != nil {
-		return 1
-	}
-	return 0
-}
-
-func latencies(l load.Latencies) []report.Value {
-	return []report.Value{
-		report.Nanoseconds(l.Quantile(0.50), "p50-ns"), report.Nanoseconds(l.Quantile(0.99), "p99-ns"), report.Nanoseconds(l.Quantile(1), "max-ns"),
-	}
 }
 
 // fastest returns the latency of the fastest attempt.
@@ -96,12 +83,12 @@ func (b *bench) describeSlowest(ctx context.Context, slowest []timedRequest, fol
 		if r.Facets {
 			continue
 		}
-		// Without a plan, the request is listed alone.
 		plan, err := exec.CommandContext(ctx, b.server, "explain", dataset, r.Query, "--data", folder).Output()
+		if err != nil {
+			continue // the request is listed without a plan
+		}
 		for line := range strings.Lines(string(plan)) {
-			if err == nil {
-				fmt.Fprintf(&out, "           %s\n", strings.TrimRight(line, "\n"))
-			}
+			fmt.Fprintf(&out, "           %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
 	return out.String() + "```\n"

@@ -20,7 +20,7 @@ import (
 // dataset is the name of the dataset in Herbarium.
 const dataset = "bench/items"
 
-// measureSize measures with n records. The largest number of records is measured with more connections and depths too.
+// measureSize measures with n records. The largest number of records is measured with more connections, expensive shapes and random requests, too.
 func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 	b.say("%d records: generating", n)
 	csv, err := gen.File(ctx, b.data, b.seed, n)
@@ -49,8 +49,9 @@ func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 		}
 		defer func() { err = errors.Join(err, s.peer.Stop()) }()
 	}
+	serve := fmt.Sprintf("Serve/n=%d", n)
 	if n != b.records {
-		return b.measureShapes(ctx, s, n, false)
+		return b.measureShapes(ctx, s, serve, shapes.All(), false)
 	}
 	page, err := herbarium.fetch(ctx, shapes.Shape{})
 	if err != nil {
@@ -70,13 +71,10 @@ func (b *bench) measureSize(ctx context.Context, n int) (err error) {
 	if _, err := b.compare(ctx, two, fmt.Sprintf("Ceiling/n=%d/conns=%d", n, manyConns), shapes.Shape{}, manyConns, 4*turns); err != nil {
 		return err
 	}
-	if err := b.measureShapes(ctx, s, n, true); err != nil {
+	if err := b.measureShapes(ctx, s, serve, shapes.All(), true); err != nil {
 		return err
 	}
-	if err := b.measureCliffs(ctx, two, n); err != nil {
-		return err
-	}
-	return b.measureDepths(ctx, s, n)
+	return b.measureShapes(ctx, two, fmt.Sprintf("Cliff/n=%d", n), shapes.Cliffs(), true)
 }
 
 // publish measures a publish from the outside.

@@ -34,12 +34,12 @@ func TestRun_count(t *testing.T) {
 		mu.Lock()
 		conns[r.RemoteAddr] = true
 		mu.Unlock()
-		if r.RequestURI != "/a?b=c" {
-			t.Errorf("asked for %s", r.RequestURI)
+		if r.RequestURI != "/a?b=c" || r.Header.Get("Accept-Encoding") != "gzip" {
+			t.Errorf("asked for %s with %v", r.RequestURI, r.Header)
 		}
 		_, _ = io.WriteString(w, "seventeen letters")
 	})
-	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/a?b=c", Conns: 4, Requests: 100, Duration: time.Minute})
+	r, err := load.Run(t.Context(), load.Options{Addrs: []string{addr}, Target: "/a?b=c", Encoding: "gzip", Conns: 4, Requests: 100, Duration: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,27 +17,12 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
-// memory is a rows.File in memory. It counts how often it is opened.
-type memory struct {
-	rows.File
-	content string
-	wrap    func(io.Reader) io.Reader
-	opened  int
-}
+type memory = rowstest.Stream
 
-func (m *memory) Open() (io.ReadCloser, error) {
-	m.opened++
-	var r io.Reader = strings.NewReader(m.content)
-	if m.wrap != nil {
-		r = m.wrap(r)
-	}
-	return io.NopCloser(r), nil
-}
-
-func decode(t testing.TB, m *memory, encoding string) (text string, notes []string, err error) {
+func decode(t testing.TB, m memory, encoding string) (text string, notes []string, err error) {
 	t.Helper()
 	r, err := NewReader(t.Context(), m, encoding)
 	if err != nil {
@@ -47,6 +32,8 @@ func decode(t testing.TB, m *memory, encoding string) (text string, notes []stri
 	b, err := io.ReadAll(r)
 	return string(b), r.Notes(), err
 }
+
+func atOnce(r io.Reader) io.Reader { return r }
 
 func utf16Of(order binary.AppendByteOrder, s string) string {
 	var b []byte
@@ -104,8 +91,9 @@ func TestReader(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for _, wrap := range []func(io.Reader) io.Reader{nil, iotest.OneByteReader, iotest.DataErrReader} {
-				m := &memory{content: tt.in, wrap: wrap}
+			for _, wrap := range []func(io.Reader) io.Reader{atOnce, iotest.OneByteReader, iotest.DataErrReader} {
+				opened := 0
+				m := memory{Content: tt.in, Wrap: func(r io.Reader) io.Reader { opened++; return wrap(r) }}
 				got, notes, err := decode(t, m, tt.encoding)
 				if err != nil || got != tt.want {
 					t.Fatalf("got %.100q and error %v, want %.100q", got, err, tt.want)
@@ -113,8 +101,8 @@ func TestReader(t *testing.T) {
 				if all := strings.Join(notes, "\n"); (all == "") != (tt.note == "") || !strings.Contains(all, tt.note) {
 					t.Errorf("notes %q, want %q", notes, tt.note)
 				}
-				if m.opened != tt.opened {
-					t.Errorf("opened %d times, want %d", m.opened, tt.opened)
+				if opened != tt.opened {
+					t.Errorf("opened %d times, want %d", opened, tt.opened)
 				}
 			}
 		})
@@ -150,7 +138,7 @@ func TestReader_Rejects(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, wrap := range []func(io.Reader) io.Reader{nil, iotest.HalfReader} {
-				_, _, err := decode(t, &memory{content: tt.in, wrap: wrap}, tt.encoding)
+				_, _, err := decode(t, memory{Content: tt.in, Wrap: wrap}, tt.encoding)
 				if err == nil || !strings.HasPrefix(err.Error(), tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
 					t.Errorf("got error %v, want %s", err, tt.want)
 				}
@@ -163,12 +151,12 @@ func TestReader_Errors(t *testing.T) {
 	t.Parallel()
 	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
 	for _, in := range []string{"", "abc", "é", "\xE9x"} {
-		if _, _, err := decode(t, &memory{content: in, wrap: failing}, ""); !errors.Is(err, io.ErrClosedPipe) {
+		if _, _, err := decode(t, memory{Content: in, Wrap: failing}, ""); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%q: got error %v", in, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := NewReader(ctx, &memory{content: strings.Repeat("x", 10*bufferBytes)}, "")
+	r, err := NewReader(ctx, memory{Content: strings.Repeat("x", 10*bufferBytes)}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +203,7 @@ func FuzzReader(f *testing.F) {
 		if mark, _ := byteOrderMark(in); mark != "" {
 			return
 		}
-		got, _, err := decode(t, &memory{content: string(in), wrap: iotest.HalfReader}, names[i])
+		got, _, err := decode(t, memory{Content: string(in), Wrap: iotest.HalfReader}, names[i])
 		loose := []interface{ Bytes([]byte) ([]byte, error) }{
 			japanese.ShiftJIS.NewDecoder(), simplifiedchinese.GB18030.NewDecoder(), charmap.Windows1252.NewDecoder(), japanese.ISO2022JP.NewDecoder(),
 		}[i]
@@ -237,9 +225,9 @@ func FuzzReader(f *testing.F) {
 
 func BenchmarkReader(b *testing.B) {
 	for _, in := range []string{"ascii", "né"} {
-		m := &memory{content: strings.Repeat(in+",0123456789,abcdefghij\n", 200_000)}
+		m := memory{Content: strings.Repeat(in+",0123456789,abcdefghij\n", 200_000)}
 		b.Run(fmt.Sprint(in), func(b *testing.B) {
-			b.SetBytes(int64(len(m.content)))
+			b.SetBytes(int64(len(m.Content)))
 			b.ReportAllocs()
 			for b.Loop() {
 				r, err := NewReader(b.Context(), m, "")

@@ -80,11 +80,7 @@ func decodeUTF8(src []byte, atEOF bool) ([]byte, int, error) {
 		return src, len(src), nil
 	}
 	n := 0
-	for {
-		r, size := utf8.DecodeRune(src[n:])
-		if r == utf8.RuneError && size <= 1 {
-			break
-		}
+	for r, size := utf8.DecodeRune(src); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(src[n:]) {
 		n += size
 	}
 	switch {

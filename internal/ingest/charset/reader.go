@@ -35,7 +35,8 @@ type Reader struct {
 	raw    []byte // part of buf that is not decoded yet
 	offset int64  // of raw in the content
 	text   []byte // decoded and not yet returned
-	lines  lineCounter
+	lines  int    // line ends in the decoded text
+	cr     bool   // it ends with a carriage return
 	eof    bool
 	err    error
 	notes  []string
@@ -116,8 +117,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 // decode sets the next piece of text, the error that follows it, or both.
 func (r *Reader) decode() {
 	text, read, err := r.dec(r.raw, r.eof)
-	r.lines.add(text)
 	r.text = text
+	if len(text) > 0 {
+		if r.lines += CountLines(text); r.cr && text[0] == '\n' {
+			r.lines--
+		}
+		r.cr = text[len(text)-1] == '\r'
+	}
 	r.raw = r.raw[read:]
 	r.offset += int64(read)
 	switch {
@@ -132,7 +138,7 @@ func (r *Reader) decode() {
 
 // undecodable returns the error for the bytes at the current offset, or nil if decoding continues as Windows-1252.
 func (r *Reader) undecodable(err error) error {
-	at, name := place{r.offset, 1 + r.lines.n}, cmp.Or(r.name, "UTF-8")
+	at, name := place{r.offset, 1 + r.lines}, cmp.Or(r.name, "UTF-8")
 	switch {
 	case err == errTruncated:
 		return herb.Invalidf("line %d: the text ends in the middle of a character at byte %d, read as %s; is the file cut off?", at.line, at.offset, name)

@@ -87,20 +87,3 @@ func CountLines(b []byte) int {
 	}
 	return n
 }
-
-// lineCounter counts the line ends of a text that is read in pieces.
-type lineCounter struct {
-	n  int
-	cr bool // the last piece ended with a carriage return
-}
-
-func (c *lineCounter) add(b []byte) {
-	if len(b) == 0 {
-		return
-	}
-	c.n += CountLines(b)
-	if c.cr && b[0] == '\n' {
-		c.n--
-	}
-	c.cr = b[len(b)-1] == '\r'
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -68,17 +67,17 @@ func marshal(value any) ([]byte, error) {
 // parseYAML parses a document into the values of JSON. Numbers keep their digits and dates remain text, which decoding
 // into Go values would change.
 func parseYAML(data []byte) (any, error) {
-	// Decoding rejects members that occur twice, and aliases that expand excessively.
+	var root yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(new(any)); err != nil && err != io.EOF {
+	err := d.Decode(&root)
+	if err == nil {
+		err = root.Decode(new(any)) // rejects members that occur twice, and aliases that expand excessively
+	}
+	if err != nil && err != io.EOF {
 		return nil, herb.Invalidf("not YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
-	if err := d.Decode(new(any)); err != io.EOF {
+	if err := d.Decode(new(yaml.Node)); err != io.EOF {
 		return nil, herb.Invalidf("the descriptor has more than one YAML document; keep one")
-	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(data, &root); err != nil {
-		return nil, err
 	}
 	return valueOf(&root)
 }
@@ -147,13 +146,6 @@ func scalarValue(n *yaml.Node) (any, error) {
 	case "!!int", "!!float":
 		if isNumber(n.Value) {
 			return json.Number(n.Value), nil
-		}
-		var v any // a notation of YAML, such as 0x1F or 1_000
-		if err := n.Decode(&v); err != nil {
-			return nil, err
-		}
-		if s := fmt.Sprint(v); isNumber(s) {
-			return json.Number(s), nil
 		}
 	}
 	return n.Value, nil

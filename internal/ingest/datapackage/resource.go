@@ -1,6 +1,7 @@
 package datapackage
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"path/filepath"
@@ -148,34 +149,22 @@ func checkCompression(n node, written, path string) {
 func formatName(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	s = file.Uncompressed(strings.TrimPrefix(strings.TrimSpace(s), "."))
-	switch s {
-	case "text/csv", "application/csv", "text/comma-separated-values", "text/x-csv":
-		return "csv"
-	case "text/tab-separated-values", "text/tsv", "tab":
-		return "tsv"
-	case "geojson", "application/json", "text/json", "application/geo+json", "application/vnd.geo+json":
-		return "json"
-	case "json lines", "jsonlines", "ldjson", "geojsonl", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines":
-		return "ndjson"
-	case "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":
-		return "xlsx"
-	case "application/vnd.apache.parquet", "application/x-parquet":
-		return "parquet"
-	case "application/vnd.sqlite3", "application/x-sqlite3":
-		return "sqlite"
+	names := map[string]string{
+		"text/csv": "csv", "application/csv": "csv", "text/comma-separated-values": "csv", "text/x-csv": "csv",
+		"text/tab-separated-values": "tsv", "text/tsv": "tsv", "tab": "tsv",
+		"geojson": "json", "application/json": "json", "text/json": "json", "application/geo+json": "json", "application/vnd.geo+json": "json",
+		"json lines": "ndjson", "jsonlines": "ndjson", "ldjson": "ndjson", "geojsonl": "ndjson", "application/x-ndjson": "ndjson",
+		"application/ndjson": "ndjson", "application/jsonl": "ndjson", "application/x-jsonlines": "ndjson",
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+		"application/vnd.apache.parquet":                                    "parquet", "application/x-parquet": "parquet",
+		"application/vnd.sqlite3": "sqlite", "application/x-sqlite3": "sqlite",
 	}
-	return s
+	return cmp.Or(names[s], s)
 }
 
 // encodingName returns the name of an encoding in web standards.
 func encodingName(s string) string {
-	switch s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-"); s {
-	case "utf-8-sig", "utf8-sig", "utf8":
-		return "utf-8"
-	case "latin-1":
-		return "iso-8859-1"
-	case "cp-1252":
-		return "windows-1252"
-	}
-	return s
+	s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
+	names := map[string]string{"utf-8-sig": "utf-8", "utf8-sig": "utf-8", "utf8": "utf-8", "latin-1": "iso-8859-1", "cp-1252": "windows-1252"}
+	return cmp.Or(names[s], s)
 }

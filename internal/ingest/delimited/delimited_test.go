@@ -15,69 +15,24 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/testseed"
 )
 
-// memory is a rows.File in memory.
-type memory struct {
-	rows.File
-	name, content string
-	wrap          func(io.Reader) io.Reader
-}
-
-func (m memory) Name() string { return m.name }
-func (m memory) Size() int64  { return int64(len(m.content)) }
-func (m memory) Open() (io.ReadCloser, error) {
-	var r io.Reader = strings.NewReader(m.content)
-	if m.wrap != nil {
-		r = m.wrap(r)
-	}
-	return io.NopCloser(r), nil
-}
-
-type table = [][]string
+type (
+	memory = rowstest.Stream
+	table  = [][]string
+)
 
 // read returns the header and the records of a file.
 func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (got table, notes []string, err error) {
 	t.Helper()
-	b := rows.NewBudget(t.Context(), m.Size(), l)
 	f := Format()
-	if strings.HasSuffix(m.name, ".tsv") {
+	if strings.HasSuffix(m.Base, ".tsv") {
 		f = TSV()
 	}
-	r, err := f.Open(t.Context(), m, o, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
-	r = rows.Limit(r, b)
-	for {
-		cells, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		var row []string
-		for _, c := range cells {
-			row = append(row, string(c))
-		}
-		got = append(got, row)
-	}
-	var header []string
-	for _, c := range r.Columns() {
-		header = append(header, c.Name)
-	}
-	return append(table{header}, got...), r.Notes(), nil
-}
-
-// readers are the ways in which the tests read a text.
-func readers() map[string]func(io.Reader) io.Reader {
-	return map[string]func(io.Reader) io.Reader{
-		"at once":      nil,
-		"byte by byte": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
-	}
+	r, err := rowstest.Read(t.Context(), f, m, o, l)
+	return r.Rows, r.Notes, err
 }
 
 func TestOpen(t *testing.T) {
@@ -142,10 +97,10 @@ func TestOpen(t *testing.T) {
 		{"repeated and empty names", "id,,name,name\n1,2,3,4\n", table{{"id", "", "name", "name"}, {"1", "2", "3", "4"}}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				got, _, err := read(t, memory{name: "a.csv", content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				got, _, err := read(t, memory{Base: "a.csv", Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -224,10 +179,10 @@ func TestOpen_Layout(t *testing.T) {
 		{"words and numbers in CSV", "a.csv", "name number\nPlant 1\nPlant 2\n", table{{"name number"}, {"Plant 1"}, {"Plant 2"}}, ""},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				got, notes, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				got, notes, err := read(t, memory{Base: tt.file, Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -274,10 +229,10 @@ func TestOpen_Options(t *testing.T) {
 		{"encoding", "a.csv", "a\n\x90A\x95\xA8\n", rows.Options{Encoding: "shift_jis"}, table{{"a"}, {"植物"}}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				got, _, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, tt.o, rows.Limits{})
+				got, _, err := read(t, memory{Base: tt.file, Content: tt.in, Wrap: wrap}, tt.o, rows.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -308,6 +263,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{name: "open quote", in: "a,b\n1,2\n\"x\n\",\"y\nz\n", want: []string{"line 4:", "never closed"}},
 		{name: "open quote at the end", in: "a\n\"", want: []string{"line 2:", "never closed"}},
 		{name: "open quote in the header", in: "\"a,b\n1,2\n", want: []string{"line 1:", "never closed"}},
+		{name: "open quote above single quotes", in: "\"a;b\n'x;y';2\n'z;w';3\n", want: []string{"line 1:", "never closed"}},
 		{name: "doubled quote at the end", in: "a\n\"x\"\"", want: []string{"line 2:", "never closed"}},
 		{name: "many additional values", in: "a\n" + strings.Repeat(",", 2*rows.MaxColumns) + "x\n", want: []string{"line 2:", "20001 values"}},
 		{name: "too many columns", in: strings.Repeat(",", rows.MaxColumns) + "\n", want: []string{"line 1:", "10000"}},
@@ -327,10 +283,10 @@ func TestOpen_Rejects(t *testing.T) {
 		{name: "mixed encodings", in: "a,b\né,1\n\xE9,2\n", want: []string{"line 3:", "mixes encodings"}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				got, _, err := read(t, memory{name: tt.file, content: tt.in, wrap: wrap}, tt.o, tt.l)
+				got, _, err := read(t, memory{Base: tt.file, Content: tt.in, Wrap: wrap}, tt.o, tt.l)
 				if err == nil || herb.CodeOf(err) != herb.CodeInvalid {
 					t.Fatalf("got %.5q and error %v", got, err)
 				}
@@ -356,7 +312,7 @@ func longRowNames() string {
 func TestOpen_RecordLimit(t *testing.T) {
 	t.Parallel()
 	value := strings.Repeat("x", 99)
-	got, _, err := read(t, memory{content: "a\n" + value + "\n" + value + "\r" + value}, rows.Options{}, rows.Limits{Record: 100})
+	got, _, err := read(t, memory{Content: "a\n" + value + "\n" + value + "\r" + value}, rows.Options{}, rows.Limits{Record: 100})
 	if err != nil || len(got) != 4 {
 		t.Errorf("records that just fit: got %d rows and error %v", len(got), err)
 	}
@@ -366,12 +322,12 @@ func TestOpen_SourceErrors(t *testing.T) {
 	t.Parallel()
 	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
 	for _, in := range []string{"", "a,b\n", "a,b\n1", "a,b\n1,\"x", "a,b\n1,\"x\"", "a,b\r", "# a\n", "a\tb\n\"x"} {
-		if _, _, err := read(t, memory{content: in, wrap: failing}, rows.Options{}, rows.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
+		if _, _, err := read(t, memory{Content: in, Wrap: failing}, rows.Options{}, rows.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %q: got error %v", in, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	m := memory{content: "a,b\n" + strings.Repeat("1,2\n", 1<<20)}
+	m := memory{Content: "a,b\n" + strings.Repeat("1,2\n", 1<<20)}
 	r, err := Format().Open(ctx, m, rows.Options{}, rows.NewBudget(ctx, m.Size(), rows.Limits{}))
 	if err != nil {
 		t.Fatal(err)
@@ -390,7 +346,7 @@ func TestOpen_Literal(t *testing.T) {
 	t.Parallel()
 	const n = 200_000
 	for name, line := range map[string]string{"in each record": "\"x\ty\n", "in short records": "\"x\n"} {
-		got, _, err := read(t, memory{name: "a.tsv", content: "a\tb\n1\t2\n" + strings.Repeat(line, n)}, rows.Options{}, rows.Limits{})
+		got, _, err := read(t, memory{Base: "a.tsv", Content: "a\tb\n1\t2\n" + strings.Repeat(line, n)}, rows.Options{}, rows.Limits{})
 		if err != nil || len(got) != n+2 {
 			t.Errorf("%s: got %d rows and error %v", name, len(got), err)
 		}
@@ -403,7 +359,7 @@ func TestOpen_Wide(t *testing.T) {
 	for name, cell := range map[string]string{"equal text": "x", "equal numbers": "7", "empty": "", "quotes": `"x"`} {
 		record := strings.Repeat(cell+",", rows.MaxColumns-1)
 		in := strings.Repeat(record+"a\n", 50) + record + "b\n"
-		if got, _, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{}); err != nil || len(got) < 51 {
+		if got, _, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{}); err != nil || len(got) < 51 {
 			t.Errorf("%s: got %d rows and error %v", name, len(got), err)
 		}
 	}
@@ -447,7 +403,7 @@ func TestOpen_ReturnsWhatWasWritten(t *testing.T) {
 		delimiter := ",;\t|"[rng.IntN(4)]
 		in := write(want, delimiter, []string{"\n", "\r\n", "\r"}[rng.IntN(3)])
 		o := rows.Options{Delimiter: delimiter, Quote: '"', Header: rows.HeaderPresent}
-		got, _, err := read(t, memory{content: in, wrap: iotest.OneByteReader}, o, rows.Limits{})
+		got, _, err := read(t, memory{Content: in, Wrap: iotest.OneByteReader}, o, rows.Limits{})
 		if err != nil {
 			t.Fatalf("seed %d, case %d: %v\n%q", seed, n, err, in)
 		}
@@ -469,7 +425,7 @@ func FuzzOpen(f *testing.F) {
 		if delimiter == '"' || delimiter == '\n' || delimiter == '\r' || delimiter >= 0x80 {
 			return
 		}
-		m := memory{content: string(in), wrap: iotest.HalfReader}
+		m := memory{Content: string(in), Wrap: iotest.HalfReader}
 		first, _, err := read(t, m, rows.Options{Delimiter: delimiter}, rows.Limits{Record: 1 << 20})
 		if err != nil {
 			if herb.CodeOf(err) != herb.CodeInvalid {
@@ -477,7 +433,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			return
 		}
-		again, _, err := read(t, memory{content: write(first, ',', "\n")}, rows.Options{Delimiter: ',', Quote: '"', HeaderRows: []int{1}, Encoding: "utf-8"}, rows.Limits{})
+		again, _, err := read(t, memory{Content: write(first, ',', "\n")}, rows.Options{Delimiter: ',', Quote: '"', HeaderRows: []int{1}, Encoding: "utf-8"}, rows.Limits{})
 		if err != nil {
 			t.Fatalf("what was read and written is rejected: %v", err)
 		}
@@ -494,7 +450,7 @@ func BenchmarkOpen(b *testing.B) {
 		fmt.Fprintf(&buf, "%d,Plant %d,\"A plant, said to be \"\"hardy\"\", of the %dth bed; it flowers late and keeps its leaves.\",2024-05-%02d,"+
 			"https://garden.example/plants/%d,%d.50,\"shade,hardy\"\n", i, i, i%97, 1+i%28, i, i%300)
 	}
-	m := memory{name: "a.csv", content: buf.String()}
+	m := memory{Base: "a.csv", Content: buf.String()}
 	b.SetBytes(int64(buf.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -515,7 +471,7 @@ func TestOptions_Reproduce(t *testing.T) {
 		"a;b\n1;2\n", "'a','b'\n'x, y','it''s'\n1,2\n", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", "T\n\nid,name\n1,fern\n2,moss\n", "# x\nid,name\n1,fern\n# y\n2,moss\n",
 		"a\tb\ng1\t1\t2\ng2\t3\t4\n", " x  y\n 1  2\n 3  4\n", "a,b\n\"x\\\"y\",\\d\n", "a\n\xE9\n", "a\nx\n", "sep=;\na;b\n1;2\n",
 	} {
-		m := memory{content: in}
+		m := memory{Content: in}
 		open := func(o rows.Options) (got table, detected rows.Options) {
 			got, _, err := read(t, m, o, rows.Limits{})
 			if err != nil {

@@ -71,7 +71,7 @@ func (s sniffer) detect(d dialect) reading {
 	if !s.autoQuote || double.quoted > 0 || bytes.IndexByte(s.sample, '\'') < 0 {
 		return double
 	}
-	d.quote = '\''
+	d.Quote = '\''
 	single := s.bestDelimiter(d)
 	if single.quoted > 1 && !single.broken && (single.quotedHeader || single.protects) && single.score() >= double.score() {
 		return single
@@ -87,7 +87,7 @@ const (
 
 // bestDelimiter returns the best reading with a quote.
 func (s sniffer) bestDelimiter(d dialect) reading {
-	if d.delimiter != 0 {
+	if d.Delimiter != 0 {
 		return s.read(d)
 	}
 	var tried []reading
@@ -97,14 +97,14 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 			break
 		}
 		with := d
-		with.delimiter, with.blanks = delimiter, delimiter == ' '
+		with.Delimiter, with.blanks = delimiter, delimiter == ' '
 		r := s.read(with)
 		tried = append(tried, r)
 		possible := r.header > 1 && (r.exceeding == 0 || 2*r.fitting >= r.total)
 		if i >= usual {
 			possible = r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (!with.blanks || s.isAligned(r))
 		}
-		if possible && (best < 0 || r.score() > tried[best].score()) {
+		if possible && (best < 0 || r.betterThan(tried[best])) {
 			best = i
 		}
 	}
@@ -122,19 +122,22 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 	return s.read(d)
 }
 
+func (r reading) betterThan(other reading) bool {
+	if r.broken != other.broken {
+		return other.broken
+	}
+	return r.score() > other.score()
+}
+
 // score measures how well the records fit the header. Without records, a comma is preferred.
 func (r reading) score() float64 {
-	score := float64(r.header - 1)
 	switch {
 	case r.total > 0:
-		score *= float64(r.fitting) / float64(r.total)
-	case r.dialect.delimiter == ',':
-		score = rows.MaxColumns
+		return float64(r.fitting) / float64(r.total) * float64(r.header-1)
+	case r.dialect.Delimiter == ',':
+		return rows.MaxColumns
 	}
-	if r.broken {
-		score -= 2 * rows.MaxColumns
-	}
-	return score
+	return float64(r.header - 1)
 }
 
 // isAligned reports whether all records of a reading with blanks have the same number of values and some column has numbers
@@ -154,20 +157,20 @@ func (s sniffer) isAligned(r reading) bool {
 
 // isProse reports whether the delimiter is a comma that a blank always follows, as in sentences and addresses.
 func (s sniffer) isProse(d dialect) bool {
-	return d.delimiter == ',' && bytes.Count(s.sample, []byte(",")) == bytes.Count(s.sample, []byte(", "))
+	return d.Delimiter == ',' && bytes.Count(s.sample, []byte(",")) == bytes.Count(s.sample, []byte(", "))
 }
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
 func (s sniffer) read(d dialect) reading {
-	d.literal = s.autoQuote && d.delimiter == '\t'
+	d.literal = s.autoQuote && d.Delimiter == '\t'
 	r := s.split(d)
 	if !s.autoEscape || !r.broken && r.exceeding == 0 {
 		return r
 	}
-	if !bytes.Contains(s.sample, []byte{'\\', d.quote}) && !bytes.Contains(s.sample, []byte{'\\', d.delimiter}) {
+	if !bytes.Contains(s.sample, []byte{'\\', d.Quote}) && !bytes.Contains(s.sample, []byte{'\\', d.Delimiter}) {
 		return r
 	}
-	d.escape, d.lenient = '\\', true
+	d.Escape, d.lenient = '\\', true
 	if e := s.split(d); !e.broken && e.exceeding == 0 && e.header > 1 {
 		return e
 	}
@@ -192,7 +195,7 @@ func (s sniffer) split(d dialect) reading {
 		r.add(c)
 		c.columns = r.records[0].width
 	}
-	if len(r.records) == 0 || d.delimiter == 0 {
+	if len(r.records) == 0 || d.Delimiter == 0 {
 		r.measure(0)
 		return r
 	}
@@ -216,7 +219,7 @@ func (r *reading) add(c *scanner) {
 		}
 		if v.quoted {
 			quoted++
-			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.delimiter)))
+			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
 		}
 	}
 	r.quotedHeader = r.quotedHeader || len(r.records) == 0 && quoted == c.width
@@ -279,7 +282,7 @@ func (r *reading) hasRowNames() bool {
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
 		last = last || rec.filled == width
 	}
-	return last && (quoted || sequence || r.header > 1 && r.dialect.delimiter != ',')
+	return last && (quoted || sequence || r.header > 1 && r.dialect.Delimiter != ',')
 }
 
 // titles returns the number of records above the header: titles, notes and blank records above a table with a number of

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -38,7 +37,14 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{scanner: scanner{win: charset.NewWindow(text, b.MaxRecord()), d: givenDialect(o), next: 1}, text: text, budget: b, options: o}
+	d := dialect{Options: o, skip: map[int]bool{}}
+	if d.Quote = cmp.Or(o.Quote, '"'); o.NoQuote {
+		d.Quote = 0
+	}
+	for _, n := range o.CommentRows {
+		d.skip[n] = true
+	}
+	r := &reader{scanner: scanner{win: charset.NewWindow(text, b.MaxRecord()), d: d, next: 1}, text: text, budget: b, options: o}
 	if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -76,16 +82,16 @@ func (c *counter) add(line int) {
 func (r *reader) Columns() []rows.Column { return r.header }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return "line " + strconv.Itoa(r.line) }
+func (r *reader) Position() rows.Position { return rows.Position{Line: r.line} }
 
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.options
 	if o.Encoding = r.text.Encoding(); !r.d.blanks {
-		o.Delimiter = r.d.delimiter
+		o.Delimiter = r.d.Delimiter
 	}
-	if r.d.quote == '\'' {
-		o.Quote = r.d.quote
+	if r.d.Quote == '\'' {
+		o.Quote = r.d.Quote
 	}
 	if o.Header = rows.HeaderPresent; !r.named {
 		o.Header = rows.HeaderNone
@@ -169,24 +175,11 @@ func (r *reader) tooMany() error {
 		subject = "the first record has"
 	}
 	remedy := ""
-	if r.d.delimiter != 0 && !r.d.blanks {
-		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.delimiter)))
+	if r.d.Delimiter != 0 && !r.d.blanks {
+		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))
 	}
 	if r.named && len(r.options.HeaderRows) == 0 {
 		remedy += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
 	}
 	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.line, r.width, subject, len(r.header), remedy)
-}
-
-// givenDialect returns the dialect that options give.
-func givenDialect(o rows.Options) dialect {
-	d := dialect{delimiter: o.Delimiter, quote: cmp.Or(o.Quote, '"'), doubled: !o.NoDoubleQuote, escape: o.Escape, skipBlanks: o.SkipInitialSpace,
-		null: o.Null, comment: o.Comment, skip: map[int]bool{}}
-	if o.NoQuote {
-		d.quote = 0
-	}
-	for _, n := range o.CommentRows {
-		d.skip[n] = true
-	}
-	return d
 }

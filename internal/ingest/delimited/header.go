@@ -1,9 +1,9 @@
 package delimited
 
 import (
-	"bytes"
 	"cmp"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,15 +46,11 @@ func (r *reader) start(extension string) error {
 // separatorLine reads a line such as sep=; that spreadsheets write above the header.
 func (r *reader) separatorLine() error {
 	head, _ := r.win.Sample(len(`"sep=;"` + "\r\n"))
-	line, _, _ := cutLine(head)
-	line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(`"`)), []byte(`"`))
-	if len(line) != len("sep=;") || !strings.EqualFold(string(line[:4]), "sep=") || line[4] == '"' || line[4] >= 0x80 {
+	match := regexp.MustCompile(`^"?(?i:sep)=([^"\r\n[:^ascii:]])"?(?:[\r\n]|$)`).FindSubmatch(head)
+	if match == nil || r.d.Delimiter != 0 && r.d.Delimiter != match[1][0] {
 		return nil
 	}
-	if r.d.delimiter != 0 && r.d.delimiter != line[4] {
-		return nil
-	}
-	r.d.delimiter = line[4]
+	r.d.Delimiter = match[1][0]
 	return r.skipTo(r.next + 1)
 }
 
@@ -62,7 +58,7 @@ func (r *reader) separatorLine() error {
 func (r *reader) detectLayout(s sniffer) reading {
 	var lines int
 	var last []byte
-	if !s.fixed && r.d.comment == "" {
+	if !s.fixed && r.d.Comment == "" {
 		var size int
 		r.comment, size, last = commentLines(s.sample)
 		lines = charset.CountLines(s.sample[:size])

@@ -9,19 +9,13 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// dialect is the way in which records are written. The zero value reads each line as one value.
+// dialect is the way in which records are written. Quote is 0 if quotes are data, Delimiter if each line is one value.
 type dialect struct {
-	delimiter  byte // 0: each line is one value
-	blanks     bool // runs of blanks and tabs separate values
-	quote      byte // 0: quotes are data
-	doubled    bool // two quotes in a quoted value are one
-	literal    bool // quotes that do not enclose a value are data
-	escape     byte // 0: none
-	lenient    bool // an escape before an ordinary character is data
-	skipBlanks bool // blanks after a delimiter are not data
-	null       string
-	comment    string // prefix of lines that are not records
-	skip       map[int]bool
+	rows.Options
+	blanks  bool         // runs of blanks and tabs separate values
+	literal bool         // quotes that do not enclose a value are data
+	lenient bool         // an escape before an ordinary character is data
+	skip    map[int]bool // CommentRows
 }
 
 // scanner splits a text into records. It differs from encoding/csv: quoted values keep their line ends byte for byte, a
@@ -52,7 +46,7 @@ type span struct {
 
 func (s *scanner) setDialect(d dialect) {
 	s.d, s.special = d, [256]bool{'\r': true, '\n': true, ' ': d.blanks, '\t': d.blanks}
-	for _, c := range []byte{d.delimiter, d.escape} {
+	for _, c := range []byte{d.Delimiter, d.Escape} {
 		s.special[c] = s.special[c] || c != 0
 	}
 }
@@ -61,7 +55,7 @@ func (s *scanner) setDialect(d dialect) {
 func (s *scanner) record() ([][]byte, error) {
 	for {
 		s.advance()
-		if head, _ := s.win.Sample(len(s.d.comment)); s.d.skip[s.line] || s.d.comment != "" && bytes.HasPrefix(head, []byte(s.d.comment)) {
+		if head, _ := s.win.Sample(len(s.d.Comment)); s.d.skip[s.line] || s.d.Comment != "" && bytes.HasPrefix(head, []byte(s.d.Comment)) {
 			if err := s.skipLine(); err != nil {
 				return nil, err
 			}
@@ -81,7 +75,7 @@ func (s *scanner) record() ([][]byte, error) {
 		s.cells = s.cells[:0]
 		for _, v := range s.spans {
 			cell := raw[v.start:v.end]
-			if v.escaped || s.d.null != "" {
+			if v.escaped || s.d.Null != "" {
 				cell = s.value(cell, v)
 			}
 			s.cells = append(s.cells, cell)
@@ -166,13 +160,13 @@ func (s *scanner) endRecord(buf []byte, pos int, last bool) (size int, err error
 func (s *scanner) scan(buf []byte, last bool) (size int, err error) {
 	s.spans, s.width, s.multiline = s.spans[:0], 0, false
 	for pos := 0; ; pos++ { // a delimiter
-		if s.d.skipBlanks || s.d.blanks {
+		if s.d.SkipInitialSpace || s.d.blanks {
 			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
 				pos++
 			}
 		}
 		switch {
-		case pos < len(buf) && buf[pos] == s.d.quote && s.d.quote != 0:
+		case pos < len(buf) && buf[pos] == s.d.Quote && s.d.Quote != 0:
 			if pos, err = s.quotedValue(buf, pos, last); err != nil || s.short {
 				return 0, err
 			}
@@ -193,7 +187,7 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 		for pos < len(buf) && !s.special[buf[pos]] {
 			pos++
 		}
-		if pos == len(buf) || s.d.escape == 0 || buf[pos] != s.d.escape {
+		if pos == len(buf) || s.d.Escape == 0 || buf[pos] != s.d.Escape {
 			break
 		}
 		v.escaped = true
@@ -226,19 +220,19 @@ func (s *scanner) quotedValue(buf []byte, open int, last bool) (end int, err err
 			return s.plainValue(buf, open), nil
 		}
 		pos += i + 1
-		isQuote := buf[pos-1] == s.d.quote
-		if isQuote && (pos == len(buf) || buf[pos] != s.d.quote || !s.d.doubled) {
+		isQuote := buf[pos-1] == s.d.Quote
+		if isQuote && (pos == len(buf) || buf[pos] != s.d.Quote || s.d.NoDoubleQuote) {
 			break
 		}
 		v.escaped = true
 		pos = min(pos+1, len(buf))
 	}
 	v.end = pos - 1
-	if pos < len(buf) && (!s.special[buf[pos]] || buf[pos] == s.d.escape) {
+	if pos < len(buf) && (!s.special[buf[pos]] || buf[pos] == s.d.Escape) {
 		if s.d.literal {
 			return s.plainValue(buf, open), nil
 		}
-		q := string(rune(s.d.quote))
+		q := string(rune(s.d.Quote))
 		return 0, herb.Invalidf("line %d: text follows the closing quote of a value; write a quote inside a value twice (%s)",
 			s.line+charset.CountLines(buf[:pos]), q+q)
 	}
@@ -262,13 +256,13 @@ func (s *scanner) isLiteral(buf []byte, open int, last bool) bool {
 		if s.short = !found && !last; s.short || !found && s.win.Err() != nil {
 			return false
 		}
-		if 1+bytes.Count(line, []byte{s.d.delimiter}) != s.columns {
+		if 1+bytes.Count(line, []byte{s.d.Delimiter}) != s.columns {
 			return n > 0 && len(rest) == 0 // the end of the text
 		}
 		if n == 0 {
 			line = line[before+1:]
 		}
-		if bytes.IndexByte(line, s.d.quote) >= 0 {
+		if bytes.IndexByte(line, s.d.Quote) >= 0 {
 			return n > 0
 		}
 		if !found {
@@ -290,7 +284,7 @@ func (s *scanner) add(v span) {
 // value returns a value without its escapes, which it removes in place, and an empty one for the null value.
 func (s *scanner) value(b []byte, v span) []byte {
 	out := b[:0]
-	if s.d.null != "" && string(b) == s.d.null {
+	if s.d.Null != "" && string(b) == s.d.Null {
 		return out
 	}
 	for v.escaped {
@@ -299,7 +293,7 @@ func (s *scanner) value(b []byte, v span) []byte {
 			break
 		}
 		out = append(out, b[:i]...)
-		if c := b[i+1]; b[i] == s.d.escape && s.d.lenient && !s.special[c] && c != s.d.quote {
+		if c := b[i+1]; b[i] == s.d.Escape && s.d.lenient && !s.special[c] && c != s.d.Quote {
 			out = append(out, b[i])
 		}
 		out = append(out, b[i+1])
@@ -312,11 +306,11 @@ func (s *scanner) value(b []byte, v span) []byte {
 func (s *scanner) indexEscape(b []byte, quoted bool) int {
 	switch {
 	case !quoted:
-		return bytes.IndexByte(b, s.d.escape)
-	case s.d.escape == 0 || s.d.escape == s.d.quote:
-		return bytes.IndexByte(b, s.d.quote)
+		return bytes.IndexByte(b, s.d.Escape)
+	case s.d.Escape == 0 || s.d.Escape == s.d.Quote:
+		return bytes.IndexByte(b, s.d.Quote)
 	}
-	return bytes.IndexAny(b, string([]byte{s.d.quote, s.d.escape}))
+	return bytes.IndexAny(b, string([]byte{s.d.Quote, s.d.Escape}))
 }
 
 // filled returns the number of values of the current record up to the last that is not empty.

@@ -12,44 +12,38 @@ import (
 // the hashes of keys. Folders are compared by identity, so that neither links nor another spelling hide it.
 type dataFolder struct {
 	info fs.FileInfo // nil: there is none
-	seen map[string]bool
 }
 
-func newDataFolder(path string) *dataFolder {
-	d := &dataFolder{seen: map[string]bool{}}
+func newDataFolder(path string) (d dataFolder) {
 	if info, err := os.Stat(path); path != "" && err == nil {
 		d.info = info
 	}
 	return d
 }
 
-func (d *dataFolder) is(info fs.FileInfo) bool { return d.info != nil && os.SameFile(d.info, info) }
+func (d dataFolder) is(info fs.FileInfo) bool { return d.info != nil && os.SameFile(d.info, info) }
 
 // contains reports whether a path leads to the data folder or to something in it.
-func (d *dataFolder) contains(path string) bool {
+func (d dataFolder) contains(path string) bool {
 	if d.info == nil {
 		return false
 	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return false
+	folder, err := realPath(path)
+	for last := ""; err == nil && folder != last; last, folder = folder, filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil && d.is(info) {
+			return true
+		}
 	}
-	real, err := filepath.EvalSymlinks(abs)
-	return err == nil && d.holds(real)
+	return false
 }
 
-// holds is contains for a path without links.
-func (d *dataFolder) holds(real string) bool {
-	if inside, known := d.seen[real]; known {
-		return inside
+// realPath returns the absolute path to which a path leads.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
 	}
-	info, err := os.Stat(real)
-	inside := err == nil && d.is(info)
-	if parent := filepath.Dir(real); !inside && parent != real {
-		inside = d.holds(parent)
-	}
-	d.seen[real] = inside
-	return inside
+	return filepath.EvalSymlinks(abs)
 }
 
 func errDataFolder(path string) error {

@@ -41,8 +41,8 @@ type Options struct {
 
 // Finder finds sources. It remembers the tables of unchanged files from the previous search. It is used by one goroutine.
 type Finder struct {
-	opts   Options
-	probes probeCache
+	opts     Options
+	previous map[string]probe // by path
 }
 
 // New returns a Finder.
@@ -62,7 +62,7 @@ func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 	}
 	s.rejectData()
 	s.rejectClashes()
-	f.probes.endSearch()
+	f.previous = s.probes
 	return s.Set
 }
 
@@ -91,16 +91,17 @@ type search struct {
 	*Finder
 	source.Set
 	ctx     context.Context
-	data    *dataFolder
+	data    dataFolder
 	visited map[visit]bool
-	single  bool // a file is one dataset, whatever its name and tables
+	probes  map[string]probe // by path
+	single  bool             // a file is one dataset, whatever its name and tables
 }
 
 // visit is a folder under one of its names. Links can give it several; each is visited once.
 type visit struct{ real, namespace string }
 
 func (f *Finder) newSearch(ctx context.Context) *search {
-	return &search{Finder: f, ctx: ctx, data: newDataFolder(f.opts.Data), visited: map[visit]bool{}}
+	return &search{Finder: f, ctx: ctx, data: newDataFolder(f.opts.Data), visited: map[visit]bool{}, probes: map[string]probe{}}
 }
 
 // guard calls do and reports a panic as an error about a path, so that it does not affect other paths.
@@ -154,12 +155,8 @@ func (s *search) descriptor(dir file.Dir, path string) {
 // through which it was reached.
 func (s *search) folder(dir file.Dir, path string, above []string) {
 	abs, err := filepath.Abs(path)
-	if err != nil {
-		s.Fail(file.CannotRead(path, err))
-		return
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
+	real, realErr := realPath(path)
+	if err := errors.Join(err, realErr); err != nil {
 		s.Fail(file.CannotRead(path, err))
 		return
 	}
@@ -201,10 +198,9 @@ func (s *search) entry(dir file.Dir, path string, above []string) {
 	if isTemporary(path) {
 		return
 	}
-	_, known := file.ByPath(s.opts.Formats, path)
 	info, err := dir.Stat(path)
 	switch {
-	case errors.Is(err, file.ErrEscapes), err != nil && known:
+	case errors.Is(err, file.ErrEscapes), err != nil && s.isTable(path):
 		s.Fail(err)
 	case err != nil:
 		s.Skip(path, "broken link")

@@ -120,6 +120,7 @@ type probe struct {
 	tables   []rows.Table
 	err      error  // why its format cannot be detected
 	reason   string // why it is not a table
+	stamp    string // of the file, to recognize changes
 }
 
 // datasetName returns the name of the dataset for a table of a file.
@@ -137,23 +138,21 @@ func (s *search) probe(dir file.Dir, path string) probe {
 		return probe{err: err}
 	}
 	stamp := stampOf(dir, path, before)
-	if p, ok := s.probes.get(path, stamp); ok {
+	if p, ok := s.previous[path]; ok && p.stamp == stamp {
+		s.probes[path] = p
 		return p
 	}
 	p := s.examine(dir, path)
 	if after, err := dir.Stat(path); err == nil && stampOf(dir, path, after) == stamp && context.Cause(s.ctx) == nil {
-		s.probes.put(path, stamp, p)
+		p.stamp = stamp
+		s.probes[path] = p
 	}
 	return p
 }
 
 // examine examines a file.
 func (s *search) examine(dir file.Dir, path string) (p probe) {
-	isTable := func(name string) bool {
-		_, ok := file.ByPath(s.opts.Formats, name)
-		return ok
-	}
-	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, IsTable: isTable})
+	f, err := file.Open(s.ctx, path, file.Options{Dir: dir, InPlace: true, IsTable: s.isTable})
 	if err != nil {
 		return probe{err: err, reason: err.Error()}
 	}
@@ -181,6 +180,12 @@ func (s *search) examine(dir file.Dir, path string) (p probe) {
 		p.reason = s.sample(f, format)
 	}
 	return p
+}
+
+// isTable reports whether a file is a table by its extension.
+func (s *search) isTable(name string) bool {
+	_, ok := file.ByPath(s.opts.Formats, name)
+	return ok
 }
 
 // sample reads the first rows of a text and returns why they are not a table, or "".
@@ -220,30 +225,3 @@ func stampOf(dir file.Dir, path string, info fs.FileInfo) string {
 	}
 	return stamp
 }
-
-// probeCache keeps the probes of the previous search and of the current one.
-type probeCache struct{ previous, current map[string]stampedProbe }
-
-type stampedProbe struct {
-	probe
-	stamp string
-}
-
-func (c *probeCache) get(path, stamp string) (probe, bool) {
-	p, ok := c.previous[path]
-	if !ok || p.stamp != stamp {
-		return probe{}, false
-	}
-	c.put(path, stamp, p.probe)
-	return p.probe, true
-}
-
-func (c *probeCache) put(path, stamp string, p probe) {
-	if c.current == nil {
-		c.current = map[string]stampedProbe{}
-	}
-	c.current[path] = stampedProbe{p, stamp}
-}
-
-// endSearch forgets files that the search did not find.
-func (c *probeCache) endSearch() { c.previous, c.current = c.current, nil }

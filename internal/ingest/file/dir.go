@@ -38,13 +38,9 @@ func (d Dir) Sub(path string) (Dir, error) {
 	if d.root == nil {
 		return OpenDir(path)
 	}
-	rel, err := d.Rel(path)
+	root, err := resolve(d, path, nil, d.root.OpenRoot)
 	if err != nil {
 		return Dir{}, err
-	}
-	root, err := d.root.OpenRoot(rel)
-	if err != nil {
-		return Dir{}, d.failure(path, err)
 	}
 	return Dir{root, path}, nil
 }
@@ -60,30 +56,26 @@ func (d Dir) Rel(path string) (string, error) {
 
 // Open opens a file or folder for reading.
 func (d Dir) Open(path string) (*os.File, error) {
-	if d.root == nil {
-		f, err := os.Open(path)
-		return f, d.failure(path, err)
-	}
-	rel, err := d.Rel(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := d.root.Open(rel)
-	return f, d.failure(path, err)
+	return resolve(d, path, os.Open, d.root.Open)
 }
 
 // Stat describes the file that a path leads to.
 func (d Dir) Stat(path string) (fs.FileInfo, error) {
+	return resolve(d, path, os.Stat, d.root.Stat)
+}
+
+// resolve calls anywhere with a path, or within with the path relative to the folder if there is one.
+func resolve[T any](d Dir, path string, anywhere, within func(string) (T, error)) (result T, err error) {
 	if d.root == nil {
-		info, err := os.Stat(path)
-		return info, d.failure(path, err)
+		result, err = anywhere(path)
+		return result, d.failure(path, err)
 	}
 	rel, err := d.Rel(path)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	info, err := d.root.Stat(rel)
-	return info, d.failure(path, err)
+	result, err = within(rel)
+	return result, d.failure(path, err)
 }
 
 // ReadDir lists a folder, sorted by name.

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -43,9 +44,9 @@ type File struct {
 	path   string // empty: content without a name
 	name   string
 	stored stored
-	beside []besideFile // companions
-	kind   string       // of compression
-	entry  *zip.File    // the table in an archive
+	beside []diskFile // companions
+	kind   string     // of compression
+	entry  *zip.File  // the table in an archive
 	head   []byte
 
 	sum      hash.Hash
@@ -69,7 +70,8 @@ type stored interface {
 // diskFile is an open file with the state that it had when it was opened.
 type diskFile struct {
 	*os.File
-	info fs.FileInfo
+	info   fs.FileInfo
+	suffix string // of a companion
 }
 
 // Size implements stored.
@@ -79,12 +81,6 @@ func (d diskFile) Size() int64 { return d.info.Size() }
 func (d diskFile) changed() bool {
 	info, err := d.Stat()
 	return err != nil || info.Size() != d.info.Size() || !info.ModTime().Equal(d.info.ModTime())
-}
-
-// besideFile is a file that belongs to a database.
-type besideFile struct {
-	diskFile
-	suffix string
 }
 
 // Open opens a file. The caller closes it.
@@ -102,7 +98,8 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		f.beside = append(f.beside, besideFile{b, suffix})
+		b.suffix = suffix
+		f.beside = append(f.beside, b)
 	}
 	return f.detectCompression()
 }
@@ -126,7 +123,7 @@ func openRegular(dir Dir, path string) (diskFile, error) {
 	if err != nil {
 		return diskFile{}, errors.Join(err, h.Close())
 	}
-	return diskFile{h, info}, nil
+	return diskFile{File: h, info: info}, nil
 }
 
 // ErrNotRegular is the cause of errors about pipes and devices.
@@ -149,7 +146,7 @@ func (f *File) detectCompression() (*File, error) {
 
 func (f *File) readHead() error {
 	var head [16]byte
-	n, err := (&storedAt{f: f}).ReadAt(head[:], 0)
+	n, err := (&storedReader{f: f}).ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -193,7 +190,7 @@ func (f *File) Open() (io.ReadCloser, error) { return f.decompress() }
 // Random implements rows.File.
 func (f *File) Random() (io.ReaderAt, int64, error) {
 	if f.kind == kindNone {
-		return &storedAt{f: f, random: true}, f.stored.Size(), nil
+		return &storedReader{f: f, random: true}, f.stored.Size(), nil
 	}
 	if f.content == nil {
 		in, err := f.Open()
@@ -283,26 +280,11 @@ func (f *File) Sum() ([sha256.Size]byte, error) {
 
 // Changed fails with herb.CodeUnavailable if the file or a companion changed since it was opened.
 func (f *File) Changed() error {
-	if !f.changed() {
-		return nil
-	}
-	return herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
-}
-
-func (f *File) changed() bool {
 	d, ok := f.stored.(diskFile)
-	if !ok {
-		return false
+	if ok && (d.changed() || slices.ContainsFunc(f.beside, diskFile.changed) || f.Replaced()) {
+		return herb.Errorf(herb.CodeUnavailable, "the file changed while it was being read; publish it again when it is complete")
 	}
-	if d.changed() {
-		return true
-	}
-	for _, b := range f.beside {
-		if b.changed() {
-			return true
-		}
-	}
-	return f.Replaced()
+	return nil
 }
 
 // Replaced reports whether a library may have opened another file under the path that Path returned.
@@ -347,14 +329,15 @@ func (f *File) observe(at int64, p []byte) {
 	}
 }
 
-// storedAt reads the stored file at any offset.
-type storedAt struct {
+// storedReader reads the stored file at any offset, or from one on.
+type storedReader struct {
 	f      *File
-	random bool // reads are in any order and count as progress
+	at     int64 // of the next Read
+	random bool  // reads are in any order and count as progress
 }
 
 // ReadAt implements io.ReaderAt.
-func (s *storedAt) ReadAt(p []byte, at int64) (int, error) {
+func (s *storedReader) ReadAt(p []byte, at int64) (int, error) {
 	if err := context.Cause(s.f.ctx); err != nil {
 		s.f.failed = err
 		return 0, err
@@ -370,16 +353,10 @@ func (s *storedAt) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// storedReader reads the stored file from an offset on.
-type storedReader struct {
-	f  *File
-	at int64
-}
-
 // Read implements io.Reader.
-func (r *storedReader) Read(p []byte) (int, error) {
-	n, err := (&storedAt{f: r.f}).ReadAt(p, r.at)
-	r.at += int64(n)
+func (s *storedReader) Read(p []byte) (int, error) {
+	n, err := s.ReadAt(p, s.at)
+	s.at += int64(n)
 	if n > 0 && err == io.EOF {
 		err = nil
 	}

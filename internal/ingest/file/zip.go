@@ -14,7 +14,7 @@ const maxEntries = 1000
 // openArchive selects the only table of a zip archive. An archive that is a document itself, such as a workbook, is not
 // unpacked.
 func (f *File) openArchive() error {
-	archive, err := zip.NewReader(&storedAt{f: f}, f.stored.Size())
+	archive, err := zip.NewReader(&storedReader{f: f}, f.stored.Size())
 	if err != nil {
 		if f.failed != nil {
 			return f.failed

@@ -5,11 +5,11 @@ package jsonrows
 import (
 	"context"
 	"errors"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
@@ -60,18 +60,15 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 		return nil, err
 	}
 	r := &reader{parser: p, source: text, options: o, index: map[string]int{}}
-	detect := func() (*layout, error) { return detectLayout(ctx, f, o, b) }
-	if isLines(f) {
-		detect = func() (*layout, error) { return &layout{}, nil }
-	}
-	if err := r.start(detect); err != nil {
+	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
+	r.nextRow, r.endWalk = iter.Pull(r.walk)
 	return r, nil
 }
 
-// start reads up to the first record.
-func (r *reader) start(detect func() (*layout, error)) error {
+// start determines how the records are arranged.
+func (r *reader) start(ctx context.Context, f rows.File) error {
 	table := r.options.Table
 	c, ok := r.peekToken()
 	switch {
@@ -79,82 +76,25 @@ func (r *reader) start(detect func() (*layout, error)) error {
 		r.fail("the file is empty; write an array of objects, or one object per line")
 	case table != "" && c != '{':
 		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), table)
-	case c == '[' && r.isSequence():
 	case c == '[':
-		r.enterTable(c)
+		r.sequence = r.isSequence()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
+	case table == "" && isLines(f):
+		r.sequence = true
 	case table == "":
-		l, err := detect()
+		l, err := detectLayout(ctx, f, r.options, r.budget)
 		if err != nil {
 			return err
 		}
 		var note string
-		if table, note, err = l.only(); err != nil {
-			return err
-		}
-		if note != "" {
+		if r.options.Table, note, err = l.only(); note != "" {
 			r.notes = append(r.notes, note)
 		}
-		if l.keyed {
-			r.enterTable(c)
-		}
-	}
-	if r.err == nil && table != "" {
-		r.options.Table = table
-		r.findTable(table)
+		r.sequence = !l.keyed && r.options.Table == ""
+		return err
 	}
 	return r.err
-}
-
-// enterTable skips the opening bracket of the table.
-func (r *reader) enterTable(opening byte) {
-	r.closing = opening + 2 // ] follows [ and } follows { at this distance in ASCII
-	r.pos++
-}
-
-// findTable moves to the first record of a table within the document.
-func (r *reader) findTable(table string) {
-	var others []string
-	r.forget = true
-	found := r.find(table, "", 1, &others)
-	r.forget = false
-	c, _ := r.peekToken()
-	switch {
-	case r.err != nil:
-	case !found:
-		r.err = herb.Invalidf("no table %q; members: %s", rows.Clip(table), listNames(others))
-	case c != '[' && c != '{':
-		r.fail("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
-	default:
-		r.enterTable(c)
-	}
-}
-
-// find moves to the value of the member with a dotted path, in the object at the current position. It collects the paths of
-// the members before it.
-func (r *reader) find(table, prefix string, depth int, others *[]string) (found bool) {
-	r.object(depth, r.text, func(s span) bool {
-		name := prefix + string(r.rec[s.start:s.end])
-		r.path = append(r.path[:0], name...)
-		c, _ := r.peekToken()
-		switch {
-		case name == table:
-			found = true
-		case c == '{' && strings.HasPrefix(table, name+"."):
-			found = r.find(table, name+".", depth+1, others)
-		default:
-			if len(*others) < maxTables {
-				*others = append(*others, name)
-			}
-			r.skip(depth + 1)
-		}
-		if found {
-			r.inside++
-		}
-		return !found
-	})
-	return found
 }
 
 // isSequence reports whether the array at the current position is a record that others follow, as in NDJSON of arrays.

@@ -15,72 +15,17 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
-// memory is a rows.File in memory.
-type memory struct {
-	rows.File
-	name, content string
-	wrap          func(io.Reader) io.Reader
-}
+type (
+	memory = rowstest.Stream
+	table  = [][]string
+)
 
-func (m memory) Name() string { return m.name }
-func (m memory) Size() int64  { return int64(len(m.content)) }
-func (m memory) Open() (io.ReadCloser, error) {
-	var r io.Reader = strings.NewReader(m.content)
-	if m.wrap != nil {
-		r = m.wrap(r)
-	}
-	return io.NopCloser(r), nil
-}
-
-type table = [][]string
-
-// result is what a file yields.
-type result struct {
-	rows  table // with the names of the columns
-	types []herb.Type
-	notes []string
-}
-
-func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (result, error) {
+func read(t testing.TB, m memory, o rows.Options, l rows.Limits) (rowstest.Table, error) {
 	t.Helper()
-	b := rows.NewBudget(t.Context(), m.Size(), l)
-	r, err := Format().Open(t.Context(), m, o, b)
-	if err != nil {
-		return result{}, err
-	}
-	defer r.Close()
-	r = rows.Limit(r, b)
-	got := result{rows: table{nil}}
-	for {
-		cells, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return result{}, err
-		}
-		row := []string{}
-		for _, c := range cells {
-			row = append(row, string(c))
-		}
-		got.rows = append(got.rows, row)
-	}
-	for _, c := range r.Columns() {
-		got.rows[0] = append(got.rows[0], c.Name)
-		got.types = append(got.types, c.Type)
-	}
-	got.notes = r.Notes()
-	return got, nil
-}
-
-// readers are the ways in which the tests read a text.
-func readers() map[string]func(io.Reader) io.Reader {
-	return map[string]func(io.Reader) io.Reader{
-		"at once":      nil,
-		"byte by byte": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
-	}
+	return rowstest.Read(t.Context(), Format(), m, o, l)
 }
 
 func TestOpen(t *testing.T) {
@@ -137,6 +82,10 @@ func TestOpen(t *testing.T) {
 		{"keyed objects", `{"p1":{"n":"fern","z":1},"p2":{"n":"moss","z":2}}`, table{{"key", "n", "z"}, {"p1", "fern", "1"}, {"p2", "moss", "2"}}},
 		{"keyed objects with escapes", `{"\u0061":{"n":1},"b":{"n":2}}`, table{{"key", "n"}, {"a", "1"}, {"b", "2"}}},
 		{"keyed objects with a member key", `{"p1":{"key":"x","z":1},"p2":{"key":"y","z":2}}`, table{{"key_1", "key", "z"}, {"p1", "x", "1"}, {"p2", "y", "2"}}},
+		{"keyed objects with one name in common", sparse(), table{{"key", "id", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"},
+			{"a", "1", "x"}, {"b", "1", "", "x"}, {"c", "1", "", "", "x"}, {"d", "1", "", "", "", "x"}, {"e", "1", "", "", "", "", "x"},
+			{"f", "1", "", "", "", "", "", "x"}, {"g", "1", "", "", "", "", "", "", "x"}, {"h", "1", "", "", "", "", "", "", "", "x"},
+			{"i", "1", "", "", "", "", "", "", "", "", "x"}, {"j", "1", "", "", "", "", "", "", "", "", "", "x"}}},
 		{"keyed objects in a member", `{"n":3,"plants":{"a":{"x":1},"b":{"x":2},"c":{"x":3,"y":4}}}`, table{{"key", "x", "y"}, {"a", "1"}, {"b", "2"}, {"c", "3", "4"}}},
 		{"keyed objects with arrays of objects", `{"a":{"n":1,"i":[{"x":1}]},"b":{"n":2,"i":[{"x":2}]},"c":{"n":3,"i":[]}}`,
 			table{{"key", "n", "i"}, {"a", "1", `[{"x":1}]`}, {"b", "2", `[{"x":2}]`}, {"c", "3", ""}}},
@@ -149,14 +98,14 @@ func TestOpen(t *testing.T) {
 			table{{"n", "geometry"}, {"1", ""}, {"2", `{"type":"Point"}`}}},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				got, err := read(t, memory{name: "a.json", content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				got, err := read(t, memory{Base: "a.json", Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(tt.want, got.rows); diff != "" {
+				if diff := cmp.Diff(tt.want, got.Rows); diff != "" {
 					t.Errorf("rows (-want +got):\n%s", diff)
 				}
 			})
@@ -189,7 +138,7 @@ func TestOpen_Tables(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m := memory{name: "a.json", content: tt.in}
+			m := memory{Base: "a.json", Content: tt.in}
 			tables, err := Format().Tables(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
 			if diff := cmp.Diff(tt.tables, rows.Published(tables)); err != nil || diff != "" {
 				t.Errorf("error %v, tables (-want +got):\n%s", err, diff)
@@ -201,7 +150,7 @@ func TestOpen_Tables(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(tt.want, got.rows); err != nil || diff != "" {
+			if diff := cmp.Diff(tt.want, got.Rows); err != nil || diff != "" {
 				t.Errorf("error %v, rows (-want +got):\n%s", err, diff)
 			}
 		})
@@ -224,13 +173,13 @@ func TestOpen_Types(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := read(t, memory{content: tt.in}, rows.Options{}, rows.Limits{})
+			got, err := read(t, memory{Content: tt.in}, rows.Options{}, rows.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			types := map[string]herb.Type{}
-			for i, name := range got.rows[0] {
-				types[name] = got.types[i]
+			for i, name := range got.Rows[0] {
+				types[name] = got.Columns[i].Type
 			}
 			if diff := cmp.Diff(tt.want, types); diff != "" {
 				t.Errorf("types (-want +got):\n%s", diff)
@@ -247,8 +196,8 @@ func TestOpen_Notes(t *testing.T) {
 		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not published: "v"`,
 		`[{"a":1}]`: "",
 	} {
-		got, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{})
-		if notes := strings.Join(got.notes, "\n"); err != nil || notes != want {
+		got, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{})
+		if notes := strings.Join(got.Notes, "\n"); err != nil || notes != want {
 			t.Errorf("%s: got notes %q and error %v, want %q", in, notes, err, want)
 		}
 	}
@@ -273,7 +222,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"line end in text", "{\"a\":\"x\n\"}", `line 1: control character 0x0A`},
 		{"trailing text", "[{\"a\":1}]\n{}", "record 1, line 2: text follows the end"},
 		{"comma between lines", "{\"a\":1},\n{\"a\":2}", "record 2, line 1: ',' instead of a record"},
-		{"no comma between objects", "[{\"a\":1}\n{\"a\":2}]", "record 1, line 2: an object follows the record"},
+		{"no comma between objects", "[{\"a\":1}\n{\"a\":2}]", "record 1, line 2: an object follows an element of an array; write a comma"},
 		{"comma at the end of the array", `[{"a":1},]`, "record 2, line 1: ']' instead of a record"},
 		{"comma at the start of the array", `[,{"a":1}]`, "record 1, line 1: ',' instead of a record"},
 		{"comma at the end of an object", `[{"a":1,}]`, "record 1, line 1: '}' instead of the name"},
@@ -284,7 +233,8 @@ func TestOpen_Rejects(t *testing.T) {
 		{"leading zero", `[{"a":007}]`, `record 1, line 1: "007", the value of "a", is not JSON`},
 		{"not a number", `[{"a":NaN}]`, `record 1, line 1: "NaN", the value of "a", is not JSON`},
 		{"number with two points", `[{"a":1.2.3}]`, `record 1, line 1: "1.2.3", the value of "a", is not JSON`},
-		{"truncated array", `[{"a":1}`, "record 1, line 1: the table is not closed; end it with ]"},
+		{"truncated array", `[{"a":1}`, "record 1, line 1: an array is not closed; end it with ]"},
+		{"truncated after a record", `[["a"],[1],`, "record 3, line 1: the text ends where a record should begin"},
 		{"truncated object", "{\"a\":1", "line 1: the object is not closed"},
 		{"truncated after a name", `{"a"`, `line 1: no colon after the name "a"`},
 		{"truncated after a colon", `{"a":`, `line 1: the member "a" has no value`},
@@ -315,13 +265,13 @@ func TestOpen_Rejects(t *testing.T) {
 		{"mixed encodings", "[{\"a\":\"é\"},{\"a\":\"\xE9\"}]", "line 1: byte 18 is not UTF-8"},
 	}
 	for _, tt := range tests {
-		for how, wrap := range readers() {
+		for how, wrap := range rowstest.Wraps() {
 			if wrap != nil && len(tt.in) > 1<<20 {
 				continue // it takes seconds
 			}
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				_, err := read(t, memory{name: "a.json", content: tt.in, wrap: wrap}, rows.Options{}, rows.Limits{})
+				_, err := read(t, memory{Base: "a.json", Content: tt.in, Wrap: wrap}, rows.Options{}, rows.Limits{})
 				if err == nil || !strings.Contains(err.Error(), tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
 					t.Errorf("got error  %v\nwant error %s", err, tt.want)
 				}
@@ -341,7 +291,7 @@ func TestOpen_RejectsTables(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := read(t, memory{content: tt.in}, rows.Options{Table: tt.table}, rows.Limits{})
+			_, err := read(t, memory{Content: tt.in}, rows.Options{Table: tt.table}, rows.Limits{})
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) || herb.CodeOf(err) != herb.CodeInvalid {
 				t.Errorf("got error  %v\nwant error %s", err, tt.want)
 			}
@@ -352,8 +302,8 @@ func TestOpen_RejectsTables(t *testing.T) {
 func TestOpen_Limits(t *testing.T) {
 	t.Parallel()
 	fits := `{"a":"` + strings.Repeat("x", 92) + `"}` // 100 bytes
-	if got, err := read(t, memory{content: fits + "\n" + fits + "\n\n" + fits}, rows.Options{}, rows.Limits{Record: 100}); err != nil || len(got.rows) != 4 {
-		t.Errorf("records that just fit: got %d rows and error %v", len(got.rows), err)
+	if got, err := read(t, memory{Content: fits + "\n" + fits + "\n\n" + fits}, rows.Options{}, rows.Limits{Record: 100}); err != nil || len(got.Rows) != 4 {
+		t.Errorf("records that just fit: got %d rows and error %v", len(got.Rows), err)
 	}
 	for in, want := range map[string]string{
 		"{}\n " + strings.Replace(fits, "x", "xy", 1): "record 2, line 2: the record is longer than 100 bytes",
@@ -361,7 +311,7 @@ func TestOpen_Limits(t *testing.T) {
 		`[["a","b","c"]]`:                             "more than 2 columns",
 		`[{"a":[[[[1]]]]}]`:                           "more than 4 levels",
 	} {
-		_, err := read(t, memory{content: in}, rows.Options{}, rows.Limits{Record: 100, Columns: 2, Depth: 4})
+		_, err := read(t, memory{Content: in}, rows.Options{}, rows.Limits{Record: 100, Columns: 2, Depth: 4})
 		if err == nil || !strings.Contains(err.Error(), want) || herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s: got error %v, want %s", in, err, want)
 		}
@@ -376,7 +326,7 @@ func TestOpen_ManyMembers(t *testing.T) {
 		for i := 0; b.Len() < 1<<20; i++ {
 			fmt.Fprintf(&b, `,"k%d":%s`, i, value)
 		}
-		m := memory{content: "{" + b.String()[1:] + "}"}
+		m := memory{Content: "{" + b.String()[1:] + "}"}
 		if _, err := read(t, m, rows.Options{}, rows.Limits{}); name != "objects" && herb.CodeOf(err) != herb.CodeInvalid || name == "objects" && err != nil {
 			t.Errorf("%s: got error %.200v", name, err)
 		}
@@ -391,12 +341,12 @@ func TestOpen_SourceErrors(t *testing.T) {
 	t.Parallel()
 	failing := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(io.ErrClosedPipe)) }
 	for _, in := range []string{"", "[", `[{`, `[{"a`, `[{"a"`, `[{"a":`, `[{"a":1`, `[{"a":1}`, `[{"a":1},`, "[{}]", "{}", "{}\n", `{"a":"\`, `{"a":[{"b":1}]`} {
-		if _, err := read(t, memory{content: in, wrap: failing}, rows.Options{}, rows.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
+		if _, err := read(t, memory{Content: in, Wrap: failing}, rows.Options{}, rows.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %q: got error %v", in, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	m := memory{content: "[" + strings.Repeat(`{"a":1},`, 1<<20)}
+	m := memory{Content: "[" + strings.Repeat(`{"a":1},`, 1<<20)}
 	r, err := Format().Open(ctx, m, rows.Options{}, rows.NewBudget(ctx, m.Size(), rows.Limits{}))
 	if err != nil {
 		t.Fatal(err)
@@ -407,6 +357,24 @@ func TestOpen_SourceErrors(t *testing.T) {
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: got error %v", err)
+	}
+}
+
+// TestClose closes files after their first record.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{`[{"a":1},{"a":2}]`, "{\"a\":1}\n{\"a\":2}", "[1,2]\n[3,4]\n", `{"x":{"a":1},"y":{"a":2}}`, `{"data":[{"a":1},{"a":2}],"n":1}`} {
+		m := memory{Content: in}
+		r, err := Format().Open(t.Context(), m, rows.Options{}, rows.NewBudget(t.Context(), m.Size(), rows.Limits{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
 	}
 }
 
@@ -432,7 +400,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		m := memory{content: string(in), wrap: iotest.HalfReader}
+		m := memory{Content: string(in), Wrap: iotest.HalfReader}
 		o := rows.Options{Encoding: "utf-8"}
 		b := rows.NewBudget(t.Context(), m.Size(), rows.Limits{Record: 1 << 20})
 		opened, err := Format().Open(t.Context(), m, o, b)
@@ -457,7 +425,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			got = append(got, row)
 		}
-		if r.kind == '[' || r.closing == '}' || r.feature || r.closing == ']' && len(r.path) > 0 && !bytes.HasPrefix(bytes.TrimLeft(in, "\xEF\xBB\xBF \t\r\n"), []byte("[")) {
+		if r.kind == '[' || r.keyed || r.feature || !r.sequence && len(r.path) > 0 && !bytes.HasPrefix(bytes.TrimLeft(in, "\xEF\xBB\xBF \t\r\n"), []byte("[")) {
 			d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(in, []byte("\xEF\xBB\xBF"))))
 			for {
 				var v any
@@ -469,7 +437,7 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		records := decodeRecords(t, in)
-		if r.closing == ']' && len(records) != len(got) {
+		if !r.sequence && len(records) != len(got) {
 			t.Fatalf("got %d records, want %d", len(got), len(records))
 		}
 		for i, record := range records {
@@ -582,6 +550,15 @@ func plainText(v any) string {
 }
 
 // longNames returns a record with many names, each of which is just short enough.
+// sparse returns ten keyed objects, each with a member that no other has.
+func sparse() string {
+	var members []string
+	for _, name := range strings.Split("abcdefghij", "") {
+		members = append(members, fmt.Sprintf(`%q:{"id":1,%q:"x"}`, name, name))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
 func longNames() string {
 	var b strings.Builder
 	for i := range 600 {
@@ -597,8 +574,8 @@ func BenchmarkOpen(b *testing.B) {
 			`"date":"2024-05-%02d","price":%d.50,"tags":"shade,hardy"}`+"\n", i, i, i%97, 1+i%28, i%300)
 	}
 	for name, m := range map[string]memory{
-		"ndjson":  {name: "a.ndjson", content: buf.String()},
-		"wrapped": {name: "a.json", content: `{"data":[` + strings.ReplaceAll(strings.TrimSpace(buf.String()), "\n", ",") + "]}"},
+		"ndjson":  {Base: "a.ndjson", Content: buf.String()},
+		"wrapped": {Base: "a.json", Content: `{"data":[` + strings.ReplaceAll(strings.TrimSpace(buf.String()), "\n", ",") + "]}"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(m.Size())

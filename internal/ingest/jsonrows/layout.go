@@ -20,7 +20,6 @@ const (
 type layout struct {
 	*parser
 	tables  []string // dotted paths of arrays of objects, and of keyed objects
-	more    int      // tables that were not stored
 	keyed   bool     // the document is a keyed object
 	members []string // dotted paths of some other members
 	empty   string   // the last empty array
@@ -52,7 +51,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		return &layout{}, p.err
 	}
 	if l.keyed = s.isKeyed(2, len(l.tables) > 0); l.keyed {
-		l.tables, l.more = nil, 0
+		l.tables = nil
 	}
 	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
 		l.tables, l.members = l.members, nil
@@ -63,8 +62,8 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 		}
 	}
 	if len(l.tables) > maxTables {
-		return nil, herb.Invalidf("the document has %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			len(l.tables)+l.more, listNames(l.tables), maxTables, l.tables[0])
+		return nil, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+			maxTables, listNames(l.tables), maxTables, l.tables[0])
 	}
 	return l, nil
 }
@@ -73,7 +72,7 @@ func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budg
 // around it.
 func (l *layout) scanObject(around *shape, depth int) (s shape) {
 	size := len(l.path)
-	l.object(depth, l.text, func(name span) bool {
+	l.object(depth, l.text, func(name span) {
 		if around != nil {
 			if s.members == 0 {
 				around.objects++
@@ -86,7 +85,6 @@ func (l *layout) scanObject(around *shape, depth int) (s shape) {
 		}
 		l.path = append(l.path, l.rec[name.start:name.end]...)
 		l.scanMember(&s, depth+1)
-		return true
 	})
 	l.path = l.path[:size]
 	return s
@@ -97,10 +95,10 @@ func (l *layout) scanMember(s *shape, depth int) {
 	c, _ := l.peekToken()
 	switch {
 	case c == '{' && depth <= wrapperDepth:
-		before, more, members := len(l.tables), l.more, len(l.members)
+		before, members := len(l.tables), len(l.members)
 		inner := l.scanObject(s, depth)
 		if depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > before) {
-			l.tables, l.more, l.members = l.tables[:before], more, l.members[:members]
+			l.tables, l.members = l.tables[:before], l.members[:members]
 			l.addTable(true)
 		}
 		return
@@ -127,13 +125,12 @@ func (l *layout) scanMember(s *shape, depth int) {
 
 // addTable adds the member at the current path to the tables, or to the other members.
 func (l *layout) addTable(isTable bool) {
-	switch {
-	case isTable && len(l.tables) > maxTables:
-		l.more++
-	case isTable:
-		l.tables = append(l.tables, dotted(l.path))
-	case len(l.members) < maxTables:
-		l.members = append(l.members, dotted(l.path))
+	list := &l.members
+	if isTable {
+		list = &l.tables
+	}
+	if len(*list) <= maxTables {
+		*list = append(*list, dotted(l.path))
 	}
 }
 

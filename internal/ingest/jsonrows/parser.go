@@ -2,6 +2,7 @@ package jsonrows
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,18 +51,16 @@ func dotted(path []byte) string {
 func (p *parser) memberName() string { return rows.Clip(dotted(p.path)) }
 
 // position locates the current record.
-func (p *parser) position() string {
-	if p.record == 0 {
-		return fmt.Sprintf("line %d", p.line)
-	}
-	return fmt.Sprintf("record %d, line %d", p.record, p.line)
+func (p *parser) position() rows.Position { return rows.Position{Row: p.record, Line: p.line} }
+
+// fail records an error at the current position.
+func (p *parser) fail(format string, args ...any) {
+	p.stop(herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...)))
 }
 
-// fail records an error, unless there is one already.
-func (p *parser) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = herb.Invalidf("%s: %s", p.position(), fmt.Sprintf(format, args...))
-	}
+// stop records an error, if it is the first, and moves to the end of the window, where nothing is read any more.
+func (p *parser) stop(err error) {
+	p.err = cmp.Or(p.err, err)
 	p.pos = len(p.rec)
 }
 
@@ -91,7 +90,7 @@ func (p *parser) grow() bool {
 	case err == charset.ErrTooLong:
 		p.fail("the record is longer than %d bytes, the maximum", len(p.rec))
 	default:
-		p.err = err
+		p.stop(err)
 	}
 	return more
 }
@@ -140,9 +139,8 @@ func (p *parser) next(closing byte) (more bool) {
 	return false
 }
 
-// object reads the object at the current position. It calls member for each name, which read reads. member reads the value
-// and returns false to stop there.
-func (p *parser) object(depth int, read func() span, member func(name span) bool) {
+// object reads the object at the current position. It calls member for each name, which read reads. member reads the value.
+func (p *parser) object(depth int, read func() span, member func(name span)) {
 	if !p.checkDepth(depth) || p.isEmpty('}') {
 		return
 	}
@@ -150,9 +148,8 @@ func (p *parser) object(depth int, read func() span, member func(name span) bool
 		if p.forget {
 			p.begin()
 		}
-		name := p.name(read)
-		if p.err != nil || !member(name) {
-			return
+		if name := p.name(read); p.err == nil {
+			member(name)
 		}
 	}
 }
@@ -167,16 +164,15 @@ func (p *parser) array(element func()) {
 // name reads the name of a member and the colon after it.
 func (p *parser) name(read func() span) span {
 	c, ok := p.peekToken()
-	switch {
-	case !ok:
+	if c != '"' {
+		if ok {
+			p.fail("%s instead of the name of a member; write it in quotes", describe(c))
+		}
 		p.fail("the object is not closed; end it with }")
-		return span{}
-	case c != '"':
-		p.fail("%s instead of the name of a member; write it in quotes", describe(c))
 		return span{}
 	}
 	s := read()
-	if c, _ := p.peekToken(); c != ':' {
+	if c, _ = p.peekToken(); c != ':' {
 		p.fail("no colon after the name %q", rows.Clip(string(p.rec[s.start:s.end])))
 		return span{}
 	}
@@ -186,8 +182,8 @@ func (p *parser) name(read func() span) span {
 
 // checkDepth fails if values are nested too deep.
 func (p *parser) checkDepth(depth int) bool {
-	if err := p.budget.Step(); err != nil && p.err == nil {
-		p.err = err
+	if err := p.budget.Step(); err != nil {
+		p.stop(err)
 	}
 	if err := p.budget.Depth(depth); err != nil {
 		p.fail("%s; write the inner ones as text", err)
@@ -207,7 +203,7 @@ func (p *parser) skip(depth int) {
 	case '"':
 		p.rawText()
 	case '{':
-		p.object(depth, p.rawText, func(span) bool { p.skip(depth + 1); return true })
+		p.object(depth, p.rawText, func(span) { p.skip(depth + 1) })
 	case '[':
 		p.array(func() { p.skip(depth + 1) })
 	default:
@@ -218,29 +214,21 @@ func (p *parser) skip(depth int) {
 // literal reads a number, true, false or null.
 func (p *parser) literal() span {
 	s := span{start: p.pos}
-	for {
-		c, ok := p.peek()
-		if !ok || !isLiteral(c) {
-			break
-		}
+	c, ok := p.peek()
+	for ok && isLiteral(c) {
 		p.pos++
+		c, ok = p.peek()
 	}
 	s.end = p.pos
-	switch literal := p.rec[s.start:s.end]; string(literal) {
-	case "null", "true", "false":
+	switch b := p.rec[s.start:s.end]; {
+	case isNumber(b) || string(b) == "null" || string(b) == "true" || string(b) == "false":
 		return s
-	case "":
-		if c, ok := p.peek(); ok {
-			p.fail("%s instead of the value of %q", describe(c), p.memberName())
-		} else {
-			p.fail("the member %q has no value", p.memberName())
-		}
+	case len(b) > 0:
+		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50", rows.Clip(string(b)), p.memberName())
+	case ok:
+		p.fail("%s instead of the value of %q", describe(c), p.memberName())
 	default:
-		if isNumber(literal) {
-			return s
-		}
-		p.fail("%q, the value of %q, is not JSON; put text in quotes and write numbers like -3 or 12.50",
-			rows.Clip(string(literal)), p.memberName())
+		p.fail("the member %q has no value", p.memberName())
 	}
 	return span{}
 }

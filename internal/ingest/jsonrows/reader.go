@@ -1,11 +1,14 @@
 package jsonrows
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
@@ -16,25 +19,32 @@ type reader struct {
 	source  *charset.Reader
 	options rows.Options
 	notes   []string
-	inside  int  // objects around the table
-	closing byte // after the last record: ] of an array, } of a keyed object; 0: the records are a sequence
-	kind    byte // how records begin: {, [, or 0 for plain values; known from the first
-	named   bool // columns of records that are arrays have names from options or the first array; else numbers
-	feature bool // the records are GeoJSON features
-	ended   bool
-	cells   [][]byte
+	nextRow func() ([][]byte, bool) // resumes walk
+	endWalk func()
+	yield   func([][]byte) bool // suspends walk
+
+	sequence bool // the records follow each other, without an array or object around them
+	keyed    bool // the records are members of an object
+	kind     byte // how records begin: {, [, or 0 for plain values; known from the first
+	named    bool // columns of records that are arrays have names from options or the first array; else numbers
+	feature  bool // the records are GeoJSON features
 
 	columns   []rows.Column
 	members   []member
 	index     map[string]int // members by path
 	nameBytes int            // of the paths
+	key       span           // of the current record
+	cells     [][]byte
 }
+
+// errClosed ends the walk through a document that is closed before its end.
+var errClosed = errors.New("the rows are closed")
 
 // Columns implements rows.Rows.
 func (r *reader) Columns() []rows.Column { return r.columns }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return r.position() }
+func (r *reader) Position() rows.Position { return r.position() }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return append(r.source.Notes(), r.notes...) }
@@ -47,81 +57,129 @@ func (r *reader) Options() rows.Options {
 }
 
 // Close implements rows.Rows.
-func (r *reader) Close() error { return r.source.Close() }
+func (r *reader) Close() error {
+	r.endWalk()
+	return r.source.Close()
+}
 
 // Next implements rows.Rows.
 func (r *reader) Next() ([][]byte, error) {
-	if r.ended {
-		return nil, io.EOF
+	cells, ok := r.nextRow()
+	if ok {
+		return cells, nil
 	}
-	for header := true; header; {
-		r.begin()
-		if more := r.nextRecord(); r.err != nil {
-			return nil, r.err
-		} else if !more {
-			r.ended = true
-			r.declareTypes()
-			return nil, io.EOF
-		}
-		header = false
-		switch r.kind {
-		case '{':
-			r.readObject(-1, 1)
-		case '[':
-			header = r.readArray()
-		default:
-			r.readPlain()
-		}
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return r.row(), nil
+	r.declareTypes()
+	return nil, cmp.Or(r.err, io.EOF)
 }
 
-// nextRecord reads what is between two records, and the key of the next. It returns false after the last record.
-func (r *reader) nextRecord() (more bool) {
+// walk reads the document and yields the cells of each record.
+func (r *reader) walk(yield func([][]byte) bool) {
+	var others []string
+	r.yield, r.forget = yield, true
 	c, ok := r.peekToken()
 	switch {
-	case !ok && r.closing == 0:
-		return false
-	case ok && r.closing != 0 && c == r.closing:
-		r.pos++
-		r.leave()
-		return false
-	case ok && r.closing != 0 && r.record > 0 && c == ',':
-		r.pos++
-		c, ok = r.peekToken()
-	case ok && r.closing != 0 && r.record > 0:
-		r.fail("%s follows the record; write a comma between records and %c after the last", describe(c), r.closing)
+	case r.options.Table != "":
+		if !r.readTable("", 1, &others) {
+			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), listNames(others)))
+		}
+	case !r.sequence:
+		r.readRecords(c)
+	default:
+		for ; ok; c, ok = r.peekToken() {
+			r.begin()
+			r.readRecord()
+		}
 	}
-	if !ok {
-		r.fail("the table is not closed; end it with %c", r.closing)
+	if _, trailing := r.peekToken(); trailing {
+		r.fail("text follows the end of the records; remove it")
 	}
-	r.begin()
-	if r.err != nil {
-		return false
-	}
-	r.record++
-	if r.closing == '}' && c != '}' {
-		c = r.readKey()
-	}
-	r.checkKind(c)
-	return true
 }
 
-// checkKind checks that a record that begins with c is written like the first.
-func (r *reader) checkKind(c byte) {
+// readTable reads the table in the object at the current position and skips the other members, whose paths it collects.
+func (r *reader) readTable(prefix string, depth int, others *[]string) (found bool) {
+	table := r.options.Table
+	r.object(depth, r.text, func(s span) {
+		name := prefix + string(r.rec[s.start:s.end])
+		r.path = append(r.path[:0], name...)
+		c, _ := r.peekToken()
+		switch {
+		case name == table && !found && (c == '[' || c == '{'):
+			found = true
+			r.readRecords(c)
+		case name == table && !found:
+			r.fail("the table %q is %s; it must be an array, or an object of objects", rows.Clip(table), describe(c))
+		case c == '{' && !found && strings.HasPrefix(table, name+"."):
+			found = r.readTable(name+".", depth+1, others)
+		default:
+			if len(*others) < maxTables {
+				*others = append(*others, name)
+			}
+			r.skip(depth + 1)
+		}
+	})
+	return found
+}
+
+// readRecords reads the records in the array or keyed object at the current position.
+func (r *reader) readRecords(c byte) {
+	if r.keyed = c == '{'; !r.keyed {
+		r.array(func() {
+			r.begin()
+			r.readRecord()
+		})
+		return
+	}
+	r.object(1, r.text, func(key span) {
+		r.path = append(r.path[:0], r.rec[key.start:key.end]...)
+		r.key, r.forget = key, false
+		if len(r.columns) == 0 {
+			r.addColumn(r.addMember(), r.keyName())
+		}
+		r.readRecord()
+	})
+}
+
+// readRecord reads the record at the current position and yields its cells.
+func (r *reader) readRecord() {
+	header := false
+	r.record++
+	r.forget = false
+	if r.keyed {
+		r.set(0, r.key, 0) // keys are always strings
+	}
+	if !r.readKind() {
+		return
+	}
+	switch r.kind {
+	case '{':
+		r.readObject(-1, 1)
+	case '[':
+		header = r.readArray()
+	default:
+		r.readPlain()
+	}
+	if !header && r.err == nil && !r.yield(r.row()) {
+		r.stop(errClosed)
+	}
+	r.forget = true
+	r.begin()
+}
+
+// readKind checks that the record at the current position is written like the first.
+func (r *reader) readKind() bool {
+	c, ok := r.peekToken()
 	kind := byte(0)
 	if c == '{' || c == '[' {
 		kind = c
 	}
 	switch {
+	case !ok:
+		r.fail("the text ends where a record should begin; is the file cut off?")
 	case c == ',' || c == ']' || c == '}':
 		r.fail("%s instead of a record", describe(c))
-	case r.closing == '}' && c != '{':
+	case r.keyed && c != '{':
 		r.fail("%s instead of an object; all members of %q must be objects", describe(c), r.memberName())
-	case r.record == 1 && r.closing == 0 && kind == 0, r.record > 1 && kind != r.kind:
+	case r.record == 1 && r.sequence && kind == 0, r.record > 1 && kind != r.kind:
 		what := describe(r.kind)
 		if r.kind == 0 {
 			what = "a plain value"
@@ -131,39 +189,16 @@ func (r *reader) checkKind(c byte) {
 		r.kind = kind
 		r.feature = r.isFeature()
 	}
+	return r.err == nil
 }
 
-// leave reads what follows the table.
-func (r *reader) leave() {
-	r.forget = true
-	for ; r.inside > 0; r.inside-- {
-		for r.begin(); r.next('}'); r.begin() {
-			r.name(r.rawText)
-			r.skip(1)
-		}
+// keyName returns a name for the column of the keys that the first record does not have.
+func (r *reader) keyName() string {
+	name, first := "key", r.peekObject()
+	for n := 1; first[name] != nil; n++ {
+		name = "key_" + strconv.Itoa(n)
 	}
-	if _, trailing := r.peekToken(); trailing {
-		r.fail("text follows the end of the records; remove it")
-	}
-}
-
-// readKey reads the key of a record of a keyed object into the first column, and returns the byte after it.
-func (r *reader) readKey() byte {
-	s := r.name(r.text)
-	r.path = append(r.path[:0], r.rec[s.start:s.end]...)
-	c, ok := r.peekToken()
-	if !ok {
-		r.fail("the member %q has no value", r.memberName())
-	}
-	if len(r.columns) == 0 {
-		name, first := "key", r.peekObject()
-		for n := 1; first[name] != nil; n++ {
-			name = "key_" + strconv.Itoa(n)
-		}
-		r.addColumn(r.addMember(), name)
-	}
-	r.set(0, s, 0) // keys are always strings
-	return c
+	return name
 }
 
 // peekObject returns the members of the object at the current position, nil if it is not a valid object.

@@ -8,7 +8,7 @@ import (
 // readObject reads the object at the current position into the columns of the record. Objects in it are flattened: the
 // names of their columns are paths. prefix is the length of the path of the object in r.path, -1 for the record itself.
 func (r *reader) readObject(prefix, depth int) {
-	r.object(depth, r.text, func(name span) bool {
+	r.object(depth, r.text, func(name span) {
 		r.path = r.path[:max(prefix, 0)]
 		switch {
 		case prefix >= 0:
@@ -18,7 +18,6 @@ func (r *reader) readObject(prefix, depth int) {
 		}
 		r.path = append(r.path, r.rec[name.start:name.end]...)
 		r.readMember(depth)
-		return true
 	})
 }
 

@@ -4,13 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 )
-
-// bitReader decodes small integers: levels, dictionary indexes, booleans. All decoders of this package decode one value
-// at a time, so that memory depends on the bytes of a page and not on the number of values that it claims.
-type bitReader interface {
-	next() (uint64, error)
-}
 
 // bitsAt returns width bits at a bit offset, least significant bit first. They must exist.
 func bitsAt(src []byte, at, width int) uint64 {
@@ -55,8 +50,10 @@ func (r *packedReader) next() (v uint64, err error) {
 	return v, nil
 }
 
-// hybridReader reads runs, each of a repeated value or of bit-packed values of at most 32 bits.
-type hybridReader struct {
+// bitReader decodes small integers: levels, dictionary indexes, booleans. They are stored in runs, each of a repeated value
+// or of bit-packed values of at most 32 bits. All decoders of this package decode one value at a time, so that memory
+// depends on the bytes of a page and not on the number of values that it claims.
+type bitReader struct {
 	src      []byte
 	width    int
 	left     uint64 // values of the current run
@@ -65,7 +62,12 @@ type hybridReader struct {
 	repeated uint64
 }
 
-func (r *hybridReader) next() (uint64, error) {
+// newPackedReader reads values in one bit-packed run without a header.
+func newPackedReader(packed packedReader) *bitReader {
+	return &bitReader{left: math.MaxUint64, isPacked: true, packed: packed}
+}
+
+func (r *bitReader) next() (uint64, error) {
 	for r.left == 0 {
 		if err := r.nextRun(); err != nil {
 			return 0, err
@@ -78,7 +80,7 @@ func (r *hybridReader) next() (uint64, error) {
 	return r.repeated, nil
 }
 
-func (r *hybridReader) nextRun() error {
+func (r *bitReader) nextRun() error {
 	header, n := binary.Uvarint(r.src)
 	if n <= 0 {
 		return io.ErrUnexpectedEOF
@@ -116,22 +118,28 @@ type deltaReader struct {
 	miniLeft  int
 }
 
-func newDeltaReader(src []byte) (*deltaReader, error) {
+// cutDeltas returns a reader of the integers at the start of src, and what follows them.
+func cutDeltas(src []byte) (r *deltaReader, rest []byte, err error) {
 	var header [3]uint64 // size of a block, mini-blocks per block, number of values
 	for i := range header {
 		v, n := binary.Uvarint(src)
 		if n <= 0 || v > 1<<31 {
-			return nil, errDelta
+			return nil, nil, errDelta
 		}
 		header[i], src = v, src[n:]
 	}
 	first, n := binary.Varint(src)
 	if n <= 0 || header[0] == 0 || header[1] == 0 || header[0]%(8*header[1]) != 0 {
-		return nil, errDelta
+		return nil, nil, errDelta
 	}
-	return &deltaReader{
-		src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first,
-	}, nil
+	r = &deltaReader{src: src[n:], blocks: int(header[1]), perBlock: int(header[0] / header[1]), left: int(header[2]), value: first}
+	skipped := *r // skips mini-blocks without decoding them
+	for left := r.left - 1; left > 0; left -= r.perBlock {
+		if err := skipped.nextMiniBlock(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r, skipped.src, nil
 }
 
 func (r *deltaReader) next() (int64, error) {
@@ -170,19 +178,4 @@ func (r *deltaReader) nextMiniBlock() error {
 	r.miniBlock = packedReader{src: r.src[:size], width: width}
 	r.miniLeft, r.widths, r.src = r.perBlock, r.widths[1:], r.src[size:]
 	return nil
-}
-
-// cutDeltas returns a reader of the integers at the start of src, and what follows them.
-func cutDeltas(src []byte) (*deltaReader, []byte, error) {
-	r, err := newDeltaReader(src)
-	if err != nil {
-		return nil, nil, err
-	}
-	skipped := *r // skips mini-blocks without decoding them
-	for left := r.left - 1; left > 0; left -= r.perBlock {
-		if err := skipped.nextMiniBlock(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r, skipped.src, nil
 }

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	meta "github.com/parquet-go/parquet-go/format"
+
+	"herbarium/internal/ingest/rows"
 )
 
 var errOutside = errors.New("a page lies outside the part of the file that belongs to its column")
 
 // chunkReader reads the pages of a column chunk. It does not trust the sizes that a file claims.
 type chunkReader struct {
-	src    io.ReaderAt
+	in     *rows.Input
 	at     int64 // of the next page
 	end    int64
 	body   int64 // start of the body of the page whose header was read last
@@ -22,16 +24,16 @@ type chunkReader struct {
 	window []byte
 }
 
-func newChunkReader(src io.ReaderAt, size int64, chunk *columnMetadata) (*chunkReader, error) {
+func newChunkReader(in *rows.Input, chunk *columnMetadata) (*chunkReader, error) {
 	offset := chunk.DataPageOffset
 	if d := chunk.DictionaryPageOffset; d > 0 && d < offset {
 		offset = d
 	}
-	if offset < 0 || chunk.TotalCompressedSize < 0 || offset > size-chunk.TotalCompressedSize {
+	if offset < 0 || chunk.TotalCompressedSize < 0 || offset > in.Size()-chunk.TotalCompressedSize {
 		return nil, errOutside
 	}
 	const uncounted = 100 // bytes of a header that an old writer left out of the size
-	return &chunkReader{src: src, at: offset, end: min(offset+chunk.TotalCompressedSize+uncounted, size), values: chunk.NumValues}, nil
+	return &chunkReader{in: in, at: offset, end: min(offset+chunk.TotalCompressedSize+uncounted, in.Size()), values: chunk.NumValues}, nil
 }
 
 // next returns the header of the next data or dictionary page, io.EOF after the last.
@@ -65,7 +67,7 @@ func (c *chunkReader) header() (*meta.PageHeader, int64, error) {
 	for size := int64(4 << 10); ; size *= 8 {
 		n := min(size, c.end-c.at)
 		c.window = slices.Grow(c.window[:0], int(n))[:n]
-		if err := readFull(c.src, c.window, c.at); err != nil {
+		if err := readFull(c.in, c.window, c.at); err != nil {
 			return nil, 0, err
 		}
 		header := new(meta.PageHeader)
@@ -88,7 +90,7 @@ func noEOF(err error) error {
 func (c *chunkReader) readBody(dst []byte, header *meta.PageHeader) ([]byte, error) {
 	n := int(header.CompressedPageSize)
 	dst = slices.Grow(dst[:0], n)[:n]
-	if err := readFull(c.src, dst, c.body); err != nil {
+	if err := readFull(c.in, dst, c.body); err != nil {
 		return nil, err
 	}
 	if header.CRC != 0 && uint32(header.CRC) != crc32.ChecksumIEEE(dst) {

@@ -23,17 +23,17 @@ func newValueReader(l *leafType, encoding meta.Encoding, src []byte) (valueReade
 			return v, err
 		}, nil
 	case encoding == meta.Plain && l.stored == meta.Boolean:
-		return booleanReader(&packedReader{src: src, width: 1}), nil
+		return booleanReader(newPackedReader(packedReader{src: src, width: 1})), nil
 	case encoding == meta.Plain:
 		return fixedReader(src, l.width), nil
 	case encoding == meta.RLE && l.stored == meta.Boolean:
 		runs, _, err := cutByteArray(src)
-		return booleanReader(&hybridReader{src: runs, width: 1}), err
+		return booleanReader(&bitReader{src: runs, width: 1}), err
 	case encoding == meta.ByteStreamSplit && l.width > 0:
 		values, err := new(bytestreamsplit.Encoding).DecodeFixedLenByteArray(make([]byte, len(src)), src, l.width)
 		return fixedReader(values, l.width), err
 	case encoding == meta.DeltaBinaryPacked && (l.stored == meta.Int32 || l.stored == meta.Int64):
-		ints, err := newDeltaReader(src)
+		ints, _, err := cutDeltas(src)
 		buf := make([]byte, 8)
 		return func() ([]byte, error) {
 			v, err := ints.next()
@@ -72,7 +72,7 @@ func fixedReader(src []byte, width int) valueReader {
 	}
 }
 
-func booleanReader(bits bitReader) valueReader {
+func booleanReader(bits *bitReader) valueReader {
 	buf := make([]byte, 1)
 	return func() ([]byte, error) {
 		v, err := bits.next()
@@ -114,40 +114,65 @@ func newDeltaBytesReader(src []byte, prefixed bool) (valueReader, error) {
 	}, nil
 }
 
-// newDictionary reads the distinct values of a column chunk, at most n.
-func newDictionary(l *leafType, data []byte, n int64) (dictionary [][]byte, err error) {
+// dictionary holds the distinct values of a column chunk.
+type dictionary struct {
+	data  []byte
+	width int      // of each value; 0 for byte arrays
+	ends  []uint32 // of byte arrays, each of which follows its length of four bytes
+}
+
+// newDictionary reads a dictionary page of at most n values.
+func newDictionary(l *leafType, data []byte, n int64) (*dictionary, error) {
+	d := &dictionary{data: data, width: l.width}
 	if l.stored == meta.Boolean {
 		return nil, errors.New("booleans have a dictionary")
 	}
-	next, err := newValueReader(l, meta.Plain, data)
-	for err == nil && int64(len(dictionary)) < n {
-		var v []byte
-		if v, err = next(); err == nil {
-			dictionary = append(dictionary, v)
+	for rest := data; d.width == 0 && int64(len(d.ends)) < n && len(rest) > 0; {
+		var err error
+		if _, rest, err = cutByteArray(rest); err != nil {
+			return nil, err
 		}
+		d.ends = append(d.ends, uint32(len(data)-len(rest)))
 	}
-	if err == io.ErrUnexpectedEOF {
-		err = nil // no page may refer to a value that is missing
-	}
-	return dictionary, err
+	return d, nil
 }
 
-func newDictionaryReader(dictionary [][]byte, src []byte) (valueReader, error) {
-	if len(src) == 0 {
-		return fixedReader(nil, 1), nil // no values
+// at returns a value, nil if the dictionary does not have it.
+func (d *dictionary) at(i int) []byte {
+	start, end := i*d.width, (i+1)*d.width
+	if d.width == 0 {
+		if i >= len(d.ends) {
+			return nil
+		}
+		if start, end = 4, int(d.ends[i]); i > 0 {
+			start += int(d.ends[i-1])
+		}
 	}
-	if src[0] > 32 {
+	if end > len(d.data) {
+		return nil
+	}
+	return d.data[start:end:end]
+}
+
+func newDictionaryReader(d *dictionary, src []byte) (valueReader, error) {
+	switch {
+	case d == nil:
+		return nil, errors.New("a page refers to a dictionary that is missing")
+	case len(src) == 0:
+		return fixedReader(nil, 1), nil // no values
+	case src[0] > 32:
 		return nil, fmt.Errorf("unsupported width of %d bits", src[0])
 	}
-	indexes := hybridReader{src: src[1:], width: int(src[0])}
+	indexes := bitReader{src: src[1:], width: int(src[0])}
 	return func() ([]byte, error) {
 		i, err := indexes.next()
 		if err != nil {
 			return nil, err
 		}
-		if i >= uint64(len(dictionary)) {
-			return nil, errors.New("an index is outside the dictionary")
+		v := d.at(int(i))
+		if v == nil {
+			err = errors.New("an index is outside the dictionary")
 		}
-		return dictionary[i], nil
+		return v, err
 	}, nil
 }

@@ -19,56 +19,46 @@ import (
 
 var errDecompressedSize = errors.New("a page does not have the size that its header declares")
 
-// decompressor undoes the compression of pages.
-type decompressor struct{ zstd *zstd.Decoder }
-
-func newDecompressor() (*decompressor, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage))
-	return &decompressor{z}, err
+// newZstd returns a decoder for the pages of a file.
+func newZstd() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage))
 }
 
 // decompress writes a page into dst, which must not grow to more than size bytes.
-func (d *decompressor) decompress(codec meta.CompressionCodec, dst, packed []byte, size int) (out []byte, err error) {
+func decompress(z *zstd.Decoder, codec meta.CompressionCodec, dst, packed []byte, size int) (out []byte, err error) {
 	if size < 0 {
 		return nil, errDecompressedSize
 	}
+	dst = dst[:0]
 	err = rows.Guard("a page compressed with "+codec.String(), func() error {
-		out, err = d.decode(codec, dst[:0], packed, size)
+		switch codec {
+		case meta.Snappy:
+			if n, err := snappy.DecodedLen(packed); err != nil || n > size {
+				return errors.Join(err, errDecompressedSize)
+			}
+			out, err = snappy.Decode(dst[:cap(dst)], packed)
+		case meta.Gzip:
+			var r io.Reader
+			if r, err = gzip.NewReader(bytes.NewReader(packed)); err == nil {
+				out, err = readAtMost(dst, r, size+1)
+			}
+		case meta.Brotli:
+			out, err = readAtMost(dst, brotli.NewReader(bytes.NewReader(packed)), size+1)
+		case meta.Zstd:
+			out, err = z.DecodeAll(packed, dst)
+		case meta.Lz4:
+			if out, err = decodeHadoopLZ4(dst, packed, size); err != nil {
+				out, err = decodeLZ4(dst, packed, size) // some writers used this name for it
+			}
+		case meta.Lz4Raw:
+			out, err = decodeLZ4(dst, packed, size)
+		}
 		return err
 	})
 	if err == nil && len(out) > size {
 		err = errDecompressedSize
 	}
 	return out, err
-}
-
-func (d *decompressor) decode(codec meta.CompressionCodec, dst, packed []byte, size int) ([]byte, error) {
-	switch codec {
-	case meta.Snappy:
-		if n, err := snappy.DecodedLen(packed); err != nil || n > size {
-			return nil, errors.Join(err, errDecompressedSize)
-		}
-		return snappy.Decode(dst[:cap(dst)], packed)
-	case meta.Gzip:
-		r, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			return nil, err
-		}
-		return readAtMost(dst, r, size+1)
-	case meta.Brotli:
-		return readAtMost(dst, brotli.NewReader(bytes.NewReader(packed)), size+1)
-	case meta.Zstd:
-		return d.zstd.DecodeAll(packed, dst)
-	case meta.Lz4Raw:
-		return decodeLZ4(dst, packed, size)
-	case meta.Lz4:
-		if out, err := decodeHadoopLZ4(dst, packed, size); err == nil {
-			return out, nil
-		}
-		return decodeLZ4(dst, packed, size) // some writers used this name for it
-	default:
-		return nil, errors.New("unsupported compression")
-	}
 }
 
 func readAtMost(dst []byte, r io.Reader, size int) ([]byte, error) {

@@ -89,16 +89,17 @@ func decodeThrift(b []byte, v any) (n int, err error) {
 }
 
 // readFooter reads and checks the metadata at the end of a file.
-func readFooter(src io.ReaderAt, size int64) (*fileMetadata, error) {
+func readFooter(in *rows.Input) (*fileMetadata, error) {
 	var head [4]byte
 	var tail [8]byte
+	size := in.Size()
 	if size < int64(len(head)+len(tail)) {
 		return nil, herb.Invalidf("the file is not a Parquet file, or it is truncated: it has only %d bytes", size)
 	}
-	if err := readFull(src, head[:], 0); err != nil {
+	if err := readFull(in, head[:], 0); err != nil {
 		return nil, err
 	}
-	if err := readFull(src, tail[:], size-int64(len(tail))); err != nil {
+	if err := readFull(in, tail[:], size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail[:4]))
@@ -116,7 +117,7 @@ func readFooter(src io.ReaderAt, size int64) (*fileMetadata, error) {
 			"write it with fewer, larger row groups", length, maxFooter)
 	}
 	b := make([]byte, length)
-	if err := readFull(src, b, size-length-int64(len(tail))); err != nil {
+	if err := readFull(in, b, size-length-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	m := new(fileMetadata)
@@ -126,19 +127,12 @@ func readFooter(src io.ReaderAt, size int64) (*fileMetadata, error) {
 	return m, nil
 }
 
-// readError is a failure to read the file, as opposed to a damaged file.
-type readError struct{ error }
-
 // readFull fills p from an offset.
 func readFull(src io.ReaderAt, p []byte, at int64) error {
-	n, err := src.ReadAt(p, at)
-	switch {
-	case n == len(p):
-		return nil
-	case err == io.EOF:
-		return io.ErrUnexpectedEOF
+	if n, err := src.ReadAt(p, at); n < len(p) {
+		return noEOF(err)
 	}
-	return &readError{err}
+	return nil
 }
 
 func errEncrypted() error {

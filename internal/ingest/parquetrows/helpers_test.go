@@ -3,67 +3,33 @@ package parquetrows
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
-
-// memoryFile is a rows.File in memory.
-type memoryFile []byte
-
-func (f memoryFile) Name() string                 { return "test.parquet" }
-func (f memoryFile) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f)), nil }
-func (f memoryFile) Random() (io.ReaderAt, int64, error) {
-	return bytes.NewReader(f), int64(len(f)), nil
-}
-func (f memoryFile) Path() (string, error) { return "", errors.ErrUnsupported }
-func (f memoryFile) Size() int64           { return int64(len(f)) }
 
 // openFile opens a file under its budget.
 func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
-	budget := rows.NewBudget(ctx, int64(len(b)), rows.Limits{})
-	r, err := Format().Open(ctx, memoryFile(b), rows.Options{}, budget)
+	return rowstest.Open(ctx, Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
+}
+
+// openReader opens a file without a limit on its rows.
+func openReader(t *testing.T, b []byte) (*reader, error) {
+	t.Helper()
+	in, err := rows.OpenInput(t.Context(), rowstest.File(b))
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return rows.Limit(r, budget), nil
+	return newReader(in, rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
 }
 
 // readFile reads a file: the names of the columns, then the rows.
 func readFile(b []byte) ([][]string, error) {
-	out, _, err := readTyped(b)
-	return out, err
-}
-
-// readTyped returns the columns after the last row too.
-func readTyped(b []byte) (out [][]string, columns []rows.Column, err error) {
-	r, err := openFile(context.Background(), b)
-	if err != nil {
-		return nil, nil, err
-	}
-	var names []string
-	for _, c := range r.Columns() {
-		names = append(names, c.Name)
-	}
-	out = append(out, names)
-	for {
-		cells, err := r.Next()
-		if err == io.EOF {
-			return out, r.Columns(), r.Close()
-		}
-		if err != nil {
-			return out, nil, errors.Join(err, r.Close())
-		}
-		row := make([]string, len(cells))
-		for i, c := range cells {
-			row[i] = string(c)
-		}
-		out = append(out, row)
-	}
+	t, err := rowstest.Read(context.Background(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
+	return t.Rows, err
 }
 
 // mustWrite writes rows of Go values.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -22,6 +21,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // craftedFooter has key-value metadata without a value, which the format allows.
@@ -108,6 +108,30 @@ func TestReader_LargeDictionary(t *testing.T) {
 	}
 }
 
+// TestReader_OutsideDictionary reads pages that refer to the value after the last one of a dictionary, or to no dictionary.
+func TestReader_OutsideDictionary(t *testing.T) {
+	t.Parallel()
+	page := func(index byte) craftedPage { return dataPage(1, meta.RLEDictionary, []byte{3, 2, index}) }
+	text := dictionaryPage(1, []byte{1, 0, 0, 0, 'a'})
+	number := dictionaryPage(2, []byte{1, 0, 0, 0, 2, 0, 0, 0})
+	for _, c := range []struct {
+		name  string
+		kind  meta.Type
+		pages []craftedPage
+		ok    bool
+	}{
+		{"last text", meta.ByteArray, []craftedPage{text, page(0)}, true},
+		{"text", meta.ByteArray, []craftedPage{text, page(1)}, false},
+		{"last number", meta.Int32, []craftedPage{number, page(1)}, true},
+		{"number", meta.Int32, []craftedPage{number, page(2)}, false},
+		{"no dictionary", meta.Int32, []craftedPage{page(0)}, false},
+	} {
+		if _, err := readFile(craft(t, 1, required(c.kind), c.pages...)); c.ok != (err == nil) || err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: got error %v", c.name, err)
+		}
+	}
+}
+
 func TestReader_DeclaredTypes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -128,9 +152,9 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, columns, err := readTyped(mustWriteColumn(t, c.node, c.values))
-			if err != nil || columns[0].Type != c.want {
-				t.Errorf("got type %q, error %v; want %q", columns, err, c.want)
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(mustWriteColumn(t, c.node, c.values)), rows.Options{}, rows.Limits{})
+			if err != nil || got.Columns[0].Type != c.want {
+				t.Errorf("got type %q, error %v; want %q", got.Columns, err, c.want)
 			}
 		})
 	}
@@ -139,20 +163,12 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		Commas []string          `parquet:"commas,list"`
 		Pairs  map[string]string `parquet:"pairs"`
 	}
-	_, columns, err := readTyped(mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}}))
+	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
+	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 	want := []rows.Column{{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeText}, {Name: "pairs", Type: herb.TypeText}}
-	if diff := cmp.Diff(want, columns); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-}
-
-// allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
-func allocated(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // TestReader_LongList reads one row with very many elements. Work must grow linearly.
@@ -168,7 +184,7 @@ func TestReader_LongList(t *testing.T) {
 		b := mustWrite(t, []row{{tags}})
 		var got [][]string
 		var err error
-		bytes := allocated(func() { got, err = readFile(b) })
+		bytes := rowstest.Allocated(func() { got, err = readFile(b) })
 		if err != nil || got[1][0] != strings.Join(tags, ",") {
 			t.Fatalf("%d elements: error %v", n, err)
 		}
@@ -200,7 +216,7 @@ func TestReader_PrefixExpansion(t *testing.T) {
 	body := append(append(a, b...), bytes.Repeat([]byte("x"), size)...)
 	file := craft(t, count, required(meta.ByteArray), dataPage(count, meta.DeltaByteArray, body))
 	n := 0
-	used := allocated(func() {
+	used := rowstest.Allocated(func() {
 		r, err := openFile(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +269,7 @@ func TestReader_Endless(t *testing.T) {
 		{"2^31 row groups", huge(0x49)},
 	} {
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var r rows.Rows
 			if r, err = openFile(t.Context(), c.file); err != nil {
 				return
@@ -319,7 +335,7 @@ func TestDecoders(t *testing.T) {
 		if b, err = (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, levels); err != nil {
 			t.Fatal(err)
 		}
-		h := hybridReader{src: b, width: width}
+		h := bitReader{src: b, width: width}
 		for i, want := range levels {
 			if got, err := h.next(); got != uint64(want) || err != nil {
 				t.Fatalf("width %d, level %d: got %d, error %v, want %d", width, i, got, err, want)
@@ -374,7 +390,7 @@ func TestDecoders_Invalid(t *testing.T) {
 
 func TestDictionaryReader_Width(t *testing.T) {
 	t.Parallel()
-	if _, err := newDictionaryReader([][]byte{{1}}, []byte{33, 2, 0}); err == nil {
+	if _, err := newDictionaryReader(&dictionary{data: []byte{1}, width: 1}, []byte{33, 2, 0}); err == nil {
 		t.Error("no error about indexes of 33 bits")
 	}
 }

@@ -7,53 +7,28 @@ import (
 	"herbarium/internal/herb"
 )
 
-// leafType describes what the values of a leaf mean and how they are stored.
+// leafType describes how the values of a leaf are stored and what they mean.
 type leafType struct {
-	kind   leafKind
-	stored meta.Type
-	width  int  // of a value in bytes; 0 for booleans and byte arrays
-	scale  int  // of a decimal
-	digits int  // of the fraction of a second
-	utc    bool // times are in UTC
-	// isUnannotated is set for bytes that the file does not declare as text.
-	isUnannotated bool
+	stored   meta.Type
+	width    int       // of a value in bytes; 0 for booleans and byte arrays
+	declared herb.Type // type of a column; empty for bytes without an annotation
+	render   appendFunc
 }
 
-type leafKind int
-
-const (
-	leafUnknown leafKind = iota
-	leafBoolean
-	leafInt // the first number
-	leafUint
-	leafFloat
-	leafFloat16
-	leafDecimal // the last number
-	leafDate
-	leafTime
-	leafTimestamp
-	leafInt96
-	leafText
-	leafUUID
-	leafInterval
-	leafBinary // bytes, always as base64
-	leafBytes  // text or binary; the values of the column decide
-)
-
-// isNumber reports whether values are numbers.
-func (l *leafType) isNumber() bool { return l.kind >= leafInt && l.kind <= leafDecimal }
+// appendFunc appends a value that is not null as text. It is nil for bytes that may be text or binary.
+type appendFunc func(b, data []byte) ([]byte, error)
 
 // newLeafType returns the annotated type of a leaf, or else its stored type.
 func newLeafType(e *meta.SchemaElement) (leafType, error) {
 	types := []leafType{
-		meta.Boolean:           {kind: leafBoolean},
-		meta.Int32:             {kind: leafInt, width: 4},
-		meta.Int64:             {kind: leafInt, width: 8},
-		meta.Int96:             {kind: leafInt96, width: 12, digits: 9},
-		meta.Float:             {kind: leafFloat, width: 4},
-		meta.Double:            {kind: leafFloat, width: 8},
-		meta.ByteArray:         {kind: leafBytes, isUnannotated: true},
-		meta.FixedLenByteArray: {kind: leafBytes, width: int(e.TypeLength.V), isUnannotated: true},
+		meta.Boolean:           {declared: herb.TypeBoolean, render: appendBoolean},
+		meta.Int32:             {width: 4, declared: herb.TypeNumber, render: appendInt},
+		meta.Int64:             {width: 8, declared: herb.TypeNumber, render: appendInt},
+		meta.Int96:             {width: 12, declared: herb.TypeDateTime, render: appendInt96},
+		meta.Float:             {width: 4, declared: herb.TypeNumber, render: appendFloat},
+		meta.Double:            {width: 8, declared: herb.TypeNumber, render: appendFloat},
+		meta.ByteArray:         {},
+		meta.FixedLenByteArray: {width: int(e.TypeLength.V)},
 	}
 	stored := e.Type.V
 	switch {
@@ -62,88 +37,65 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 	case stored == meta.FixedLenByteArray && e.TypeLength.V <= 0:
 		return leafType{}, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
 	}
-	types[stored].stored = stored
-	annotated := logicalType(e.LogicalType.Value)
-	if e.LogicalType.Value == nil && e.ConvertedType.Valid {
-		annotated = convertedType(e)
-	}
-	annotated.stored, annotated.width = stored, types[stored].width
-	if annotated.isValid() {
-		return annotated, nil
-	}
-	return types[stored], nil
+	l := types[stored]
+	l.stored = stored
+	l.annotate(annotation(e))
+	return l, nil
 }
 
-// logicalType returns the type that an annotation declares.
-func logicalType(annotation any) leafType {
+// annotate changes a stored type to the annotated one, unless values of that type cannot be stored this way.
+func (l *leafType) annotate(annotation any) {
+	set := func(isValid bool, declared herb.Type, render appendFunc) {
+		if isValid {
+			l.declared, l.render = declared, render
+		}
+	}
+	isBytes := l.stored == meta.ByteArray || l.stored == meta.FixedLenByteArray
+	isFixed := func(width int) bool { return l.stored == meta.FixedLenByteArray && l.width == width }
+	isInt := l.stored == meta.Int32 || l.stored == meta.Int64
 	switch t := annotation.(type) {
 	case *meta.StringType, *meta.EnumType, *meta.JsonType:
-		return leafType{kind: leafText}
+		set(isBytes, herb.TypeText, appendUTF8)
 	case *meta.BsonType, *meta.GeometryType, *meta.GeographyType:
-		return leafType{kind: leafBinary}
+		set(isBytes, herb.TypeText, appendBase64)
 	case *meta.UUIDType:
-		return leafType{kind: leafUUID}
+		set(isFixed(16), herb.TypeText, appendUUID)
 	case *meta.Float16Type:
-		return leafType{kind: leafFloat16}
+		set(isFixed(2), herb.TypeNumber, appendFloat16)
+	case deprecated.ConvertedType: // Interval, which has no newer annotation
+		set(isFixed(12), herb.TypeText, appendInterval)
 	case *meta.DecimalType:
-		return leafType{kind: leafDecimal, scale: int(t.Scale)}
+		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber, decimal{int(t.Scale), isInt}.append)
 	case *meta.DateType:
-		return leafType{kind: leafDate}
+		set(l.stored == meta.Int32, herb.TypeDate, appendDate)
 	case *meta.TimeType:
-		return leafType{kind: leafTime, digits: unitDigits(t.Unit), utc: t.IsAdjustedToUTC}
+		c := newClock(t.Unit, t.IsAdjustedToUTC)
+		set(l.stored == meta.Int64 && c.digits > 0 || l.stored == meta.Int32 && c.digits == 3, herb.TypeText, c.appendTime)
 	case *meta.TimestampType:
-		return leafType{kind: leafTimestamp, digits: unitDigits(t.Unit), utc: t.IsAdjustedToUTC}
+		c := newClock(t.Unit, t.IsAdjustedToUTC)
+		set(l.stored == meta.Int64 && c.digits > 0, herb.TypeDateTime, c.appendTimestamp)
 	case *meta.IntType:
-		if t.IsSigned {
-			return leafType{kind: leafInt}
-		}
-		return leafType{kind: leafUint}
-	default:
-		return leafType{}
+		set(isInt && !t.IsSigned, herb.TypeNumber, appendUint)
 	}
 }
 
-// unitDigits returns the digits of the fraction of a second, 0 for an unknown unit.
-func unitDigits(unit meta.TimeUnit) int {
-	if unit.Value == nil {
-		return 0
+// annotation returns the logical type of an element, translated from the older converted type if necessary.
+func annotation(e *meta.SchemaElement) any {
+	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
+		return e.LogicalType.Value
 	}
-	return 3 * int(unit.Value.FieldID()) // milliseconds, microseconds, nanoseconds
-}
-
-// convertedType returns the type that an annotation of older writers declares.
-func convertedType(e *meta.SchemaElement) leafType {
-	return map[deprecated.ConvertedType]leafType{
-		deprecated.UTF8: {kind: leafText}, deprecated.Enum: {kind: leafText}, deprecated.Json: {kind: leafText},
-		deprecated.Bson: {kind: leafBinary}, deprecated.Interval: {kind: leafInterval}, deprecated.Date: {kind: leafDate},
-		deprecated.Decimal:         {kind: leafDecimal, scale: int(e.Scale.V)},
-		deprecated.TimeMillis:      {kind: leafTime, digits: 3, utc: true},
-		deprecated.TimeMicros:      {kind: leafTime, digits: 6, utc: true},
-		deprecated.TimestampMillis: {kind: leafTimestamp, digits: 3, utc: true},
-		deprecated.TimestampMicros: {kind: leafTimestamp, digits: 6, utc: true},
-		deprecated.Uint8:           {kind: leafUint}, deprecated.Uint16: {kind: leafUint},
-		deprecated.Uint32: {kind: leafUint}, deprecated.Uint64: {kind: leafUint},
+	millis, micros := meta.TimeUnit{Value: new(meta.MilliSeconds)}, meta.TimeUnit{Value: new(meta.MicroSeconds)}
+	text, unsigned, pairs := new(meta.StringType), new(meta.IntType), new(meta.MapType)
+	return map[deprecated.ConvertedType]any{
+		deprecated.UTF8: text, deprecated.Enum: text, deprecated.Json: text, deprecated.Bson: new(meta.BsonType),
+		deprecated.Uint8: unsigned, deprecated.Uint16: unsigned, deprecated.Uint32: unsigned, deprecated.Uint64: unsigned,
+		deprecated.List: new(meta.ListType), deprecated.Map: pairs, deprecated.MapKeyValue: pairs,
+		deprecated.Decimal:         &meta.DecimalType{Scale: e.Scale.V},
+		deprecated.Date:            new(meta.DateType),
+		deprecated.Interval:        deprecated.Interval,
+		deprecated.TimeMillis:      &meta.TimeType{IsAdjustedToUTC: true, Unit: millis},
+		deprecated.TimeMicros:      &meta.TimeType{IsAdjustedToUTC: true, Unit: micros},
+		deprecated.TimestampMillis: &meta.TimestampType{IsAdjustedToUTC: true, Unit: millis},
+		deprecated.TimestampMicros: &meta.TimestampType{IsAdjustedToUTC: true, Unit: micros},
 	}[e.ConvertedType.V]
-}
-
-// isValid reports whether values of a kind can be stored this way.
-func (l *leafType) isValid() bool {
-	isBytes := l.stored == meta.ByteArray || l.stored == meta.FixedLenByteArray
-	isInt := l.stored == meta.Int32 || l.stored == meta.Int64
-	switch l.kind {
-	case leafText, leafBinary:
-		return isBytes
-	case leafUUID, leafFloat16, leafInterval:
-		return l.stored == meta.FixedLenByteArray && l.width == map[leafKind]int{leafUUID: 16, leafFloat16: 2, leafInterval: 12}[l.kind]
-	case leafInt, leafUint:
-		return isInt
-	case leafDecimal:
-		return (isInt || isBytes) && l.scale >= 0 && l.scale <= 10_000
-	case leafDate:
-		return l.stored == meta.Int32
-	case leafTime, leafTimestamp:
-		return l.stored == meta.Int64 && l.digits > 0 || l.kind == leafTime && l.stored == meta.Int32 && l.digits == 3
-	default:
-		return false
-	}
 }

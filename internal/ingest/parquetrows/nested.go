@@ -14,7 +14,13 @@ type chunkColumns struct {
 	columns []*node
 	cursors []*cursor // of all leaves of the file; nil for those of other columns
 	budget  *rows.Budget
-	json    []byte // a list that may have to be written as JSON
+	scalars []scalar // elements of a list
+}
+
+// scalar locates the text of an element of a list.
+type scalar struct {
+	start, end int
+	isNull     bool
 }
 
 func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, error) {
@@ -23,7 +29,7 @@ func (r *reader) newChunkColumns(group int, columns []*node) (*chunkColumns, err
 		for leaf := n.first; leaf < n.first+n.leaves; leaf++ {
 			var err error
 			if c.cursors[leaf], err = r.newCursor(group, leaf); err != nil {
-				return nil, r.locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
+				return nil, r.in.Locate(err, "row group %d, column %q", group+1, rows.Clip(n.column))
 			}
 		}
 	}
@@ -96,26 +102,30 @@ func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
 // appendScalars appends the elements of a list.
 func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]byte, error) {
 	start, isPlain := len(b), true
-	c.json = append(c.json[:0], '[')
+	c.scalars = c.scalars[:0]
 	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
-		from := len(b)
 		v, err := c.cursors[element.first].next()
+		from := len(b)
 		if err == nil && !v.isNull() {
 			b, err = element.leaf.appendText(b, v.data)
 		}
-		text := b[from:]
-		isPlain = isPlain && len(text) > 0 && bytes.IndexByte(text, ',') < 0
-		if len(c.json) > 1 {
-			c.json = append(c.json, ',')
-		}
-		c.json = appendScalar(c.json, &element.leaf, text, v.isNull())
+		isPlain = isPlain && len(b) > from && bytes.IndexByte(b[from:], ',') < 0
+		c.scalars = append(c.scalars, scalar{from - start, len(b) - start, v.isNull()})
 		return b, err
 	})
 	if isPlain || err != nil {
 		return b, err
 	}
 	n.asJSON = true
-	return append(append(b[:start], c.json...), ']'), nil
+	texts := bytes.Clone(b[start:])
+	b = append(b[:start], '[')
+	for i, s := range c.scalars {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendScalar(b, &element.leaf, texts[s.start:s.end], s.isNull)
+	}
+	return append(b, ']'), nil
 }
 
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
@@ -243,7 +253,7 @@ func appendScalar(b []byte, l *leafType, text []byte, isNull bool) []byte {
 	switch {
 	case isNull:
 		return append(b, "null"...)
-	case l.kind == leafBoolean, l.isNumber() && text[len(text)-1] <= '9':
+	case l.declared == herb.TypeBoolean, l.declared == herb.TypeNumber && text[len(text)-1] <= '9':
 		return append(b, text...)
 	default:
 		return herb.AppendJSONString(b, string(text))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/bits"
 
+	"github.com/klauspost/compress/zstd"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
@@ -32,13 +33,13 @@ type cursor struct {
 	leaf       *node
 	chunk      *chunkReader
 	codec      meta.CompressionCodec
-	unpack     *decompressor
+	zstd       *zstd.Decoder
 	budget     *rows.Budget
-	dictionary [][]byte
+	dictionary *dictionary
 	buffers    pageBuffers
 
-	left     int64     // values of the current page
-	rep, def bitReader // nil if the leaf has no such levels
+	left     int64      // values of the current page
+	rep, def *bitReader // nil if the leaf has no such levels
 	values   valueReader
 	current  value
 	isPeeked bool // current has not been consumed
@@ -49,8 +50,8 @@ type pageBuffers struct{ packed, plain []byte }
 
 func (r *reader) newCursor(group, leaf int) (*cursor, error) {
 	metadata := r.chunk(group, leaf)
-	chunk, err := newChunkReader(r.src, r.size, metadata)
-	return &cursor{leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, unpack: r.unpack, budget: r.budget}, err
+	chunk, err := newChunkReader(r.in, metadata)
+	return &cursor{leaf: r.leaves[leaf], chunk: chunk, codec: metadata.Codec, zstd: r.zstd, budget: r.budget}, err
 }
 
 // nextPage starts the next data page and reads the dictionary before it. The error is io.EOF after the last.
@@ -96,7 +97,7 @@ func (c *cursor) readPage(header *meta.PageHeader, buf *pageBuffers) (levels, bo
 	if codec == meta.Uncompressed || len(body) == 0 {
 		return levels, body, nil
 	}
-	buf.plain, err = c.unpack.decompress(codec, buf.plain, body, int(header.UncompressedPageSize)-len(levels))
+	buf.plain, err = decompress(c.zstd, codec, buf.plain, body, int(header.UncompressedPageSize)-len(levels))
 	return levels, buf.plain, err
 }
 
@@ -106,16 +107,12 @@ func (c *cursor) startPage(header *meta.PageHeader) error {
 	if err != nil {
 		return err
 	}
-	c.left, c.rep, c.def = pageValues(header), nil, nil
+	c.left = pageValues(header)
 	if header.Type == meta.DataPageV2 {
 		v2 := &header.DataPageHeaderV2.V
-		rep, def := levels[:v2.RepetitionLevelsByteLength], levels[v2.RepetitionLevelsByteLength:]
-		if c.leaf.rep > 0 { // some writers store levels of leaves that have none
-			c.rep = &hybridReader{src: rep, width: bits.Len(uint(c.leaf.rep))}
-		}
-		if c.leaf.def > 0 {
-			c.def = &hybridReader{src: def, width: bits.Len(uint(c.leaf.def))}
-		}
+		// Some writers store levels of leaves that have none.
+		c.rep = newLevels(levels[:v2.RepetitionLevelsByteLength], c.leaf.rep)
+		c.def = newLevels(levels[v2.RepetitionLevelsByteLength:], c.leaf.def)
 		return c.startValues(v2.Encoding, body)
 	}
 	v1 := &header.DataPageHeader.V
@@ -128,21 +125,29 @@ func (c *cursor) startPage(header *meta.PageHeader) error {
 	return c.startValues(v1.Encoding, body)
 }
 
+// newLevels returns a decoder for levels up to a limit, nil if they are all 0.
+func newLevels(runs []byte, limit int) *bitReader {
+	if limit == 0 {
+		return nil
+	}
+	return &bitReader{src: runs, width: bits.Len(uint(limit))}
+}
+
 // cutLevels returns a decoder for the levels at the start of a page of version 1, and what follows them.
-func (c *cursor) cutLevels(encoding meta.Encoding, body []byte, limit int) (bitReader, []byte, error) {
+func (c *cursor) cutLevels(encoding meta.Encoding, body []byte, limit int) (*bitReader, []byte, error) {
 	if limit == 0 {
 		return nil, body, nil
 	}
-	width := bits.Len(uint(limit))
 	if encoding == meta.BitPacked { // has no length before it
+		width := bits.Len(uint(limit))
 		length := (c.left*int64(width) + 7) / 8
 		if length > int64(len(body)) {
 			return nil, nil, io.ErrUnexpectedEOF
 		}
-		return &packedReader{src: body[:length], width: width, isLegacy: true}, body[length:], nil
+		return newPackedReader(packedReader{src: body[:length], width: width, isLegacy: true}), body[length:], nil
 	}
 	runs, rest, err := cutByteArray(body)
-	return &hybridReader{src: runs, width: width}, rest, err
+	return newLevels(runs, limit), rest, err
 }
 
 // plainDictionary is what older writers call RLE_DICTIONARY in data pages. The library marks its own constant as deprecated.
@@ -191,7 +196,7 @@ func (c *cursor) next() (value, error) {
 }
 
 // readLevel decodes a level. All levels are 0 if there is no decoder.
-func readLevel(r bitReader, limit int) (int, error) {
+func readLevel(r *bitReader, limit int) (int, error) {
 	if r == nil {
 		return 0, nil
 	}
@@ -205,11 +210,10 @@ func readLevel(r bitReader, limit int) (int, error) {
 // pageMemory returns the bytes that the pages of a column chunk need when they are read one at a time. It reads the
 // headers of the pages only.
 func (r *reader) pageMemory(group, leaf int) (int64, error) {
-	pages, err := newChunkReader(r.src, r.size, r.chunk(group, leaf))
+	pages, err := newChunkReader(r.in, r.chunk(group, leaf))
 	if err != nil {
 		return 0, err
 	}
-	const sliceHeader = 24 // bytes of a value of a dictionary, in addition to its content
 	dictionary, largest := int64(0), int64(0)
 	for {
 		if err := r.budget.Step(); err != nil {
@@ -222,10 +226,10 @@ func (r *reader) pageMemory(group, leaf int) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// A page is in memory as stored, decompressed and, in some encodings, decoded.
+		// A page is in memory as stored, decompressed and, in some encodings, decoded; a dictionary has an offset for each value.
 		need := int64(header.CompressedPageSize) + 2*int64(header.UncompressedPageSize)
 		if header.Type == meta.DictionaryPage {
-			dictionary = max(dictionary, need+sliceHeader*min(need, pageValues(header)))
+			dictionary = max(dictionary, need)
 		} else {
 			largest = max(largest, need)
 		}

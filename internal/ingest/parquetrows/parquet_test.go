@@ -20,6 +20,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 func TestReader_Types(t *testing.T) {
@@ -123,14 +124,14 @@ func TestReader_Types(t *testing.T) {
 	}
 }
 
-func TestHalf(t *testing.T) {
+func TestAppendFloat16(t *testing.T) {
 	t.Parallel()
 	for bits, want := range map[uint16]string{
 		0x0000: "0", 0x8000: "-0", 0x3C00: "1", 0xC000: "-2", 0x2E66: "0.099975586", 0x7BFF: "65504", 0x0001: "0.000000059604645",
 		0x7C00: "Infinity", 0xFC00: "-Infinity", 0x7E00: "NaN",
 	} {
-		if got := string(rows.AppendFloat(nil, half(bits), 32)); got != want {
-			t.Errorf("%04X: got %s, want %s", bits, got, want)
+		if got, err := appendFloat16(nil, binary.LittleEndian.AppendUint16(nil, bits)); string(got) != want || err != nil {
+			t.Errorf("%04X: got %s, error %v, want %s", bits, got, err, want)
 		}
 	}
 }
@@ -278,7 +279,7 @@ func TestReader_Compression(t *testing.T) {
 // TestReader_Wide reads columns whose pages do not fit into memory together.
 func TestReader_Wide(t *testing.T) {
 	t.Parallel()
-	const columns, count, flush = 12, 1300, 1000
+	const columns, count, flush = 20, 1300, 1000 // two sets of columns are spilled
 	group, names := parquet.Group{}, []string{}
 	for c := range columns {
 		name := fmt.Sprintf("c%02d", c)
@@ -304,7 +305,7 @@ func TestReader_Wide(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := newReader(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), rows.NewBudget(t.Context(), int64(b.Len()), rows.Limits{}))
+	p, err := openReader(t, b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +364,7 @@ func TestReader_Rejected(t *testing.T) {
 func TestReader_PageLimit(t *testing.T) {
 	t.Parallel()
 	b := mustWriteColumn(t, parquet.String(), []any{strings.Repeat("x", 1000)})
-	p, err := newReader(t.Context(), bytes.NewReader(b), int64(len(b)), rows.NewBudget(t.Context(), int64(len(b)), rows.Limits{}))
+	p, err := openReader(t, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,11 +378,11 @@ func TestReader_PageLimit(t *testing.T) {
 // TestDecompress checks that no codec decompresses more than the declared size of a page.
 func TestDecompress(t *testing.T) {
 	t.Parallel()
-	d, err := newDecompressor()
+	z, err := newZstd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.zstd.Close()
+	defer z.Close()
 	plain := bytes.Repeat([]byte("herbarium "), 1000)
 	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Brotli, &parquet.Zstd, &parquet.Lz4Raw} {
 		packed, err := codec.Encode(nil, plain)
@@ -389,10 +390,10 @@ func TestDecompress(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := codec.CompressionCodec()
-		if got, err := d.decompress(id, nil, packed, len(plain)); err != nil || !bytes.Equal(got, plain) {
+		if got, err := decompress(z, id, nil, packed, len(plain)); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%s: error %v", codec, err)
 		}
-		if _, err := d.decompress(id, nil, packed, len(plain)-1); err == nil {
+		if _, err := decompress(z, id, nil, packed, len(plain)-1); err == nil {
 			t.Errorf("%s: decompressed more than the declared size", codec)
 		}
 	}
@@ -407,10 +408,10 @@ func TestDecompress(t *testing.T) {
 		framed = binary.BigEndian.AppendUint32(framed, uint32(len(block)))
 		framed = append(framed, block...)
 	}
-	if got, err := d.decompress(meta.Lz4, nil, framed, 2*len(plain)); err != nil || !bytes.Equal(got, append(bytes.Clone(plain), plain...)) {
+	if got, err := decompress(z, meta.Lz4, nil, framed, 2*len(plain)); err != nil || !bytes.Equal(got, append(bytes.Clone(plain), plain...)) {
 		t.Errorf("LZ4 in blocks: error %v", err)
 	}
-	if got, err := d.decompress(meta.Lz4, nil, block, len(plain)); err != nil || !bytes.Equal(got, plain) {
+	if got, err := decompress(z, meta.Lz4, nil, block, len(plain)); err != nil || !bytes.Equal(got, plain) {
 		t.Errorf("LZ4 without blocks: error %v", err)
 	}
 }
@@ -464,7 +465,7 @@ func FuzzReader(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var r rows.Rows
 			if r, err = openFile(ctx, b); err != nil {
 				return

@@ -3,7 +3,6 @@ package parquetrows
 import (
 	"errors"
 
-	"github.com/parquet-go/parquet-go/deprecated"
 	meta "github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
@@ -79,8 +78,8 @@ func (r *schemaReader) readNode(parent *node, depth int) (*node, error) {
 		r.leaves = append(r.leaves, n)
 		n.leaves = 1
 		var err error
-		if n.leaf, err = newLeafType(e); n.isVariant && n.leaf.kind == leafBytes {
-			n.leaf.kind = leafBinary
+		if n.leaf, err = newLeafType(e); n.isVariant && n.leaf.render == nil {
+			n.leaf.render = appendBase64
 		}
 		return n, errors.Join(err, r.budget.Columns(len(r.leaves)))
 	}
@@ -106,17 +105,15 @@ func shapeOfGroup(e *meta.SchemaElement, n *node) nodeShape {
 	if n.leaves == 0 || len(n.children) != 1 || !n.children[0].repeated {
 		return shapeGroup
 	}
-	_, isList := e.LogicalType.Value.(*meta.ListType)
-	_, isMap := e.LogicalType.Value.(*meta.MapType)
-	if converted := e.ConvertedType; e.LogicalType.Value == nil && converted.Valid {
-		isList = converted.V == deprecated.List
-		isMap = converted.V == deprecated.Map || converted.V == deprecated.MapKeyValue
-	}
 	pairs := n.children[0]
-	switch {
-	case isMap && pairs.shape == shapeGroup && len(pairs.children) == 2 && pairs.children[0].leaves > 0 && pairs.children[1].leaves > 0:
-		return shapeMap
-	case isMap || isList:
+	isMap := pairs.shape == shapeGroup && len(pairs.children) == 2 && pairs.children[0].leaves > 0 && pairs.children[1].leaves > 0
+	switch annotation(e).(type) {
+	case *meta.MapType:
+		if isMap {
+			return shapeMap
+		}
+		return shapeList
+	case *meta.ListType:
 		return shapeList
 	default:
 		return shapeGroup

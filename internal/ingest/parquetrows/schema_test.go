@@ -40,15 +40,6 @@ func newValue(v any, rep, def int) value {
 	return value{rep: rep, def: def, data: data}
 }
 
-// levelList decodes levels that are given.
-type levelList []int
-
-func (l *levelList) next() (uint64, error) {
-	v := (*l)[0]
-	*l = (*l)[1:]
-	return uint64(v), nil
-}
-
 // nestedCell returns the cell of the only column of a schema from the values of its leaves in one row.
 func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (string, error) {
 	t.Helper()
@@ -61,10 +52,10 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 	}
 	c := chunkColumns{columns: s.columns, budget: testBudget(t)}
 	for i, values := range leaves {
-		var rep, def levelList
+		var rep, def []byte // runs of one level each
 		var data [][]byte
 		for _, v := range values {
-			rep, def = append(rep, v.rep), append(def, v.def)
+			rep, def = append(rep, 1<<1, byte(v.rep)), append(def, 1<<1, byte(v.def))
 			if !v.isNull() {
 				data = append(data, v.data)
 			}
@@ -75,7 +66,8 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 			return v, nil
 		}
 		c.cursors = append(c.cursors, &cursor{
-			leaf: s.leaves[i], chunk: new(chunkReader), budget: c.budget, left: int64(len(values)), rep: &rep, def: &def, values: next,
+			leaf: s.leaves[i], chunk: new(chunkReader), budget: c.budget, left: int64(len(values)),
+			rep: newLevels(rep, s.leaves[i].rep), def: newLevels(def, s.leaves[i].def), values: next,
 		})
 	}
 	b, _, err := c.appendRow(nil, nil)

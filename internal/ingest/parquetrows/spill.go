@@ -4,76 +4,67 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
-	"os"
+	"math"
 	"slices"
 
 	"herbarium/internal/ingest/rows"
 )
 
-// spillFile holds the cells of columns for which there is no room in memory.
-type spillFile struct {
-	file *os.File
-	out  *bufio.Writer
-	size int64
+// spilledColumns implements part. It reads columns for whose pages there is no room in memory from a temporary file.
+type spilledColumns struct {
+	in    *bufio.Reader
+	width int // cells per row
 }
 
-func newSpillFile(b *rows.Budget) (*spillFile, error) {
-	f, err := b.TempFile()
+// spillColumns writes the cells of some columns of a row group to the temporary file, each after its length. They are
+// charged to the budget, because nobody else sees them before the first row of the group.
+func (r *reader) spillColumns(group int, columns []*node) (*spilledColumns, error) {
+	c, err := r.newChunkColumns(group, columns)
 	if err != nil {
 		return nil, err
 	}
-	return &spillFile{file: f, out: bufio.NewWriterSize(f, 256<<10)}, nil
-}
-
-// reset discards the content. Readers of it become invalid.
-func (s *spillFile) reset() error {
-	s.size = 0
-	s.out.Reset(s.file)
-	if err := s.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := s.file.Seek(0, io.SeekStart)
-	return err
-}
-
-// write appends a row.
-func (s *spillFile) write(cells [][]byte) error {
-	for _, c := range cells {
-		n, err := s.out.Write(binary.AppendUvarint(s.out.AvailableBuffer(), uint64(len(c))))
-		if err != nil {
-			return err
+	if r.spill == nil {
+		if r.spill, err = r.budget.TempFile(); err != nil {
+			return nil, err
 		}
-		if _, err := s.out.Write(c); err != nil {
-			return err
-		}
-		s.size += int64(n + len(c))
 	}
-	return nil
-}
-
-// read returns the rows from start on, of width cells each.
-func (s *spillFile) read(start int64, width int) (*spilledColumns, error) {
-	if err := s.out.Flush(); err != nil {
+	start, err := r.spill.Seek(0, io.SeekEnd)
+	if err != nil {
 		return nil, err
 	}
-	return &spilledColumns{bufio.NewReaderSize(io.NewSectionReader(s.file, start, s.size-start), 32<<10), width}, nil
+	out := bufio.NewWriterSize(r.spill, 256<<10)
+	var buf []byte
+	var ends []int
+	var cells [][]byte
+	for i := range r.left {
+		if buf, ends, err = c.appendRow(buf[:0], ends[:0]); err != nil {
+			return nil, r.in.Locate(err, "row %d, column %q", r.row+i+1, rows.Clip(columns[min(len(ends), len(columns)-1)].column))
+		}
+		cells = rows.SplitCells(cells[:0], buf, ends)
+		if err := r.budget.Row(cells); err != nil {
+			return nil, err
+		}
+		for _, cell := range cells { // Flush returns the first error of a write
+			out.Write(binary.AppendUvarint(out.AvailableBuffer(), uint64(len(cell))))
+			out.Write(cell)
+		}
+	}
+	if err := c.done(); err != nil {
+		return nil, r.in.Locate(err, "row group %d", group+1)
+	}
+	in := io.NewSectionReader(r.spill, start, math.MaxInt64-start)
+	return &spilledColumns{bufio.NewReaderSize(in, 32<<10), len(columns)}, out.Flush()
 }
 
-// spilledColumns implements part.
-type spilledColumns struct {
-	in    *bufio.Reader
-	width int
-}
-
-func (p *spilledColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
-	for range p.width {
-		n, err := binary.ReadUvarint(p.in)
+func (s *spilledColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) {
+	for range s.width {
+		n, err := binary.ReadUvarint(s.in)
 		if err != nil {
 			return buf, ends, err
 		}
 		start := len(buf)
 		buf = slices.Grow(buf, int(n))[:start+int(n)]
-		if _, err := io.ReadFull(p.in, buf[start:]); err != nil {
+		if _, err := io.ReadFull(s.in, buf[start:]); err != nil {
 			return buf, ends, err
 		}
 		ends = append(ends, len(buf))
@@ -81,4 +72,4 @@ func (p *spilledColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error
 	return buf, ends, nil
 }
 
-func (p *spilledColumns) done() error { return nil }
+func (s *spilledColumns) done() error { return nil }

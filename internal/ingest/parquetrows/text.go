@@ -15,6 +15,7 @@ import (
 
 	meta "github.com/parquet-go/parquet-go/format"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -23,57 +24,12 @@ const (
 	maxDecimal    = 4 << 10 // bytes of a decimal; converting more takes long
 )
 
-// errNotText is replaced by an error that names the row and the column.
-var errNotText = errors.New("the text is not valid UTF-8")
-
 // appendText appends a value that is not null.
 func (l *leafType) appendText(b, data []byte) ([]byte, error) {
 	if l.width > 0 && len(data) != l.width {
 		return b, errors.New("a value does not have the length that the schema declares")
 	}
-	switch l.kind {
-	case leafBoolean:
-		return strconv.AppendBool(b, data[0] != 0), nil
-	case leafInt:
-		return strconv.AppendInt(b, signed(data), 10), nil
-	case leafUint:
-		return strconv.AppendUint(b, unsigned(data), 10), nil
-	case leafFloat:
-		if len(data) == 4 {
-			return rows.AppendFloat(b, float64(math.Float32frombits(uint32(unsigned(data)))), 32), nil
-		}
-		return rows.AppendFloat(b, math.Float64frombits(unsigned(data)), 64), nil
-	case leafFloat16:
-		return rows.AppendFloat(b, half(binary.LittleEndian.Uint16(data)), 32), nil
-	case leafDecimal:
-		return l.appendDecimal(b, data)
-	case leafDate:
-		return rows.AppendDate(b, time.Unix(signed(data)*secondsPerDay, 0).UTC()), nil
-	case leafTime:
-		seconds, fraction := floorDiv(signed(data), int64(math.Pow10(l.digits)))
-		if seconds < 0 || seconds >= secondsPerDay {
-			return b, errors.New("a time of day is outside the day")
-		}
-		return l.appendClock(b, seconds, fraction), nil
-	case leafTimestamp:
-		seconds, fraction := floorDiv(signed(data), int64(math.Pow10(l.digits)))
-		return l.appendTimestamp(b, seconds, fraction), nil
-	case leafInt96: // nanoseconds of a day and the Julian day number, without a declared time zone
-		const julianOfEpoch = 2_440_588
-		seconds, fraction := floorDiv(signed(data[:8]), 1e9)
-		return l.appendTimestamp(b, seconds+(signed(data[8:])-julianOfEpoch)*secondsPerDay, fraction), nil
-	case leafText:
-		if !utf8.Valid(data) {
-			return b, errNotText
-		}
-		return append(b, data...), nil
-	case leafUUID:
-		return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:]), nil
-	case leafInterval:
-		return appendInterval(b, data), nil
-	default:
-		return base64.StdEncoding.AppendEncode(b, data), nil
-	}
+	return l.render(b, data)
 }
 
 // unsigned returns an integer of four or eight bytes.
@@ -92,12 +48,42 @@ func signed(data []byte) int64 {
 	return int64(unsigned(data))
 }
 
-// appendDecimal appends an integer with a decimal point before its last digits. One that is stored as bytes has the most
+func appendBoolean(b, data []byte) ([]byte, error) { return strconv.AppendBool(b, data[0] != 0), nil }
+
+func appendInt(b, data []byte) ([]byte, error) { return strconv.AppendInt(b, signed(data), 10), nil }
+
+func appendUint(b, data []byte) ([]byte, error) {
+	return strconv.AppendUint(b, unsigned(data), 10), nil
+}
+
+func appendFloat(b, data []byte) ([]byte, error) {
+	if len(data) == 4 {
+		return rows.AppendFloat(b, float64(math.Float32frombits(uint32(unsigned(data)))), 32), nil
+	}
+	return rows.AppendFloat(b, math.Float64frombits(unsigned(data)), 64), nil
+}
+
+func appendFloat16(b, data []byte) ([]byte, error) {
+	h := binary.LittleEndian.Uint16(data)
+	bits := uint32(h&0x7FFF) << 13
+	f := math.Float32frombits(bits) * 0x1p112 // the exponents have biases of 15 and 127
+	if h&0x7C00 == 0x7C00 {
+		f = math.Float32frombits(bits | 0xFF<<23) // infinite or not a number
+	}
+	return rows.AppendFloat(b, math.Copysign(float64(f), float64(int16(h))), 32), nil
+}
+
+// decimal appends integers with a decimal point before their last digits. One that is stored as bytes has the most
 // significant byte first.
-func (l *leafType) appendDecimal(b, data []byte) ([]byte, error) {
+type decimal struct {
+	scale int
+	isInt bool
+}
+
+func (d decimal) append(b, data []byte) ([]byte, error) {
 	start := len(b)
 	switch {
-	case l.stored == meta.Int32 || l.stored == meta.Int64:
+	case d.isInt:
 		b = strconv.AppendInt(b, signed(data), 10)
 	case len(data) > maxDecimal:
 		return b, fmt.Errorf("a decimal has %d bytes", len(data))
@@ -108,30 +94,35 @@ func (l *leafType) appendDecimal(b, data []byte) ([]byte, error) {
 		}
 		b = n.Append(b, 10)
 	}
-	if l.scale == 0 {
+	if d.scale == 0 {
 		return b, nil
 	}
 	if b[start] == '-' {
 		start++
 	}
-	if missing := l.scale + 1 - (len(b) - start); missing > 0 {
+	if missing := d.scale + 1 - (len(b) - start); missing > 0 {
 		b = slices.Insert(b, start, bytes.Repeat([]byte{'0'}, missing)...)
 	}
-	return slices.Insert(b, len(b)-l.scale, '.'), nil
+	return slices.Insert(b, len(b)-d.scale, '.'), nil
 }
 
-// half decodes a floating-point number of 16 bits.
-func half(h uint16) float64 {
-	bits := uint32(h&0x7FFF) << 13
-	f := math.Float32frombits(bits) * 0x1p112 // the exponents have biases of 15 and 127
-	if h&0x7C00 == 0x7C00 {
-		f = math.Float32frombits(bits | 0xFF<<23) // infinite or not a number
+func appendUTF8(b, data []byte) ([]byte, error) {
+	if !utf8.Valid(data) {
+		return b, herb.Invalidf("the text is not valid UTF-8; write it as UTF-8, or as bytes without a type")
 	}
-	return math.Copysign(float64(f), float64(int16(h)))
+	return append(b, data...), nil
+}
+
+func appendBase64(b, data []byte) ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(b, data), nil
+}
+
+func appendUUID(b, data []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:]), nil
 }
 
 // appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has no fixed length.
-func appendInterval(b, data []byte) []byte {
+func appendInterval(b, data []byte) ([]byte, error) {
 	months, days, millis := unsigned(data[:4]), unsigned(data[4:8]), unsigned(data[8:])
 	b = append(b, 'P')
 	if months != 0 {
@@ -146,21 +137,59 @@ func appendInterval(b, data []byte) []byte {
 	case millis != 0:
 		b = fmt.Appendf(b, "T%dS", millis/1000)
 	}
-	return b
+	return b, nil
 }
 
-// appendTimestamp appends a time by its seconds since 1970.
-func (l *leafType) appendTimestamp(b []byte, seconds, fraction int64) []byte {
+func appendDate(b, data []byte) ([]byte, error) {
+	return rows.AppendDate(b, time.Unix(signed(data)*secondsPerDay, 0).UTC()), nil
+}
+
+// appendInt96 appends a timestamp of older writers: nanoseconds of a day, and the Julian day number. The time zone is not
+// declared.
+func appendInt96(b, data []byte) ([]byte, error) {
+	const julianOfEpoch = 2_440_588
+	seconds, fraction := floorDiv(signed(data[:8]), 1e9)
+	seconds += (signed(data[8:]) - julianOfEpoch) * secondsPerDay
+	return clock{digits: 9}.appendSeconds(b, seconds, fraction), nil
+}
+
+// clock appends times with all the digits of their unit.
+type clock struct {
+	digits int // of the fraction of a second; 0 for an unknown unit
+	utc    bool
+}
+
+func newClock(unit meta.TimeUnit, utc bool) clock {
+	if unit.Value == nil {
+		return clock{}
+	}
+	return clock{3 * int(unit.Value.FieldID()), utc} // milliseconds, microseconds, nanoseconds
+}
+
+func (c clock) appendTime(b, data []byte) ([]byte, error) {
+	seconds, fraction := floorDiv(signed(data), int64(math.Pow10(c.digits)))
+	if seconds < 0 || seconds >= secondsPerDay {
+		return b, errors.New("a time of day is outside the day")
+	}
+	return c.appendTimeOfDay(b, seconds, fraction), nil
+}
+
+func (c clock) appendTimestamp(b, data []byte) ([]byte, error) {
+	seconds, fraction := floorDiv(signed(data), int64(math.Pow10(c.digits)))
+	return c.appendSeconds(b, seconds, fraction), nil
+}
+
+// appendSeconds appends a timestamp by its seconds since 1970.
+func (c clock) appendSeconds(b []byte, seconds, fraction int64) []byte {
 	b = append(rows.AppendDate(b, time.Unix(seconds, 0).UTC()), 'T')
-	_, clock := floorDiv(seconds, secondsPerDay)
-	return l.appendClock(b, clock, fraction)
+	_, timeOfDay := floorDiv(seconds, secondsPerDay)
+	return c.appendTimeOfDay(b, timeOfDay, fraction)
 }
 
-// appendClock appends a time of day with all the digits of its unit.
-func (l *leafType) appendClock(b []byte, seconds, fraction int64) []byte {
+func (c clock) appendTimeOfDay(b []byte, seconds, fraction int64) []byte {
 	b = append(rows.AppendClock(b, seconds), '.')
-	b = rows.AppendPadded(b, int(fraction), l.digits)
-	if l.utc {
+	b = rows.AppendPadded(b, int(fraction), c.digits)
+	if c.utc {
 		b = append(b, 'Z')
 	}
 	return b

@@ -18,11 +18,11 @@ type repeated struct {
 	left    int // rows; negative: endless
 }
 
-func (r *repeated) Columns() []rows.Column { return r.columns }
-func (r *repeated) Position() string       { return "row" }
-func (r *repeated) Notes() []string        { return nil }
-func (r *repeated) Options() rows.Options  { return rows.Options{} }
-func (r *repeated) Close() error           { return nil }
+func (r *repeated) Columns() []rows.Column  { return r.columns }
+func (r *repeated) Position() rows.Position { return rows.Position{} }
+func (r *repeated) Notes() []string         { return nil }
+func (r *repeated) Options() rows.Options   { return rows.Options{} }
+func (r *repeated) Close() error            { return nil }
 func (r *repeated) Next() ([][]byte, error) {
 	if r.left == 0 {
 		return nil, io.EOF

@@ -4,6 +4,7 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"herbarium/internal/herb"
@@ -40,8 +41,8 @@ type Rows interface {
 	// Next returns the cells of the next row in the order of the columns, valid until the next call. Missing cells at the
 	// end may be left out. A cell is empty if it has no value. The error is io.EOF after the last row.
 	Next() ([][]byte, error)
-	// Position locates the row that Next returned last, such as "line 7" or "row 3 of sheet Prices".
-	Position() string
+	// Position locates the row that Next returned last.
+	Position() Position
 	// Notes returns what a publisher should know about how the file was read. It is complete after io.EOF.
 	Notes() []string
 	// Options returns the options of Open, completed by what was detected: reading the file again with them gives the same
@@ -49,6 +50,30 @@ type Rows interface {
 	Options() Options
 	// Close releases resources. It does not close the File.
 	Close() error
+}
+
+// Position locates a row. Members that do not apply to a format are zero.
+type Position struct {
+	Row   int    // number of the row or record
+	Line  int    // of text
+	Sheet string // of a workbook
+	Table string // of a database
+}
+
+// String returns the position for a message, such as "line 7".
+func (p Position) String() string {
+	switch {
+	case p.Sheet != "":
+		return fmt.Sprintf("row %d of sheet %q", p.Row, p.Sheet)
+	case p.Table != "":
+		return fmt.Sprintf("table %q, row %d", p.Table, p.Row)
+	case p.Line == 0:
+		return fmt.Sprintf("row %d", p.Row)
+	case p.Row == 0:
+		return fmt.Sprintf("line %d", p.Line)
+	default:
+		return fmt.Sprintf("record %d, line %d", p.Row, p.Line)
+	}
 }
 
 // Column is a column of a table.

@@ -3,14 +3,10 @@ package sqliterows
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -39,9 +35,6 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	if err := checkHeader(path); err != nil {
-		return nil, err
-	}
 	q := url.Values{"mode": {"ro"}, "_pragma": {"trusted_schema(0)", "busy_timeout(2000)"}}
 	if !hasContent(path+"-wal") && !hasContent(path+"-journal") {
 		q.Set("immutable", "1")
@@ -58,7 +51,7 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 		if d.conn, err = d.db.Conn(d.ctx); err != nil {
 			return err
 		}
-		return d.limitRecords()
+		return d.configure(path)
 	})
 	if err != nil {
 		return nil, errors.Join(d.mapError(err), d.Close())
@@ -66,18 +59,27 @@ func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, 
 	return d, nil
 }
 
-// limitRecords makes SQLite reject a record before it is copied, if it has more bytes than a row may have.
-func (d *database) limitRecords() error {
+// configure makes SQLite reject a record before it is copied, if it has more bytes than a row may have. It also rejects a
+// database whose last page is incomplete, which SQLite would complete with zeros.
+func (d *database) configure(path string) error {
 	const limitLength = 0        // SQLITE_LIMIT_LENGTH
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
-	encoding, limit := "", d.budget.MaxRecord()
-	if err := d.conn.QueryRowContext(d.ctx, "PRAGMA encoding").Scan(&encoding); err != nil {
+	encoding, page, limit := "", int64(0), d.budget.MaxRecord()
+	const q = "SELECT encoding, page_size FROM pragma_schema_version, pragma_encoding, pragma_page_size" // the first one reads the file
+	if err := d.conn.QueryRowContext(d.ctx, q).Scan(&encoding, &page); err != nil {
 		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size()%page != 0 {
+		return errDamaged(nil)
 	}
 	if encoding != "UTF-8" {
 		limit *= 2 // ASCII has twice as many bytes in UTF-16
 	}
-	_, err := sqlite.Limit(d.conn, limitLength, limit+recordHeader)
+	_, err = sqlite.Limit(d.conn, limitLength, limit+recordHeader)
 	return err
 }
 
@@ -90,6 +92,22 @@ func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 	return found, d.mapError(err)
 }
 
+// each runs a query and calls visit for every row, whose values are in into.
+func (d *database) each(q string, args, into []any, visit func()) error {
+	found, err := d.query(q, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		if err := found.Scan(into...); err != nil {
+			return err
+		}
+		visit()
+	}
+	return d.mapError(found.Err())
+}
+
 // Close closes the connection.
 func (d *database) Close() error {
 	d.watchdog.Stop()
@@ -98,42 +116,6 @@ func (d *database) Close() error {
 		return d.db.Close()
 	}
 	return errors.Join(d.conn.Close(), d.db.Close())
-}
-
-// checkHeader checks the header of a database. SQLite reads missing pages as zeros, so a truncated file must be rejected
-// here.
-func checkHeader(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	head := make([]byte, 100)
-	n, err := f.ReadAt(head, 0)
-	switch {
-	case err != nil && err != io.EOF:
-		return err
-	case n == 0:
-		return nil // a database without tables
-	case !strings.HasPrefix(string(head), magic):
-		return herb.Invalidf("the file is not a SQLite database, or it is encrypted; save one that opens without a password")
-	}
-	page := int64(binary.BigEndian.Uint16(head[16:]))
-	if page == 1 {
-		page = 1 << 16
-	}
-	pages := int64(0)
-	if string(head[24:28]) == string(head[92:96]) { // only then is the number of pages valid
-		pages = int64(binary.BigEndian.Uint32(head[28:]))
-	}
-	if n < len(head) || page < 512 || info.Size()%page != 0 || info.Size() < pages*page && !hasContent(path+"-wal") {
-		return errDamaged(nil)
-	}
-	return nil
 }
 
 func errDamaged(cause error) error {
@@ -156,8 +138,10 @@ func (d *database) mapError(err error) error {
 		return err
 	}
 	switch e.Code() & 0xFF {
-	case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
+	case 11: // SQLITE_CORRUPT
 		return errDamaged(err)
+	case 26: // SQLITE_NOTADB
+		return herb.Wrap(herb.CodeInvalid, err, "the file is not a SQLite database, or it is encrypted; save one that opens without a password")
 	case 18: // SQLITE_TOOBIG
 		return herb.Invalidf("a row has more than %d bytes; at most %d are possible", d.budget.MaxRecord(), d.budget.MaxRecord())
 	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
@@ -172,51 +156,40 @@ func (d *database) mapError(err error) error {
 
 // table is a table, view or virtual table.
 type table struct {
-	name         string
+	rows.Table
 	kind         string // table, view, virtual table
 	withoutRowID bool
 }
 
-// listTables lists the tables by name, without those that SQLite uses internally.
-func (d *database) listTables() ([]table, error) {
-	found, err := d.query(`SELECT name, iif(type = 'virtual', 'virtual table', type), wr FROM pragma_table_list
-		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	var tables []table
-	for found.Next() {
-		var t table
-		if err := found.Scan(&t.name, &t.kind, &t.withoutRowID); err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
-	}
-	return tables, d.mapError(found.Err())
-}
-
-// namesOf returns the names of the tables of some kinds.
-func namesOf(tables []table, kinds ...string) (names []string) {
-	for _, t := range tables {
-		if slices.Contains(kinds, t.kind) {
-			names = append(names, t.name)
+// listTables lists the tables by name, without those that SQLite uses internally. Views are published if there are no
+// tables.
+func (d *database) listTables() (tables []table, err error) {
+	var t table
+	published := "view"
+	err = d.each(`SELECT name, iif(type = 'virtual', 'virtual table', type), wr FROM pragma_table_list
+		WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`, nil,
+		[]any{&t.Name, &t.kind, &t.withoutRowID}, func() {
+			tables = append(tables, t)
+			if t.kind == "table" {
+				published = t.kind
+			}
+		})
+	for i, t := range tables {
+		if t.kind != published {
+			tables[i].Skipped = "a " + t.kind + ", which is published only by name"
 		}
 	}
-	return names
+	return tables, err
 }
 
-// publishedKind returns the kind of the tables that are published unless a user names one: views if there are no tables.
-func publishedKind(tables []table) string {
-	if len(namesOf(tables, "table")) == 0 {
-		return "view"
-	}
-	return "table"
-}
-
-// selectTable returns a table by its name. An empty name selects the only table, or the only view if there are no tables.
+// selectTable returns a table by its name. An empty name selects the only one that is published.
 func selectTable(tables []table, name string) (table, error) {
-	all, choices := namesOf(tables, "table", "view", "virtual table"), namesOf(tables, publishedKind(tables))
+	var all, choices []string
+	for _, t := range tables {
+		if all = append(all, t.Name); t.Skipped == "" {
+			choices = append(choices, t.Name)
+		}
+	}
 	switch {
 	case len(tables) == 0:
 		return table{}, herb.Invalidf("the database has no tables")
@@ -230,8 +203,5 @@ func selectTable(tables []table, name string) (table, error) {
 		name = choices[0]
 	}
 	i, err := rows.FindTable("table", name, all)
-	if err != nil {
-		return table{}, err
-	}
-	return tables[i], nil
+	return tables[i], err
 }

@@ -18,19 +18,20 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// magic is the start of a database.
-const magic = "SQLite format 3\x00"
-
 // Format returns the SQLite format.
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "sqlite",
 		Extensions: []string{".db", ".sqlite", ".sqlite3"},
-		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) },
+		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
-			r, err := newReader(ctx, f, o.Table, b)
+			db, err := openDatabase(ctx, f, b)
 			if err != nil {
 				return nil, err
+			}
+			r, err := newReader(db, o.Table)
+			if err != nil {
+				return nil, errors.Join(err, db.Close())
 			}
 			return r, nil
 		},
@@ -40,13 +41,8 @@ func Format() rows.Format {
 				return nil, err
 			}
 			tables, err := db.listTables()
-			published := publishedKind(tables)
 			for _, t := range tables {
-				skipped := ""
-				if t.kind != published {
-					skipped = "a " + t.kind + ", which is published only by name"
-				}
-				listed = append(listed, rows.Table{Name: t.name, Skipped: skipped})
+				listed = append(listed, t.Table)
 			}
 			return listed, errors.Join(err, db.Close())
 		},
@@ -69,24 +65,8 @@ type reader struct {
 	cells   [][]byte
 }
 
-// column describes the values of a column so far.
-type column struct {
-	affinity affinity
-	isText   bool // some value is not a number
-	isOther  bool // some value is not text that looks like a date
-}
-
 // newReader starts to read a table. An empty name selects the only one.
-func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r *reader, err error) {
-	db, err := openDatabase(ctx, f, b)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, db.Close())
-		}
-	}()
+func newReader(db *database, name string) (*reader, error) {
 	tables, err := db.listTables()
 	if err != nil {
 		return nil, err
@@ -95,64 +75,58 @@ func newReader(ctx context.Context, f rows.File, name string, b *rows.Budget) (r
 	if err != nil {
 		return nil, err
 	}
-	r = &reader{db: db, table: t.name}
+	r := &reader{db: db, table: t.Name}
 	if name == "" && len(tables) > 1 {
+		var others []string
+		for _, o := range tables {
+			if o != t {
+				others = append(others, o.Name)
+			}
+		}
 		r.notes = []string{fmt.Sprintf("only the %s %q is published; add # and a name to the file to publish another: %s",
-			t.kind, t.name, rows.JoinNames(namesOf(slices.DeleteFunc(tables, func(o table) bool { return o == t }), "table", "view", "virtual table")))}
+			t.kind, t.Name, rows.JoinNames(others))}
 	}
 	order, err := r.describe(t)
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	for _, c := range r.columns {
-		list = append(list, "+"+quote(c.Name)) // the sign keeps the driver from converting the value to the declared type
-	}
+	list := make([]string, len(r.columns))
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
-	for i := range r.values {
+	for i, c := range r.columns {
+		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.name) + order)
+	r.rows, err = db.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.Name) + order)
 	return r, err
 }
 
 // describe reads the columns of a table and returns the ORDER BY clause: a table has the order of its rows in the file, a
 // view its own.
 func (r *reader) describe(t table) (order string, err error) {
-	found, err := r.db.query("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", t.name)
+	var names []string
+	var primary []string // columns of the primary key, by position
+	var name, declared string
+	var position int
+	err = r.db.each("SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid", []any{t.Name},
+		[]any{&name, &declared, &position}, func() {
+			names = append(names, strings.ToLower(name))
+			r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
+			primary = append(primary, make([]string, max(0, position-len(primary)))...)
+			if position > 0 {
+				primary[position-1] = quote(name)
+			}
+		})
 	if err != nil {
 		return "", err
 	}
-	defer found.Close()
-	primary := map[int]string{}
-	var names []string
-	for found.Next() {
-		var name, declared string
-		var position int
-		if err := found.Scan(&name, &declared, &position); err != nil {
-			return "", err
-		}
-		names = append(names, strings.ToLower(name))
-		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, column{affinity: affinityOf(declared)})
-		if position > 0 {
-			primary[position] = quote(name)
-		}
-	}
-	if err := found.Err(); err != nil {
-		return "", r.db.mapError(err)
-	}
 	if len(names) == 0 {
-		return "", herb.Invalidf("%s %q has no columns", t.kind, t.name)
+		return "", herb.Invalidf("%s %q has no columns", t.kind, t.Name)
 	}
 	if err := r.db.budget.Columns(len(names)); err != nil || t.kind != "table" {
 		return "", err
 	}
 	if t.withoutRowID {
-		var key []string
-		for i := 1; i <= len(primary); i++ {
-			key = append(key, primary[i])
-		}
-		return " ORDER BY " + strings.Join(key, ", "), nil
+		return " ORDER BY " + strings.Join(primary, ", "), nil
 	}
 	for _, alias := range []string{"rowid", "_rowid_", "oid"} {
 		if !slices.Contains(names, alias) {
@@ -171,7 +145,7 @@ func (r *reader) Columns() []rows.Column { return r.columns }
 func (r *reader) Options() rows.Options { return rows.Options{Table: r.table} }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return fmt.Sprintf("table %q, row %d", r.table, r.row) }
+func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: int(r.row)} }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string { return r.notes }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // diskFile is a rows.File on disk.
@@ -55,41 +55,10 @@ func createDatabase(t testing.TB, name string, statements ...string) string {
 	return path
 }
 
-// openTable opens a table under its budget.
-func openTable(ctx context.Context, path, table string) (rows.Rows, error) {
-	budget := rows.NewBudget(ctx, diskFile(path).Size(), rows.Limits{})
-	r, err := Format().Open(ctx, diskFile(path), rows.Options{Table: table}, budget)
-	if err != nil {
-		return nil, err
-	}
-	return rows.Limit(r, budget), nil
-}
-
 // readTable reads a table: the names of the columns, then the rows.
-func readTable(ctx context.Context, path, table string) (out [][]string, columns []rows.Column, err error) {
-	r, err := openTable(ctx, path, table)
-	if err != nil {
-		return nil, nil, err
-	}
-	var names []string
-	for _, c := range r.Columns() {
-		names = append(names, c.Name)
-	}
-	out = append(out, names)
-	for {
-		cells, err := r.Next()
-		if err == io.EOF {
-			return out, r.Columns(), r.Close()
-		}
-		if err != nil {
-			return out, nil, errors.Join(err, r.Close())
-		}
-		row := make([]string, len(cells))
-		for i, c := range cells {
-			row[i] = string(c)
-		}
-		out = append(out, row)
-	}
+func readTable(ctx context.Context, path, table string) ([][]string, []rows.Column, error) {
+	t, err := rowstest.Read(ctx, Format(), diskFile(path), rows.Options{Table: table}, rows.Limits{})
+	return t.Rows, t.Columns, err
 }
 
 func TestReader(t *testing.T) {
@@ -269,7 +238,7 @@ func TestReader_OtherTables(t *testing.T) {
 	t.Parallel()
 	path := createDatabase(t, "x.db", `CREATE TABLE plants (a)`, `CREATE VIEW tall AS SELECT 1 AS x`)
 	for table, want := range map[string]int{"": 1, "plants": 0} {
-		r, err := openTable(t.Context(), path, table)
+		r, err := rowstest.Open(t.Context(), Format(), diskFile(path), rows.Options{Table: table}, rows.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,14 +262,12 @@ func TestReader_LargeText(t *testing.T) {
 		{"text of 8 MiB", fmt.Sprintf(`replace(hex(zeroblob(%d)), '00', 'x')`, rows.MaxRecord), true},
 	} {
 		path := createDatabase(t, "x.db", `CREATE TABLE t (a)`, `INSERT INTO t VALUES (`+c.value+`)`)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, _, err := readTable(t.Context(), path, "")
-		runtime.ReadMemStats(&after)
+		var err error
+		used := rowstest.Allocated(func() { _, _, err = readTable(t.Context(), path, "") })
 		if c.ok != (err == nil) || err != nil && herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("%s: got error %v", c.name, err)
 		}
-		if used := after.TotalAlloc - before.TotalAlloc; !c.ok && used > 5<<20 {
+		if !c.ok && used > 5<<20 {
 			t.Errorf("%s: allocated %d bytes", c.name, used)
 		}
 	}
@@ -323,7 +290,12 @@ func TestReader_Damaged(t *testing.T) {
 		_, _, err := readTable(t.Context(), path, "")
 		return err
 	}
+	const page = 4096
+	lengths := []int{page, 5 * page, len(intact) - page}
 	for n := 1; n < len(intact); n += 997 {
+		lengths = append(lengths, n)
+	}
+	for _, n := range lengths {
 		if err := read(intact[:n]); herb.CodeOf(err) != herb.CodeInvalid {
 			t.Errorf("cut to %d of %d bytes: %v", n, len(intact), err)
 		}

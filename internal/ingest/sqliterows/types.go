@@ -7,43 +7,41 @@ import (
 	"herbarium/internal/herb"
 )
 
-// affinity is what the declared type of a column says about its values.
-type affinity int
-
-const (
-	affinityNone affinity = iota
-	affinityText
-	affinityNumber
-)
+// column describes the values of a column so far.
+type column struct {
+	affinity herb.Type // what its declared type says about its values: text, numbers or nothing
+	isText   bool      // some value is not a number
+	isOther  bool      // some value is not text that looks like a date
+}
 
 // affinityOf follows the rules of SQLite, except that dates and booleans have no affinity: SQLite stores them as text or
 // as numbers.
-func affinityOf(declared string) affinity {
+func affinityOf(declared string) herb.Type {
 	for _, rule := range []struct {
-		part     string
-		affinity affinity
+		affinity herb.Type
+		parts    []string
 	}{
-		{"INT", affinityNumber}, {"CHAR", affinityText}, {"CLOB", affinityText}, {"TEXT", affinityText}, {"BLOB", affinityNone},
-		{"REAL", affinityNumber}, {"FLOA", affinityNumber}, {"DOUB", affinityNumber}, {"NUM", affinityNumber}, {"DEC", affinityNumber},
+		{herb.TypeNumber, []string{"INT"}},
+		{herb.TypeText, []string{"CHAR", "CLOB", "TEXT"}},
+		{"", []string{"BLOB"}},
+		{herb.TypeNumber, []string{"REAL", "FLOA", "DOUB", "NUM", "DEC"}},
 	} {
-		if strings.Contains(strings.ToUpper(declared), rule.part) {
-			return rule.affinity
+		for _, part := range rule.parts {
+			if strings.Contains(strings.ToUpper(declared), part) {
+				return rule.affinity
+			}
 		}
 	}
-	return affinityNone
+	return ""
 }
 
 // declaredType returns the type of a column once all values have been read. SQLite enforces no types: numbers are declared
 // only if all values are stored as numbers. Dates are stored as text, so a text column of dates is left to inference.
 func (c *column) declaredType() herb.Type {
-	switch {
-	case c.affinity == affinityNumber && !c.isText:
-		return herb.TypeNumber
-	case c.affinity == affinityText && c.isOther:
-		return herb.TypeText
-	default:
-		return ""
+	if c.affinity == herb.TypeNumber && !c.isText || c.affinity == herb.TypeText && c.isOther {
+		return c.affinity
 	}
+	return ""
 }
 
 // startsWithDate reports whether text begins like 2024-02-29.

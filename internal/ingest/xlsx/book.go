@@ -27,8 +27,7 @@ const (
 
 // book is an open workbook: the list of its sheets and what their cells refer to.
 type book struct {
-	ctx      context.Context // of Open
-	src      *limitedReaderAt
+	in       *rows.Input
 	budget   *rows.Budget
 	parts    map[string]*zip.File // by name in lower case, because names are compared that way
 	sheets   []sheet
@@ -45,27 +44,25 @@ type sheet struct {
 
 // openBook reads everything but the sheets.
 func openBook(ctx context.Context, f rows.File, b *rows.Budget) (*book, error) {
-	src, size, err := f.Random()
+	in, err := rows.OpenInput(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	limited, head := &limitedReaderAt{src: src, left: maxDirectory}, make([]byte, 2)
+	limited, head := &limitedReaderAt{in, maxDirectory}, make([]byte, 2)
 	n, _ := limited.ReadAt(head, 0)
-	z, err := zip.NewReader(limited, size)
+	z, err := zip.NewReader(limited, in.Size())
 	switch {
 	case limited.left < 0:
 		return nil, herb.Invalidf("the workbook has too many parts; save it again as .xlsx")
-	case limited.failed != nil:
-		return nil, limited.failed
-	case size == 0:
+	case in.Size() == 0:
 		return nil, herb.Invalidf("the file is empty")
-	case errors.Is(err, zip.ErrFormat) && !bytes.HasPrefix(head[:n], []byte("PK")):
+	case errors.Is(err, zip.ErrFormat) && n > 0 && !bytes.HasPrefix(head[:n], []byte("PK")):
 		return nil, herb.Invalidf("the file is not a workbook; save it as .xlsx or CSV")
 	case err != nil:
-		return nil, rows.Damaged(err, "the workbook")
+		return nil, in.Locate(err, "the workbook")
 	}
 	limited.left = math.MaxInt64 // parts have limits of their own
-	k := &book{ctx: ctx, src: limited, budget: b, parts: make(map[string]*zip.File, len(z.File))}
+	k := &book{in: in, budget: b, parts: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
 		k.parts[partKey(f.Name)] = f
 	}
@@ -122,23 +119,18 @@ func (k *book) read() error {
 	return nil
 }
 
-// limitedReaderAt reads a limited number of bytes and remembers why reading failed.
+// limitedReaderAt reads a limited number of bytes.
 type limitedReaderAt struct {
-	src    io.ReaderAt
-	left   int64
-	failed error
+	*rows.Input
+	left int64
 }
 
 // ReadAt implements io.ReaderAt.
 func (l *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	if l.left -= int64(len(p)); l.left < 0 || off < 0 { // the directory of a damaged file has any offset
+	if l.left -= int64(len(p)); l.left < 0 {
 		return 0, io.ErrUnexpectedEOF
 	}
-	n, err := l.src.ReadAt(p, off)
-	if err != nil && err != io.EOF {
-		l.failed = err
-	}
-	return n, err
+	return l.Input.ReadAt(p, off)
 }
 
 // relation is a reference from one part to another.

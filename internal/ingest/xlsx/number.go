@@ -2,7 +2,9 @@ package xlsx
 
 import (
 	"bytes"
+	"cmp"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -34,62 +36,26 @@ func builtinStyle(id int) style {
 	}
 }
 
-// parseStyle parses a format code, such as yyyy\-mm\-dd or "€" #,##0.00;[Red]\-0. The first section, that of positive
-// numbers, decides.
+// literal matches what is no unit in a format code: quoted and escaped characters, paddings, colors, conditions, languages,
+// and the sections after the first, which is that of positive numbers.
+var literal = regexp.MustCompile(`(?s)"[^"]*"?|[\\_*].?|\[[^\]]*\]?|;.*`)
+
+// parseStyle parses a format code, such as yyyy\-mm\-dd or "€" #,##0.00;[Red]\-0.
 func parseStyle(code string) style {
-	var s style
 	if zeros := strings.Count(code, "0"); zeros > 1 && zeros == len(code) && zeros <= 100 {
 		return style{zeros: zeros}
 	}
-	ambiguous := false // m means a month or minutes
-	for i := 0; i < len(code); {
-		c := code[i] | 0x20 // in lower case, if it is a letter
-		run := 1
-		for i+run < len(code) && code[i+run]|0x20 == c {
-			run++
+	var s style
+	units := literal.ReplaceAllStringFunc(code, func(l string) string {
+		if unit, ok := strings.CutPrefix(strings.TrimSuffix(l, "]"), "["); ok && unit != "" && strings.Trim(unit, "hmsHMS") == "" {
+			s.elapsed = true
 		}
-		switch rest := code[i:]; {
-		case code[i] == ';':
-			i = len(code)
-			continue
-		case code[i] == '"':
-			run = skipPast(rest, '"')
-		case code[i] == '\\' || code[i] == '_' || code[i] == '*':
-			run = 2
-		case code[i] == '[':
-			run = skipPast(rest, ']')
-			if unit := strings.Trim(rest[:run], "[]"); unit != "" && strings.Trim(unit, "hmsHMS") == "" {
-				s.time, s.elapsed = true, true
-			}
-		case len(rest) >= 7 && strings.EqualFold(rest[:7], "general"):
-			run = 7
-		case len(rest) >= 5 && strings.EqualFold(rest[:5], "am/pm"):
-			s.time, run = true, 5
-		case len(rest) >= 3 && strings.EqualFold(rest[:3], "a/p"):
-			s.time, run = true, 3
-		case c == 'e' && len(rest) > 1 && (rest[1] == '+' || rest[1] == '-'):
-			run = 2 // an exponent
-		case c == 'y' || c == 'd' || c == 'e' || c == 'g' || c == 'b':
-			s.date = true
-		case c == 'm' && run > 2:
-			s.date = true
-		case c == 'm':
-			ambiguous = true
-		case c == 'h' || c == 's':
-			s.time = true
-		}
-		i += run
-	}
-	s.date = s.date || ambiguous && !s.time
+		return " "
+	})
+	units = strings.NewReplacer("general", " ", "am/pm", "h", "a/p", "h", "e+", " ", "e-", " ").Replace(strings.ToLower(units))
+	s.time = s.elapsed || strings.ContainsAny(units, "hs")
+	s.date = strings.ContainsAny(units, "ydegb") || strings.Contains(units, "mmm") || strings.Contains(units, "m") && !s.time
 	return s
-}
-
-// skipPast returns the length of the part of s up to the next c after its first byte.
-func skipPast(s string, c byte) int {
-	if end := strings.IndexByte(s[1:], c); end >= 0 {
-		return end + 2
-	}
-	return len(s)
 }
 
 // appendNumber appends the value of a numeric cell and returns its kind.
@@ -159,15 +125,20 @@ func appendMillis(b []byte, millis int64) []byte {
 // with an exponent, and a fraction of 16 or 17 digits, which is the conversion of a binary number (1.1000000000000001). They
 // are written with the fewest digits that mean the same number (1.1). Other text is appended unchanged.
 func appendDecimal(b, raw []byte) ([]byte, kind) {
+	mantissa, _, hasExponent := strings.Cut(strings.ToLower(string(raw)), "e")
+	integer, fraction, hasPoint := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	digits := strings.Trim(integer+fraction, "0")
 	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 { // such as NaN, or too large
+	switch {
+	case err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 || f == 0 && digits != "": // not a number, or out of range
 		return append(b, raw...), kindOther
-	}
-	integer, fraction, point := strings.Cut(strings.TrimLeft(string(raw), "+-"), ".")
-	digits := len(strings.Trim(integer+fraction, "0")) // that are significant
-	isBinary := point && (digits == 16 || digits == 17)
-	if integer == "" || point && fraction == "" || isBinary || bytes.ContainsAny(raw, "eE") {
+	case hasExponent || hasPoint && (len(digits) == 16 || len(digits) == 17):
 		return rows.AppendFloat(b, f, 64), kindNumber
+	case raw[0] == '-':
+		b = append(b, '-')
 	}
-	return append(b, bytes.TrimPrefix(raw, []byte("+"))...), kindNumber
+	if b = append(b, cmp.Or(integer, "0")...); fraction != "" {
+		b = append(append(b, '.'), fraction...)
+	}
+	return b, kindNumber
 }

@@ -1,7 +1,9 @@
 package xlsx
 
 import (
+	"bytes"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -149,31 +151,26 @@ func (c *content) read(x *part) error {
 	return nil
 }
 
-// unescapeControls replaces, in place, the escapes of characters that XML cannot hold, such as _x000D_.
-func unescapeControls(b []byte) []byte {
-	out := b[:0]
-	for len(b) > 0 {
-		r, n := escapedUnit(b), 7
-		if utf16.IsSurrogate(r) {
-			r, n = utf16.DecodeRune(r, escapedUnit(b[7:])), 14
-		}
-		if r < 0 || n == 14 && r == utf8.RuneError {
-			out, b = append(out, b[0]), b[1:]
-			continue
-		}
-		out, b = utf8.AppendRune(out, r), b[n:]
-	}
-	return out
-}
+// controlEscape matches the escape of a UTF-16 code unit, or those of a surrogate pair.
+var controlEscape = regexp.MustCompile(`_x[dD][89abAB][0-9a-fA-F]{2}__x[dD][c-fC-F][0-9a-fA-F]{2}_|_x[0-9a-fA-F]{4}_`)
 
-// escapedUnit decodes the escape of a UTF-16 code unit; it is negative if b does not begin with one.
-func escapedUnit(b []byte) rune {
-	if len(b) < 7 || b[0] != '_' || b[1] != 'x' || b[6] != '_' {
-		return -1
+// unescapeControls replaces the escapes of characters that XML cannot hold, such as _x000D_.
+func unescapeControls(b []byte) []byte {
+	if !bytes.Contains(b, []byte("_x")) {
+		return b
 	}
-	unit, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	if err != nil {
-		return -1
-	}
-	return rune(unit)
+	return controlEscape.ReplaceAllFunc(b, func(escape []byte) []byte {
+		unit := func(at int) rune {
+			v, _ := strconv.ParseUint(string(escape[at+2:at+6]), 16, 16)
+			return rune(v)
+		}
+		r := unit(0)
+		if len(escape) > len("_x000D_") {
+			r = utf16.DecodeRune(r, unit(7))
+		}
+		if utf16.IsSurrogate(r) { // alone
+			return escape
+		}
+		return utf8.AppendRune(nil, r)
+	})
 }

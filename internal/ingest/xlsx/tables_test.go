@@ -13,6 +13,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // sheetXML renders rows from their first line on. Values that begin with = are numbers, with @ dates, with ! booleans; an
@@ -135,9 +136,10 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, columns, _, err := readTyped(makeBook(t, sheetXML([]string{"a", "b"})+row(c.first)+row(c.second), dateStyles), rows.Options{})
-			if err != nil || columns[0].Type != c.want {
-				t.Errorf("got %v, error %v, want %q", columns, err, c.want)
+			b := makeBook(t, sheetXML([]string{"a", "b"})+row(c.first)+row(c.second), dateStyles)
+			got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
+			if err != nil || got.Columns[0].Type != c.want {
+				t.Errorf("got %v, error %v, want %q", got.Columns, err, c.want)
 			}
 		})
 	}
@@ -160,7 +162,7 @@ func bookOf(t testing.TB, sheets ...string) []byte {
 
 func tablesOf(b []byte) ([]rows.Table, error) {
 	ctx := context.Background()
-	return Format().Tables(ctx, memoryFile(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
+	return Format().Tables(ctx, rowstest.File(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
 }
 
 func TestTables(t *testing.T) {
@@ -234,7 +236,7 @@ func TestReader_SharedString(t *testing.T) {
 	} {
 		b := makeBook(t, header+c.sheet, map[string]string{"xl/sharedStrings.xml": `<sst><si><t>` + long + `</t></si></sst>`})
 		var err error
-		used := allocated(func() {
+		used := rowstest.Allocated(func() {
 			var r rows.Rows
 			for r, err = openFile(b, rows.Options{}); err == nil; _, err = r.Next() {
 			}
@@ -252,7 +254,7 @@ func TestReader_Canceled(t *testing.T) {
 	t.Parallel()
 	b := makeBook(t, header+strings.Repeat("<row><c><v>1</v></c></row>", 20_000), nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := Format().Open(ctx, memoryFile(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
+	r, err := Format().Open(ctx, rowstest.File(b), rows.Options{}, rows.NewBudget(ctx, int64(len(b)), rows.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +286,7 @@ func TestFormat_Matches(t *testing.T) {
 
 // failingFile fails after the directory has been read.
 type failingFile struct {
-	memoryFile
+	rowstest.File
 	reads *int
 }
 
@@ -294,7 +296,7 @@ func (f failingFile) ReadAt(p []byte, off int64) (int, error) {
 	if *f.reads++; *f.reads > 8 {
 		return 0, io.ErrClosedPipe
 	}
-	return bytes.NewReader(f.memoryFile).ReadAt(p, off)
+	return bytes.NewReader(f.File).ReadAt(p, off)
 }
 
 // TestReader_ReadError reports errors of the disk as they are.

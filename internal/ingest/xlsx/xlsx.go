@@ -316,7 +316,7 @@ func columnType(kinds kind) herb.Type {
 }
 
 // Position implements rows.Rows.
-func (r *reader) Position() string { return fmt.Sprintf("row %d of sheet %q", r.line, r.in.sheet.name) }
+func (r *reader) Position() rows.Position { return rows.Position{Row: r.line, Sheet: r.in.sheet.name} }
 
 // Notes implements rows.Rows.
 func (r *reader) Notes() []string {

@@ -19,6 +19,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // mustSave returns the bytes of a workbook made with another library.
@@ -448,10 +449,10 @@ func checkBounded(t *testing.T, b []byte) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var err error
-	used := allocated(func() {
+	used := rowstest.Allocated(func() {
 		budget := rows.NewBudget(ctx, int64(len(b)), rows.Limits{})
 		var r rows.Rows
-		if r, err = Format().Open(ctx, memoryFile(b), rows.Options{}, budget); err != nil {
+		if r, err = Format().Open(ctx, rowstest.File(b), rows.Options{}, budget); err != nil {
 			return
 		}
 		defer r.Close()

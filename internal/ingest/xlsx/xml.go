@@ -3,7 +3,6 @@ package xlsx
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -154,15 +153,9 @@ func (x *part) setName(name xml.Name) {
 	}
 }
 
-// locate adds the part to an error. Errors of the disk and of the context are not the fault of the file.
+// locate adds the part to an error.
 func (x *part) locate(err error) error {
-	if ended := context.Cause(x.book.ctx); ended != nil {
-		return ended
-	}
-	if x.book.src.failed != nil {
-		return x.book.src.failed
-	}
-	return rows.Damaged(err, "the part "+rows.Clip(x.path)+" of the workbook")
+	return x.book.in.Locate(err, "the part %s of the workbook", rows.Clip(x.path))
 }
 
 // attr returns an attribute of the element without a namespace, empty if it is missing.

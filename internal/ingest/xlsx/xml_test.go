@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/rowstest"
 )
 
 // TestReader_Encodings reads sheets in other encodings than UTF-8.
@@ -60,7 +61,7 @@ func TestReader_HostileXML(t *testing.T) {
 	} {
 		b := makeBook(t, "", map[string]string{"xl/worksheets/sheet1.xml": c.sheet})
 		var err error
-		used := allocated(func() { _, _, err = readFile(b, rows.Options{}) })
+		used := rowstest.Allocated(func() { _, _, err = readFile(b, rows.Options{}) })
 		if c.want == "" && err != nil || c.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got error %v, want one with %q", c.name, err, c.want)
 		}

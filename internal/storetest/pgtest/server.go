@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,108 +28,109 @@ type server struct {
 	*programtest.Process // nil unless it was started
 	folder               string
 	bin                  string
-	port                 int // also names the socket
+	owner                *syscall.Credential // runs the server; nil means the current user
+	port                 string              // also names the socket
 	tcp                  bool
 	frozen               []int // processes that Freeze has suspended
 }
 
-const (
-	usualPort = 5432
-	loopback  = "127.0.0.1"
-)
+const loopback = "127.0.0.1"
 
-// newServer creates the folder of a server without starting it.
-func newServer(tcp bool) (_ *server, err error) {
-	s := &server{port: usualPort, tcp: tcp}
-	if s.bin, err = binaries(); err != nil {
-		return nil, err
+// binaries returns the folder of the newest PostgreSQL installed by Debian, or else of the one in PATH. It skips the test if
+// there is none.
+func binaries(t testing.TB) string {
+	t.Helper()
+	installed, err := filepath.Glob("/usr/lib/postgresql/[1-9][0-9]/bin/postgres") // sorted
+	check(t, err)
+	if len(installed) > 0 {
+		return filepath.Dir(installed[len(installed)-1])
 	}
-	if s.folder, err = os.MkdirTemp("", "pgtest"); err != nil {
-		return nil, err
+	path, err := exec.LookPath("postgres")
+	if err != nil {
+		programtest.SkipWithout(t, "postgres", "PostgreSQL is not installed; `make parts` or `apt-get install postgresql` installs it")
 	}
-	if err := own(s.folder); err != nil {
-		return s, err
+	return filepath.Dir(path)
+}
+
+// init creates the folder of a server without starting it.
+func (s *server) init(t testing.TB, bin string, tcp bool) {
+	t.Helper()
+	s.bin, s.port, s.tcp = bin, "5432", tcp
+	if os.Getuid() == 0 { // PostgreSQL does not run as root
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			u, err = user.Lookup("nobody")
+		}
+		check(t, err)
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		check(t, err)
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		check(t, err)
+		s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
+	var err error
+	s.folder, err = os.MkdirTemp("", "pgtest")
+	check(t, err)
+	s.own(t, s.folder)
 	if tcp {
 		addr, err := programtest.FreeAddr()
-		if err != nil {
-			return s, err
-		}
-		_, port, _ := strings.Cut(addr, ":")
-		s.port, err = strconv.Atoi(port)
-		return s, err
+		check(t, err)
+		_, s.port, _ = strings.Cut(addr, ":")
 	}
-	return s, nil
+}
+
+// own makes the user of the server the owner of a file.
+func (s *server) own(t testing.TB, path string) {
+	t.Helper()
+	if s.owner != nil {
+		check(t, os.Chown(path, int(s.owner.Uid), int(s.owner.Gid)))
+	}
 }
 
 func (s *server) data() string { return filepath.Join(s.folder, "data") }
 
-// write writes a file that the server can read and others cannot.
-func (s *server) write(name string, content []byte) error {
-	path := filepath.Join(s.folder, name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		return err
-	}
-	return own(path)
-}
-
 // command returns the command of a PostgreSQL program.
-func (s *server) command(name string, args ...string) (*exec.Cmd, error) {
-	credential, err := owner()
+func (s *server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
-	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: credential}, s.folder
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.owner}, s.folder
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "HOME="+s.folder)
-	return cmd, err
+	return cmd
 }
 
 // run runs a PostgreSQL program to its end.
-func (s *server) run(name string, args ...string) error {
-	cmd, err := s.command(name, args...)
-	if err != nil {
-		return err
+func (s *server) run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, out)
-	}
-	return nil
 }
 
 // start starts the server and waits until it answers.
-func (s *server) start(settings ...string) (err error) {
-	listen := ""
+func (s *server) start(t testing.TB, settings ...string) {
+	t.Helper()
+	args := []string{"-D", s.data(), "-k", s.folder, "-p", s.port, "-c", "listen_addresses="}
 	if s.tcp {
-		listen = loopback
+		args[len(args)-1] += loopback
 	}
-	args := []string{"-D", s.data(), "-k", s.folder, "-p", strconv.Itoa(s.port), "-c", "listen_addresses=" + listen}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
-	cmd, err := s.command("postgres", args...)
-	if err != nil {
-		return err
-	}
-	if s.Process, err = programtest.StartProcess(cmd); err != nil {
-		s.Process = nil
-		return err
-	}
-	return s.wait("SELECT 1")
-}
-
-// wait runs a statement until it returns a row.
-func (s *server) wait(statement string) error {
-	return s.Wait(context.Background(), func(context.Context) error { return s.query(statement) })
+	process, err := programtest.StartProcess(s.command("postgres", args...))
+	check(t, err)
+	s.Process = process
+	s.wait(t, "SELECT 1")
 }
 
 // address returns the address of a database: over the socket, or over TCP.
 func (s *server) address(database string, tcp bool) string {
-	query := url.Values{"host": {s.folder}, "port": {strconv.Itoa(s.port)}, "user": {"postgres"}, "sslmode": {"disable"}}
+	query := url.Values{"host": {s.folder}, "port": {s.port}, "user": {"postgres"}, "sslmode": {"disable"}}
 	if tcp {
 		query.Set("host", loopback)
 	}
 	return "postgres:///" + database + "?" + query.Encode()
 }
 
-// connect runs do with a connection of its own.
+// connect calls do with a connection.
 func (s *server) connect(do func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -140,35 +142,24 @@ func (s *server) connect(do func(context.Context, *pgx.Conn) error) error {
 }
 
 // exec runs statements, one after the other.
-func (s *server) exec(statements ...string) error {
-	return s.connect(func(ctx context.Context, conn *pgx.Conn) error {
+func (s *server) exec(t testing.TB, statements ...string) {
+	t.Helper()
+	check(t, s.connect(func(ctx context.Context, conn *pgx.Conn) error {
 		for _, statement := range statements {
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
 			}
 		}
 		return nil
-	})
+	}))
 }
 
-// query runs a statement that must find a row.
-func (s *server) query(statement string) error {
-	return s.connect(func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, statement).Scan(nil)
-	})
-}
-
-// suspend stops the server from starting processes, and returns all of its processes.
-func (s *server) suspend(t testing.TB) []int {
+// wait runs a statement until it returns a row.
+func (s *server) wait(t testing.TB, statement string) {
 	t.Helper()
-	if err := s.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	pids, err := children(s.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(pids, s.PID())
+	check(t, s.Wait(context.Background(), func(context.Context) error {
+		return s.connect(func(ctx context.Context, conn *pgx.Conn) error { return conn.QueryRow(ctx, statement).Scan(nil) })
+	}))
 }
 
 // children returns the running processes that a process has started. It needs Linux.
@@ -182,12 +173,21 @@ func children(parent int) (pids []int, err error) {
 	return pids, err
 }
 
+// suspend stops the server from starting processes, and returns all of its processes.
+func (s *server) suspend(t testing.TB) []int {
+	t.Helper()
+	check(t, s.Signal(syscall.SIGSTOP))
+	pids, err := children(s.PID())
+	check(t, err)
+	return append(pids, s.PID())
+}
+
 // signal sends a signal to processes that may have ended.
 func signal(t testing.TB, pids []int, sig syscall.Signal) {
 	t.Helper()
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
+		if err := syscall.Kill(pid, sig); !errors.Is(err, syscall.ESRCH) {
+			check(t, err)
 		}
 	}
 }

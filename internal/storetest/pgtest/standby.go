@@ -3,9 +3,7 @@
 package pgtest
 
 import (
-	"fmt"
 	"net/url"
-	"strconv"
 	"testing"
 )
 
@@ -16,36 +14,21 @@ type Standby struct{ *server }
 func (c *Cluster) Standby(t testing.TB) *Standby {
 	t.Helper()
 	c.launch(t)
-	s, err := newServer(c.TCP)
-	if s != nil {
-		c.standbys = append(c.standbys, s)
-	}
-	if err == nil {
-		from := fmt.Sprintf("host=%s port=%d user=postgres", c.folder, c.port)
-		err = s.run("pg_basebackup", "--pgdata="+s.data(), "--dbname="+from, "--write-recovery-conf", "--checkpoint=fast",
-			"--no-sync", "--wal-method=stream")
-	}
-	if err == nil {
-		err = s.start(c.settings()...)
-	}
-	if err == nil {
-		err = c.exec("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
-	}
-	if err == nil {
-		err = c.wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &server{}
+	c.standbys = append(c.standbys, s)
+	s.init(t, c.bin, c.TCP)
+	s.run(t, "pg_basebackup", "--pgdata="+s.data(), "--dbname=host="+c.folder+" port="+c.port+" user=postgres",
+		"--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--wal-method=stream")
+	s.start(t, c.settings()...)
+	c.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+	c.wait(t, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
 	return &Standby{s}
 }
 
 // Promote makes the standby the primary.
 func (s *Standby) Promote(t testing.TB) {
 	t.Helper()
-	if err := s.query("SELECT 1 WHERE pg_promote(true, 60)"); err != nil {
-		t.Fatal(err)
-	}
+	s.exec(t, "SELECT pg_promote(true, 60)")
 }
 
 // Alone returns the address of a database of the cluster on the standby.
@@ -61,7 +44,7 @@ func (s *Standby) redirect(address string, both bool) string {
 		panic(err) // it comes from Database
 	}
 	query := u.Query()
-	host, port := query.Get("host"), strconv.Itoa(s.port)
+	host, port := query.Get("host"), s.port
 	if host != loopback {
 		host = s.folder
 	}

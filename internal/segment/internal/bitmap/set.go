@@ -229,7 +229,7 @@ func (s *Set) shrink(st *guard.Steps) {
 		return
 	}
 	st.Add(s.n)
-	s.becomeList(s.bits.AppendTo(nil))
+	s.becomeList(s.bits.AppendTo(make([]uint32, 0, s.n)))
 }
 
 // Builder collects the union of records and stored sets: in a list while it is short, then in bits.

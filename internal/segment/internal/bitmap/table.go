@@ -3,10 +3,6 @@
 package bitmap
 
 import (
-	"io"
-
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/segment/internal/file"
 )
 
@@ -34,38 +30,3 @@ func (t *Table) Set(i int) Encoded { return t.body[t.starts.At(i):t.starts.At(i+
 
 // Trailer returns the bytes that follow a set, with padding.
 func (t *Table) Trailer(i int) []byte { return t.Set(i).trailer() }
-
-// Encoder encodes a table. The head precedes the sets but is complete only after them.
-type Encoder struct {
-	W      io.Writer // of the sets
-	starts []uint64
-	at     uint64
-}
-
-// Add appends a set in its smallest encoding, followed by a trailer.
-func (e *Encoder) Add(b *roaring.Bitmap, trailer []byte) error {
-	b.RunOptimize()
-	return e.AddEncoded(b, trailer)
-}
-
-// AddEncoded appends a set in its current encoding, followed by a trailer. Empty sets take no space.
-func (e *Encoder) AddEncoded(b *roaring.Bitmap, trailer []byte) error {
-	e.starts = append(e.starts, e.at)
-	if b.IsEmpty() {
-		return nil
-	}
-	n, err := b.WriteTo(e.W)
-	if err != nil {
-		return err
-	}
-	n += int64(len(trailer))
-	pad := -n & (file.Alignment - 1)
-	if _, err := e.W.Write(append(trailer, make([]byte, pad)...)); err != nil {
-		return err
-	}
-	e.at += uint64(n + pad)
-	return nil
-}
-
-// Head returns the part of the table that precedes the sets.
-func (e *Encoder) Head() []byte { return file.EncodeStarts(append(e.starts, e.at)) }

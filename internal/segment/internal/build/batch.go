@@ -66,6 +66,7 @@ func (x *batch) empty(fields []herb.Field) *batch {
 // preparer prepares batches. Each goroutine has its own.
 type preparer struct {
 	fields   []herb.Field
+	names    [][]byte // what precedes the value of each field in JSON
 	words    *dictionary
 	elements []*dictionary // by list field
 	splitter text.Splitter
@@ -90,7 +91,11 @@ func (p *preparer) prepareWords(x *batch, r herb.Record, addWord func([]byte)) {
 func (p *preparer) prepare(x *batch) {
 	addWord := func(w []byte) { x.words.add(p.words, w) }
 	for _, r := range x.records {
-		x.json = r.AppendJSON(x.json, p.fields)
+		x.json = append(x.json, '{')
+		for i, name := range p.names {
+			x.json = herb.AppendJSONString(append(x.json, name...), r[i])
+		}
+		x.json = append(x.json, '}')
 		x.ends = append(x.ends, len(x.json))
 		p.prepareWords(x, r, addWord)
 	}

@@ -74,16 +74,18 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 		x.head = binary.LittleEndian.AppendUint32(x.head, firsts[i])
 		x.table.numbers += c.seconds
 	}
-	before := uint32(0) // rank of the preceding term, or 0
-	x.add = func(record, word uint32) {
-		rank := uint32(0)
-		if word > 0 {
-			rank = ranks[word-1]
+	x.add = func(record uint32, entries []uint32) {
+		before := uint32(0) // rank of the preceding term, or 0
+		for _, word := range entries {
+			rank := uint32(0)
+			if word > 0 {
+				rank = ranks[word-1]
+			}
+			if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
+				x.table.addPair(firsts[before-1]+rank-1, record)
+			}
+			before = rank
 		}
-		if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-			x.table.add(firsts[before-1]+rank-1, record)
-		}
-		before = rank
 	}
 	return x
 }

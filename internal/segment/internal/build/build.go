@@ -36,7 +36,7 @@ type Options struct {
 // Progress is the progress of a build.
 type Progress struct {
 	Phase string // PhaseReading or PhaseSorting
-	Done  int    // records read, or fields sorted
+	Done  int    // records read, or fields sorted, including the words
 	Total int    // 0 if unknown
 }
 
@@ -228,6 +228,11 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 func (b *builder) preparer() *preparer {
 	p := &preparer{fields: b.fields, words: &b.words.terms.dictionary, elements: make([]*dictionary, len(b.fields))}
 	for i, c := range b.columns {
+		name := append(herb.AppendJSONString(nil, c.field.Name), ':')
+		if i > 0 {
+			name = append([]byte{','}, name...)
+		}
+		p.names = append(p.names, name)
 		if c.elements != nil {
 			p.elements[i] = &c.elements.dictionary
 		}
@@ -266,6 +271,7 @@ func (b *builder) addBatch(x *batch) error {
 
 // write sorts the fields, several concurrently, while it writes the other sections.
 func (b *builder) write(ctx context.Context) error {
+	done := b.countSorted()
 	sorted := make([]chan error, len(b.columns))
 	slots := make(chan *sortBuffer, workers())
 	var sorting sync.WaitGroup
@@ -291,7 +297,11 @@ func (b *builder) write(ctx context.Context) error {
 			select {
 			case buf := <-slots:
 				sorting.Go(func() {
-					sorted[i] <- recovered(func() error { return c.sort(ctx, buf) })
+					sorted[i] <- recovered(func() error {
+						err := c.sort(ctx, buf)
+						done()
+						return err
+					})
 					slots <- buf
 				})
 			case <-ctx.Done():
@@ -307,6 +317,7 @@ func (b *builder) write(ctx context.Context) error {
 	if err := b.words.writeTo(ctx, b.w); err != nil {
 		return err
 	}
+	done()
 	for i, c := range b.columns {
 		var err error
 		select {
@@ -320,9 +331,22 @@ func (b *builder) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.opts.Progress(Progress{Phase: PhaseSorting, Done: i + 1, Total: len(b.columns)})
 	}
-	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: len(b.words.terms.names)})
+	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
+}
+
+// countSorted returns a function that reports that one more field, or the words, is sorted.
+func (b *builder) countSorted() (done func()) {
+	var mu sync.Mutex
+	p := Progress{Phase: PhaseSorting, Done: -1, Total: len(b.columns) + 1}
+	done = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		p.Done++
+		b.opts.Progress(p)
+	}
+	done() // none yet
+	return done
 }
 
 // close closes the files of a build. Its directory is removed as a whole.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -49,7 +47,7 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 		elements.assignIDs(&b.elements.dictionary)
 		for i := range records {
 			for _, id := range elements.next() {
-				b.elements.add(id, uint32(b.records+i))
+				b.elements.addPair(id, uint32(b.records+i))
 			}
 			if err := b.elements.spillIfFull(); err != nil {
 				return err
@@ -61,15 +59,11 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 }
 
 // sort computes the sorted rows and everything derived from them.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
 	if err := b.sortRows(ctx, buf); err != nil {
 		return err
 	}
-	if err := b.values.remove(); err != nil {
-		return err
-	}
-	b.sets, err = makeSets(b.tmp, b.sorted, b.runs, b.records, b.runCount)
-	return err
+	return b.values.remove()
 }
 
 // each calls f for every value. The bytes are only valid until f returns.
@@ -119,51 +113,61 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	b.sorted = b.tmp.newSpillFile()
-	placed := 0
+	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
 	var before []byte
 	var firstHash uint64
 	err = s.each(func(key []byte, record uint32, hash uint64) error {
-		if placed == 0 || string(key) != string(before) {
-			if err := b.beginRun(placed); err != nil {
+		if b.runCount == 0 || string(key) != string(before) {
+			if err := b.beginRun(); err != nil {
 				return err
 			}
 			before, firstHash = append(before[:0], key...), hash
 		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
 			b.markNonUniform(b.runCount - 1)
 		}
-		if placed++; placed%4096 == 0 && ctx.Err() != nil {
+		if b.sets.placed%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return b.sorted.writeU32(record)
+		return b.place(record)
 	})
 	if err != nil {
 		return err
 	}
-	if err := b.beginRun(placed); err != nil { // end of the values
+	if err := b.beginRun(); err != nil { // the missing values
 		return err
 	}
 	b.markNonUniform(-1)
 	for _, m := range missing {
-		in, err := m.reader()
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(b.sorted, in); err != nil {
+		if err := m.eachU32(b.place); err != nil {
 			return err
 		}
 		if err := m.remove(); err != nil {
 			return err
 		}
 	}
+	if err := b.sets.endRun(); err != nil {
+		return err
+	}
 	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
 	return err
 }
 
-// beginRun appends the first rank of a run or, after the last one, the end of the values.
-func (b *columnBuilder) beginRun(rank int) error {
-	b.runCount++
-	return b.runs.writeU32(uint32(rank))
+// place appends a record to the sorted rows.
+func (b *columnBuilder) place(record uint32) error {
+	if err := b.sets.add(record); err != nil {
+		return err
+	}
+	return b.sorted.writeU32(record)
+}
+
+// beginRun begins a run after the rows so far. The last one consists of the missing values.
+func (b *columnBuilder) beginRun() error {
+	if b.runCount++; b.runCount > 1 {
+		if err := b.sets.endRun(); err != nil {
+			return err
+		}
+	}
+	return b.runs.writeU32(uint32(b.sets.placed))
 }
 
 // markNonUniform marks a run as non-uniform; -1 only allocates the bits of all runs.
@@ -206,7 +210,7 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 		return nil
 	}
 	listed := newSetTable(b.tmp)
-	if err := b.elements.each(func(docs, _ *roaring.Bitmap, _ []byte) error { return listed.Add(docs, nil) }); err != nil {
+	if _, err := b.elements.encode(context.Background(), listed, nil); err != nil {
 		return err
 	}
 	names, ids := b.elements.sorted()

@@ -1,29 +1,58 @@
 package build
 
-import "sync"
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"sync"
+)
 
 // dictionary assigns numbers to names in the order of their first occurrence. Several goroutines may look up names
-// while one, always the same, adds new ones; numbers never change.
+// while one, always the same, adds new ones; numbers never change. It is a hash table without pointers: a map of
+// millions of names takes more than twice the memory, and every garbage collection traces it.
 type dictionary struct {
-	mu    sync.RWMutex
-	ids   map[string]uint32
-	names []string // by id
+	mu     sync.RWMutex
+	seed   maphash.Seed
+	slots  []uint64 // of names: upper bits of the hash and the place of the entry + 1; 0 if free
+	blocks [][]byte // entries by number: number as u32, length as varint, name, padding
+	count  int      // number of names
+	places []uint64 // of the entries, by number; set by finish
 }
 
-// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
-func (d *dictionary) id(name []byte) uint32 {
-	if id, ok := d.ids[string(name)]; ok {
-		return id
+const (
+	entryAlign = 4
+	blockBits  = 16 // of a place: the position of an entry in its block, in units of its alignment
+	blockSize  = entryAlign << blockBits
+	placeBits  = 40 // of a slot
+)
+
+func newDictionary() dictionary {
+	return dictionary{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)}
+}
+
+// entry returns the number and the name at a place, and its size with padding.
+func (d *dictionary) entry(place uint64) (id uint32, name []byte, size int) {
+	b := d.blocks[place>>blockBits][place%(1<<blockBits)*entryAlign:]
+	length, n := binary.Uvarint(b[4:])
+	start := 4 + n
+	size = start + int(length)
+	return binary.LittleEndian.Uint32(b), b[start:size], size + -size&(entryAlign-1)
+}
+
+// add appends an entry and returns its place.
+func (d *dictionary) add(name []byte) (place uint64) {
+	need := 4 + binary.MaxVarintLen64 + len(name) + entryAlign
+	last := len(d.blocks) - 1
+	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
+		d.blocks = append(d.blocks, make([]byte, 0, max(blockSize, need)))
+		last++
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id, s := uint32(len(d.names)), string(name)
-	if d.ids == nil {
-		d.ids = map[string]uint32{}
-	}
-	d.ids[s] = id
-	d.names = append(d.names, s)
-	return id
+	b := d.blocks[last]
+	place = uint64(last)<<blockBits | uint64(len(b)/entryAlign)
+	b = binary.LittleEndian.AppendUint32(b, uint32(d.count))
+	b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	d.blocks[last] = append(b, make([]byte, -len(b)&(entryAlign-1))...)
+	d.count++
+	return place
 }
 
 // unknown is the number of names that have none yet.
@@ -31,10 +60,65 @@ const unknown = 1<<32 - 1
 
 // find returns the number of a name, or unknown. The caller must hold mu.
 func (d *dictionary) find(name []byte) uint32 {
-	if id, ok := d.ids[string(name)]; ok {
+	id, _, _ := d.locate(name)
+	return id
+}
+
+// locate returns the number of a name, or unknown and the index of the slot for it with the bits of its hash.
+func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
+	hash := maphash.Bytes(d.seed, name)
+	bits = hash >> placeBits << placeBits
+	for at = int(hash) & (len(d.slots) - 1); d.slots[at] != 0; at = (at + 1) & (len(d.slots) - 1) {
+		if slot := d.slots[at]; slot>>placeBits == hash>>placeBits {
+			if id, known, _ := d.entry(slot%(1<<placeBits) - 1); string(known) == string(name) {
+				return id, at, bits
+			}
+		}
+	}
+	return unknown, at, bits
+}
+
+// id returns the number of a name and assigns one to a new name. Only the goroutine that adds names may call it.
+func (d *dictionary) id(name []byte) uint32 {
+	id, at, bits := d.locate(name)
+	if id != unknown {
 		return id
 	}
-	return unknown
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.slots[at] = bits | (d.add(name) + 1)
+	if d.count > len(d.slots)/4*3 {
+		d.slots = make([]uint64, 2*len(d.slots))
+		d.each(func(place uint64, name []byte) {
+			_, at, bits := d.locate(name)
+			d.slots[at] = bits | (place + 1)
+		})
+	}
+	return uint32(d.count - 1)
+}
+
+// each calls f for every entry, by number.
+func (d *dictionary) each(f func(place uint64, name []byte)) {
+	for i, b := range d.blocks {
+		for at := 0; at < len(b); {
+			place := uint64(i)<<blockBits | uint64(at/entryAlign)
+			_, name, size := d.entry(place)
+			f(place, name)
+			at += size
+		}
+	}
+}
+
+// finish replaces the table by one of the places. No name can be looked up or added afterwards.
+func (d *dictionary) finish() {
+	d.slots, d.places = nil, make([]uint64, 0, d.count)
+	d.each(func(place uint64, _ []byte) { d.places = append(d.places, place) })
+}
+
+// name returns the name with a number. finish must be called before.
+func (d *dictionary) name(id uint32) []byte {
+	_, name, _ := d.entry(d.places[id])
+	return name
 }
 
 // tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the goroutines that

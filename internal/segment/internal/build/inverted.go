@@ -1,13 +1,12 @@
 package build
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
 	"slices"
-	"strings"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
@@ -19,7 +18,7 @@ type inverted struct {
 	numbers int // number of entries, if they have no names
 	tmp     *tempDir
 	limit   int        // maximum number of pairs in memory
-	count   int        // number of pairs in memory
+	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
 	runs    []*spillFile
@@ -27,29 +26,29 @@ type inverted struct {
 
 func newInverted(tmp *tempDir, memory int) *inverted {
 	const pairSize = 8 + 4 // before and after sorting
-	return &inverted{tmp: tmp, limit: max(memory/pairSize, 64)}
+	return &inverted{dictionary: newDictionary(), tmp: tmp, limit: max(memory/pairSize, 64)}
 }
 
 // size returns the number of entries.
-func (v *inverted) size() int { return max(v.numbers, len(v.names)) }
+func (v *inverted) size() int { return max(v.numbers, v.count) }
 
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.
 const pairsBlock = 1 << 15
 
-// add records an occurrence of a name in a record. Records must be added in order.
-func (v *inverted) add(id, record uint32) {
-	block := v.count / pairsBlock
+// addPair records an occurrence of a name in a record. Records must be added in order.
+func (v *inverted) addPair(id, record uint32) {
+	block := v.used / pairsBlock
 	if block == len(v.pairs) {
 		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
 	}
-	v.pairs[block][v.count%pairsBlock] = uint64(id)<<32 | uint64(record)
-	v.count++
+	v.pairs[block][v.used%pairsBlock] = uint64(id)<<32 | uint64(record)
+	v.used++
 }
 
 // eachPair calls f for every pair, in the order of addition.
 func (v *inverted) eachPair(f func(id, record uint32)) {
 	for i, block := range v.pairs {
-		for _, p := range block[:min(max(v.count-i*pairsBlock, 0), pairsBlock)] {
+		for _, p := range block[:min(max(v.used-i*pairsBlock, 0), pairsBlock)] {
 			f(uint32(p>>32), uint32(p))
 		}
 	}
@@ -58,7 +57,7 @@ func (v *inverted) eachPair(f func(id, record uint32)) {
 // spillIfFull writes everything to a spill file if it exceeds the memory. It is called between records, so that a
 // record is never split.
 func (v *inverted) spillIfFull() error {
-	if v.count < v.limit {
+	if v.used < v.limit {
 		return nil
 	}
 	return v.spill()
@@ -86,7 +85,7 @@ func (v *inverted) spill() error {
 			return err
 		}
 	}
-	v.count = 0
+	v.used = 0
 	return nil
 }
 
@@ -100,7 +99,7 @@ func (v *inverted) sortPairs() []uint32 {
 		starts[id] = at
 		at += n
 	}
-	v.records = slices.Grow(v.records[:0], v.count)[:v.count]
+	v.records = slices.Grow(v.records[:0], v.used)[:v.used]
 	v.eachPair(func(id, record uint32) {
 		v.records[starts[id]] = record
 		starts[id]++
@@ -130,16 +129,51 @@ func appendPostings(b []byte, records []uint32) []byte {
 	return b
 }
 
+// order returns the numbers of the names in the order of the names. It distributes them by their first two bytes, so that
+// little more memory is needed than for the result, and sorts each part. finish must be called before.
+func (v *inverted) order() []uint32 {
+	first := func(id uint32) int { return int(keyWindow(v.name(id), 0) >> 48) }
+	starts := make([]int, 1<<16+1)
+	for id := range v.count {
+		starts[first(uint32(id))+1]++
+	}
+	for i := range starts[1:] {
+		starts[i+1] += starts[i]
+	}
+	order, next := make([]uint32, v.count), slices.Clone(starts)
+	for id := range order {
+		part := first(uint32(id))
+		order[next[part]] = uint32(id)
+		next[part]++
+	}
+	type entry struct {
+		window uint64 // the next bytes, which decide most comparisons
+		id     uint32
+	}
+	var entries []entry
+	for i := range starts[1:] {
+		part := order[starts[i]:starts[i+1]]
+		entries = entries[:0]
+		for _, id := range part {
+			entries = append(entries, entry{keyWindow(v.name(id), 2), id})
+		}
+		slices.SortFunc(entries, func(a, b entry) int {
+			if a.window != b.window {
+				return cmp.Compare(a.window, b.window)
+			}
+			return bytes.Compare(v.name(a.id), v.name(b.id))
+		})
+		for k, e := range entries {
+			part[k] = e.id
+		}
+	}
+	return order
+}
+
 // sorted returns the names in order with their ids.
 func (v *inverted) sorted() (names []string, ids []byte) {
-	order := make([]uint32, len(v.names))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(v.names[a], v.names[b]) })
-	names = make([]string, len(order))
-	for i, id := range order {
-		names[i] = v.names[id]
+	for _, id := range v.order() {
+		names = append(names, string(v.name(id)))
 		ids = binary.LittleEndian.AppendUint32(ids, id)
 	}
 	return names, ids
@@ -149,47 +183,61 @@ func (v *inverted) sorted() (names []string, ids []byte) {
 func (v *inverted) finish() error {
 	err := v.spill()
 	v.pairs, v.records = nil, nil
+	v.dictionary.finish()
 	return err
 }
 
-// each calls f for every name with its postings and its term-frequency postings. finish must be called before.
-func (v *inverted) each(f func(found, freqs *roaring.Bitmap, counts []byte) error) error {
+// encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings to freqs. It returns
+// the number of records of each name. finish must be called before.
+func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []uint32, err error) {
 	runs := make([]*postingsRun, len(v.runs))
 	for i, s := range v.runs {
 		r, err := s.reader()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		runs[i] = &postingsRun{r: r}
 		if err := runs[i].next(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var p decoder
-	for id := range v.size() {
-		found, freqs := roaring.New(), roaring.New()
+	sizes = make([]uint32, v.size())
+	for id := range sizes {
+		if id%1024 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		p.counts = p.counts[:0]
 		for _, r := range runs {
 			if r.id != uint64(id) || r.done {
 				continue
 			}
 			p.decode(r.data)
-			found.AddMany(p.records)
-			freqs.AddMany(p.many)
+			docs.Append(p.records)
+			sizes[id] += uint32(len(p.records))
+			if freqs != nil {
+				freqs.Append(p.many)
+			}
 			if err := r.next(); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if err := f(found, freqs, p.counts); err != nil {
-			return err
+		if err := docs.End(nil); err != nil {
+			return nil, err
+		}
+		if freqs == nil {
+			continue
+		}
+		if err := freqs.End(p.counts); err != nil {
+			return nil, err
 		}
 	}
 	for _, s := range v.runs {
 		if err := s.remove(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return sizes, nil
 }
 
 // postingsTable contains the postings of every name.
@@ -205,16 +253,8 @@ func (v *inverted) postings(ctx context.Context) (*postingsTable, error) {
 		return nil, err
 	}
 	t := &postingsTable{docs: newSetTable(v.tmp), freqs: newSetTable(v.tmp)}
-	err := v.each(func(docs, freqs *roaring.Bitmap, counts []byte) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		t.sizes = append(t.sizes, uint32(docs.GetCardinality()))
-		if err := t.docs.Add(docs, nil); err != nil {
-			return err
-		}
-		return t.freqs.Add(freqs, counts)
-	})
+	var err error
+	t.sizes, err = v.encode(ctx, t.docs, t.freqs)
 	return t, err
 }
 

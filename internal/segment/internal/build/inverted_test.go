@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +11,40 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/segment/internal/file"
 )
+
+// items returns the encoded sets of a table.
+func items(t *testing.T, table *setTable) (sets [][]byte) {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := table.Head().WriteTo(&b)
+	if _, err2 := table.sets.WriteTo(&b); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	starts, all, err := file.SplitTable(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range starts.Len() - 1 {
+		sets = append(sets, all[starts.At(i):starts.At(i+1)])
+	}
+	return sets
+}
+
+// decodeSet returns the members of an encoded set and what follows it.
+func decodeSet(t *testing.T, raw []byte) (members []uint32, trailer []byte) {
+	t.Helper()
+	if len(raw) == 0 {
+		return []uint32{}, []byte{}
+	}
+	set := roaring.New()
+	n, err := set.ReadFrom(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set.ToArray(), raw[n:]
+}
 
 // TestInverted collects words in memory of various sizes and compares with plain maps. Some of the words are looked up
 // before they have a number and some after, as concurrent goroutines would.
@@ -35,7 +69,7 @@ func TestInverted(t *testing.T) {
 				batch.assignIDs(&v.dictionary)
 				for i := range len(batch.ends) {
 					for _, id := range batch.next() {
-						v.add(id, uint32(first+i))
+						v.addPair(id, uint32(first+i))
 					}
 					if err := v.spillIfFull(); err != nil {
 						t.Fatal(err)
@@ -72,21 +106,31 @@ func TestInverted(t *testing.T) {
 				}
 			}
 			take(first)
-			if d := gocmp.Diff(names, v.names); d != "" {
-				t.Errorf("names (-want +got):\n%s", d)
-			}
 			if err := v.finish(); err != nil {
 				t.Fatal(err)
 			}
-			got := []found{}
-			err := v.each(func(f, freqs *roaring.Bitmap, counts []byte) error {
-				got = append(got, found{f.ToArray(), freqs.ToArray(), append([]byte{}, counts...)})
-				return nil
-			})
+			var got []string
+			for id := range v.count {
+				got = append(got, string(v.name(uint32(id))))
+			}
+			if d := gocmp.Diff(names, got); d != "" {
+				t.Errorf("names (-want +got):\n%s", d)
+			}
+			docs, freqs := newSetTable(tmp), newSetTable(tmp)
+			sizes, err := v.encode(t.Context(), docs, freqs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := gocmp.Diff(want, got); d != "" {
+			encoded := []found{}
+			for i, raw := range items(t, docs) {
+				all, _ := decodeSet(t, raw)
+				repeated, counts := decodeSet(t, items(t, freqs)[i])
+				if len(all) != int(sizes[i]) {
+					t.Errorf("name %d has %d records; want %d", i, sizes[i], len(all))
+				}
+				encoded = append(encoded, found{all, repeated, counts[:len(repeated)]})
+			}
+			if d := gocmp.Diff(want, encoded); d != "" {
 				t.Errorf("records (-want +got):\n%.2000s", d)
 			}
 			sorted, _ := v.sorted()

@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"io"
 	"slices"
 
 	"herbarium/internal/segment/internal/file"
@@ -26,7 +25,7 @@ func DefaultIndexes() OptionalIndexes {
 
 // optionalIndex collects the postings of an optional index.
 type optionalIndex struct {
-	add   func(record, word uint32) // adds an entry of the forward index: a term number + 1, or 0 after a field
+	add   func(record uint32, words []uint32) // adds a record; see eachRecord
 	table *inverted
 	head  []byte // describes the entries of the table
 	tags  [3]file.Tag
@@ -44,20 +43,17 @@ func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
 	return postings.writeTo(w, x.tags[1], x.tags[2])
 }
 
-// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. names and ids are the
-// terms in sorted order; docFreqs is the document frequency by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, names []string, ids file.U32s, docFreqs []uint32) error {
-	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(names, ids, docFreqs), b.newBigrams(docFreqs)},
+// writeOptionalIndexes writes the optional indexes in one pass over the words of all records. order contains the terms in
+// sorted order; docFreqs is the document frequency by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order, docFreqs []uint32) error {
+	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(order, docFreqs), b.newBigrams(docFreqs)},
 		func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
 		return nil
 	}
-	err := b.eachWord(ctx, func(record, word uint32) {
+	err := b.eachRecord(ctx, func(record uint32, words []uint32) error {
 		for _, x := range indexes {
-			x.add(record, word)
-		}
-	}, func() error {
-		for _, x := range indexes {
+			x.add(record, words)
 			if err := x.table.spillIfFull(); err != nil {
 				return err
 			}
@@ -75,42 +71,30 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	return nil
 }
 
-// eachWord calls f for each entry of the forward index, the term number + 1 or a 0 after a field, and next after each
-// record.
-func (b *wordsBuilder) eachWord(ctx context.Context, f func(record, word uint32), next func() error) error {
+// eachRecord calls f for each record with its entries of the forward index: term numbers + 1, and 0 after each field.
+func (b *wordsBuilder) eachRecord(ctx context.Context, f func(record uint32, words []uint32) error) error {
 	r, err := b.forward.reader()
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 1<<16)
-	record, word, shift, fields := uint32(0), uint32(0), 0, 0
-	for {
-		n, err := r.Read(buf)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
+	var words []uint32
+	for record := range b.records {
+		if record%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for _, c := range buf[:n] {
-			word |= uint32(c&0x7f) << shift
-			if shift += 7; c >= 0x80 {
-				continue
+		words = words[:0]
+		for fields := 0; fields < b.fields; {
+			word, err := r.uvarint()
+			if err != nil {
+				return err
 			}
-			f(record, word)
-			if word == 0 {
-				if fields++; fields == b.fields {
-					fields = 0
-					record++
-					if err := next(); err != nil {
-						return err
-					}
-				}
+			if words = append(words, uint32(word)); word == 0 {
+				fields++
 			}
-			word, shift = 0, 0
+		}
+		if err := f(record, words); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -45,10 +45,11 @@ func TestPrefixRules(t *testing.T) {
 	words := []string{"a", "oak", "oaken", "oaks", "olive", "rose", "éb", "éc", "ê"}
 	found := []uint32{100, 40, 30, 20, 10, 90, 8, 8, 8}
 	const records = 1600
+	word := func(i int) []byte { return []byte(words[i]) }
 	named := func(all []termPrefix) (out []string) {
 		for _, b := range all {
 			first, last := words[b.from], words[b.to-1]
-			out = append(out, fmt.Sprintf("%s %d %d", first[:commonLength(first, last)], b.to-b.from, b.work))
+			out = append(out, fmt.Sprintf("%s %d %d", first[:commonLength([]byte(first), []byte(last))], b.to-b.from, b.work))
 		}
 		return out
 	}
@@ -65,13 +66,13 @@ func TestPrefixRules(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(test.want, named(test.rules.choose(words, found, records))); d != "" {
+			if d := cmp.Diff(test.want, named(test.rules.choose(word, found, records))); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 		})
 	}
 	if got := (PrefixRules{Share: records, Max: 9, Room: 1}).choose(
-		[]string{"oak", "oaks"}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
+		func(i int) []byte { return []byte("oaks")[:3+i] }, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
 		t.Errorf("a word that is kept as bits: %v", got)
 	}
 }

@@ -9,19 +9,17 @@ func (w *tempDir) invert(from *spillFile, n, memory int) (*spillFile, error) {
 	block := max(memory/4, n/maxBlocks+1)
 	out, inverse := w.newSpillFile(), make([]byte, 4*min(block, n))
 	for first := 0; first < n; first += block {
-		in, err := from.reader()
+		inverse = inverse[:4*min(block, n-first)]
+		i := uint32(0)
+		err := from.eachU32(func(number uint32) error {
+			if at := 4 * (int(number) - first); at >= 0 && at < len(inverse) {
+				binary.LittleEndian.PutUint32(inverse[at:], i)
+			}
+			i++
+			return nil
+		})
 		if err != nil {
 			return nil, err
-		}
-		inverse = inverse[:4*min(block, n-first)]
-		for i := range n {
-			number, err := in.u32()
-			if err != nil {
-				return nil, err
-			}
-			if at := 4 * (int(number) - first); at >= 0 && at < len(inverse) {
-				binary.LittleEndian.PutUint32(inverse[at:], uint32(i))
-			}
 		}
 		if _, err := out.Write(inverse); err != nil {
 			return nil, err

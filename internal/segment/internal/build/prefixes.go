@@ -27,7 +27,7 @@ type termPrefix struct {
 // choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
 // start of their range; of two with the same start, the longer range is first. docFreqs is the document frequency of each
 // sorted term.
-func (r PrefixRules) choose(words []string, docFreqs []uint32, records int) []termPrefix {
+func (r PrefixRules) choose(word func(i int) []byte, docFreqs []uint32, records int) []termPrefix {
 	if records < r.MinRecords {
 		return nil
 	}
@@ -40,12 +40,12 @@ func (r PrefixRules) choose(words []string, docFreqs []uint32, records int) []te
 		}
 	}
 	room /= uint64(r.Room)
-	all := prefixesOf(words, work)
+	all := prefixesOf(word, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
 	slices.SortFunc(all, func(a, b termPrefix) int {
 		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
 	n := 0
-	for n < min(len(all), r.Max) && all[n].work*uint64(r.Share) >= uint64(records) && size(all[n].work) <= room {
+	for n < min(len(all), r.Max) && size(all[n].work) <= room {
 		room -= size(all[n].work)
 		n++
 	}
@@ -54,9 +54,9 @@ func (r PrefixRules) choose(words []string, docFreqs []uint32, records int) []te
 	return all
 }
 
-// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term. Of several
-// prefixes of the same terms it returns one.
-func prefixesOf(words []string, work []uint32) (all []termPrefix) {
+// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term, that cost at
+// least so much. Of several prefixes of the same terms it returns one.
+func prefixesOf(word func(i int) []byte, work []uint32, least uint64) (all []termPrefix) {
 	type open struct {
 		length int // of the shared prefix
 		from   int
@@ -64,19 +64,21 @@ func prefixesOf(words []string, work []uint32) (all []termPrefix) {
 	}
 	var stack []open
 	sum := uint64(0)
-	for i := range len(words) + 1 {
+	for i := range len(work) + 1 {
 		common, at := 0, open{from: i - 1}
 		if i > 0 {
 			at.before = sum
 			sum += uint64(work[i-1])
-			if i < len(words) {
-				common = commonLength(words[i-1], words[i])
+			if i < len(work) {
+				common = commonLength(word(i-1), word(i))
 			}
 		}
 		for len(stack) > 0 && stack[len(stack)-1].length > common {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			all = append(all, termPrefix{top.from, i, sum - top.before})
+			if cost := sum - top.before; cost >= least {
+				all = append(all, termPrefix{top.from, i, cost})
+			}
 			at.from, at.before = top.from, top.before
 		}
 		if common > 0 && (len(stack) == 0 || stack[len(stack)-1].length < common) {
@@ -88,25 +90,22 @@ func prefixesOf(words []string, work []uint32) (all []termPrefix) {
 }
 
 // commonLength returns the number of bytes in the common prefix of two words, up to a character boundary.
-func commonLength(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
+func commonLength(a, b []byte) int {
+	n := commonPrefix(a, b)
 	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
 		n--
 	}
 	return n
 }
 
-// newPrefixPostings returns an index of term prefixes, or nil if there are none. names and ids are the terms in sorted
-// order; docFreqs is the document frequency by term number.
-func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, docFreqs []uint32) *optionalIndex {
-	sorted := make([]uint32, len(names))
-	for i := range sorted {
-		sorted[i] = docFreqs[ids.At(i)]
+// newPrefixPostings returns an index of term prefixes, or nil if there are none. order contains the terms in sorted order;
+// docFreqs is the document frequency by term number.
+func (b *wordsBuilder) newPrefixPostings(order, docFreqs []uint32) *optionalIndex {
+	sorted := make([]uint32, len(order))
+	for i, id := range order {
+		sorted[i] = docFreqs[id]
 	}
-	all := b.optional.Prefixes.choose(names, sorted, int(b.records))
+	all := b.optional.Prefixes.choose(func(i int) []byte { return b.terms.name(order[i]) }, sorted, int(b.records))
 	if len(all) == 0 {
 		return nil
 	}
@@ -115,22 +114,24 @@ func (b *wordsBuilder) newPrefixPostings(names []string, ids file.U32s, docFreqs
 		tags:  [3]file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
 	}
 	x.table.numbers = len(all)
-	inner := make([]uint32, len(names)) // by term number, the innermost prefix from 1, or 0
+	inner := make([]uint32, len(order)) // by term number, the innermost prefix from 1, or 0
 	outer := make([]uint32, len(all))   // by prefix, the enclosing one
 	for i, a := range all {
-		outer[i] = inner[ids.At(a.from)]
-		for rank := a.from; rank < a.to; rank++ {
-			inner[ids.At(rank)] = uint32(i + 1)
+		outer[i] = inner[order[a.from]]
+		for _, id := range order[a.from:a.to] {
+			inner[id] = uint32(i + 1)
 		}
 		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.from))
 		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.to))
 	}
-	x.add = func(record, word uint32) {
-		if word == 0 {
-			return
-		}
-		for i := inner[word-1]; i > 0; i = outer[i-1] {
-			x.table.add(i-1, record)
+	x.add = func(record uint32, words []uint32) {
+		for _, word := range words {
+			if word == 0 {
+				continue
+			}
+			for i := inner[word-1]; i > 0; i = outer[i-1] {
+				x.table.addPair(i-1, record)
+			}
 		}
 	}
 	return x

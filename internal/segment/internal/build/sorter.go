@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
@@ -19,6 +18,7 @@ type sorter struct {
 	key  func(dst, value []byte) ([]byte, error) // appends the sort key of a value
 	seed maphash.Seed
 	seen map[string]uint32 // offsets of the keys of some values in buf, because many fields have few values
+	hits int               // values that were found in seen
 	next []byte            // buffer for a key
 	runs []*spillFile
 }
@@ -29,6 +29,7 @@ type sortBuffer struct {
 	limit  int    // maximum size of the keys; a single one may be longer
 	keys   []byte // for each record: hash of its value, size of its key, key
 	items  []item
+	spare  []item // buffer of sortByWindow
 }
 
 const keyHead = 8 + 4
@@ -44,17 +45,16 @@ const itemSize = 16
 
 // newSortBuffer allocates a buffer, limited to what the given number of records and bytes of keys need.
 func newSortBuffer(memory, records int, keys int64) *sortBuffer {
-	items := min(max(memory/3/itemSize, 1), records)
-	limit := int(min(int64(memory/3*2), keys+keyHead*int64(records)))
+	items := min(max(memory/4/itemSize, 1), records)
+	limit := int(min(int64(memory/2), keys+keyHead*int64(records)))
 	return &sortBuffer{
 		memory: memory,
 		limit:  limit,
 		keys:   make([]byte, 0, limit),
 		items:  make([]item, 0, items),
+		spare:  make([]item, items),
 	}
 }
-
-func (b *sortBuffer) head(i item) []byte { return b.keys[i.at : i.at+keyHead] }
 
 func (b *sortBuffer) key(i item) []byte {
 	size := binary.LittleEndian.Uint32(b.keys[i.at+8:])
@@ -75,7 +75,12 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 			return err
 		}
 	}
-	at, ok := s.seen[string(value)]
+	at, ok := uint32(0), false
+	if len(value) <= maxSeenLength {
+		if at, ok = s.seen[string(value)]; ok {
+			s.hits++
+		}
+	}
 	if !ok {
 		if s.next, err = s.key(s.next[:0], value); err != nil {
 			return err
@@ -89,8 +94,12 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
 		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
 		b.keys = append(b.keys, s.next...)
-		if len(s.seen) < maxSeen && len(value) <= maxSeenLength {
+		switch {
+		case len(value) > maxSeenLength || s.seen == nil || len(s.seen) == maxSeen && s.hits >= maxSeen:
+		case len(s.seen) < maxSeen:
 			s.seen[string(value)] = at
+		default:
+			s.seen = nil // few values repeat
 		}
 	}
 	b.items = append(b.items, item{at: at, record: record})
@@ -107,34 +116,80 @@ func keyWindow(key []byte, from int) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// sort sorts the items by key, ties by record. Most comparisons read only the eight bytes after the common prefix of all
-// keys.
-func (b *sortBuffer) sort() {
-	from := b.commonLength()
-	for i := range b.items {
-		b.items[i].window = keyWindow(b.key(b.items[i]), from)
-	}
-	slices.SortFunc(b.items, func(x, y item) int {
-		switch {
-		case x.window != y.window:
-			return cmp.Compare(x.window, y.window)
-		case x.at == y.at:
-			return cmp.Compare(x.record, y.record)
-		default:
+// smallGroup is the number of items below which they are sorted by comparing keys.
+const smallGroup = 32
+
+// sort sorts items whose keys are equal up to an offset by key, ties by record; they must be in the order of their
+// records. It sorts by eight bytes of the keys, and then those items that are equal in them by the next bytes: reading a
+// key takes longer than comparing eight bytes.
+func (b *sortBuffer) sort(items []item, from int) {
+	if len(items) < smallGroup {
+		slices.SortFunc(items, func(x, y item) int {
 			return cmp.Or(bytes.Compare(b.key(x)[from:], b.key(y)[from:]), cmp.Compare(x.record, y.record))
+		})
+		return
+	}
+	from += b.commonLength(items, from)
+	if from == len(b.key(items[0])) {
+		return // no key is a prefix of another, so all are equal
+	}
+	for i := range items {
+		items[i].window = keyWindow(b.key(items[i]), from)
+	}
+	sortByWindow(items, b.spare)
+	for start := 0; start < len(items); {
+		end := start + 1
+		for end < len(items) && items[end].window == items[start].window {
+			end++
 		}
-	})
+		if end-start > 1 && len(b.key(items[start])) > from+8 {
+			b.sort(items[start:end], from+8)
+		}
+		start = end
+	}
 }
 
-// commonLength returns the length of the common prefix of all keys.
-func (b *sortBuffer) commonLength() int {
-	if len(b.items) == 0 {
-		return 0
+// sortByWindow sorts items by their windows with a radix sort; ties keep their order. spare must have as many items.
+func sortByWindow(items, spare []item) {
+	varying := uint64(0)
+	for _, x := range items {
+		varying |= x.window ^ items[0].window
 	}
-	first := b.key(b.items[0])
+	from, to := items, spare[:len(items)]
+	for shift := 0; shift < 64; shift += 8 {
+		if byte(varying>>shift) == 0 {
+			continue
+		}
+		var starts [256]int
+		for _, x := range from {
+			starts[byte(x.window>>shift)]++
+		}
+		at := 0
+		for i, n := range starts {
+			starts[i] = at
+			at += n
+		}
+		for _, x := range from {
+			digit := byte(x.window >> shift)
+			to[starts[digit]] = x
+			starts[digit]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &items[0] {
+		copy(items, from)
+	}
+}
+
+// commonLength returns the length of the common prefix of all keys after an offset.
+func (b *sortBuffer) commonLength(items []item, from int) int {
+	first := b.key(items[0])[from:]
 	n := len(first)
-	for _, i := range b.items[1:] {
-		n = commonPrefix(first[:n], b.key(i))
+	for _, i := range items[1:] {
+		if n == 0 {
+			break
+		}
+		n = commonPrefix(first[:n], b.key(i)[from:])
 	}
 	return n
 }
@@ -153,19 +208,14 @@ func commonPrefix(a, b []byte) int {
 // spill writes the buffer to a spill file.
 func (s *sorter) spill() error {
 	b := s.buf
-	b.sort()
+	b.sort(b.items, 0)
 	out := s.tmp.newSpillFile()
 	s.runs = append(s.runs, out)
-	var record [4]byte
 	for _, i := range b.items {
-		binary.LittleEndian.PutUint32(record[:], i.record)
-		if _, err := out.Write(record[:]); err != nil {
+		if err := out.writeU32(i.record); err != nil {
 			return err
 		}
-		if _, err := out.Write(b.head(i)); err != nil {
-			return err
-		}
-		if _, err := out.Write(b.key(i)); err != nil {
+		if _, err := out.Write(b.keys[i.at:][:keyHead+len(b.key(i))]); err != nil {
 			return err
 		}
 	}
@@ -186,9 +236,9 @@ func (b *sortBuffer) reset() {
 func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) error {
 	b := s.buf
 	if len(s.runs) == 0 {
-		b.sort()
+		b.sort(b.items, 0)
 		for _, i := range b.items {
-			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.head(i))); err != nil {
+			if err := f(b.key(i), i.record, binary.LittleEndian.Uint64(b.keys[i.at:])); err != nil {
 				return err
 			}
 		}
@@ -209,8 +259,9 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 		if err := c.next(); err != nil {
 			return err
 		}
-		heap.Push(&m, c)
+		m = append(m, c)
 	}
+	slices.SortFunc(m, (*sortedRun).compare) // a sorted list is a heap
 	for len(m) > 0 {
 		top := m[0]
 		if err := f(top.key, top.record, top.hash); err != nil {
@@ -218,12 +269,12 @@ func (s *sorter) each(f func(key []byte, record uint32, hash uint64) error) erro
 		}
 		switch err := top.next(); {
 		case err == io.EOF:
-			heap.Pop(&m)
+			m[0] = m[len(m)-1]
+			m = m[:len(m)-1]
 		case err != nil:
 			return err
-		default:
-			heap.Fix(&m, 0)
 		}
+		m.fix()
 	}
 	return nil
 }
@@ -256,16 +307,30 @@ func (c *sortedRun) next() error {
 	return err
 }
 
-func (c *sortedRun) less(d *sortedRun) bool {
-	order := bytes.Compare(c.key, d.key)
-	return order < 0 || order == 0 && c.record < d.record
+func (c *sortedRun) compare(d *sortedRun) int {
+	if order := bytes.Compare(c.key, d.key); order != 0 {
+		return order
+	}
+	return cmp.Compare(c.record, d.record)
 }
 
 // merge is a heap of runs, ordered by their first records.
 type merge []*sortedRun
 
-func (m merge) Len() int           { return len(m) }
-func (m merge) Less(i, j int) bool { return m[i].less(m[j]) }
-func (m merge) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(run any)      { *m = append(*m, run.(*sortedRun)) }
-func (m *merge) Pop() any          { *m = (*m)[:len(*m)-1]; return nil }
+// fix restores the order of the heap after its first run has changed.
+func (m merge) fix() {
+	for i := 0; ; {
+		least := 2*i + 1
+		if least >= len(m) {
+			return
+		}
+		if least+1 < len(m) && m[least+1].compare(m[least]) < 0 {
+			least++
+		}
+		if m[i].compare(m[least]) < 0 {
+			return
+		}
+		m[i], m[least] = m[least], m[i]
+		i = least
+	}
+}

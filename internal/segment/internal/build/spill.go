@@ -94,10 +94,13 @@ func (s *spillFile) flush() (err error) {
 
 // writeU32 appends a 32-bit integer.
 func (s *spillFile) writeU32(n uint32) error {
-	var b [4]byte
-	binary.LittleEndian.PutUint32(b[:], n)
-	_, err := s.Write(b[:])
-	return err
+	if len(s.buf)+4 > s.tmp.buffer {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.buf = binary.LittleEndian.AppendUint32(s.buf, n)
+	return nil
 }
 
 // reader returns a reader of the content. Nothing can be written afterwards.
@@ -115,6 +118,29 @@ func (s *spillFile) reader() (*spillReader, error) {
 		return nil, err
 	}
 	return &spillReader{Reader: bufio.NewReaderSize(s.f, s.tmp.buffer)}, nil
+}
+
+// eachU32 calls f for every 32-bit integer. Nothing can be written to the spill file afterwards.
+func (s *spillFile) eachU32(f func(n uint32) error) error {
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	var buf [1 << 12]byte
+	for {
+		n, err := io.ReadFull(r, buf[:])
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		for b := buf[:n]; len(b) >= 4; b = b[4:] {
+			if err := f(binary.LittleEndian.Uint32(b)); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.
@@ -163,13 +189,14 @@ func (r *spillReader) next(n int) ([]byte, error) {
 }
 
 // uvarint reads a varint. It returns io.EOF at the end.
-func (r *spillReader) uvarint() (uint64, error) { return binary.ReadUvarint(r) }
-
-// u32 reads a 32-bit integer.
-func (r *spillReader) u32() (uint32, error) {
-	b, err := r.next(4)
-	if err != nil {
-		return 0, err
+func (r *spillReader) uvarint() (uint64, error) {
+	b, err := r.Peek(binary.MaxVarintLen64) // fewer at the end
+	n, size := binary.Uvarint(b)
+	switch {
+	case size > 0:
+		_, err = r.Discard(size)
+	case err == nil || err == io.EOF && len(b) > 0:
+		err = io.ErrUnexpectedEOF
 	}
-	return binary.LittleEndian.Uint32(b), nil
+	return n, err
 }

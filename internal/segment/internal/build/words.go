@@ -51,7 +51,7 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 			ids := words.next()
 			for _, id := range ids {
 				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
-				b.terms.add(id, b.records)
+				b.terms.addPair(id, b.records)
 			}
 			b.words = append(b.words, 0)
 			count += len(ids)
@@ -80,11 +80,8 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 	if err != nil {
 		return err
 	}
-	names, ids := b.terms.sorted()
-	if err := w.Section(file.TagTerms, file.NoField, bytes.NewReader(file.EncodeStrings(names))); err != nil {
-		return err
-	}
-	if err := w.Section(file.TagIDs, file.NoField, bytes.NewReader(ids)); err != nil {
+	order := b.terms.order()
+	if err := b.writeTerms(w, order); err != nil {
 		return err
 	}
 	if err := postings.writeTo(w, file.TagDocs, file.TagFreqs); err != nil {
@@ -105,7 +102,27 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 			return err
 		}
 	}
-	return b.writeOptionalIndexes(ctx, w, names, ids, postings.sizes)
+	return b.writeOptionalIndexes(ctx, w, order, postings.sizes)
+}
+
+// writeTerms writes the terms in sorted order.
+func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) error {
+	names, ids := b.tmp.newSpillFile(), b.tmp.newSpillFile()
+	head := file.TableHead{Sizes: make([]uint32, len(order)), Unit: 1}
+	for i, id := range order {
+		name := b.terms.name(id)
+		head.Sizes[i] = uint32(len(name))
+		if _, err := names.Write(name); err != nil {
+			return err
+		}
+		if err := ids.writeU32(id); err != nil {
+			return err
+		}
+	}
+	if err := w.Section(file.TagTerms, file.NoField, head, names); err != nil {
+		return err
+	}
+	return errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
 }
 
 // LengthOrderMin is the minimum number of records of a file with a length order: with fewer, examining all matches is

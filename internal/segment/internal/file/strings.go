@@ -1,8 +1,11 @@
 package file
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"sort"
 	"strings"
 
@@ -43,11 +46,14 @@ func (t *Strings) WithPrefix(prefix string) (from, to int) {
 
 // EncodeStrings encodes a table of sorted strings.
 func EncodeStrings(sorted []string) []byte {
-	starts := make([]uint64, len(sorted)+1)
+	head := TableHead{Sizes: make([]uint32, len(sorted)), Unit: 1}
 	for i, s := range sorted {
-		starts[i+1] = starts[i] + uint64(len(s))
+		head.Sizes[i] = uint32(len(s))
 	}
-	return append(EncodeStarts(starts), strings.Join(sorted, "")...)
+	var b bytes.Buffer
+	_, _ = head.WriteTo(&b) // never fails
+	b.WriteString(strings.Join(sorted, ""))
+	return b.Bytes()
 }
 
 // SplitTable splits an encoded table of strings or sets into the start of each item and the end of the last, and the
@@ -64,11 +70,26 @@ func SplitTable(b []byte) (starts U64s, items []byte, err error) {
 	return nil, nil, fmt.Errorf("%w: table of strings or sets", guard.ErrCorrupt)
 }
 
-// EncodeStarts encodes the part of a table before its items. The last start is the end of the items.
-func EncodeStarts(starts []uint64) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(starts)-1))
-	for _, s := range starts {
-		b = binary.LittleEndian.AppendUint64(b, s)
+// TableHead is the part of a table before its items: their number, the start of each, and the end of the last.
+type TableHead struct {
+	Sizes []uint32 // of the items
+	Unit  uint64   // of the sizes, in bytes
+}
+
+// WriteTo implements io.WriterTo.
+func (h TableHead) WriteTo(w io.Writer) (written int64, err error) {
+	buf := bufio.NewWriterSize(w, 1<<12)
+	var num [8]byte
+	put := func(n uint64) {
+		written += 8
+		_, _ = buf.Write(binary.LittleEndian.AppendUint64(num[:0], n)) // Flush returns the first error
 	}
-	return b
+	put(uint64(len(h.Sizes)))
+	start := uint64(0)
+	put(start)
+	for _, size := range h.Sizes {
+		start += uint64(size) * h.Unit
+		put(start)
+	}
+	return written, buf.Flush()
 }

@@ -1,0 +1,204 @@
+package export
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Limits of spreadsheet programs.
+const (
+	maxSheetRows    = 1 << 20 // with the header
+	maxSheetColumns = 1 << 14
+	maxSheetCell    = 32767 // UTF-16 code units
+)
+
+// The parts of a workbook besides its sheet.
+const (
+	xmlHeader   = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
+	mainSchema  = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+	officeDoc   = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	packageRels = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="`
+	sheetPath   = "xl/worksheets/sheet1.xml"
+)
+
+func workbookParts() [][2]string {
+	return [][2]string{
+		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+			`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+			`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
+			`<Override PartName="/` + sheetPath + `" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
+		{"_rels/.rels", packageRels + officeDoc + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+		{"xl/workbook.xml", `<workbook xmlns="` + mainSchema + `" xmlns:r="` + officeDoc +
+			`"><sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+		{"xl/_rels/workbook.xml.rels", packageRels + officeDoc + `/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`},
+	}
+}
+
+// CheckLimits reads a stream and returns an error with herb.CodeInvalid if a workbook cannot contain it.
+func CheckLimits(fields []herb.Field, s query.Stream) error {
+	const remedy = "; export CSV or NDJSON, or narrow the query down"
+	if s.Total >= maxSheetRows {
+		return herb.Invalidf("the result has %d records, but a sheet has at most %d"+remedy, s.Total, maxSheetRows-1)
+	}
+	if len(fields) > maxSheetColumns {
+		return herb.Invalidf("the result has %d fields, but a sheet has at most %d columns"+remedy, len(fields), maxSheetColumns)
+	}
+	decoder, number := herb.NewRecordDecoder(fields), 0
+	for record, err := range s.Records {
+		if err != nil {
+			return err
+		}
+		number++
+		if len(record) <= maxSheetCell {
+			continue
+		}
+		column, long := 0, -1
+		err = decoder.Decode(record, func(value []byte) {
+			if len(value) > maxSheetCell && codeUnits(value) > maxSheetCell {
+				long = column
+			}
+			column++
+		})
+		if err != nil {
+			return err
+		}
+		if long >= 0 {
+			return herb.Invalidf("%q of record %d is longer than the %d characters of a sheet's cell"+remedy, fields[long].Name, number, maxSheetCell)
+		}
+	}
+	return nil
+}
+
+// codeUnits returns the length of a text in UTF-16.
+func codeUnits(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		n += utf16.RuneLen(r)
+		text = text[size:]
+	}
+	return n
+}
+
+// sheetWriter writes records as the only sheet of a workbook.
+type sheetWriter struct {
+	archive *zip.Writer
+	sheet   io.Writer
+	decoder *herb.RecordDecoder
+	fields  []herb.Field
+	buf     bytes.Buffer // of a row
+	column  int
+}
+
+// newSheetWriter writes everything before the first record.
+func newSheetWriter(out io.Writer, fields []herb.Field) (*sheetWriter, error) {
+	w := &sheetWriter{archive: zip.NewWriter(out), decoder: herb.NewRecordDecoder(fields), fields: fields}
+	for _, part := range workbookParts() {
+		entry, err := w.archive.Create(part[0])
+		if err == nil {
+			_, err = io.WriteString(entry, xmlHeader+part[1])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if w.sheet, err = w.archive.Create(sheetPath); err != nil {
+		return nil, err
+	}
+	w.buf.WriteString(xmlHeader + `<worksheet xmlns="` + mainSchema + `"><sheetViews><sheetView workbookViewId="0">` +
+		`<pane ySplit="1" topLeftCell="A2" state="frozen"/></sheetView></sheetViews><sheetData><row>`)
+	for _, f := range fields {
+		w.text([]byte(f.Name))
+	}
+	return w, w.endRow()
+}
+
+// record writes a row.
+func (w *sheetWriter) record(rec []byte) error {
+	w.buf.WriteString("<row>")
+	w.column = 0
+	err := w.decoder.Decode(rec, func(value []byte) {
+		switch {
+		case len(value) == 0:
+			w.buf.WriteString("<c/>")
+		case w.fields[w.column].Type == herb.TypeNumber && isSheetNumber(value):
+			w.buf.WriteString("<c><v>")
+			w.buf.Write(value)
+			w.buf.WriteString("</v></c>")
+		default:
+			w.text(value)
+		}
+		w.column++
+	})
+	if err != nil {
+		return err
+	}
+	return w.endRow()
+}
+
+func (w *sheetWriter) endRow() error {
+	w.buf.WriteString("</row>")
+	_, err := w.buf.WriteTo(w.sheet)
+	return err
+}
+
+// close writes everything after the last record.
+func (w *sheetWriter) close() error {
+	if _, err := io.WriteString(w.sheet, "</sheetData></worksheet>"); err != nil {
+		return err
+	}
+	return w.archive.Close()
+}
+
+// text writes a cell of text.
+func (w *sheetWriter) text(value []byte) {
+	w.buf.WriteString(`<c t="inlineStr"><is><t xml:space="preserve">`)
+	for len(value) > 0 {
+		r, size := utf8.DecodeRune(value)
+		switch {
+		case r == '&':
+			w.buf.WriteString("&amp;")
+		case r == '<':
+			w.buf.WriteString("&lt;")
+		case r == '>':
+			w.buf.WriteString("&gt;")
+		case r < ' ' && r != '\t' && r != '\n' || r == '\uFFFE' || r == '\uFFFF': // XML forbids or changes them
+			fmt.Fprintf(&w.buf, "_x%04X_", r)
+		case r == '_' && looksEscaped(value):
+			w.buf.WriteString("_x005F_")
+		default:
+			w.buf.Write(value[:size])
+		}
+		value = value[size:]
+	}
+	w.buf.WriteString("</t></is></c>")
+}
+
+// looksEscaped reports whether spreadsheet programs would take the start of a text for an escaped character.
+func looksEscaped(text []byte) bool {
+	if len(text) < len("_x0000_") || text[1] != 'x' || text[6] != '_' {
+		return false
+	}
+	_, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil
+}
+
+// maxSheetDigits is the number of significant digits that spreadsheet programs keep.
+const maxSheetDigits = 15
+
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+
+// isSheetNumber reports whether a cell of type number can hold a value exactly. Other values are written as text.
+func isSheetNumber(value []byte) bool {
+	digits := len(value) - bytes.Count(value, []byte("-")) - bytes.Count(value, []byte("."))
+	return digits <= maxSheetDigits && plainNumber.Match(value)
+}

@@ -1,0 +1,116 @@
+// Package rowstest reads files in tests of file formats.
+package rowstest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing/iotest"
+
+	"herbarium/internal/ingest/rows"
+)
+
+// File is a rows.File in memory. Stream is one that is read from the start.
+type File []byte
+
+// Name implements rows.File.
+func (f File) Name() string { return "test" }
+
+// Open implements rows.File.
+func (f File) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f)), nil }
+
+// Random implements rows.File.
+func (f File) Random() (io.ReaderAt, int64, error) { return bytes.NewReader(f), int64(len(f)), nil }
+
+// Path implements rows.File.
+func (f File) Path() (string, error) { return "", errors.ErrUnsupported }
+
+// Size implements rows.File.
+func (f File) Size() int64 { return int64(len(f)) }
+
+// Stream is a rows.File in memory that can only be read from the start.
+type Stream struct {
+	rows.File
+	Base, Content string
+	Wrap          func(io.Reader) io.Reader // nil: the content is read at once
+}
+
+// Name implements rows.File.
+func (s Stream) Name() string { return s.Base }
+
+// Size implements rows.File.
+func (s Stream) Size() int64 { return int64(len(s.Content)) }
+
+// Open implements rows.File.
+func (s Stream) Open() (io.ReadCloser, error) {
+	var r io.Reader = strings.NewReader(s.Content)
+	if s.Wrap != nil {
+		r = s.Wrap(r)
+	}
+	return io.NopCloser(r), nil
+}
+
+// Wraps returns values of Stream.Wrap by name: at once, and byte by byte with an error together with the last byte.
+func Wraps() map[string]func(io.Reader) io.Reader {
+	return map[string]func(io.Reader) io.Reader{
+		"at once":      nil,
+		"byte by byte": func(r io.Reader) io.Reader { return iotest.DataErrReader(iotest.OneByteReader(r)) },
+	}
+}
+
+// Table is what was read from a file.
+type Table struct {
+	Rows    [][]string // the names of the columns, then the rows
+	Columns []rows.Column
+	Notes   []string
+}
+
+// Open opens a file within limits.
+func Open(ctx context.Context, format rows.Format, f rows.File, o rows.Options, l rows.Limits) (rows.Rows, error) {
+	budget := rows.NewBudget(ctx, f.Size(), l)
+	r, err := format.Open(ctx, f, o, budget)
+	if err != nil {
+		return nil, err
+	}
+	return rows.Limit(r, budget), nil
+}
+
+// Read reads a file within limits. If it fails, the table has the rows before the error.
+func Read(ctx context.Context, format rows.Format, f rows.File, o rows.Options, l rows.Limits) (t Table, err error) {
+	r, err := Open(ctx, format, f, o, l)
+	if err != nil {
+		return t, err
+	}
+	t.Rows = [][]string{nil}
+	for {
+		cells, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return t, errors.Join(err, r.Close())
+		}
+		row := make([]string, len(cells))
+		for i, c := range cells {
+			row[i] = string(c)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Columns, t.Notes = r.Columns(), r.Notes()
+	for _, c := range t.Columns {
+		t.Rows[0] = append(t.Rows[0], c.Name)
+	}
+	return t, r.Close()
+}
+
+// Allocated returns the bytes that a call allocates. Tests that use it do not run in parallel.
+func Allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
