@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -61,37 +62,66 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 		return err
 	}
 	defer relaxGC()()
+	if err := data.tolerateUnavailable(data.Library.Refresh(ctx), opts.Log); err != nil {
+		return err
+	}
 	return data.serve(ctx, listener, c, opts, follow)
 }
 
-// servingGC is the GC percentage of a server. Its heap is so small, a few MiB, that at the default of 100 the garbage
-// collector runs after every few hundred requests and takes a fifth of the processor time. 800 costs about 30 MiB instead.
-const servingGC = 800
+// GC percentages of a server. Its heap is so small, a few MiB, that at the default of 100 the garbage collector runs after every
+// few hundred requests and takes a fifth of the processor time. At maxGC this costs about gcHeadroom instead. A larger heap gets
+// the same headroom.
+const (
+	maxGC      = 800
+	gcHeadroom = 24 << 20
+)
 
-// relaxGC sets servingGC, unless the environment configures the garbage collector, and returns how to undo it.
+// relaxGC adjusts the GC percentage to the size of the heap until the returned function is called, unless the environment
+// configures the garbage collector.
 func relaxGC() (undo func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(servingGC)
-	return func() { debug.SetGCPercent(before) }
+	before := debug.SetGCPercent(maxGC)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(time.Second)
+	stopped := make(chan struct{})
+	go func() {
+		for percent := maxGC; ; {
+			select {
+			case <-stopped:
+				return
+			case <-tick.C:
+			}
+			metrics.Read(live)
+			heap := max(live[0].Value.Uint64(), 1)
+			if now := int(min(max(gcHeadroom*100/heap, 100), maxGC)); now != percent {
+				percent = now
+				debug.SetGCPercent(percent)
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(stopped)
+		debug.SetGCPercent(before)
+	}
 }
 
-// prepare removes leftovers, publishes the sources and loads the catalogue. A source that cannot be published is reported
-// and does not prevent serving the rest.
+// prepare removes leftovers, if the sources may need the space, and publishes the sources. A source that cannot be published
+// is reported and does not prevent serving the rest.
 func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
-	if err := d.Library.Sweep(ctx); err != nil {
-		opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
+	if len(opts.Found.Sources) > 0 {
+		if err := d.Library.Sweep(ctx); err != nil {
+			opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
+		}
 	}
 	if d.shared == nil { // files of other machines cannot be checked here
 		if err := d.RemoveStaleErrors(ctx); err != nil {
 			return err
 		}
 	}
-	if err := d.PublishFound(ctx, opts.Found); err != nil {
-		return err
-	}
-	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
+	return d.PublishFound(ctx, opts.Found)
 }
 
 // tolerateUnavailable lets a node start while its shared database is down: it recovers by itself and may have cached files
@@ -112,19 +142,19 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	creator := plants.New(d.Store, creation)
 	verifier := access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log})
-	metrics := telemetry.NewMetrics(opts.Version, d.Library.Live)
+	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	lanes, err := admission.New(admission.Options{
 		Limits:   c.limits(),
-		Rejected: func(l admission.Lane, r admission.Reason) { metrics.Rejected(l.String(), string(r)) },
+		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },
 	})
 	if err != nil {
 		return err
 	}
 	opts.Log.Debug("limits", "lanes", c.limits(), "memory", formatSize(c.memory()), "connections", maxConnections(maxDescriptors()))
 	for _, l := range admission.Lanes() {
-		metrics.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
+		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
-	health := d.monitor(opts.Log, metrics.Part)
+	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
 		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
 	})
@@ -143,13 +173,13 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Version:        opts.Version,
 		Log:            opts.Log,
 		Observe: func(o httpapi.Observation) {
-			metrics.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
+			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, metrics.Handler(), opts.Log)
+	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, observed.Handler(), opts.Log)
 	if err != nil {
 		return err
 	}
@@ -207,7 +237,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 
 // firstDatasets describes the first datasets and returns the number of all.
 func (d *Data) firstDatasets(ctx context.Context) ([]herb.Dataset, int, error) {
-	const shown = 20
+	const shown = 5
 	live, err := d.Library.Live(ctx)
 	if err != nil {
 		return nil, 0, err

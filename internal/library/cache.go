@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"herbarium/internal/herb"
 )
@@ -18,8 +17,6 @@ type cache struct {
 	files     map[string]int64 // file sizes in Dir, by version
 	stored    map[string]bool  // versions known to be stored in Blobs
 	overLimit bool             // the limit is exceeded, which was logged
-
-	lastCollected time.Time // last time Blobs was listed
 
 	epoch         atomic.Int64                // clock of lastUsed, about one tick per second; safe
 	prefetchSlots chan struct{}               // limits fetches that no request waits for; safe

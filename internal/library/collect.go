@@ -94,7 +94,7 @@ func (l *Library) objects(ctx context.Context) (map[string]herb.Blob, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.stored, l.cache.lastCollected = stored, l.opts.Now()
+	l.cache.stored = stored
 	return objects, nil
 }
 

@@ -3,9 +3,12 @@ package library
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 	"herbarium/internal/text"
 )
 
@@ -62,8 +65,62 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 		i := position[d.Ref]
 		d.Unavailable = all[i].Unavailable
 		all[i] = publicDescription(d)
+		delete(position, d.Ref)
+	}
+	for _, i := range position {
+		all[i].Unavailable = true // without a description it cannot be opened either
 	}
 	return all, err
+}
+
+// Search returns the live versions of datasets, as Live does, in whose metadata every word of a search is a prefix of a word.
+// All datasets match a blank search.
+func (l *Library) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+	live, err := l.Live(ctx)
+	words := text.AppendWords(nil, search)
+	if err != nil || strings.TrimSpace(search) == "" {
+		return live, err
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	matching := map[herb.Ref]bool{}
+	found, unknown, err := l.catalogue.Search(ctx, words)
+	if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
+		err = nil
+		for _, v := range live {
+			unknown = append(unknown, v.Ref) // read from copies
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range found {
+		matching[ref] = true
+	}
+	if err := l.searchUnknown(ctx, live, append(unknown, slices.Collect(maps.Keys(l.opts.Mutable))...), words, matching); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !matching[v.Ref] }), nil
+}
+
+// searchUnknown searches datasets whose words the catalogue does not have: mutable ones, and those of earlier releases.
+func (l *Library) searchUnknown(ctx context.Context, live []herb.LiveVersion, unknown []herb.Ref, words []string, matching map[herb.Ref]bool) error {
+	search := map[herb.Ref]bool{}
+	for _, ref := range unknown {
+		search[ref] = true
+	}
+	versions := slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { return !search[v.Ref] })
+	for chunk := range slices.Chunk(versions, 100) {
+		datasets, err := l.Datasets(ctx, chunk, true)
+		if err != nil {
+			return err
+		}
+		for _, d := range datasets {
+			matching[d.Ref] = store.MatchesSearch([]byte(store.SearchWords(d)), words)
+		}
+	}
+	return nil
 }
 
 // describeOpen returns the description of the version that is listed, if one is open; otherwise what is known without one.

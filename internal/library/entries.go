@@ -38,8 +38,8 @@ func (v *openVersion) isLive(e *entry) bool { return v != nil && v.dataset.Versi
 // view returns a view for a caller that holds a reference.
 func (v *openVersion) view() View { return View{v.dataset, v.Reader, v.Reader} }
 
-// memory estimates the memory of a version: descriptions of fields and columns, and readers of columns.
-func (v *openVersion) memory() int { return 8<<10 + len(v.dataset.Fields)<<10 }
+// memory estimates the memory of a version in bytes: descriptions of fields and columns, and readers of columns.
+func (v *openVersion) memory() int { return 16<<10 + len(v.dataset.Fields)*2<<10 }
 
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
@@ -67,7 +67,7 @@ func (l *Library) setOpen(e *entry, v *openVersion) {
 }
 
 // maxOpenSize limits the estimated memory of open versions that no request uses.
-const maxOpenSize = 16 << 20
+const maxOpenSize = 12 << 20
 
 // closeUnused closes the least recently used versions if open versions take more memory than they should, until a quarter
 // of the limit is free. An outdated version stays open: it may be the only one that can be listed. l.mu is held.
@@ -94,6 +94,9 @@ func (l *Library) closeUnused() {
 func (l *Library) applyChanges(c store.Changes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.entries) == 0 {
+		l.entries, l.sorted = make(map[herb.Ref]*entry, len(c.Datasets)), make([]*entry, 0, len(c.Datasets))
+	}
 	for _, v := range c.Datasets {
 		if v.Version == "" {
 			l.removeEntry(v.Ref)
@@ -216,11 +219,11 @@ func (l *Library) updateEntries(ctx context.Context) error {
 	return nil
 }
 
-// poll reads the catalogue for Run. Errors are logged and reported by Health.
-func (l *Library) poll(ctx context.Context) {
+// poll reads what changed in the catalogue, or all of it, for Run. Errors are logged and reported by Health.
+func (l *Library) poll(ctx context.Context, complete bool) {
 	l.refresh.Lock()
 	defer l.refresh.Unlock()
-	_ = l.readCatalogue(ctx, catalogueLimit, false)
+	_ = l.readCatalogue(ctx, catalogueLimit, complete)
 }
 
 // Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a small library and returns

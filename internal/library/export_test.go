@@ -13,6 +13,6 @@ func (l *Library) SetOpenFile(wrap func(path string, open func(string) (*segment
 
 // Poll does what Run does every second.
 func (l *Library) Poll(ctx context.Context) {
-	l.poll(ctx)
+	l.poll(ctx, false)
 	l.maintainCache(ctx)
 }

@@ -45,6 +45,7 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
+	Search(ctx context.Context, search []string) (found, unknown []herb.Ref, err error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
@@ -239,7 +240,9 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 // garbage, until ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx) }) })
+	running.Go(func() { every(ctx, time.Second, func() { l.poll(ctx, false) }) })
+	// A database that was restored or failed over may have lost changes that this process has seen.
+	running.Go(func() { every(ctx, collectEvery, func() { l.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
 	running.Go(func() { l.cleanUp(ctx) })
 	running.Wait()

@@ -109,7 +109,9 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
 	if l.shared() {
-		l.finishPublish(ctx, out.Dataset)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.cache.files[d.Version], l.cache.stored[d.Version] = out.Dataset.File.Size, true
 	}
 	return out, nil
 }

@@ -82,22 +82,6 @@ func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
 	}
 }
 
-// finishPublish adds the file of a version that went live to the cache and collects garbage.
-func (l *Library) finishPublish(ctx context.Context, d herb.Dataset) {
-	l.mu.Lock()
-	l.cache.files[d.Version], l.cache.stored[d.Version] = d.File.Size, true
-	recently := l.opts.Now().Sub(l.cache.lastCollected) < time.Minute
-	l.mu.Unlock()
-	if recently {
-		return
-	}
-	limited, cancel := context.WithTimeout(ctx, cleanupTimeout)
-	defer cancel()
-	if err := l.Collect(limited); err != nil {
-		l.opts.Log.Warn("garbage collection failed; will retry", "err", err)
-	}
-}
-
 // errDamaged reports that a file differs from what was published.
 var errDamaged = errors.New("file differs from what was published")
 

@@ -19,8 +19,11 @@ import (
 // brokenCatalogue is a catalogue that panics when it is read.
 type brokenCatalogue struct{ library.Catalogue }
 
-// Version is library.Catalogue.
+// Version implements library.Catalogue.
 func (brokenCatalogue) Version(context.Context, herb.Ref, string) (herb.Dataset, error) { panic("bug") }
+
+// Protected implements library.Catalogue.
+func (brokenCatalogue) Protected(context.Context) ([]herb.Dataset, error) { panic("bug") }
 
 func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
 	t.Helper()
@@ -57,7 +60,7 @@ func TestPublishSource_panic(t *testing.T) {
 	if w.changed(t.Context(), watch.Item{Name: "item"}) {
 		t.Error("a bug is retried")
 	}
-	if n := strings.Count(b.String(), "brokenCatalogue.Version"); n != 2 {
+	if n := strings.Count(b.String(), "publish.brokenCatalogue."); n != 2 {
 		t.Errorf("%d stacks in the log, want 2:\n%s", n, &b)
 	}
 	wrong, err := db.SourceErrors(t.Context())

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -22,29 +23,29 @@ type Changes struct {
 }
 
 // Changes returns what changed since a generation. It returns the complete catalogue if that is negative, or later than the
-// generation of the catalogue, which then is another one.
+// generation of the catalogue, which then is another one. The database maintains the table live_versions.
 func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error) {
-	const live = "LEFT JOIN versions AS v ON v.namespace = d.namespace AND v.name = d.name AND v.version = d.live "
-	const summary = ", coalesce(v.version, ''), coalesce(v.records, 0), v.published FROM "
 	err = s.read(ctx, "reading the catalogue", func(ctx context.Context, tx Tx) error {
 		c = Changes{}
 		if err := tx.QueryRowContext(ctx, "SELECT generation FROM catalogue").Scan(&c.Generation); err != nil || c.Generation == since {
 			return err
 		}
+		query, args := "WHERE generation > ?", []any{since}
 		if c.Complete = since < 0 || c.Generation < since; c.Complete {
-			c.Datasets, err = collect(ctx, tx, scanLive,
-				"SELECT d.namespace, d.name"+summary+"datasets AS d "+live+"ORDER BY d.namespace, d.name")
-			return err
+			query, args = "WHERE version <> '' ORDER BY namespace, name", nil
 		}
-		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT c.namespace, c.name"+summary+
-			"changes AS c LEFT JOIN datasets AS d ON d.namespace = c.namespace AND d.name = c.name "+live+"WHERE c.generation > ?", since)
+		c.Datasets, err = collect(ctx, tx, scanLive, "SELECT namespace, name, version, records, published FROM live_versions "+query, args...)
 		return err
 	})
 	return c, err
 }
 
 func scanLive(rows *sql.Rows) (v herb.LiveVersion, err error) {
-	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, (*stamp)(&v.Published))
+	var published int64
+	err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Records, &published)
+	if v.Version != "" {
+		v.Published = time.UnixMicro(published).UTC()
+	}
 	return v, err
 }
 
@@ -63,8 +64,8 @@ func (s Tables) Descriptions(ctx context.Context, versions []herb.LiveVersion) (
 			for _, v := range chunk {
 				args = append(args, v.Namespace, v.Name, v.Version)
 			}
-			found, err := collect(ctx, tx, scanDataset, "SELECT "+summaryColumns+", '{}' FROM versions WHERE (namespace, name, version) IN "+
-				"(VALUES (?, ?, ?)"+strings.Repeat(", (?, ?, ?)", len(chunk)-1)+")", args...)
+			found, err := collect(ctx, tx, scanDataset, "WITH wanted (namespace, name, version) AS (VALUES (?, ?, ?)"+
+				strings.Repeat(", (?, ?, ?)", len(chunk)-1)+") SELECT "+summaryColumns+", '{}' FROM wanted JOIN versions USING (namespace, name, version)", args...)
 			if err != nil {
 				return err
 			}
@@ -87,6 +88,7 @@ func scanDataset(rows *sql.Rows) (d herb.Dataset, err error) {
 		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
 		return herb.Dataset{}, err
 	}
+	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
 	if err := errors.Join(json.Unmarshal(fields, &d.Fields), json.Unmarshal(details, &d.Details)); err != nil {
 		return herb.Dataset{}, fmt.Errorf("decode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
@@ -241,9 +243,13 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset, generation int64)
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	return exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation)
+		d.Records, d.Published.UnixMicro(), d.Source, string(details), generation); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
+		d.Namespace, d.Name, d.Version, SearchWords(d))
 }
 
 // nextGeneration increments and returns the generation of the catalogue.

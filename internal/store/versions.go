@@ -22,9 +22,6 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 		if !slices.Equal(dropped, had) {
 			return ErrSuperseded
 		}
-		if _, err := nextGeneration(ctx, tx); err != nil {
-			return err
-		}
 		dropped = slices.DeleteFunc(dropped, func(v string) bool { return slices.Contains(d.VersionNames(), v) })
 		if err := errors.Join(
 			exec(ctx, tx, "DELETE FROM versions WHERE namespace = ? AND name = ?", d.Ref.Namespace, d.Ref.Name),

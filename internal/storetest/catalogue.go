@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,6 +111,27 @@ func testChanges(t *testing.T, db Database) {
 	wantChanges("replaced", false, liveVersions(dataset(seeds, 5))...)
 	known += 100
 	wantChanges("another catalogue", true, liveVersions(dataset(catalog, 3), dataset(seeds, 5))...)
+}
+
+// testSearch finds live versions by their words.
+func testSearch(t *testing.T, db Database) {
+	s := open(t, db)
+	first, second := dataset(seeds, 1), dataset(seeds, 2)
+	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
+	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":"malformed"}}`)
+	noError(t, s.AddVersion(t.Context(), first, ""))
+	noError(t, s.AddVersion(t.Context(), second, first.Version))
+	add(t, s, catalog, 1, 1)
+	for search, want := range map[string][]herb.Ref{
+		"garden": {catalog, seeds}, "spri": {seeds}, "arets": {seeds}, "autumn": nil, "pring": nil, "bulb": {seeds},
+		"titel see": {seeds}, "titel spring catalog": nil,
+	} {
+		found, unknown, err := s.Search(t.Context(), strings.Fields(search))
+		noError(t, err)
+		slices.SortFunc(found, herb.Ref.Compare)
+		wantEqual(t, "datasets found by "+search, want, found)
+		wantEqual(t, "datasets without words", nil, unknown)
+	}
 }
 
 // testProtected lists the live versions with access key.

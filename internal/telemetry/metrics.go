@@ -100,26 +100,42 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// newDatasetCollector returns a collector that lists the datasets at each scrape.
-func newDatasetCollector(list func(context.Context) ([]herb.LiveVersion, error)) prometheus.CollectorFunc {
+// datasetCollector lists the datasets at each scrape.
+type datasetCollector struct {
+	list               func(context.Context) ([]herb.LiveVersion, error)
+	records, published *prometheus.Desc
+}
+
+func newDatasetCollector(list func(context.Context) ([]herb.LiveVersion, error)) datasetCollector {
 	labels := []string{"dataset"}
-	records := prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil)
-	published := prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil)
-	return func(out chan<- prometheus.Metric) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		datasets, err := list(ctx)
-		if err != nil {
-			out <- prometheus.NewInvalidMetric(records, err)
-			return
-		}
-		for _, d := range datasets {
-			name := d.Ref.String()
-			out <- prometheus.MustNewConstMetric(records, prometheus.GaugeValue, float64(d.Records), name)
-			if !d.Published.IsZero() {
-				at := float64(d.Published.UnixMilli()) / 1000
-				out <- prometheus.MustNewConstMetric(published, prometheus.GaugeValue, at, name)
-			}
+	return datasetCollector{
+		list:      list,
+		records:   prometheus.NewDesc("herbarium_dataset_records", "Records of the live version.", labels, nil),
+		published: prometheus.NewDesc("herbarium_dataset_published_timestamp_seconds", "When the live version was published.", labels, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c datasetCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.records
+	out <- c.published
+}
+
+// Collect implements prometheus.Collector.
+func (c datasetCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	datasets, err := c.list(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(c.records, err)
+		return
+	}
+	for _, d := range datasets {
+		name := d.Ref.String()
+		out <- prometheus.MustNewConstMetric(c.records, prometheus.GaugeValue, float64(d.Records), name)
+		if !d.Published.IsZero() {
+			at := float64(d.Published.UnixMilli()) / 1000
+			out <- prometheus.MustNewConstMetric(c.published, prometheus.GaugeValue, at, name)
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 	"herbarium/internal/web/view"
 )
 
@@ -57,8 +56,10 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	for _, v := range live {
 		c.Rows += v.Records
 	}
-	if live, err = p.searchDatasets(r.Context(), live, c.Search); err != nil {
-		return err
+	if c.Search != "" {
+		if live, err = p.opts.Library.Search(r.Context(), c.Search); err != nil {
+			return fmt.Errorf("search datasets: %w", err)
+		}
 	}
 	c.Found = len(live)
 	from, err := c.paginate(p.base, params.Get(query.ParamPage))
@@ -80,27 +81,6 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
 	l.JSONLD = catalogueJSONLD(p.origin(r), datasets)
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
-}
-
-// searchDatasets returns the datasets whose metadata matches a search. It reads them in chunks, because there may be
-// thousands.
-func (p *Pages) searchDatasets(ctx context.Context, live []herb.LiveVersion, search string) (found []herb.LiveVersion, err error) {
-	if strings.TrimSpace(search) == "" {
-		return live, nil
-	}
-	wanted := text.AppendWords(nil, search)
-	for chunk := range slices.Chunk(live, 100) {
-		datasets, err := p.opts.Library.Datasets(ctx, chunk, true)
-		if err != nil {
-			return nil, fmt.Errorf("describe datasets: %w", err)
-		}
-		for i := range datasets {
-			if matches(&datasets[i], wanted) {
-				found = append(found, chunk[i])
-			}
-		}
-	}
-	return found, nil
 }
 
 // paginate selects a page and returns the position of its first dataset.
@@ -136,23 +116,6 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 		list += " …"
 	}
 	return entry{Head: p.head(d, ""), ColumnNames: list}
-}
-
-// matches reports whether every word of a search is a prefix of a word in the metadata of a dataset.
-func matches(d *herb.Dataset, wanted []string) bool {
-	if len(wanted) == 0 {
-		return false
-	}
-	var has []string
-	for _, s := range append([]string{d.Namespace, d.Name, d.Title, d.Description}, view.ReadDescriptor(d).Keywords...) {
-		has = text.AppendWords(has, s)
-	}
-	for _, f := range d.Fields {
-		has = text.AppendWords(text.AppendWords(has, f.Name), f.Title)
-	}
-	return !slices.ContainsFunc(wanted, func(w string) bool {
-		return !slices.ContainsFunc(has, func(h string) bool { return strings.HasPrefix(h, w) })
-	})
 }
 
 // sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
 	"herbarium/internal/store"
+	"herbarium/internal/text"
 	"herbarium/internal/web"
 )
 
@@ -64,6 +65,18 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
 	}
 	return live, l.err
+}
+
+func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+	live, err := l.Live(ctx)
+	if strings.TrimSpace(search) == "" {
+		return live, err
+	}
+	words := text.AppendWords(nil, search)
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
+		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
+		return len(words) == 0 || !store.MatchesSearch([]byte(store.SearchWords(l.datasets[i])), words)
+	}), err
 }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {

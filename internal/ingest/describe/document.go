@@ -147,8 +147,10 @@ func newFields(t *ingest.Table, samples [][]string) []*field {
 	var out []*field
 	settings := t.Source().Fields
 	for i, f := range t.Dataset().Fields {
+		n := f.Notation // markers of missing values are recognized without a setting
 		d := &field{
 			Name: f.Name, Title: f.Title, Description: f.Description, Type: string(f.Type), samples: samples[i],
+			Format: n.Layout, DecimalChar: n.Decimal, GroupChar: n.Group, TrueValues: n.True, FalseValues: n.False,
 			Herbarium: fieldSettings{Searchable: f.Searchable, Filterable: f.Filterable, Sortable: f.Sortable, Weight: f.Weight},
 		}
 		if title := titleOf(f.Name); d.Title == "" && title != f.Name {
@@ -160,7 +162,9 @@ func newFields(t *ingest.Table, samples [][]string) []*field {
 		if len(samples[i]) > 0 {
 			d.Example = samples[i][0]
 		}
-		d.setNotation(f.Notation)
+		if n.Affix != "" {
+			d.BareNumber = new(false)
+		}
 		if k := slices.IndexFunc(settings, func(s source.FieldSetting) bool { return s.Name == f.Name }); k >= 0 {
 			if s := settings[k]; s.Column() != s.Name {
 				d.Herbarium.From = s.Column()
@@ -172,14 +176,6 @@ func newFields(t *ingest.Table, samples [][]string) []*field {
 		out = append(out, d)
 	}
 	return out
-}
-
-// setNotation describes how the values are written. Markers of missing values are recognized without a setting.
-func (d *field) setNotation(n herb.Notation) {
-	d.Format, d.DecimalChar, d.GroupChar, d.TrueValues, d.FalseValues = n.Layout, n.Decimal, n.Group, n.True, n.False
-	if n.Affix != "" {
-		d.BareNumber = new(false)
-	}
 }
 
 // newSettings describes how a dataset is listed.

@@ -85,7 +85,7 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	case !r.sequence:
 		r.readRecords(c)
 	default:
-		for ; ok; c, ok = r.peekToken() {
+		for ; ok; _, ok = r.peekToken() {
 			r.begin()
 			r.readRecord()
 		}

@@ -4,7 +4,6 @@ package parquetrows
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"unicode/utf8"

@@ -39,17 +39,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// expensiveReaders is the number of connections for listings that may read all plants.
-const expensiveReaders = 2
+// The number of connections for listings that may read all plants, and for reads of store.Tables.
+const (
+	expensiveReaders = 2
+	tablesReaders    = 2
+)
 
 // Store is an open database. It is safe for concurrent use.
 //
 // All writes use one connection, so that writers of this process queue in Go and wait for a file lock only if another
 // process holds it. Listings that may read all plants have their own connections, so that they never delay writes and cheap
-// reads.
+// reads. So do keys and the catalogue: descriptions of thousands of datasets would fill the memory map and the page cache of
+// the connections for plants.
 type Store struct {
 	store.Tables
-	writer, reader, expensive *sql.DB
+	writer, reader, expensive, tables *sql.DB
 
 	now         func() time.Time
 	writeFailed atomic.Bool // the last write failed because of the disk
@@ -78,10 +82,14 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := migrate(ctx, s.writer); err != nil {
 		return nil, err
 	}
-	if s.reader, err = connectReaders(path, o, o.Readers); err != nil {
+	const mapped = "mmap_size(2147418112)"
+	if s.reader, err = connectReaders(path, o, o.Readers, mapped); err != nil {
 		return nil, err
 	}
-	s.expensive, err = connectReaders(path, o, expensiveReaders)
+	if s.expensive, err = connectReaders(path, o, expensiveReaders, mapped); err != nil {
+		return nil, err
+	}
+	s.tables, err = connectReaders(path, o, tablesReaders, "cache_size(-2048)")
 	return s, err
 }
 
@@ -125,9 +133,9 @@ func connect(path string, o Options, more url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// connectReaders returns at most n read-only connections.
-func connectReaders(path string, o Options, n int) (*sql.DB, error) {
-	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", "mmap_size(2147418112)"}})
+// connectReaders returns at most n read-only connections with a pragma.
+func connectReaders(path string, o Options, n int, pragma string) (*sql.DB, error) {
+	db, err := connect(path, o, url.Values{"_pragma": {"query_only(1)", pragma}})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +171,7 @@ func useWAL(ctx context.Context, db *sql.DB, timeout time.Duration) error {
 // Close closes the database. Acknowledged writes are already on disk.
 func (s *Store) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.reader, s.expensive, s.writer} {
+	for _, db := range []*sql.DB{s.reader, s.expensive, s.tables, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

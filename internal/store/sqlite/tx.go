@@ -26,7 +26,7 @@ func (s *Store) write(ctx context.Context, what string, do func(context.Context,
 
 // read runs do in a transaction that sees one state of the database.
 func (s *Store) read(ctx context.Context, what string, do func(context.Context, store.Tx) error) error {
-	return mapError(what, inTx(ctx, s.reader, func(tx *sql.Tx) error { return do(ctx, tx) }))
+	return mapError(what, inTx(ctx, s.tables, func(tx *sql.Tx) error { return do(ctx, tx) }))
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
@@ -40,7 +40,11 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 		}
 		return err
 	}
-	return tx.Commit()
+	err = tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // rolled back because ctx ended
+		err = context.Cause(ctx)
+	}
+	return err
 }
 
 // mapError maps a driver error to a herb.Code: a database that is busy or cannot be written is unavailable, an error that

@@ -1,0 +1,207 @@
+package library_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/store/sqlite"
+)
+
+// manyFields are the fields of each dataset of manyDatasets.
+const manyFields = 100
+
+// manyDatasets creates a data folder with one published dataset and copies of it: rows in the database and links to its file.
+func manyDatasets(tb testing.TB, copies int) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	l, db := openMany(tb, dir)
+	wide := make([]herb.Field, manyFields)
+	record := make(herb.Record, manyFields)
+	for i := range wide {
+		wide[i] = herb.Field{Name: fmt.Sprintf("column_%03d", i), Type: herb.TypeNumber, Filterable: true, Sortable: true}
+		record[i] = fmt.Sprint(i)
+	}
+	out, err := l.Publish(tb.Context(), library.Publication{
+		Dataset: herb.Dataset{Ref: named(0), Fields: wide},
+		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite", filepath.Join(dir, "test.db"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer raw.Close()
+	const numbers = "WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers WHERE value < ?) "
+	for _, statement := range []string{
+		"UPDATE catalogue SET generation = generation + (? > 0)",
+		numbers + "INSERT INTO datasets (namespace, name, live) SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value) FROM numbers",
+		numbers + "INSERT INTO versions (namespace, name, version, title, description, access, fields, records, published, source, details, added) " +
+			"SELECT 'many', printf('dataset-%05d', value), printf('v%05d', value), 'Dataset ' || value, description, access, fields, records, published, source, details, 2 " +
+			"FROM versions, numbers WHERE name = 'd0'",
+		"INSERT INTO version_words SELECT v.namespace, v.name, v.version, words FROM versions AS v, version_words AS w WHERE v.namespace = 'many' AND w.name = 'd0' AND ? > 500",
+	} {
+		if _, err := raw.ExecContext(tb.Context(), statement, copies); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for n := range copies {
+		if err := os.Link(filepath.Join(dir, out.Dataset.Version+".segment"), filepath.Join(dir, fmt.Sprintf("v%05d.segment", n+1))); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// openMany opens a library on a folder of manyDatasets.
+func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
+	tb.Helper()
+	db, err := sqlite.Open(tb.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l, err := library.Open(db, library.Options{Dir: dir, Mutable: map[herb.Ref]library.Mutable{herb.PlantsRef: staticMutable{}}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l, db
+}
+
+// TestMany checks that the cost of a change, a page and a request does not depend on the number of datasets: the rows that are
+// read from the catalogue are counted.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	const copies = 300
+	dir := manyDatasets(t, copies)
+	publisher, db := openMany(t, dir)
+	counted := &unsteady{Catalogue: db}
+	l, err := library.Open(counted, library.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), publisher.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	var live []herb.LiveVersion
+	wantRows := func(what string, want int, do func() error) {
+		t.Helper()
+		before := counted.rows.Load()
+		if err := do(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := counted.rows.Load() - before; got != int64(want) {
+			t.Errorf("%s reads %d rows of the catalogue; want %d", what, got, want)
+		}
+	}
+	wantRows("the start", copies+1, func() error { return l.Refresh(t.Context()) })
+	if h := l.Health(); h.Cold != copies+1 {
+		t.Errorf("health: %+v; want no dataset to be opened in advance", h)
+	}
+	wantRows("the list", 0, func() (err error) { live, err = l.Live(t.Context()); return err })
+	wantRows("a page", 25, func() error { _, err := l.Datasets(t.Context(), live[100:125], false); return err })
+	wantRows("the first request", 1, func() error { return readOne(t.Context(), l, live[7].Ref) })
+	wantRows("the second request", 0, func() error { return readOne(t.Context(), l, live[7].Ref) })
+	wantRows("an unknown name", 0, func() error {
+		_, err := l.Acquire(t.Context(), herb.Ref{Namespace: "many", Name: "dataset-0007x"})
+		if !strings.Contains(err.Error(), `did you mean "many/dataset-00070"?`) {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	publishAs(t, publisher, ref, 3)
+	wantRows("a publish of a new dataset", 2, func() error { return readOne(t.Context(), l, ref) })
+	if err := publisher.Remove(t.Context(), live[9].Ref); err != nil {
+		t.Fatal(err)
+	}
+	wantRows("a removal", 1, func() error {
+		if _, err := l.Acquire(t.Context(), live[9].Ref); herb.CodeOf(err) != herb.CodeNotFound {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	for _, v := range live[10:] { // the memory of open versions is bounded
+		if err := readOne(t.Context(), l, v.Ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h := l.Health(); h.Open < 20 || h.Open > 100 {
+		t.Errorf("%d versions of %d fields are open", h.Open, manyFields)
+	}
+	found, err := publisher.Search(t.Context(), "many column_099")
+	if err != nil || len(found) != copies-1 { // one was removed; the copies have no search words
+		t.Errorf("%d datasets found, %v", len(found), err)
+	}
+}
+
+// BenchmarkMany measures what a server does in an installation of 10,000 datasets.
+func BenchmarkMany(b *testing.B) {
+	dir := manyDatasets(b, 10_000)
+	l, _ := openMany(b, dir)
+	for _, bench := range []struct {
+		name string
+		do   func(n int) error
+	}{
+		{"start", func(int) error {
+			l, db := openMany(b, dir)
+			return errors.Join(l.Refresh(b.Context()), l.Close(), db.Close())
+		}},
+		{"sweep", func(int) error { return l.Sweep(b.Context()) }},
+		{"page", func(int) error {
+			live, err := l.Live(b.Context())
+			if err != nil {
+				return err
+			}
+			_, err = l.Datasets(b.Context(), live[500:600], false)
+			return err
+		}},
+		{"unknown", func(int) error {
+			if _, err := l.Acquire(b.Context(), herb.Ref{Namespace: "many", Name: "dataset-0123x"}); herb.CodeOf(err) != herb.CodeNotFound {
+				return fmt.Errorf("got %w", err)
+			}
+			return nil
+		}},
+		{"search", func(int) error {
+			_, err := l.Search(b.Context(), "column_099")
+			return err
+		}},
+		{"open", func(n int) error {
+			return readOne(b.Context(), l, herb.Ref{Namespace: "many", Name: fmt.Sprintf("dataset-%05d", n%10_000+1)})
+		}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			b.ReportAllocs()
+			before := cpuTime(b)
+			for n := 0; b.Loop(); n++ {
+				if err := bench.do(n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
+// cpuTime returns the processor time of this process.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
