@@ -2,9 +2,7 @@
 // the sets that queries compute.
 package bitmap
 
-import (
-	"herbarium/internal/segment/internal/file"
-)
+import "herbarium/internal/segment/internal/file"
 
 // Table is an encoded table of sets of record numbers: their number, the start of each and the end of the last, and the
 // aligned sets in the portable roaring format, each followed by data that the section defines.
