@@ -48,12 +48,6 @@ type pass struct {
 	view  *view // nil: made after the pass, when all columns are known
 }
 
-// columnKey identifies a column by its name and the number of columns before it that have the same name.
-type columnKey struct {
-	name string
-	nth  int
-}
-
 // read reads all files. After an error, the pass holds nothing.
 func read(ctx context.Context, src Source, opts Options, formats []rows.Format) (p *pass, err error) {
 	p, err = newPass(src, opts, formats)
@@ -75,6 +69,12 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var profiling sync.WaitGroup
+	defer func() { // even after a panic
+		close(full)
+		profiling.Wait()
+		err = cmp.Or(err, context.Cause(ctx))
+		cancel(nil)
+	}()
 	profiling.Go(func() {
 		for b := range full {
 			if ctx.Err() == nil {
@@ -92,15 +92,11 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 		return context.Cause(ctx)
 	}
 	for i := range max(len(p.files), 1) {
-		if err = p.readFile(ctx, i); err != nil {
-			break
+		if err := p.readFile(ctx, i); err != nil {
+			return err
 		}
 	}
-	close(full)
-	profiling.Wait()
-	err = cmp.Or(err, context.Cause(ctx))
-	cancel(nil)
-	return err
+	return nil
 }
 
 // newPass opens the folder of a source and measures its files.
@@ -248,84 +244,6 @@ func (p *pass) openView(r rows.Rows) {
 	}
 }
 
-// columnNames returns the names of columns.
-func columnNames(columns []rows.Column) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	return names
-}
-
-// compareColumns fails if the columns of a part are not those of the first file. Columns without a name at the end are
-// not compared: they come from rows that are wider than the header.
-func (p *pass) compareColumns(columns []rows.Column) error {
-	got, want, first := trimUnnamed(columnNames(columns)), trimUnnamed(columnNames(p.columns)), p.src.Name(0)
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			return herb.Invalidf("column %d is %q, and %q in %s; all parts must have the same columns in the same order", i+1,
-				rows.Clip(got[i]), rows.Clip(want[i]), first)
-		}
-	}
-	if len(got) != len(want) {
-		return herb.Invalidf("the file has %d columns, and %s has %d; all parts must have the same columns in the same order", len(got),
-			first, len(want))
-	}
-	return nil
-}
-
-// trimUnnamed returns names without the empty ones at the end.
-func trimUnnamed(names []string) []string {
-	for len(names) > 0 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	return names
-}
-
-// align assigns positions to the columns of the current file that are new since the last call.
-func (p *pass) align(columns []rows.Column, i int) error {
-	if len(columns) == len(p.index) {
-		return nil
-	}
-	nth := map[string]int{}
-	for k, c := range columns {
-		key := columnKey{c.Name, nth[c.Name]}
-		nth[c.Name]++
-		if k < len(p.index) {
-			continue
-		}
-		at := k
-		if p.format.Keyed {
-			var ok bool
-			if at, ok = p.known[key]; !ok {
-				at = len(p.columns)
-			}
-		}
-		if at == len(p.columns) {
-			p.columns = append(p.columns, c)
-			p.raw = append(p.raw, herb.ColumnCells{})
-			p.known[key] = at
-		}
-		p.index = append(p.index, at)
-	}
-	if len(p.columns) > rows.MaxColumns {
-		return herb.Invalidf("the files have more than %d columns together; at most %d are possible", rows.MaxColumns, rows.MaxColumns)
-	}
-	return nil
-}
-
-// mergeTypes takes over the types that a file declares. Types that differ between files are inferred.
-func (p *pass) mergeTypes(columns []rows.Column, i int) {
-	for k, c := range columns {
-		switch t := &p.columns[p.index[k]].Type; {
-		case i == 0:
-			*t = c.Type
-		case *t != c.Type:
-			*t = ""
-		}
-	}
-}
-
 // add adds a row of a file.
 func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 	p.cells = p.cells[:0]
@@ -391,44 +309,4 @@ func (p *pass) readSpill(ctx context.Context, v *view) error {
 		}
 	}
 	return nil
-}
-
-// rowBatch is a number of rows of one file.
-type rowBatch struct {
-	file      int
-	rows      []byte // see appendRow
-	positions []rows.Position
-	cells     [][]byte
-}
-
-// maxBatch is the maximum number of rows in a batch.
-const maxBatch = 4096
-
-// empty returns a batch for reuse, or a new one if it had to grow for a long row.
-func (b *rowBatch) empty() *rowBatch {
-	if cap(b.rows) > 4*spillChunk {
-		return &rowBatch{}
-	}
-	b.rows, b.positions = b.rows[:0], b.positions[:0]
-	return b
-}
-
-// profile profiles and spills the rows of a batch.
-func (p *pass) profile(b *rowBatch) (err error) {
-	defer herb.Recover(&err)
-	rest := b.rows
-	for i := 0; len(rest) > 0 && p.view != nil; i++ {
-		b.cells, rest = cutRow(b.cells[:0], rest)
-		if e := p.view.exposure; e != nil && len(b.cells) > len(e.columns) {
-			p.view = nil // a row added columns, which settings may be about
-			break
-		}
-		p.view.add(b.cells, func() string {
-			if b.file > 0 {
-				return p.src.Name(b.file) + ", " + b.positions[i].String()
-			}
-			return b.positions[i].String()
-		})
-	}
-	return p.spill.add(b.rows)
 }

@@ -45,7 +45,7 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
-	Search(ctx context.Context, search []string) (found, unknown []herb.Ref, err error)
+	Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error

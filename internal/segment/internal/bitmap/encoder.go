@@ -187,5 +187,8 @@ func (e *Encoder) appendBits(b Bits) {
 	}
 }
 
+// Release frees the memory for encoding. No set can be added afterwards.
+func (e *Encoder) Release() { *e = Encoder{sizes: e.sizes} }
+
 // Head returns the part of the table that precedes the sets.
 func (e *Encoder) Head() file.TableHead { return file.TableHead{Sizes: e.sizes, Unit: file.Alignment} }

@@ -290,7 +290,7 @@ func (b *builder) write(ctx context.Context) error {
 		}
 	}
 	for range cap(slots) {
-		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 2*longest)
+		slots <- newSortBuffer(b.opts.Memory/cap(slots), b.records, 3*longest)
 	}
 	sorting.Go(func() {
 		for i, c := range b.columns { // in the order in which they are written

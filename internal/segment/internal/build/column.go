@@ -145,7 +145,7 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 			return err
 		}
 	}
-	if err := b.sets.endRun(); err != nil {
+	if err := b.sets.finish(); err != nil {
 		return err
 	}
 	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)

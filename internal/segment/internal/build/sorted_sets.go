@@ -64,6 +64,16 @@ func (s *sortedSets) endRun() error {
 	return err
 }
 
+// finish ends the last run and frees what is only needed to add rows: the sets of all fields are kept until they are
+// written.
+func (s *sortedSets) finish() error {
+	err := s.endRun()
+	s.dense, s.members = nil, nil
+	s.longRunSets.Release()
+	s.prefix.Release()
+	return err
+}
+
 // setTable is a table of sets in a spill file.
 type setTable struct {
 	bitmap.Encoder

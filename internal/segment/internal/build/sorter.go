@@ -94,12 +94,12 @@ func (s *sorter) add(value []byte, record uint32) (err error) {
 		b.keys = binary.LittleEndian.AppendUint64(b.keys, maphash.Bytes(s.seed, value))
 		b.keys = binary.LittleEndian.AppendUint32(b.keys, uint32(len(s.next)))
 		b.keys = append(b.keys, s.next...)
-		switch {
-		case len(value) > maxSeenLength || s.seen == nil || len(s.seen) == maxSeen && s.hits >= maxSeen:
-		case len(s.seen) < maxSeen:
-			s.seen[string(value)] = at
-		default:
-			s.seen = nil // few values repeat
+		if s.seen != nil && len(value) <= maxSeenLength {
+			if len(s.seen) < maxSeen {
+				s.seen[string(value)] = at
+			} else if s.hits < maxSeen {
+				s.seen = nil // few values repeat
+			}
 		}
 	}
 	b.items = append(b.items, item{at: at, record: record})
