@@ -118,7 +118,7 @@ type walk func(buf []uint32) []uint32
 
 // walk returns a walk through the records of a result, in the order of the request.
 func (r *Reader) walk(st *guard.Steps, q *query.Request, res result) walk {
-	const parts = 16 // each of them is located by reading the whole result
+	const parts = 8 // each of them is located by reading the whole result
 	total := res.total(r)
 	atOnce := max(streamNumbers, total/parts)
 	at := 0
