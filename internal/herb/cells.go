@@ -33,7 +33,7 @@ func (c *ColumnCells) Add(row int, cell []byte) {
 	}
 	c.Filled++
 	h := crc32.Update(uint32(row), crc32.MakeTable(crc32.Castagnoli), cell) // which processors compute for short cells too
-	h = (h ^ h>>16) * 0x85EBCA6B // CRCs are linear; mixing makes their sum depend on which cell is in which row
+	h = (h ^ h>>16) * 0x85EBCA6B                                            // CRCs are linear; mixing makes their sum depend on which cell is in which row
 	h = (h ^ h>>13) * 0xC2B2AE35
 	c.Sum += h ^ h>>16
 }

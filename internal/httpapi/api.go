@@ -129,6 +129,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	w := &response{
 		ResponseWriter: rw, compressor: a.compressor, buffers: a.buffers, bodies: a.bodies, start: a.opts.Now(), id: requestID(r.Header),
+		values: make([]string, 0, 12),
 	}
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")

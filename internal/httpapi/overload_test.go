@@ -255,7 +255,7 @@ func TestExpensiveListings(t *testing.T) {
 		expensive, cheap int
 	}{
 		{"/api/v1/garden/large/data", 0, 1},
-		{"/api/v1/garden/large/data?title[prefix]=p", 1, 0},
+		{"/api/v1/garden/large/data?title[prefix]=p", 0, 1},
 		{"/api/v1/garden/large/data?search=p*", 1, 0},
 		{"/api/v1/garden/catalog/data?search=p*", 0, 1},
 	} {

@@ -28,24 +28,18 @@ type response struct {
 	apiPath    bool   // an API path, even without a route
 	status     int    // 0 if nothing was sent
 	bytes      int64
-	err        error // for the log only
-	clientGone bool  // the client disconnected
-	immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
-
-	values [12]string // of headers; see set
-	used   int        // number of values
+	err        error    // for the log only
+	clientGone bool     // the client disconnected
+	immutable  bool     // the entity tag determines the body, so that its compressed forms may be cached
+	values     []string // of headers; see set
 }
 
 // set sets a header. The name must have the canonical form of net/http. Most responses have ten headers; http.Header.Set
 // would allocate memory for each of them.
 func (w *response) set(name, value string) {
-	if w.used == len(w.values) {
-		w.Header().Set(name, value)
-		return
-	}
-	w.values[w.used] = value
-	w.used++
-	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
+	w.values = append(w.values, value)
+	n := len(w.values)
+	w.Header()[name] = w.values[n-1 : n : n]
 }
 
 // WriteHeader records the status, except for informational responses.

@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -84,48 +83,30 @@ func (l *Library) Search(ctx context.Context, search string) ([]herb.LiveVersion
 	if len(words) == 0 {
 		return nil, nil
 	}
-	matching := map[herb.Ref]bool{}
-	found, unknown, err := l.catalogue.Search(ctx, words)
+	matches, err := l.catalogue.Search(ctx, words)
 	if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
-		err = nil
-		for _, v := range live {
-			unknown = append(unknown, v.Ref) // read from copies
-		}
+		matches, err = map[herb.Ref]bool{}, nil // the copies of descriptions are read instead
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, ref := range found {
-		matching[ref] = true
-	}
-	if err := l.searchUnknown(ctx, live, append(unknown, slices.Collect(maps.Keys(l.opts.Mutable))...), words, matching); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !matching[v.Ref] }), nil
-}
-
-// searchUnknown searches datasets whose words the catalogue does not have: mutable ones, and those of earlier releases.
-func (l *Library) searchUnknown(ctx context.Context, live []herb.LiveVersion, unknown []herb.Ref, words []string, matching map[herb.Ref]bool) error {
-	search := map[herb.Ref]bool{}
-	for _, ref := range unknown {
-		search[ref] = true
-	}
-	versions := slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { return !search[v.Ref] })
-	for chunk := range slices.Chunk(versions, 100) {
+	// The catalogue has no words of mutable datasets and of versions of earlier releases.
+	unknown := slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { _, ok := matches[v.Ref]; return ok })
+	for chunk := range slices.Chunk(unknown, 100) {
 		datasets, err := l.Datasets(ctx, chunk, true)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, d := range datasets {
-			matching[d.Ref] = store.MatchesSearch([]byte(store.SearchWords(d)), words)
+			matches[d.Ref] = store.MatchesSearch([]byte(store.SearchWords(d)), words)
 		}
 	}
-	return nil
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !matches[v.Ref] }), nil
 }
 
 // describeOpen returns the description of the version that is listed, if one is open; otherwise what is known without one.
 func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
-	d = herb.Dataset{Ref: v.Ref, Access: herb.AccessOpen, Version: v.Version, Records: v.Records, Published: v.Published}
+	d = herb.Dataset{Ref: v.Ref, Access: herb.AccessKey, Version: v.Version, Records: v.Records, Published: v.Published}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	e := l.entries[v.Ref]

@@ -45,7 +45,7 @@ type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
-	Search(ctx context.Context, search []string) (found, unknown []herb.Ref, err error)
+	Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	AddVersion(ctx context.Context, d herb.Dataset, live string) error
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
@@ -139,6 +139,14 @@ type View struct {
 	herb.Dataset
 	Source
 	reader *segment.Reader
+}
+
+// Explain returns the steps in which a listing of a published dataset is computed.
+func (v View) Explain(ctx context.Context, q *query.Request) (segment.Explanation, error) {
+	if v.reader == nil {
+		return segment.Explanation{}, herb.Invalidf("%s is listed from the database; only published datasets can be explained", v.Ref)
+	}
+	return v.reader.Explain(ctx, q)
 }
 
 // Release closes the view and invalidates everything listed from it. The version may be deleted afterwards.

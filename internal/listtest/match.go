@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // meetsAll reports whether a record meets all conditions.
@@ -37,7 +38,7 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
 			return strings.HasPrefix(parseValue(f, part).time.Format("2006-01-02T15:04:05.000000000Z"), operand)
 		case op == query.OpPrefix:
-			return strings.HasPrefix(part, operand)
+			return strings.HasPrefix(text.PrimaryKey(part), text.PrimaryKey(operand))
 		}
 		order := parseValue(f, part).compare(parseValue(f, operand))
 		switch op {

@@ -45,15 +45,9 @@ func (r *Request) IsExpensive(s Size) bool {
 // grows with the number of distinct values, which may be that of the records.
 func (f *FacetRequest) IsExpensive(s Size) bool { return s.large() }
 
-// scans reports whether a condition is evaluated by comparing many values rather than by an index lookup.
+// scans reports whether a condition is evaluated by reading the postings of many elements rather than by an index lookup.
 func (r *Request) scans(c Condition) bool {
-	switch c.Op {
-	case OpPrefix:
-		return true
-	case OpGt, OpGte, OpLt, OpLte:
-		return r.fields[c.Field].Type == herb.TypeList
-	}
-	return false
+	return c.Op != OpEq && c.Op != OpNe && r.fields[c.Field].Type == herb.TypeList
 }
 
 // isExpensive reports whether a search has many words, or words that many records may contain.

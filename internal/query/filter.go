@@ -48,8 +48,8 @@ type Condition struct {
 type Operand struct {
 	// Text is the value; for scalar types its canonical form as text.Localize writes it, or a marker of missing values.
 	Text string
-	// Key is the sort key of the value. It is empty for OpPrefix, for equality of texts and list elements, and for missing
-	// values.
+	// Key is the sort key of the value; for OpPrefix on texts and list elements its primary key, which may be empty. It is
+	// empty for OpPrefix on dates, for equality of texts and list elements, and for missing values.
 	Key string
 }
 
@@ -138,6 +138,9 @@ func operand(f herb.Field, op Op, value string) (Operand, error) {
 		return o, herb.Invalidf("%s[prefix] does not apply: %q is a %s field; use gte and lt for a range", f.Name, f.Name, f.Type)
 	case op == OpPrefix && f.Type == herb.TypeDateTime:
 		o.Text = strings.Replace(value, " ", "T", 1) // as in the canonical form
+		return o, nil
+	case op == OpPrefix && !f.Type.IsScalar():
+		o.Key = text.PrimaryKey(value)
 		return o, nil
 	case value == "", op == OpPrefix, equality && !f.Type.IsScalar():
 		return o, nil

@@ -216,7 +216,8 @@ func TestParseConditions(t *testing.T) {
 		{"title[in]=", cs{{1, query.OpEq, plain("")}}},
 		{"title[empty]=true", cs{{1, query.OpEq, plain("")}}},
 		{"title[empty]=false&title[ne]=a", cs{{1, query.OpNe, plain("", "a")}}},
-		{"title[prefix]=Ro", cs{{1, query.OpPrefix, plain("Ro")}}},
+		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
+		{"title[prefix]=r\u00f3&title[prefix]=RO", cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: text.CollationKey("a")}}}}},
 		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
 		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // equal numbers are one value

@@ -13,17 +13,23 @@
 //   - file: the frame of a file, its writer, and its memory map
 //   - guard: cancellation of queries, and conversion of faults and failed format checks to errors
 //   - bitmap: sets of record numbers
-//   - column: reads the index of a field: filters, pages in sorted order, facets
+//   - plan: evaluates conditions, cheapest first
+//   - column: reads the index of a field: conditions, pages in sorted order, facets
 //   - fulltext: reads the full-text index: words, phrases, prefixes, scores
 //   - build: everything that is only needed to build a file
 //
 // # How a page is located
 //
-// Conditions and searches become sets of record numbers (roaring bitmaps). Their intersection is the result, and its
-// cardinality the total. Without a sort, a page is a selection from that set. For a sort, every field has its records
-// in sorted order (the sorted rows), the rank of each record in them, and a few dozen prefix sets: the records among
-// the first 1/32, 2/32 … of the sorted rows. The cardinalities of the intersections of the result with a handful of
-// prefix sets determine which 32nd contains the page, and only the matches in it are examined.
+// Every filter and every clause of a search is a condition: it estimates its cost, adds its records to a set, or tests one
+// record. A planner evaluates the cheapest first; when few records are left, it tests the others on each of them. The
+// result is a stored set, a list or a bitset, and its cardinality the total. Stored sets are read in place: nothing is
+// decoded when a file is opened, and nothing is cached.
+//
+// Without a sort, a page is a selection from the result. For a sort, every field has its records in sorted order (the
+// sorted rows), the rank of each record in them, and a few dozen prefix sets: the records among the first 1/32, 2/32 … of
+// the sorted rows. The cardinalities of the intersections of the result with a handful of prefix sets determine which
+// 32nd contains the page, and only the matches in it are examined. By relevance, records are counted by rounded score,
+// and only those on the page are ordered.
 //
 // # Concurrency and lifetime
 //

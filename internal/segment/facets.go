@@ -13,10 +13,9 @@ import (
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		set, clauses := r.evaluate(st, q.Request)
-		r.words.Release(clauses)
-		m := column.NewMatches(st, &r.pool, set)
-		defer m.Release()
+		res := r.evaluate(st, q.Request, nil)
+		defer res.set.Release()
+		m := column.NewMatches(st, &r.pool, res.set)
 		f.Total = m.Len()
 		for _, i := range q.Fields {
 			st.Check()

@@ -2,21 +2,22 @@ package segment
 
 import (
 	"context"
+	"fmt"
 	"slices"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
 )
 
 // List returns the requested page. Its records point into the map.
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		numbers, total := r.findPage(st, q)
+		numbers, total := r.findPage(st, q, nil)
 		page.Total = total
 		page.Records = make([][]byte, len(numbers))
 		for i, n := range numbers {
@@ -46,107 +47,98 @@ func prefault(st *guard.Steps, record []byte) {
 }
 
 // findPage returns the numbers of the records on the page, in order, and the total on all pages.
-func (r *Reader) findPage(st *guard.Steps, q *query.Request) (numbers []uint32, total int) {
-	set, clauses := r.evaluate(st, q)
+func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (numbers []uint32, total int) {
+	res := r.evaluate(st, q, trace)
+	defer res.set.Release()
 	st.Check()
-	total = r.Len()
-	if set != nil {
-		total = int(set.GetCardinality())
-	}
+	total = res.total(r)
 	from := min(q.Offset(), total)
 	to := min(from+q.PerPage, total)
-	switch {
-	case from == to:
-	case q.Sort != query.NoSort:
-		numbers = r.columns[q.Sort].Page(st, set, from, to, q.Desc)
-	case len(clauses) > 0:
-		numbers = r.words.Page(st, set, clauses, from, to)
-	default:
-		numbers = selection(set, from, to)
+	if from == to {
+		return nil, total
 	}
-	r.words.Release(clauses)
+	trace.Timed(fmt.Sprintf("records %d to %d", from+1, to), r.order(q, res), func() int {
+		switch {
+		case q.Sort != query.NoSort:
+			numbers = r.columns[q.Sort].Page(st, res.set, from, to, q.Desc)
+		case len(res.clauses) > 0:
+			numbers = r.scorer(st, res).Page(res.set, from, to)
+		case res.set == nil:
+			for n := from; n < to; n++ {
+				numbers = append(numbers, uint32(n))
+			}
+		default:
+			numbers = slices.Clone(res.set.Slice(st, from, to))
+		}
+		return len(numbers)
+	})
 	return numbers, total
 }
 
-// evaluate returns the matching records, nil for all, and the clauses for scoring.
-func (r *Reader) evaluate(st *guard.Steps, q *query.Request) (set *roaring.Bitmap, scored []fulltext.Clause) {
-	var sets, without []*roaring.Bitmap
+// result is the records that match a request.
+type result struct {
+	set     *bitmap.Set        // nil means all records
+	clauses []*fulltext.Clause // for scoring
+}
+
+func (res result) total(r *Reader) int {
+	if res.set == nil {
+		return r.Len()
+	}
+	return res.set.Len()
+}
+
+// order describes the order of the records of a request.
+func (r *Reader) order(q *query.Request, res result) string {
+	switch {
+	case q.Sort != query.NoSort:
+		return "sorted by " + r.Fields()[q.Sort].Name
+	case len(res.clauses) > 0:
+		return "by relevance"
+	default:
+		return "in dataset order"
+	}
+}
+
+// scorer returns the scorer of a result, with the statistics of the segment.
+func (r *Reader) scorer(st *guard.Steps, res result) *fulltext.Scorer {
+	return r.words.NewScorer(st, res.clauses, r.words.Statistics(st, res.clauses))
+}
+
+// evaluate returns the records that match a request. The caller must release the set.
+func (r *Reader) evaluate(st *guard.Steps, q *query.Request, trace plan.Trace) (res result) {
+	var terms []plan.Term
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
-			return roaring.New(), nil
+			return result{set: bitmap.NewBuilder(&r.pool).Set(st)}
 		}
 		for _, c := range q.Search.Clauses {
-			found := r.words.Match(st, c)
-			if c.Exclude {
-				without = append(without, found.Set)
+			st.Check()
+			clause := r.words.Clause(st, c)
+			terms = append(terms, plan.Term{Condition: clause, Exclude: c.Exclude})
+			if !c.Exclude {
+				res.clauses = append(res.clauses, clause)
+			}
+		}
+	}
+	terms = append(terms, r.terms(q.Conditions)...)
+	res.set = plan.Evaluate(st, &r.pool, terms, trace)
+	return res
+}
+
+// terms returns the conditions for evaluation. Those that select ranges of one field are combined.
+func (r *Reader) terms(conditions []query.Condition) (terms []plan.Term) {
+	ranges := map[int]int{} // by field, the index of its range in terms
+	for _, cond := range conditions {
+		t := r.columns[cond.Field].Term(cond)
+		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
+			if i, ok := ranges[cond.Field]; ok {
+				terms[i].Condition = terms[i].Condition.(column.Ranks).And(ranks)
 				continue
 			}
-			sets = append(sets, found.Set)
-			scored = append(scored, found)
+			ranges[cond.Field] = len(terms)
 		}
+		terms = append(terms, t)
 	}
-	sets = append(sets, r.conditionSets(st, q.Conditions)...)
-	if len(sets) == 0 {
-		if len(without) == 0 {
-			return nil, nil
-		}
-		sets = append(sets, r.all())
-	}
-	set = bitmap.Intersection(st, sets)
-	for _, s := range without {
-		st.Check()
-		set = roaring.AndNot(set, s)
-	}
-	return set, scored
-}
-
-// all returns the set of all records.
-func (r *Reader) all() *roaring.Bitmap {
-	all := roaring.New()
-	all.AddRange(0, uint64(r.Len()))
-	return all
-}
-
-// conditionSets returns sets whose intersection is the records that meet all conditions. The sets must not be modified.
-func (r *Reader) conditionSets(st *guard.Steps, conditions []query.Condition) (sets []*roaring.Bitmap) {
-	type bounds struct{ field, from, to int }
-	var ranges []bounds
-	for _, cond := range conditions {
-		c := &r.columns[cond.Field]
-		from, to, ok := c.Bounds(cond)
-		if !ok {
-			sets = append(sets, c.Match(st, cond))
-			continue
-		}
-		i := slices.IndexFunc(ranges, func(b bounds) bool { return b.field == cond.Field })
-		if i < 0 {
-			ranges = append(ranges, bounds{cond.Field, from, to})
-			continue
-		}
-		ranges[i].from, ranges[i].to = max(ranges[i].from, from), min(ranges[i].to, to)
-	}
-	for _, b := range ranges {
-		sets = append(sets, r.columns[b.field].RankSet(st, b.from, max(b.from, b.to)))
-	}
-	return sets
-}
-
-// selection returns the members of a set at positions [from, to); nil is the set of all records.
-func selection(set *roaring.Bitmap, from, to int) []uint32 {
-	numbers := make([]uint32, 0, to-from)
-	if set == nil {
-		for n := from; n < to; n++ {
-			numbers = append(numbers, uint32(n))
-		}
-		return numbers
-	}
-	first, err := set.Select(uint32(from))
-	if err != nil {
-		guard.Corrupt("a set: %v", err)
-	}
-	it := set.Iterator()
-	for it.AdvanceIfNeeded(first); len(numbers) < to-from && it.HasNext(); {
-		numbers = append(numbers, it.Next())
-	}
-	return numbers
+	return terms
 }

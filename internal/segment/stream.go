@@ -4,11 +4,9 @@ import (
 	"context"
 	"iter"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
-	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -27,12 +25,9 @@ const (
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		set, clauses := r.evaluate(st, q)
-		s.Total = r.Len()
-		if set != nil {
-			s.Total = int(set.GetCardinality())
-		}
-		s.Records = r.stream(st, s.Total, func() walk { return r.walk(st, q, set, clauses, s.Total) })
+		res := r.evaluate(st, q, nil)
+		s.Total = res.total(r)
+		s.Records = r.stream(st, s.Total, func() walk { return r.walk(st, q, res) })
 		return nil
 	})
 	if err != nil {
@@ -122,27 +117,30 @@ func (c *copier) dropRead(at int) {
 // walk appends the numbers of the next records to buf, up to its capacity; none at the end.
 type walk func(buf []uint32) []uint32
 
-// walk returns a walk through the records of a result, in the order of the request. A nil set means all records.
-func (r *Reader) walk(st *guard.Steps, q *query.Request, set *roaring.Bitmap, clauses []fulltext.Clause, total int) walk {
+// walk returns a walk through the records of a result, in the order of the request.
+func (r *Reader) walk(st *guard.Steps, q *query.Request, res result) walk {
+	const parts = 16 // each of them is located by reading the whole result
+	total := res.total(r)
+	atOnce := max(streamNumbers, total/parts)
+	page := func(from, to int) []uint32 { return res.set.Slice(st, from, to) }
 	switch {
-	case total == 0:
-		return walkList(nil)
 	case q.Sort != query.NoSort:
-		return r.columns[q.Sort].Walk(st, set, q.Desc)
-	case len(clauses) > 0:
-		return walkList(r.words.Page(st, set, clauses, 0, total))
-	case set == nil:
-		set = r.all()
+		page = func(from, to int) []uint32 { return r.columns[q.Sort].Page(st, res.set, from, to, q.Desc) }
+	case len(res.clauses) > 0:
+		scorer := r.scorer(st, res)
+		page = func(from, to int) []uint32 { return scorer.Page(res.set, from, to) }
+	case res.set == nil:
+		res.set = bitmap.All(&r.pool)
 	}
-	it := set.ManyIterator()
-	return func(buf []uint32) []uint32 { return buf[:it.NextMany(buf[:cap(buf)])] }
-}
-
-func walkList(numbers []uint32) walk {
+	at := 0
+	var pending []uint32
 	return func(buf []uint32) []uint32 {
-		n := min(len(numbers), cap(buf))
-		buf = append(buf, numbers[:n]...)
-		numbers = numbers[n:]
+		if len(pending) == 0 && at < total {
+			end := min(at+atOnce, total)
+			pending, at = page(at, end), end
+		}
+		n := min(len(pending), cap(buf))
+		buf, pending = append(buf, pending[:n]...), pending[n:]
 		return buf
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // fragment is an SQL fragment with its parameters.
@@ -83,17 +84,22 @@ func textCondition(column string, c query.Condition) fragment {
 		return fragment{column + "_key <= ?", []any{most}}
 	}
 	var ranges []fragment // OpPrefix
-	for _, prefix := range texts(c.Values) {
-		ranges = append(ranges, startsWith(column, prefix.(string)))
-	}
-	if len(ranges) == 0 {
-		return never
+	for _, v := range c.Values {
+		ranges = append(ranges, keyPrefix(column+"_key", v.Key))
 	}
 	either := join(" OR ", ranges)
 	return fragment{"(" + either.sql + ")", either.args}
 }
 
-// texts returns the operands that a text can equal or begin with. Plants contain no control characters, and PostgreSQL
+// keyPrefix returns the condition that the sort key in a column has a prefix. Only an empty text has no key.
+func keyPrefix(column, prefix string) fragment {
+	if end, ok := text.KeyAfterPrefix(prefix); ok {
+		return fragment{column + " >= ? AND " + column + " < ?", []any{[]byte(prefix), []byte(end)}}
+	}
+	return fragment{sql: column + " IS NOT NULL"}
+}
+
+// texts returns the operands that a text can equal. Plants contain no control characters, and PostgreSQL
 // rejects NUL.
 func texts(values []query.Operand) []any {
 	var out []any

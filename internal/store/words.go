@@ -40,23 +40,19 @@ func MatchesSearch(words []byte, search []string) bool {
 	return !slices.ContainsFunc(search, func(w string) bool { return !bytes.Contains(words, []byte("\n"+w)) })
 }
 
-// Search returns the datasets whose live version matches the words of a search, and those whose words are not stored.
-func (s Tables) Search(ctx context.Context, search []string) (found, unknown []herb.Ref, err error) {
+// Search reports for each dataset whether its live version matches the words of a search. It leaves out those whose words are
+// not stored.
+func (s Tables) Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error) {
 	err = s.read(ctx, "searching the catalogue", func(ctx context.Context, tx Tx) error {
-		found, unknown = nil, nil
-		var words sql.RawBytes // not copied, because there may be megabytes
+		matches = map[herb.Ref]bool{}
 		_, err := collect(ctx, tx, func(rows *sql.Rows) (_ struct{}, err error) {
 			var ref herb.Ref
+			var words sql.RawBytes // not copied, because there may be megabytes
 			err = rows.Scan(&ref.Namespace, &ref.Name, &words)
-			switch {
-			case words == nil:
-				unknown = append(unknown, ref)
-			case MatchesSearch(words, search):
-				found = append(found, ref)
-			}
+			matches[ref] = MatchesSearch(words, search)
 			return struct{}{}, err
-		}, "SELECT namespace, name, words FROM live_versions LEFT JOIN version_words USING (namespace, name, version) WHERE version <> ''")
+		}, "SELECT namespace, name, words FROM live_versions JOIN version_words USING (namespace, name, version)")
 		return err
 	})
-	return found, unknown, err
+	return matches, err
 }

@@ -27,15 +27,33 @@ var collators = sync.Pool{New: func() any {
 // their tertiary weights.
 func CollationKey(s string) string { return string(appendCollationKey(make([]byte, 0, 5*len(s)+4), s)) }
 
-// PrimaryKey returns the common prefix of the collation keys of all texts that begin with s in any case. s must be
-// ASCII.
+// PrimaryKey returns the primary weights of a text, which ignore case and accents: the part of its collation key before
+// the first two zero bytes. It is empty if no character has a primary weight.
 func PrimaryKey(s string) string {
 	key := CollationKey(s)
-	for i := 0; ; i += 2 {
-		if key[i] == 0 && key[i+1] == 0 {
+	for i := 0; ; {
+		switch {
+		case key[i] == 0 && key[i+1] == 0:
 			return key[:i]
+		case key[i] >= 0x80: // a weight of three bytes
+			i += 3
+		default:
+			i += 2
 		}
 	}
+}
+
+// KeyAfterPrefix returns the smallest key that is greater than all keys with a prefix; ok is false if there is none.
+func KeyAfterPrefix(prefix string) (key string, ok bool) {
+	b := []byte(prefix)
+	for len(b) > 0 && b[len(b)-1] == 0xFF {
+		b = b[:len(b)-1]
+	}
+	if len(b) == 0 {
+		return "", false
+	}
+	b[len(b)-1]++
+	return string(b), true
 }
 
 func appendCollationKey[T string | []byte](dst []byte, s T) []byte {

@@ -258,3 +258,44 @@ func TestCollationKey_ascii(t *testing.T) {
 		}
 	}
 }
+
+// TestPrimaryKey checks which texts begin with which others.
+func TestPrimaryKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, prefix string
+		want         bool
+	}{
+		{"Ångström", "a", true},
+		{"Ångström", "ANGSTR", true},
+		{"angstrom", "Ångström", true},
+		{"A\u030angstro\u0308m", "Ångs", true},
+		{"Ångström", "n", false},
+		{"rose", "roses", false},
+		{"an a", "ana", false},
+		{"42", "4", true},
+		{"42", "0", false},
+		{"植物園", "植物", true},
+		{"植物園", "園", false},
+		{"👍🏽", "👍", true},
+		{"👩", "👍", false},
+		{"Straße", "strass", true},
+		{"x", "\u0301", true}, // a combining accent has no primary weight
+		{"-", "-", true},
+	} {
+		if got := strings.HasPrefix(text.PrimaryKey(c.text), text.PrimaryKey(c.prefix)); got != c.want {
+			t.Errorf("%q begins with %q: %v; want %v", c.text, c.prefix, got, c.want)
+		}
+		end, ok := text.KeyAfterPrefix(text.PrimaryKey(c.prefix))
+		key := text.CollationKey(c.text)
+		if got := key >= text.PrimaryKey(c.prefix) && (!ok || key < end); got != c.want {
+			t.Errorf("the key of %q is in the range of the prefix %q: %v; want %v", c.text, c.prefix, got, c.want)
+		}
+	}
+	if end, ok := text.KeyAfterPrefix("a\xff\xff"); end != "b" || !ok {
+		t.Errorf("after a prefix that ends in 0xff: %q, %v", end, ok)
+	}
+	if _, ok := text.KeyAfterPrefix("\xff"); ok {
+		t.Error("there is a key after all")
+	}
+}

@@ -20,7 +20,16 @@ func IDF(records, matching int) float64 {
 // Implementations elsewhere (in SQL) must keep the order of operations: ties, and so the order of records, depend on
 // the last bit. The conversions prevent the compiler from fusing operations.
 func Score(idf float64, count, words int, average float64) float64 {
+	return NormScore(idf, count, Norm(words, average))
+}
+
+// Norm returns the part of a score that depends on the length of the record only.
+func Norm(words int, average float64) float64 {
+	return float64(BM25K1 * ((1 - BM25B) + float64(BM25B*float64(words))/average))
+}
+
+// NormScore is Score with a computed norm.
+func NormScore(idf float64, count int, norm float64) float64 {
 	tf := float64(count)
-	norm := BM25K1 * ((1 - BM25B) + float64(BM25B*float64(words))/average)
-	return idf * (float64(tf*(BM25K1+1)) / (tf + float64(norm)))
+	return idf * (float64(tf*(BM25K1+1)) / (tf + norm))
 }

@@ -44,9 +44,9 @@ func (c *chunkColumns) appendRow(buf []byte, ends []int) ([]byte, []int, error) 
 	for _, n := range c.columns {
 		var err error
 		if n.shape == shapeLeaf && n.rep == 0 {
-			var v value
-			if v, err = c.cursors[n.first].next(); err == nil && !v.isNull() {
-				buf, err = n.leaf.appendText(buf, v.data)
+			var data []byte
+			if data, err = c.cursors[n.first].next(); err == nil && data != nil {
+				buf, err = n.leaf.appendText(buf, data)
 			}
 		} else {
 			buf, err = c.appendNested(buf, n)
@@ -80,9 +80,10 @@ func (c *chunkColumns) done() error {
 // element is empty or has a comma; everything else is compact JSON. A missing or empty list is an empty cell.
 func (c *chunkColumns) appendNested(b []byte, n *node) ([]byte, error) {
 	for _, cursor := range c.leaves(n) {
-		if v, err := cursor.peek(); err != nil {
+		if err := cursor.peek(); err != nil {
 			return b, err
-		} else if v.rep != 0 {
+		}
+		if cursor.current.rep != 0 {
 			return b, errLevels
 		}
 	}
@@ -104,13 +105,13 @@ func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]by
 	start, isPlain := len(b), true
 	c.scalars = c.scalars[:0]
 	b, err := c.appendRepetitions(b, repeated, func(b []byte) ([]byte, error) {
-		v, err := c.cursors[element.first].next()
+		data, err := c.cursors[element.first].next()
 		from := len(b)
-		if err == nil && !v.isNull() {
-			b, err = element.leaf.appendText(b, v.data)
+		if err == nil && data != nil {
+			b, err = element.leaf.appendText(b, data)
 		}
 		isPlain = isPlain && len(b) > from && bytes.IndexByte(b[from:], ',') < 0
-		c.scalars = append(c.scalars, scalar{from - start, len(b) - start, v.isNull()})
+		c.scalars = append(c.scalars, scalar{from - start, len(b) - start, data == nil})
 		return b, err
 	})
 	if isPlain || err != nil {
@@ -131,8 +132,8 @@ func (c *chunkColumns) appendScalars(b []byte, n, repeated, element *node) ([]by
 // isPresent reports whether a node is present; otherwise it consumes its nulls. All leaves below agree, so the first one
 // decides.
 func (c *chunkColumns) isPresent(n *node) (bool, error) {
-	v, err := c.cursors[n.first].peek()
-	if err != nil || v.def >= n.def {
+	first := c.cursors[n.first]
+	if err := first.peek(); err != nil || first.current.def >= n.def {
 		return err == nil, err
 	}
 	for _, cursor := range c.leaves(n) {
@@ -160,11 +161,11 @@ func (c *chunkColumns) appendOne(b []byte, n *node) ([]byte, error) {
 	}
 	switch n.shape {
 	case shapeLeaf:
-		v, err := c.cursors[n.first].next()
-		if err != nil || v.isNull() {
+		data, err := c.cursors[n.first].next()
+		if err != nil || data == nil {
 			return append(b, "null"...), err
 		}
-		text, err := n.leaf.appendText(nil, v.data)
+		text, err := n.leaf.appendText(nil, data)
 		return appendScalar(b, &n.leaf, text, false), err
 	case shapeList:
 		return c.appendArray(b, n.children[0], n.element())
@@ -234,14 +235,14 @@ func (c *chunkColumns) appendRepetitions(b []byte, n *node, one func([]byte) ([]
 // repeats reports whether the next values of the leaves below a node belong to another repetition of it.
 func (c *chunkColumns) repeats(n *node) (more bool, err error) {
 	for i, cursor := range c.leaves(n) {
-		v, err := cursor.peek() // has level 0 after the last value
-		if err != nil && err != io.EOF {
+		if err := cursor.peek(); err != nil && err != io.EOF {
 			return false, err
 		}
+		rep := cursor.current.rep // 0 after the last value
 		if i == 0 {
-			more = v.rep == n.rep
+			more = rep == n.rep
 		}
-		if v.rep > n.rep || more != (v.rep == n.rep) {
+		if rep > n.rep || more != (rep == n.rep) {
 			return false, errLevels
 		}
 	}

@@ -26,8 +26,6 @@ type value struct {
 	data     []byte
 }
 
-func (v value) isNull() bool { return v.data == nil }
-
 // cursor reads the values of one column chunk.
 type cursor struct {
 	leaf       *node
@@ -164,35 +162,34 @@ func (c *cursor) startValues(encoding meta.Encoding, body []byte) (err error) {
 	return err
 }
 
-// peek returns the next value without consuming it, io.EOF after the last. It is valid until the one after it is read.
-func (c *cursor) peek() (value, error) {
+// peek sets current to the next value without consuming it. The error is io.EOF after the last value.
+func (c *cursor) peek() (err error) {
 	if c.isPeeked {
-		return c.current, nil
+		return nil
 	}
+	c.current = value{}
 	for c.left == 0 {
 		if err := c.nextPage(); err != nil {
-			return value{}, err
+			return err
 		}
 	}
 	c.left--
-	rep, err := readLevel(c.rep, c.leaf.rep)
-	if err != nil {
-		return value{}, err
+	if c.current.rep, err = readLevel(c.rep, c.leaf.rep); err != nil {
+		return err
 	}
-	def, err := readLevel(c.def, c.leaf.def)
-	c.current = value{rep: rep, def: def}
-	if err == nil && def == c.leaf.def {
+	c.current.def, err = readLevel(c.def, c.leaf.def)
+	if err == nil && c.current.def == c.leaf.def {
 		c.current.data, err = c.values()
 	}
 	c.isPeeked = err == nil
-	return c.current, err
+	return err
 }
 
-// next consumes the next value.
-func (c *cursor) next() (value, error) {
-	v, err := c.peek()
+// next consumes the next value and returns its data, nil for null. It is valid until the next call.
+func (c *cursor) next() ([]byte, error) {
+	err := c.peek()
 	c.isPeeked = false
-	return v, err
+	return c.current.data, err
 }
 
 // readLevel decodes a level. All levels are 0 if there is no decoder.

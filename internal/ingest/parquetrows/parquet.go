@@ -221,8 +221,8 @@ func (r *reader) holdsText(leaf int) (bool, error) {
 		}
 		c, err := r.newCursor(g, leaf)
 		for err == nil {
-			var v value
-			if v, err = c.next(); err == nil && !isPrintable(v.data) {
+			var data []byte
+			if data, err = c.next(); err == nil && !isPrintable(data) {
 				return false, nil
 			}
 			if err == nil {

@@ -56,7 +56,7 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 		var data [][]byte
 		for _, v := range values {
 			rep, def = append(rep, 1<<1, byte(v.rep)), append(def, 1<<1, byte(v.def))
-			if !v.isNull() {
+			if v.data != nil {
 				data = append(data, v.data)
 			}
 		}

@@ -57,22 +57,16 @@ func isWorkbook(head []byte) bool {
 	})
 }
 
-// The reasons why a sheet is published only by name.
-const (
-	hidden   = "hidden"
-	isEmpty  = "empty"
-	notTable = "not a table"
-)
-
 // tables lists the sheets. Those that are visible and tables are published; if there is none, the first visible sheet with
 // a value.
 func (k *book) tables() ([]rows.Table, error) {
+	const notTable = "not a table"
 	var listed []rows.Table
 	known := map[string]string{} // reasons by part; sheets may share one
 	for _, s := range k.sheets {
 		reason, ok := known[s.part]
 		if s.hidden {
-			reason = hidden
+			reason = "hidden"
 		} else if !ok {
 			in, err := k.openSheet(s)
 			if err != nil {
@@ -84,7 +78,7 @@ func (k *book) tables() ([]rows.Table, error) {
 			}
 			switch {
 			case len(sampled) == 0:
-				reason = isEmpty
+				reason = "empty"
 			case !isTable(sampled):
 				reason = notTable
 			}

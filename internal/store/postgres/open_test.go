@@ -192,7 +192,7 @@ func TestNUL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for raw, want := range map[string]int{
-		"name=Fern%00": 0, "name[ne]=Fern%00": 1, "name[prefix]=%00": 0, "name[gt]=%00": 1, "search=fern%00": 1, "search=%00": 0,
+		"name=Fern%00": 0, "name[ne]=Fern%00": 1, "name[prefix]=%00": 1, "name[gt]=%00": 1, "search=fern%00": 1, "search=%00": 0,
 	} {
 		r, err := query.Parse(raw, herb.PlantFields())
 		if err != nil {

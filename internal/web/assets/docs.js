@@ -1,7 +1,7 @@
 // Starts the viewer of the OpenAPI document, and adds missing labels to its controls.
 //
 // The viewer processes the whole document before it shows anything, seconds per million characters. Of a large document it
-// gets the operations of one selected dataset and those that belong to no dataset.
+// gets the operations that belong to no dataset; of a selected dataset, it gets the document.
 const place = document.getElementById("swagger");
 const maxDocument = 300_000; // characters that are shown without a selection
 const maxFields = 100; // of a dataset that are shown
@@ -13,10 +13,10 @@ new MutationObserver(() => {
 // datasetOf returns the dataset of a path, if any.
 const datasetOf = (path) => path.match(/^\/api\/v1\/([^/{]+\/[^/{]+)\/(?:data|facets)$/)?.[1];
 
-// withDataset returns the document with the operations and schemas of one dataset only.
-function withDataset(whole, dataset) {
+// withoutDatasets returns the document without the operations and schemas of datasets.
+function withoutDatasets(whole) {
   const { schemas, ...components } = whole.components;
-  const paths = Object.fromEntries(Object.entries(whole.paths).filter(([p]) => [undefined, dataset].includes(datasetOf(p))));
+  const paths = Object.fromEntries(Object.entries(whole.paths).filter(([p]) => !datasetOf(p)));
   const used = {};
   const follow = (part) => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
@@ -41,19 +41,22 @@ function shortened(part) {
 // showSelection shows the form that selects a dataset.
 function showSelection(whole, selected, note) {
   const form = document.getElementById("pick");
-  const names = [...new Set(Object.keys(whole.paths).map(datasetOf).filter(Boolean))];
+  const names = [...new Set(Object.keys(whole.paths).map(datasetOf).concat(selected ?? []).filter(Boolean))].sort();
   form.elements.dataset.append(...names.map((name) => new Option(name, name, false, name === selected)));
   form.querySelector("p").textContent = note;
   form.hidden = false;
 }
 
+const load = async (address) => (await fetch(address, { headers: { Accept: "application/json" } })).text();
+
 async function start() {
-  const text = await (await fetch(place.dataset.document, { headers: { Accept: "application/json" } })).text();
+  const text = await load(place.dataset.document);
   const whole = JSON.parse(text);
   const selected = new URLSearchParams(location.search).get("dataset");
   let spec = whole;
   if (text.length > maxDocument || selected) {
-    spec = withDataset(whole, selected);
+    spec = selected ? JSON.parse(await load(`${place.dataset.document}?dataset=${encodeURIComponent(selected)}`)) : withoutDatasets(whole);
+    if (!spec.paths) spec = withoutDatasets(whole); // no such dataset
     const wide = JSON.stringify(spec).length > maxDocument;
     if (wide) spec = shortened(spec);
     showSelection(whole, selected, wide ? `The first ${maxFields} fields are shown; the OpenAPI document contains all.` :

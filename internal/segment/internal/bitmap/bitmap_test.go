@@ -1,12 +1,16 @@
 package bitmap
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -44,45 +48,214 @@ func serialized(t *testing.T, set *roaring.Bitmap) []byte {
 	return b
 }
 
-func TestPick(t *testing.T) {
+func TestEncoded_Picked(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(6, 6))
 	for range 20 {
 		set := randomSet(g, 10*ContainerMembers)
 		all := set.ToArray()
-		var ranks, want, got []uint32
+		var positions, want, got []uint32
 		for i, rec := range all {
 			if g.IntN(50) == 0 || i == 0 || i == len(all)-1 {
-				ranks, want = append(ranks, uint32(i)), append(want, rec)
+				positions, want = append(positions, uint32(i)), append(want, rec)
 			}
 		}
-		Pick(serialized(t, set), ranks, func(i int, rec uint32) {
+		Encoded(serialized(t, set)).Picked(positions, func(i int, rec uint32) {
 			if i != len(got) {
-				t.Fatalf("rank %d comes after %d", i, len(got)-1)
+				t.Fatalf("position %d comes after %d", i, len(got)-1)
 			}
 			got = append(got, rec)
 		})
 		if !slices.Equal(got, want) {
-			t.Fatalf("members at %v are %v; want %v", ranks, got, want)
+			t.Fatalf("members at %v are %v; want %v", positions, got, want)
 		}
 	}
 }
 
-// TestCountIn compares counts in encoded sets with intersections.
-func TestCountIn(t *testing.T) {
+// TestEncoded compares encoded sets with those of the library that encoded them.
+func TestEncoded(t *testing.T) {
 	t.Parallel()
 	const records = 5*ContainerMembers + 7
 	g := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		set, among := randomSet(g, records), randomSet(g, records)
-		dense := NewContainerBits(records)
+		e, st := Encoded(serialized(t, set)), guard.NewSteps(t.Context())
+		pool := Pool{Records: records}
+		dense, copied := pool.Get(), pool.Get()
 		among.WriteDenseTo(dense)
-		st := guard.NewSteps(t.Context())
-		if got, want := CountIn(st, serialized(t, set), dense), int(set.AndCardinality(among)); got != want {
+		if got, want := e.CountIn(st, dense), int(set.AndCardinality(among)); got != want {
 			t.Fatalf("%d members; want %d", got, want)
 		}
-		if got, want := CountIn(st, serialized(t, set), nil), int(set.GetCardinality()); got != want {
+		if got, want := e.CountIn(st, nil), int(set.GetCardinality()); got != want || e.Len() != want {
 			t.Fatalf("%d members of all; want %d", got, want)
+		}
+		e.AddTo(st, copied)
+		if all := set.ToArray(); !slices.Equal(e.AppendTo(st, nil), all) || !slices.Equal(copied.AppendTo(nil), all) {
+			t.Fatal("the members differ")
+		}
+		for rec := range uint32(records) {
+			if e.Contains(rec) != set.Contains(rec) {
+				t.Fatalf("contains %d: %v", rec, e.Contains(rec))
+			}
+		}
+	}
+}
+
+// TestByteMap reads the bytes of all records and of a few of them.
+func TestByteMap(t *testing.T) {
+	t.Parallel()
+	const records = 5*ContainerMembers + 7
+	g := rand.New(rand.NewPCG(8, 7))
+	for range 20 {
+		set := randomSet(g, records)
+		encoded, want := serialized(t, set), bytes.Repeat([]byte{1}, records)
+		var values []byte
+		for i, rec := range set.ToArray() {
+			want[rec] = byte(2 + i%200)
+			values = append(values, want[rec])
+		}
+		for _, share := range []int{1, 7, 5000} {
+			m := NewStoredByteMap(slices.Concat(encoded, values))
+			if g.IntN(2) == 0 {
+				m = NewByteMap(set.ToArray(), values)
+			}
+			for first := uint32(0); first < records; {
+				var asked []uint32
+				for ; first < records && len(asked) < 1000; first++ {
+					if g.IntN(share) == 0 {
+						asked = append(asked, first)
+					}
+				}
+				got := make([]byte, len(asked))
+				m.Read(asked, got)
+				for i, rec := range asked {
+					if got[i] != want[rec] {
+						t.Fatalf("one in %d: %d at %d; want %d", share, got[i], rec, want[rec])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSet compares the operations of sets in every representation.
+func TestSet(t *testing.T) {
+	t.Parallel()
+	const records = 2*ContainerMembers + 7
+	g := rand.New(rand.NewPCG(9, 7))
+	pool := &Pool{Records: records}
+	for range 200 {
+		st := guard.NewSteps(t.Context())
+		sets, want := make([]*Set, 2), make([]*roaring.Bitmap, 2)
+		for i := range sets {
+			sets[i], want[i] = randomUnion(t, g, pool)
+			checkSet(t, sets[i], want[i])
+		}
+		switch g.IntN(3) {
+		case 0:
+			sets[0].Intersect(st, sets[1])
+			want[0].And(want[1])
+		case 1:
+			sets[0].Subtract(st, sets[1])
+			want[0].AndNot(want[1])
+		default:
+			sets[0].Keep(st, want[1].Contains)
+			want[0].And(want[1])
+		}
+		checkSet(t, sets[0], want[0])
+		sets[0].Release()
+		sets[1].Release()
+	}
+}
+
+// randomUnion returns the union of some random sets, added to a builder in different ways.
+func randomUnion(t *testing.T, g *rand.Rand, pool *Pool) (*Set, *roaring.Bitmap) {
+	t.Helper()
+	st, b, all := guard.NewSteps(t.Context()), NewBuilder(pool), roaring.New()
+	if g.IntN(4) == 0 {
+		set := randomSet(g, pool.Records)
+		return StoredSet(pool, serialized(t, set)), set
+	}
+	for range 1 + g.IntN(3) {
+		set := randomSet(g, pool.Records)
+		if g.IntN(2) == 0 {
+			set = roaring.BitmapOf(uint32(g.IntN(pool.Records)), uint32(g.IntN(pool.Records)))
+		}
+		all.Or(set)
+		members := set.ToArray()
+		switch g.IntN(4) {
+		case 0:
+			b.AddSet(st, serialized(t, set))
+		case 1:
+			b.AddList(st, members)
+		case 2:
+			dense := pool.Get()
+			set.WriteDenseTo(dense)
+			b.AddBits(dense)
+		default:
+			g.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+			var encoded file.U32s
+			for _, m := range members {
+				encoded = binary.LittleEndian.AppendUint32(encoded, m)
+			}
+			b.AddRecords(st, encoded)
+		}
+	}
+	return b.Set(st), all
+}
+
+func checkSet(t *testing.T, s *Set, want *roaring.Bitmap) {
+	t.Helper()
+	st, all := guard.NewSteps(t.Context()), want.ToArray()
+	if s.Len() != len(all) {
+		t.Fatalf("%d records; want %d", s.Len(), len(all))
+	}
+	for _, from := range []int{0, len(all) / 3, len(all)} {
+		to := min(from+100, len(all))
+		if got := s.Slice(st, from, to); !slices.Equal(got, all[from:to]) {
+			t.Fatalf("records %d to %d: %v; want %v", from, to, got, all[from:to])
+		}
+	}
+	for rec := uint32(0); int(rec) < s.pool.Records; rec += 61 {
+		if s.Has(rec) != want.Contains(rec) {
+			t.Fatalf("has %d: %v", rec, s.Has(rec))
+		}
+	}
+	var got []uint32
+	s.Each(st, func(part []uint32) {
+		if len(part) > EachAtOnce {
+			t.Fatalf("%d records at once", len(part))
+		}
+		got = append(got, part...)
+	})
+	if !slices.Equal(got, all) {
+		t.Fatal("the records differ")
+	}
+}
+
+// TestBuilder_corrupt adds records that the segment does not have.
+func TestBuilder_corrupt(t *testing.T) {
+	t.Parallel()
+	for name, add := range map[string]func(st *guard.Steps, b *Builder){
+		"list": func(st *guard.Steps, b *Builder) { b.AddList(st, []uint32{3, 1000}) },
+		"bits": func(st *guard.Steps, b *Builder) {
+			b.AddBits(b.pool.Get())
+			b.AddList(st, []uint32{3, 1000})
+		},
+		"too many": func(_ *guard.Steps, b *Builder) {
+			set := roaring.New()
+			set.AddRange(0, 1001)
+			StoredSet(b.pool, serialized(t, set))
+		},
+	} {
+		err := guard.Run(nil, func() error {
+			b := NewBuilder(&Pool{Records: 1000})
+			add(guard.NewSteps(t.Context()), b)
+			b.Set(guard.NewSteps(t.Context()))
+			return nil
+		})
+		if !errors.Is(err, guard.ErrCorrupt) {
+			t.Errorf("%s: %v; want %v", name, err, guard.ErrCorrupt)
 		}
 	}
 }

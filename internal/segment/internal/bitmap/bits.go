@@ -2,9 +2,8 @@ package bitmap
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/segment/internal/guard"
 )
@@ -15,8 +14,8 @@ type Bits []uint64
 // NewBits returns an empty set for numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// NewContainerBits returns an empty set for numbers below n, with room for complete containers, as CountIn needs.
-func NewContainerBits(n int) Bits { return NewBits((n>>16 + 1) * ContainerMembers) }
+// part returns the part of a set for the members of a container.
+func (b Bits) part(key uint32) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(b[key/64:]) }
 
 // Has reports whether a number is in the set.
 func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
@@ -24,8 +23,45 @@ func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }
 // Add adds a number.
 func (b Bits) Add(n uint32) { b[n/64] |= 1 << (n % 64) }
 
-// Set returns the set as a bitmap, which shares its memory.
-func (b Bits) Set() *roaring.Bitmap { return roaring.FromDense(b, false) }
+// AddRange adds the numbers in [from, to), which must not be empty.
+func (b Bits) AddRange(from, to int) {
+	i, j := from/64, (to-1)/64
+	low, high := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
+	if i == j {
+		b[i] |= low & high
+		return
+	}
+	b[i] |= low
+	for k := i + 1; k < j; k++ {
+		b[k] = ^uint64(0)
+	}
+	b[j] |= high
+}
+
+// Or adds the members of another set of the same size.
+func (b Bits) Or(other Bits) {
+	for i, w := range other[:len(b)] {
+		b[i] |= w
+	}
+}
+
+// And removes all numbers that are not in another set of the same size, and returns the number of those left.
+func (b Bits) And(other Bits) (n int) {
+	for i, w := range other[:len(b)] {
+		b[i] &= w
+		n += bits.OnesCount64(b[i])
+	}
+	return n
+}
+
+// AndNot removes the members of another set of the same size, and returns the number of those left.
+func (b Bits) AndNot(other Bits) (n int) {
+	for i, w := range other[:len(b)] {
+		b[i] &^= w
+		n += bits.OnesCount64(b[i])
+	}
+	return n
+}
 
 // Count returns the number of members in [from, to).
 func (b Bits) Count(from, to int) (n int) {
@@ -42,6 +78,23 @@ func (b Bits) Count(from, to int) (n int) {
 		n += bits.OnesCount64(w)
 	}
 	return n
+}
+
+// AppendTo appends the members to a list.
+func (b Bits) AppendTo(list []uint32) []uint32 {
+	list = slices.Grow(list, b.Count(0, 64*len(b)))
+	for i, word := range b {
+		list = appendWord(list, i, word)
+	}
+	return list
+}
+
+// appendWord appends the members in word i of a bitset.
+func appendWord(list []uint32, i int, word uint64) []uint32 {
+	for ; word != 0; word &= word - 1 {
+		list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
+	}
+	return list
 }
 
 // Next returns the first member in [from, to), or to.
@@ -82,7 +135,7 @@ func (p *Pool) Get() Bits {
 		clear(*b)
 		return *b
 	}
-	return NewContainerBits(p.Records)
+	return NewBits((p.Records>>16 + 1) * ContainerMembers)
 }
 
 // Put returns a bitset, which must not be used afterwards; nil is ignored.
@@ -90,38 +143,4 @@ func (p *Pool) Put(b Bits) {
 	if b != nil {
 		p.pool.Put(&b)
 	}
-}
-
-// Each calls f for all members of a set, a few hundred at a time.
-func Each(st *guard.Steps, set *roaring.Bitmap, f func(records []uint32)) {
-	var buf [512]uint32
-	for it := set.ManyIterator(); ; {
-		n := it.NextMany(buf[:])
-		if n == 0 {
-			return
-		}
-		st.Add(n)
-		f(buf[:n])
-	}
-}
-
-// Intersection returns the records in all sets. There must be at least one set.
-func Intersection(st *guard.Steps, all []*roaring.Bitmap) *roaring.Bitmap {
-	if len(all) == 1 {
-		return all[0]
-	}
-	smallest := 0
-	for i, s := range all {
-		if s.GetCardinality() < all[smallest].GetCardinality() {
-			smallest = i
-		}
-	}
-	all[0], all[smallest] = all[smallest], all[0]
-	st.Check() // an intersection reads one bit per record
-	out := roaring.And(all[0], all[1])
-	for _, s := range all[2:] {
-		st.Check()
-		out.And(s)
-	}
-	return out
 }

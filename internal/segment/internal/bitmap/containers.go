@@ -3,12 +3,12 @@ package bitmap
 import (
 	"encoding/binary"
 	"math/bits"
+	"sort"
 
 	"herbarium/internal/segment/internal/guard"
 )
 
-// container is a part of an encoded set: the members with the same upper 16 bits. The roaring library does not export
-// its containers; direct access is faster for processing many sets.
+// container is a part of an encoded set: the members with the same upper 16 bits.
 type container struct {
 	key   uint32 // the upper 16 bits, shifted
 	count int    // number of members
@@ -36,20 +36,21 @@ const (
 	ContainerMembers = 1 << 16
 )
 
-// containers iterates over the containers of an encoded set in order. The set must have been validated; see
-// validateSet.
+// containers iterates over the containers of an encoded set in order.
 type containers struct {
-	heads []byte // for each remaining container, the upper half of its members and their number - 1
-	isRun []byte // one bit for each container
-	body  []byte
-	i     int
+	set     []byte
+	heads   []byte // for each remaining container, the upper half of its members and their number - 1
+	isRun   []byte // one bit for each container
+	offsets []byte // for each container, its start in the set; nil if the set has none
+	body    []byte
+	i       int
 }
 
 func openContainers(b []byte) containers {
+	c := containers{set: b}
 	if len(b) == 0 {
-		return containers{}
+		return c
 	}
-	var c containers
 	var n int
 	switch cookie := binary.LittleEndian.Uint32(b); {
 	case cookie&0xffff == cookieRuns:
@@ -62,10 +63,13 @@ func openContainers(b []byte) containers {
 	}
 	c.heads, c.body = b[:4*n], b[4*n:]
 	if c.isRun == nil || n >= offsetsFrom {
-		c.body = c.body[4*n:]
+		c.offsets, c.body = c.body[:4*n], c.body[4*n:]
 	}
 	return c
 }
+
+// key returns the key of the next container. There must be one.
+func (s *containers) key() uint32 { return uint32(binary.LittleEndian.Uint16(s.heads)) << 16 }
 
 // next returns the next container.
 func (s *containers) next() (c container, ok bool) {
@@ -73,7 +77,7 @@ func (s *containers) next() (c container, ok bool) {
 		return c, false
 	}
 	u16 := binary.LittleEndian.Uint16
-	c.key = uint32(u16(s.heads)) << 16
+	c.key = s.key()
 	c.count = int(u16(s.heads[2:])) + 1
 	size := bitmapBytes
 	switch {
@@ -90,8 +94,43 @@ func (s *containers) next() (c container, ok bool) {
 	return c, true
 }
 
+// seek skips the containers before that of a record.
+func (s *containers) seek(record uint32) {
+	n := sort.Search(len(s.heads)/4, func(j int) bool {
+		return uint32(binary.LittleEndian.Uint16(s.heads[4*j:])) >= record>>16
+	})
+	if s.offsets == nil || 4*n == len(s.heads) {
+		for range n {
+			s.next()
+		}
+		return
+	}
+	s.i += n
+	s.heads = s.heads[4*n:]
+	s.body = s.set[binary.LittleEndian.Uint32(s.offsets[4*s.i:]):]
+}
+
 // word returns word i of a bitmap container.
 func (c container) word(i int) uint64 { return binary.LittleEndian.Uint64(c.data[8*i:]) }
+
+// member returns member i of an array container, or the start of run i/2 of a run container after its head.
+func (c container) member(i int) uint16 { return binary.LittleEndian.Uint16(c.data[2*i:]) }
+
+// contains reports whether the container contains a record with its key.
+func (c container) contains(record uint32) bool {
+	low := uint16(record)
+	switch c.kind {
+	case bitmapContainer:
+		return c.word(int(low/64))>>(low%64)&1 == 1
+	case arrayContainer:
+		i := sort.Search(c.count, func(i int) bool { return c.member(i) >= low })
+		return i < c.count && c.member(i) == low
+	default:
+		runs := (len(c.data) - 2) / 4
+		i := sort.Search(runs, func(i int) bool { return c.member(1+2*i) > low })
+		return i > 0 && low-c.member(2*i-1) <= c.member(2*i)
+	}
+}
 
 // eachRun calls f for the first and the last number of each run of a run container.
 func (c container) eachRun(f func(first, last uint32)) {
@@ -101,62 +140,65 @@ func (c container) eachRun(f func(first, last uint32)) {
 	}
 }
 
-// members calls f for every member.
-func (c container) members(f func(member uint32)) {
+// appendTo appends the members to a list.
+func (c container) appendTo(list []uint32) []uint32 {
 	switch c.kind {
 	case arrayContainer:
 		for b := c.data; len(b) >= 2; b = b[2:] {
-			f(c.key + uint32(binary.LittleEndian.Uint16(b)))
+			list = append(list, c.key+uint32(binary.LittleEndian.Uint16(b)))
 		}
 	case bitmapContainer:
 		for i := range bitmapWords {
 			for word := c.word(i); word != 0; word &= word - 1 {
-				f(c.key + uint32(64*i+bits.TrailingZeros64(word)))
+				list = append(list, c.key+uint32(64*i+bits.TrailingZeros64(word)))
 			}
 		}
 	case runContainer:
 		c.eachRun(func(first, last uint32) {
 			for m := first; m <= last; m++ {
-				f(m)
+				list = append(list, m)
 			}
 		})
 	}
+	return list
 }
 
-// Pick calls f for some members of an encoded set, given by their ascending ranks in the set.
-func Pick(set []byte, ranks []uint32, f func(i int, member uint32)) {
-	before, i := uint32(0), 0 // members of the preceding containers; index in ranks
-	all := openContainers(set)
-	for c, ok := all.next(); ok && i < len(ranks); c, ok = all.next() {
-		end := before + uint32(c.count)
-		switch c.kind {
-		case arrayContainer:
-			for ; i < len(ranks) && ranks[i] < end; i++ {
-				f(i, c.key+uint32(binary.LittleEndian.Uint16(c.data[2*(ranks[i]-before):])))
-			}
-		case bitmapContainer:
-			at, first := before, c.key // rank and number of the first bit of the word
-			for b := c.data; len(b) >= 8 && i < len(ranks) && ranks[i] < end; b = b[8:] {
-				word := binary.LittleEndian.Uint64(b)
-				next := at + uint32(bits.OnesCount64(word))
-				for ; i < len(ranks) && ranks[i] < next; i++ {
-					for ; at < ranks[i]; at++ {
-						word &= word - 1
-					}
-					f(i, first+uint32(bits.TrailingZeros64(word)))
-				}
-				at, first = next, first+64
-			}
-		case runContainer:
-			at := before
-			c.eachRun(func(first, last uint32) {
-				next := at + last - first + 1
-				for ; i < len(ranks) && ranks[i] < next; i++ {
-					f(i, first+ranks[i]-at)
-				}
-				at = next
-			})
+// addTo adds the members to the part of a bitset for the container's key.
+func (c container) addTo(part *[bitmapWords]uint64) {
+	switch c.kind {
+	case arrayContainer:
+		for b := c.data; len(b) >= 2; b = b[2:] {
+			low := binary.LittleEndian.Uint16(b)
+			part[low/64] |= 1 << (low % 64)
 		}
-		before = end
+	case bitmapContainer:
+		data := (*[bitmapBytes]byte)(c.data)
+		for i := range part {
+			part[i] |= binary.LittleEndian.Uint64(data[8*i:])
+		}
+	case runContainer:
+		c.eachRun(func(first, last uint32) { Bits(part[:]).AddRange(int(first-c.key), int(last-c.key)+1) })
 	}
+}
+
+// countIn returns the number of members in the part of a bitset for the container's key.
+func (c container) countIn(part *[bitmapWords]uint64) (n int) {
+	switch c.kind {
+	case arrayContainer:
+		for b := c.data; len(b) >= 2; b = b[2:] {
+			v := binary.LittleEndian.Uint16(b)
+			n += int(part[v/64] >> (v % 64) & 1)
+		}
+	case bitmapContainer:
+		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, which halves the time
+			four, p := (*[32]byte)(b), (*[4]uint64)(part[i:])
+			n += bits.OnesCount64(p[0]&binary.LittleEndian.Uint64(four[0:])) +
+				bits.OnesCount64(p[1]&binary.LittleEndian.Uint64(four[8:])) +
+				bits.OnesCount64(p[2]&binary.LittleEndian.Uint64(four[16:])) +
+				bits.OnesCount64(p[3]&binary.LittleEndian.Uint64(four[24:]))
+		}
+	case runContainer:
+		c.eachRun(func(first, last uint32) { n += Bits(part[:]).Count(int(first-c.key), int(last-c.key)+1) })
+	}
+	return n
 }

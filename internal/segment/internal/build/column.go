@@ -220,5 +220,8 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	if err := w.Section(file.TagNumbers, field, bytes.NewReader(ids)); err != nil {
 		return err
 	}
-	return listed.writeTo(w, file.TagListed, field)
+	if err := listed.writeTo(w, file.TagListed, field); err != nil {
+		return err
+	}
+	return w.Section(file.TagElementOrder, field, bytes.NewReader(column.ElementOrder(names)))
 }

@@ -3,10 +3,12 @@
 package column
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
-
-	"github.com/RoaringBitmap/roaring/v2"
+	"strings"
+	"sync"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
@@ -40,6 +42,8 @@ type Column struct {
 	elements    file.Strings
 	numbers     file.U32s    // by element
 	listed      bitmap.Table // postings of the elements, by number
+
+	elementOrder func() file.U32s // returns the elements in the order of their sort keys
 }
 
 // Open returns the column of field i of a file.
@@ -55,7 +59,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		return c, fmt.Errorf("%w: field %q", guard.ErrCorrupt, field.Name)
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{file.TagPrefix: &c.prefix, file.TagLongRunSets: &c.longRunSets, file.TagListed: &c.listed} {
-		if *table, err = bitmap.OpenTable(section(tag), n); err != nil {
+		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
 			return c, err
 		}
 	}
@@ -68,16 +72,41 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	if c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() {
 		return c, fmt.Errorf("%w: elements of field %q", guard.ErrCorrupt, field.Name)
 	}
+	if order := file.U32s(section(file.TagElementOrder)); order.Len() == c.elements.Len() {
+		c.elementOrder = func() file.U32s { return order }
+	} else { // files of earlier programs
+		c.elementOrder = sync.OnceValue(func() file.U32s {
+			names := make([]string, c.elements.Len())
+			for i := range names {
+				names[i] = string(c.elements.At(i))
+			}
+			return ElementOrder(names)
+		})
+	}
 	return c, nil
+}
+
+// ElementOrder returns the indexes of elements in the order of their sort keys, ties in the given order.
+func ElementOrder(elements []string) file.U32s {
+	keys, order := make([]string, len(elements)), make([]uint32, len(elements))
+	for i, e := range elements {
+		keys[i], order[i] = text.CollationKey(e), uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return strings.Compare(keys[a], keys[b]) })
+	encoded := make(file.U32s, 0, 4*len(order))
+	for _, i := range order {
+		encoded = binary.LittleEndian.AppendUint32(encoded, i)
+	}
+	return encoded
 }
 
 // value returns the value of a record.
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.position) }
 
 // markRanks adds the ranks of the records of a set to marks.
-func (c *Column) markRanks(st *guard.Steps, set *roaring.Bitmap, marks bitmap.Bits) {
+func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) {
 	ranks := c.ranks
-	bitmap.Each(st, set, func(records []uint32) {
+	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			marks.Add(ranks.At(int(rec)))
 		}
@@ -126,17 +155,16 @@ func (c *Column) runAt(run, rank int) int {
 func (c *Column) RunValue(i int) string { return c.value(c.sorted.At(int(c.runs.At(i)))) }
 
 // firstRun returns the first run whose key is greater than or equal to key.
-func (c *Column) firstRun(key string) (i int, equal bool) {
-	var at string
-	i = sort.Search(c.Distinct(), func(i int) bool {
-		k := c.runKey(i)
-		if k >= key {
-			at = k
-			return true
-		}
-		return false
+func (c *Column) firstRun(key string) int {
+	return sort.Search(c.Distinct(), func(i int) bool { return c.runKey(i) >= key })
+}
+
+// firstElement returns the first element, in sort order, whose key is greater than or equal to key.
+func (c *Column) firstElement(key string) int {
+	order := c.elementOrder()
+	return sort.Search(order.Len(), func(i int) bool {
+		return text.CollationKey(string(c.elements.At(int(order.At(i))))) >= key
 	})
-	return i, i < c.Distinct() && at == key
 }
 
 func (c *Column) runKey(i int) string {
@@ -156,16 +184,6 @@ func (c *Column) missingRanks(missing int) (from, to int) {
 // isNonUniform reports whether a run contains values that compare equal but are written differently.
 func (c *Column) isNonUniform(i int) bool { return c.nonUniform[i/8]>>(i%8)&1 == 1 }
 
-// runSet returns the records of a run.
-func (c *Column) runSet(st *guard.Steps, i int) *roaring.Bitmap {
-	if k, ok := c.storedSet(i); ok {
-		return c.longRunSets.Get(k)
-	}
-	records := c.sorted.Slice(c.run(i))
-	st.Add(records.Len())
-	return roaring.BitmapOf(records.AppendTo(nil)...)
-}
-
 // storedSet returns the index of a run in longRunSets; ok is false if the run is too short.
 func (c *Column) storedSet(run int) (k int, ok bool) {
 	k = sort.Search(c.longRuns.Len(), func(k int) bool { return int(c.longRuns.At(k)) >= run })
@@ -175,43 +193,13 @@ func (c *Column) storedSet(run int) (k int, ok bool) {
 // bound returns the rank after part j of the sorted rows.
 func (c *Column) bound(j int) int { return j * c.sorted.Len() / PrefixSets }
 
-// prefixSet returns the records with a rank less than bound(j).
-func (c *Column) prefixSet(j int) *roaring.Bitmap {
+// addPrefixSet adds the records with a rank less than bound(j) to a bitset.
+func (c *Column) addPrefixSet(st *guard.Steps, j int, b bitmap.Bits) {
 	switch j {
 	case 0:
-		return roaring.New()
 	case PrefixSets:
-		all := roaring.New()
-		all.AddRange(0, uint64(c.sorted.Len()))
-		return all
+		b.AddRange(0, c.sorted.Len())
 	default:
-		return c.prefix.Get(j - 1)
+		c.prefix.Set(j-1).AddTo(st, b)
 	}
-}
-
-// RankSet returns the records with ranks in [from, to).
-func (c *Column) RankSet(st *guard.Steps, from, to int) *roaring.Bitmap {
-	const few = 2048
-	if to-from <= few {
-		return roaring.BitmapOf(c.sorted.Slice(from, max(from, to)).AppendTo(nil)...)
-	}
-	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= from })
-	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > to })
-	dense := bitmap.NewBits(c.sorted.Len())
-	add := func(from, to int) {
-		st.Blocks(from, to, func(from, to int) {
-			for p := from; p < to; p++ {
-				dense.Add(c.sorted.At(p))
-			}
-		})
-	}
-	if low >= high {
-		add(from, to)
-		return dense.Set()
-	}
-	st.Check()
-	roaring.AndNot(c.prefixSet(high), c.prefixSet(low)).WriteDenseTo(dense)
-	add(from, c.bound(low))
-	add(c.bound(high), to)
-	return dense.Set()
 }

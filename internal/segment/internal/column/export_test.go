@@ -1,65 +1,25 @@
 package column
 
-// Counted is the result of a facet counter.
-type Counted struct {
-	Empty, First, Last int
-	Runs               map[int]int
-}
+// Counters returns the names of the methods of counting runs.
+func Counters() []string { return []string{"sets", "marks"} }
 
-// Counters returns the names of the facet counters.
-func Counters() []string { return []string{"sets", "marks", "chosen"} }
-
-func (c *Column) counter(name string, m *Matches) facetCounter {
-	switch name {
-	case "sets":
-		return setCounter{c, m.dense(), m.steps}
-	case "marks":
-		return newMarkCounter(c, m)
-	case "all":
-		return allCounter{c, m.steps}
-	default:
-		return c.facetCounter(m)
-	}
-}
-
-// ChosenCounter returns the name of the counter that facets use.
+// ChosenCounter returns the name of the method that facets use for a set.
 func (c *Column) ChosenCounter(m *Matches) string {
-	t := c.facetCounter(m)
-	defer t.release()
-	switch t.(type) {
-	case setCounter:
+	if c.countsBySets(m) {
 		return "sets"
-	case markCounter:
-		return "marks"
-	default:
-		return "all"
 	}
+	return "marks"
 }
 
 // CountRuns counts the matches of every run.
-func (c *Column) CountRuns(counter string, m *Matches) Counted {
-	t := c.counter(counter, m)
-	defer t.release()
-	out := Counted{Empty: t.empty(), Runs: map[int]int{}}
-	if out.Empty < m.n {
-		out.First, out.Last = t.ends()
+func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
+	if counter == "sets" {
+		c.eachIntersection(m, f)
+		return
 	}
-	last := -1
-	t.each(func(run, n int) {
-		if run <= last {
-			panic("runs out of order")
-		}
-		last = run
-		out.Runs[run] = n
-	})
-	return out
-}
-
-// EachRun counts the matches of every run for a benchmark.
-func (c *Column) EachRun(counter string, m *Matches) {
-	t := c.counter(counter, m)
-	defer t.release()
-	t.each(func(_, _ int) {})
+	o := newSortedResult(m.steps, c, m.set, true)
+	defer o.release()
+	c.eachMarked(m.steps, o.marks, f)
 }
 
 // Run returns the ranks of a run.
@@ -67,9 +27,6 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 
 // RecordAt returns the record at a rank.
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
-
-// CountEmpty counts the matches without a value.
-func (c *Column) CountEmpty(m *Matches) int { return c.countEmpty(m) }
 
 // TopElements returns the most frequent elements, counted in the lists of the records or by the postings.
 func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []string, counts []int, distinct int) {

@@ -8,49 +8,57 @@ import (
 
 // Facet counts the values of the field among the records of a set; nil means all.
 //
-// For all records, the counts are the lengths of the value runs. Otherwise it uses the cheaper of two methods: intersect
-// the result with the stored sets of a field with few values, or mark it in the sorted rows and count the marks of each
-// run.
+// Range and histogram are counts of matches between some ranks. For all records, the counts of values are the lengths of
+// the value runs. Otherwise it uses the cheaper of two methods: intersect the result with the runs of a field with few
+// values, or mark it in the sorted rows and count the marks of each run.
 func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	f := query.Facet{Field: c.Field.Name, Type: c.Field.Type}
 	if m.n == 0 {
 		return f
 	}
-	if c.Field.Type == herb.TypeList {
-		f.Empty = c.countEmpty(m)
+	isList := c.Field.Type == herb.TypeList
+	distinct := c.Distinct() == c.Values() // every value is different
+	bySets := m.set != nil && c.countsBySets(m)
+	o := newSortedResult(m.steps, c, m.set, !isList && !distinct && !bySets)
+	defer o.release()
+	withValue := o.countBelow(c.Values())
+	f.Empty = m.n - withValue
+	if isList {
 		c.countElements(m, q.Top, &f)
 		return f
 	}
-	t := c.facetCounter(m)
-	defer t.release()
-	f.Empty = t.empty()
-	if f.Empty == m.n {
+	if withValue == 0 {
 		return f
 	}
-	var h bucketCounter
 	if query.HasRange(c.Field.Type) {
-		first, last := t.ends()
-		f.Min, f.Max = c.RunValue(first), c.RunValue(last)
-		h = c.bucketCounter(query.Buckets(c.Field, f.Min, f.Max, q.Buckets))
-		f.Histogram = h.buckets
+		f.Min, f.Max = c.RunValue(c.runAt(0, o.rank(0))), c.RunValue(c.runAt(0, o.rank(withValue-1)))
+		f.Histogram = o.histogram(query.Buckets(c.Field, f.Min, f.Max, q.Buckets))
 	}
 	best := topValues{most: q.Top}
 	exact := c.exact(m.steps)
+	add := func(run, n int) {
+		if exact && c.isNonUniform(run) {
+			f.Distinct += c.addWritings(m, run, &best)
+			return
+		}
+		f.Distinct++
+		best.offerRun(run, n)
+	}
 	switch {
+	case distinct: // the most frequent values are the first ones
+		f.Distinct = withValue
+		for _, rec := range o.appendAscending(nil, 0, min(q.Top, withValue)) {
+			best.values = append(best.values, valueCount{n: 1, value: c.value(rec)})
+		}
 	case m.set == nil && !exact:
 		f.Distinct = c.Distinct()
-		h.addAll(c)
 		c.addLongestRuns(m.steps, &best)
+	case m.set == nil:
+		c.eachRun(m.steps, add)
+	case bySets:
+		c.eachIntersection(m, add)
 	default:
-		t.each(func(run, n int) {
-			h.add(run, n)
-			if exact && c.isNonUniform(run) {
-				f.Distinct += c.addWritings(m, run, &best)
-				return
-			}
-			f.Distinct++
-			best.offerRun(run, n)
-		})
+		c.eachMarked(m.steps, o.marks, add)
 	}
 	for _, v := range best.values {
 		value := v.value
@@ -60,6 +68,20 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 		f.Values = append(f.Values, query.ValueCount{Value: value, Count: v.n})
 	}
 	return f
+}
+
+// histogram counts the records of the result in buckets.
+func (o *sortedResult) histogram(buckets []query.Bucket) []query.Bucket {
+	end := o.countBelow(o.Values())
+	for i := len(buckets) - 1; i >= 0; i-- {
+		from := o.countBelow(int(o.runs.At(o.firstRun(borderKey(&o.Field, buckets[i].From)))))
+		if i == 0 {
+			from = 0
+		}
+		buckets[i].Count = end - from
+		end = from
+	}
+	return buckets
 }
 
 // exact reports whether the field has distinct values that compare equal.
@@ -82,7 +104,7 @@ func (c *Column) addWritings(m *Matches, run int, best *topValues) (distinct int
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
 		m.steps.Add(1)
-		if rec := c.sorted.At(p); m.set == nil || m.set.Contains(rec) {
+		if rec := c.sorted.At(p); m.set == nil || m.set.Has(rec) {
 			counts[c.value(rec)]++
 		}
 	}
@@ -99,57 +121,14 @@ func (c *Column) addLongestRuns(st *guard.Steps, best *topValues) {
 	if long > 0 && int(c.longRuns.At(long-1)) == c.Distinct() { // records without a value
 		long--
 	}
-	if long >= best.most {
-		for k := range long {
-			st.Add(1)
-			run := int(c.longRuns.At(k))
-			from, to := c.run(run)
-			best.offerRun(run, to-from)
-		}
+	if long < best.most {
+		c.eachRun(st, best.offerRun)
 		return
 	}
-	from := 0
-	for run := range c.Distinct() {
+	for k := range long {
 		st.Add(1)
-		to := int(c.runs.At(run + 1))
+		run := int(c.longRuns.At(k))
+		from, to := c.run(run)
 		best.offerRun(run, to-from)
-		from = to
-	}
-}
-
-// bucketCounter counts records by the buckets of their runs.
-type bucketCounter struct {
-	buckets []query.Bucket
-	starts  []int // first run of each bucket
-	at      int   // bucket of the last added run
-}
-
-func (c *Column) bucketCounter(buckets []query.Bucket) bucketCounter {
-	h := bucketCounter{buckets: buckets, starts: make([]int, len(buckets))}
-	for i, b := range buckets {
-		h.starts[i], _ = c.firstRun(borderKey(&c.Field, b.From))
-	}
-	return h
-}
-
-// add counts records of a run. Runs must be added in ascending order.
-func (h *bucketCounter) add(run, n int) {
-	if len(h.buckets) == 0 {
-		return
-	}
-	for h.at+1 < len(h.starts) && run >= h.starts[h.at+1] {
-		h.at++
-	}
-	h.buckets[h.at].Count += n
-}
-
-// addAll counts all records.
-func (h *bucketCounter) addAll(c *Column) {
-	for i, from := range h.starts {
-		to := c.Distinct()
-		if i+1 < len(h.starts) {
-			to = h.starts[i+1]
-		}
-		h.buckets[i].Count = int(c.runs.At(to) - c.runs.At(from))
 	}
 }

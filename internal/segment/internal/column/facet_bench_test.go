@@ -24,7 +24,7 @@ func BenchmarkFacetCounter(b *testing.B) {
 				set.Add(rec)
 			}
 		}
-		m := column.NewMatches(guard.NewSteps(b.Context()), pool, set)
+		m := column.NewMatches(guard.NewSteps(b.Context()), pool, setOf(pool, set))
 		for i := range columns[:4] {
 			c := &columns[i]
 			for _, name := range []string{"sets", "marks"} {
@@ -34,13 +34,12 @@ func BenchmarkFacetCounter(b *testing.B) {
 						chosen = 1
 					}
 					for b.Loop() {
-						c.EachRun(name, m)
+						c.CountRuns(name, m, func(_, _ int) {})
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(m.Len()), "ns/match")
 					b.ReportMetric(chosen, "chosen")
 				})
 			}
 		}
-		m.Release()
 	}
 }

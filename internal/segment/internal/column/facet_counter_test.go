@@ -56,6 +56,11 @@ func openColumns(t testing.TB, fields []herb.Field, record func(i int) herb.Reco
 	return columns, pool
 }
 
+// setOf returns the records of a bitmap.
+func setOf(pool *bitmap.Pool, set *roaring.Bitmap) *bitmap.Set {
+	return bitmap.ListSet(pool, set.ToArray())
+}
+
 // facetColumns returns columns that cover every facet counter: few values with stored sets, some of them run containers,
 // many values, unique values, empty ones, and lists.
 func facetColumns(t testing.TB, n int) ([]column.Column, *bitmap.Pool) {
@@ -96,9 +101,8 @@ func TestFacetCounters(t *testing.T) {
 	ranges.AddRange(30_000, 66_000)
 	for i, set := range append(sets, ranges) {
 		for k := range columns {
-			m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
-			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], m, set) })
-			m.Release()
+			m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
+			t.Run(fmt.Sprint(i, columns[k].Field.Name), func(t *testing.T) { testFacetCounters(t, &columns[k], m, pool, set) })
 		}
 	}
 	if columns[0].LongRuns() == 0 || columns[3].LongRuns() != 0 {
@@ -106,41 +110,35 @@ func TestFacetCounters(t *testing.T) {
 	}
 }
 
-func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, set *roaring.Bitmap) {
+func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, pool *bitmap.Pool, set *roaring.Bitmap) {
 	t.Helper()
-	want := column.Counted{Runs: map[int]int{}, First: -1}
-	for run := range c.Distinct() + 1 {
+	want, withValue := map[int]int{}, 0
+	for run := range c.Distinct() {
 		from, to := c.Run(run)
 		for p := from; p < to; p++ {
-			switch {
-			case !set.Contains(c.RecordAt(p)):
-			case run == c.Distinct():
-				want.Empty++
-			default:
-				want.Runs[run]++
-				want.Last = run
-				if want.First < 0 {
-					want.First = run
-				}
+			if set.Contains(c.RecordAt(p)) {
+				want[run]++
+				withValue++
 			}
 		}
 	}
-	want.First = max(want.First, 0)
+	if got := c.CountBelow(guard.NewSteps(t.Context()), setOf(pool, set), "\xff"); got != withValue {
+		t.Errorf("%d with a value; want %d", got, withValue)
+	}
 	for _, name := range column.Counters() {
-		got := c.CountRuns(name, m)
-		if !maps.Equal(want.Runs, got.Runs) { // a detailed diff would take long
-			t.Errorf("%s: %d runs, want %d, or wrong counts", name, len(got.Runs), len(want.Runs))
-		}
-		if got.Empty != want.Empty || got.First != want.First || got.Last != want.Last {
-			t.Errorf("%s: %d without a value and runs %d to %d; want %d, %d to %d",
-				name, got.Empty, got.First, got.Last, want.Empty, want.First, want.Last)
+		got, last := map[int]int{}, -1
+		c.CountRuns(name, m, func(run, n int) {
+			if run <= last {
+				t.Fatalf("%s: run %d after %d", name, run, last)
+			}
+			got[run], last = n, run
+		})
+		if !maps.Equal(want, got) { // a detailed diff would take long
+			t.Errorf("%s: %d runs, want %d, or wrong counts", name, len(got), len(want))
 		}
 	}
 	if c.Field.Type != herb.TypeList {
 		return
-	}
-	if got := c.CountEmpty(m); got != want.Empty {
-		t.Errorf("%d without a value; want %d", got, want.Empty)
 	}
 	values, counts, distinct := c.TopElements(m, 7, true)
 	setValues, setCounts, setDistinct := c.TopElements(m, 7, false)
@@ -149,7 +147,7 @@ func testFacetCounters(t *testing.T, c *column.Column, m *column.Matches, set *r
 	}
 }
 
-// TestFacetCounter_choice checks that each counter is selected for some field.
+// TestFacetCounter_choice checks that each method is selected for some field.
 func TestFacetCounter_choice(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -158,17 +156,13 @@ func TestFacetCounter_choice(t *testing.T) {
 		field, n int
 		want     string
 	}{
-		{0, 10_000, "sets"}, {3, 10_000, "marks"}, {3, 10, "marks"}, {3, n, "all"},
+		{0, 10_000, "sets"}, {3, 10_000, "marks"}, {3, 10, "marks"},
 	} {
 		set := roaring.New()
 		set.AddRange(0, uint64(tt.n))
-		m := column.NewMatches(guard.NewSteps(t.Context()), pool, set)
+		m := column.NewMatches(guard.NewSteps(t.Context()), pool, setOf(pool, set))
 		if got := columns[tt.field].ChosenCounter(m); got != tt.want {
 			t.Errorf("%d records of field %d are counted by %s, not %s", tt.n, tt.field, got, tt.want)
 		}
-		if got := columns[tt.field].CountRuns("chosen", m); tt.want == "all" && len(got.Runs) != n {
-			t.Errorf("%d runs; want %d", len(got.Runs), n)
-		}
-		m.Release()
 	}
 }

@@ -8,16 +8,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// costOfList is the cost of splitting the list of one record, in the units of facetCounter.
+// costOfList is the cost of splitting the list of one record, in the units of countsBySets.
 const costOfList = 1500
-
-// countEmpty counts the matches without a value.
-func (c *Column) countEmpty(m *Matches) int {
-	if m.set == nil {
-		return c.sorted.Len() - c.Values()
-	}
-	return int(c.runSet(m.steps, c.Distinct()).AndCardinality(m.set))
-}
 
 // countElements counts the elements of a list field.
 func (c *Column) countElements(m *Matches, top int, f *query.Facet) {
@@ -36,7 +28,7 @@ func (c *Column) countElements(m *Matches, top int, f *query.Facet) {
 // elementsOfFew splits the list of each record and returns the number of distinct elements.
 func (c *Column) elementsOfFew(m *Matches, best *topElements) (distinct int) {
 	counts := map[string]int{}
-	bitmap.Each(m.steps, m.set, func(records []uint32) {
+	m.set.Each(m.steps, func(records []uint32) {
 		for _, rec := range records {
 			elements := text.Elements(c.value(rec))
 			slices.Sort(elements)
@@ -59,7 +51,7 @@ func (c *Column) elementsOfMany(m *Matches, best *topElements) (distinct int) {
 		among = m.dense()
 	}
 	for i := range c.elements.Len() {
-		if n := bitmap.CountIn(m.steps, c.listed.Bytes(int(c.numbers.At(i))), among); n > 0 {
+		if n := c.listed.Set(int(c.numbers.At(i))).CountIn(m.steps, among); n > 0 {
 			distinct++
 			best.offer(c.elements.At(i), n)
 		}

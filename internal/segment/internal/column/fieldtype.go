@@ -5,8 +5,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// This file contains everything that depends on the type of a field: sort keys, whether equal keys mean equal values,
-// and prefixes. A new type changes this file and packages text and query.
+// This file contains everything that depends on the type of a field: sort keys, and whether equal keys mean equal
+// values. A new type changes this file and packages text and query.
 
 // AppendSortKey appends the sort key of a value that is not missing, by which the rows of a field are sorted. No key is a
 // prefix of another.
@@ -58,23 +58,3 @@ func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
 
 // countsAsWritten reports whether facets count values with the same sort key separately if they are written differently.
 func countsAsWritten(t herb.Type) bool { return t == herb.TypeText }
-
-// prefixKeys returns a range of sort keys that contains those of all values with a prefix; ok is false if all keys do.
-//
-// The key of a date or datetime is its canonical form. For text it uses only the leading ASCII characters without the last one, whose weight could depend on the character
-// after it.
-func prefixKeys(t herb.Type, prefix string) (from, to string, ok bool) {
-	ascii := 0
-	for ascii < len(prefix) && prefix[ascii] < 0x80 {
-		ascii++
-	}
-	switch {
-	case t.IsScalar():
-		return prefix, prefix + "\xff", true
-	case ascii < 2:
-		return "", "", false
-	default:
-		letters := text.PrimaryKey(prefix[:ascii-1])
-		return letters, letters + "\xff\xff", true
-	}
-}

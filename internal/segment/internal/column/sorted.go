@@ -3,8 +3,6 @@ package column
 import (
 	"sort"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -14,15 +12,13 @@ import (
 type sortedResult struct {
 	*Column
 	steps  *guard.Steps
-	set    *roaring.Bitmap
+	set    *bitmap.Set // nil means all records
 	total  int
 	marks  bitmap.Bits         // ranks of the result if it is small; else nil
+	dense  bitmap.Bits         // records of the result if it is not small; else nil
 	bounds [PrefixSets + 1]int // first rank of each part of the sorted rows
 	below  [PrefixSets + 1]int // number of records of the result with a rank below bounds[j]; -1 if not counted yet
 	known  position            // last located record
-	// For larger results:
-	dense   bitmap.Bits // the result as bits; nil until there are many lookups
-	lookups int
 }
 
 // position is a rank and the number of records of a result below it.
@@ -34,8 +30,8 @@ const markedShare = 128
 
 // Page returns the records of a set, nil for all, at positions [from, to) in the field's order. In descending order, the
 // runs are in reverse order, each of them ascending, and the records without a value are last.
-func (c *Column) Page(st *guard.Steps, set *roaring.Bitmap, from, to int, desc bool) []uint32 {
-	o := newSortedResult(st, c, set)
+func (c *Column) Page(st *guard.Steps, set *bitmap.Set, from, to int, desc bool) []uint32 {
+	o := newSortedResult(st, c, set, false)
 	defer o.release()
 	if desc {
 		return o.descending(from, to)
@@ -43,26 +39,35 @@ func (c *Column) Page(st *guard.Steps, set *roaring.Bitmap, from, to int, desc b
 	return o.appendAscending(nil, from, to)
 }
 
-func newSortedResult(st *guard.Steps, c *Column, set *roaring.Bitmap) *sortedResult {
+// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
+func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
+	o := newSortedResult(st, c, set, false)
+	defer o.release()
+	return o.countBelow(int(c.runs.At(c.firstRun(key))))
+}
+
+// newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
+func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) *sortedResult {
 	o := &sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
 	for j := range o.below {
 		o.below[j], o.bounds[j] = -1, c.bound(j)
 	}
+	o.below[0] = 0
 	if set == nil {
 		return o
 	}
-	if o.total = int(set.GetCardinality()); o.total <= c.sorted.Len()/markedShare {
+	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/markedShare {
 		o.marks = c.pool.Get()
 		c.markRanks(st, set, o.marks)
+	} else {
+		o.dense = set.Dense(st)
 	}
+	o.below[PrefixSets] = o.total
 	return o
 }
 
 // release recycles memory.
-func (o *sortedResult) release() {
-	o.pool.Put(o.marks)
-	o.pool.Put(o.dense)
-}
+func (o *sortedResult) release() { o.pool.Put(o.marks) }
 
 func (o *sortedResult) descending(from, to int) (records []uint32) {
 	withValue := o.countBelow(o.Values())
@@ -181,7 +186,6 @@ func (o *sortedResult) countBelow(rank int) int {
 func (o *sortedResult) partOf(i int) int {
 	const guesses = 3
 	low, high := 0, PrefixSets // below[low] <= i < below[high]
-	o.below[low], o.below[high] = 0, o.total
 	for tries := 0; high-low > 1; tries++ {
 		mid := (low + high) / 2
 		if below, above := o.below[low], o.below[high]; tries < guesses && below < above {
@@ -203,8 +207,7 @@ func (o *sortedResult) countPart(j int) int {
 	case o.marks != nil:
 		o.below[j] = o.marks.Count(0, o.bounds[j])
 	default:
-		o.steps.Check() // an intersection reads one bit per record
-		o.below[j] = int(o.set.AndCardinality(o.prefixSet(j)))
+		o.below[j] = o.prefix.Set(j-1).CountIn(o.steps, o.dense)
 	}
 	return o.below[j]
 }
@@ -243,18 +246,8 @@ func (o *sortedResult) count(from, to int) (n int) {
 	return n
 }
 
-// has reports whether the record at a rank is in a larger result. Set lookups are slow and the conversion to bits takes some
-// time, so it converts once lookups have taken as long.
+// has reports whether the record at a rank is in a larger result.
 func (o *sortedResult) has(rank int) bool {
-	const lookupCost = 2048 // a lookup takes as long as converting so many records to bits
 	o.steps.Add(1)
-	record := o.sorted.At(rank)
-	if o.dense != nil {
-		return o.dense.Has(record)
-	}
-	if o.lookups++; o.lookups > o.sorted.Len()/lookupCost {
-		o.dense = o.pool.Get()
-		o.set.WriteDenseTo(o.dense)
-	}
-	return o.set.Contains(record)
+	return o.dense.Has(o.sorted.At(rank))
 }

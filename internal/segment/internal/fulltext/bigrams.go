@@ -19,8 +19,6 @@ func openBigrams(f *file.File) (b bigrams, err error) {
 	if b.postingsTable, err = openPostings(f, file.TagBigramDocs, file.TagBigramFreqs); err != nil {
 		return b, err
 	}
-	b.docs.DisableCache()
-	b.freqs.DisableCache()
 	if b.common.Len()%2 != 0 || (b.common.Len() == 0) != (b.docs.Len() == 0) {
 		return b, fmt.Errorf("%w: bigrams", guard.ErrCorrupt)
 	}

@@ -1,7 +1,6 @@
 package fulltext_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -19,6 +16,7 @@ import (
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
 )
 
 // Rules with which a file has as many optional indexes as possible, and none.
@@ -77,29 +75,25 @@ func fields() []herb.Field {
 	}
 }
 
-// search returns the matches of a search and its clauses.
-func search(t *testing.T, index *fulltext.Index, raw string) (*roaring.Bitmap, []fulltext.Clause) {
+// search returns the matches of a search, its clauses and their scorer.
+func search(t *testing.T, index *fulltext.Index, n int, raw string) (*bitmap.Set, []*fulltext.Clause, *fulltext.Scorer) {
 	t.Helper()
 	q, err := query.Parse("search="+raw, fields())
 	if err != nil {
 		t.Fatal(err)
 	}
 	st := guard.NewSteps(t.Context())
-	var sets []*roaring.Bitmap
-	var clauses []fulltext.Clause
-	without := roaring.New()
+	var terms []plan.Term
+	var clauses []*fulltext.Clause
 	for _, c := range q.Search.Clauses {
-		found := index.Match(st, c)
-		if c.Exclude {
-			without.Or(found.Set)
-			continue
+		clause := index.Clause(st, c)
+		terms = append(terms, plan.Term{Condition: clause, Exclude: c.Exclude})
+		if !c.Exclude {
+			clauses = append(clauses, clause)
 		}
-		sets, clauses = append(sets, found.Set), append(clauses, found)
 	}
-	if len(sets) == 0 {
-		t.Fatalf("%s has no clause", raw)
-	}
-	return roaring.AndNot(bitmap.Intersection(st, sets), without), clauses
+	set := plan.Evaluate(st, &bitmap.Pool{Records: n}, terms, nil)
+	return set, clauses, index.NewScorer(st, clauses, index.Statistics(st, clauses))
 }
 
 // compareSearches compares pages of searches in files with and without optional indexes. It returns how often the first
@@ -110,30 +104,26 @@ func compareSearches(t *testing.T, searches ...string) map[string]int {
 	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
 	sources := map[string]int{}
 	for _, raw := range searches {
-		gotSet, gotClauses := search(t, with, raw)
-		wantSet, wantClauses := search(t, without, raw)
-		sources[with.Source(gotClauses[0])]++
-		if source := without.Source(wantClauses[0]); source != "terms" && source != "none" {
+		gotSet, gotClauses, gotScorer := search(t, with, n, raw)
+		wantSet, wantClauses, wantScorer := search(t, without, n, raw)
+		sources[gotClauses[0].Source()]++
+		if source := wantClauses[0].Source(); source != "terms" && source != "none" {
 			t.Errorf("%s: a file without optional indexes has %s", raw, source)
 		}
-		if !gotSet.Equals(wantSet) {
-			t.Errorf("%s: %d records; want %d", raw, gotSet.GetCardinality(), wantSet.GetCardinality())
+		total, st := wantSet.Len(), guard.NewSteps(t.Context())
+		if gotSet.Len() != total || !slices.Equal(gotSet.Slice(st, 0, total), wantSet.Slice(st, 0, total)) {
+			t.Errorf("%s: %d records; want %d", raw, gotSet.Len(), total)
 			continue
 		}
 		for _, page := range []int{0, 1, 4} {
-			total := int(wantSet.GetCardinality())
 			from, to := min(page*perPage, total), min((page+1)*perPage, total)
 			if from == to {
 				continue
 			}
-			got := with.Page(guard.NewSteps(t.Context()), gotSet, gotClauses, from, to)
-			want := without.Page(guard.NewSteps(t.Context()), wantSet, wantClauses, from, to)
-			if !slices.Equal(got, want) {
+			if got, want := gotScorer.Page(gotSet, from, to), wantScorer.Page(wantSet, from, to); !slices.Equal(got, want) {
 				t.Errorf("%s, page %d: %v; want %v", raw, page, got, want)
 			}
 		}
-		with.Release(gotClauses)
-		without.Release(wantClauses)
 	}
 	return sources
 }
@@ -163,32 +153,52 @@ func TestPrefixPostings(t *testing.T) {
 	}
 }
 
-// TestTopByFrequency compares the top records found by frequency with those found by scoring all.
-func TestTopByFrequency(t *testing.T) {
+// TestTop compares the top records found by frequency and length with those found by scoring all.
+func TestTop(t *testing.T) {
 	t.Parallel()
-	index := openIndex(t, 20_000, build.Options{Indexes: allIndexes()})
+	const n = 20_000
+	index := openIndex(t, n, build.Options{Indexes: allIndexes()})
+	all := openIndex(t, n, build.Options{Indexes: allIndexes()})
+	all.DropLengthOrder()
 	used := 0
 	for _, raw := range []string{
 		"oak", "elm", "ivy", "elm+-oak", "a", "%22oak+oak%22", "%22oak+elm%22", "o*", "e*", "b*", "a*", "oak+elm", "oak+e*", "elm+%22oak+oak%22",
 	} {
-		set, clauses := search(t, index, raw)
-		for _, n := range []int{1, 2, 13, 26, 100, 700} {
-			n = min(n, int(set.GetCardinality()))
-			t.Run(fmt.Sprintf("%s/%d", raw, n), func(t *testing.T) {
-				want := index.Top(guard.NewSteps(t.Context()), set, clauses, n, false)
-				got, ok := index.TopByFrequency(guard.NewSteps(t.Context()), set, clauses, n)
-				if !ok {
-					return
-				}
+		set, _, scorer := search(t, index, n, raw)
+		allSet, _, allScorer := search(t, all, n, raw)
+		for _, n := range []int{1, 2, 13, 26, 100, 300, 700} {
+			n = min(n, set.Len())
+			want := allScorer.Page(allSet, 0, n)
+			if got := scorer.Page(set, 0, n); !slices.Equal(got, want) {
+				t.Errorf("%s, the first %d: %v; want %v", raw, n, got, want)
+			}
+			if _, ok := scorer.Top(set, n); ok {
 				used++
-				if !slices.Equal(got, want) {
-					t.Errorf("%v; want %v", got, want)
-				}
-			})
+			}
 		}
 	}
-	if used < 5 {
-		t.Errorf("records were found by frequency only %d times", used)
+	if used < 20 {
+		t.Errorf("only %d pages were found without scoring all records", used)
+	}
+}
+
+// TestScorer_CountBetter compares counts with positions in the complete order.
+func TestScorer_CountBetter(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	index := openIndex(t, n, build.Options{})
+	set, _, scorer := search(t, index, n, "oak+elm")
+	if got := scorer.CountBetter(set, -1); got != set.Len() {
+		t.Errorf("%d records are better than nothing; want %d", got, set.Len())
+	}
+	last := 0
+	for _, at := range []int{0, 1, 500, set.Len() - 1} {
+		rec := scorer.Page(set, at, at+1)
+		better := scorer.CountBetter(set, scorer.Scores(rec)[0])
+		if better > at || better < last {
+			t.Errorf("%d records are better than that at %d", better, at)
+		}
+		last = better
 	}
 }
 
@@ -211,42 +221,5 @@ func TestLengthOrder(t *testing.T) {
 	}
 	if got, _ := openIndex(t, build.LengthOrderMin-1, build.Options{}).LengthOrder(); len(got) != 0 {
 		t.Error("a small file has a length order")
-	}
-}
-
-// TestTop_byLength compares pages found in length order with those found by examining all matches.
-func TestTop_byLength(t *testing.T) {
-	t.Parallel()
-	index, used := openIndex(t, 20_000, build.Options{}), 0
-	for _, raw := range []string{
-		"oak", "elm", "ash", "yew", "fir", "box", "ivy", "oak+elm", "oak+elm+ash", "oak+-elm", "oak+a", "a", "%22oak+elm%22", "oak+%22elm+ash%22", "o*", "oak+e*",
-	} {
-		set, clauses := search(t, index, raw)
-		for _, n := range []int{1, 3, 7, 13, 26, 100, 300, 1300} {
-			n = min(n, int(set.GetCardinality()))
-			if index.FindsByLength(guard.NewSteps(t.Context()), set, clauses, n) {
-				used++
-			}
-			got := index.Top(guard.NewSteps(t.Context()), set, clauses, n, true)
-			want := index.Top(guard.NewSteps(t.Context()), set, clauses, n, false)
-			if !slices.Equal(got, want) {
-				t.Errorf("%s, the first %d: %v; want %v", raw, n, got, want)
-			}
-		}
-	}
-	if used < 10 {
-		t.Errorf("records were found in length order only %d times", used)
-	}
-}
-
-// TestLengthOrder_invalid checks that an invalid length order is ignored.
-func TestLengthOrder_invalid(t *testing.T) {
-	t.Parallel()
-	index := openIndex(t, 20_000, build.Options{})
-	order, _ := index.LengthOrder()
-	index.ReplaceLengthOrder(bytes.Repeat([]byte{0, 0, 0, 0x80}, len(order)))
-	set, clauses := search(t, index, "oak")
-	if page := index.Page(guard.NewSteps(t.Context()), set, clauses, 0, 10); len(page) != 10 {
-		t.Errorf("%d records; want 10", len(page))
 	}
 }

@@ -47,4 +47,4 @@ CREATE TABLE version_words (
     words     TEXT NOT NULL,
     PRIMARY KEY (namespace, name, version),
     FOREIGN KEY (namespace, name, version) REFERENCES versions (namespace, name, version) ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
+) STRICT;

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+func newExplain(r *runner) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "explain NAMESPACE/DATASET QUERY",
+		Short: "Show how a listing is computed, with counts and times",
+		Long: `Compute a listing and print its steps in the order in which they were executed: the conditions, the cheapest first, and the
+page. Each step shows how it was computed, the number of records left after it, and its time. A query has the syntax of a
+listing URL. The command reads the data folder directly, whether a server is running or not.`,
+		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
+  herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
+		Args: exactly(2, "one namespace/dataset and a query"),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ref, err := herb.ParseRef(args[0])
+		if err != nil {
+			return &usageError{err}
+		}
+		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.explain(ctx, d, ref, args[1]) })
+	}
+	return cmd
+}
+
+// explain prints the steps of a listing.
+func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string) error {
+	view, err := d.Library.Acquire(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	req, err := query.ParseOrdered(strings.TrimPrefix(asked, "?"), view.Fields, view.Order)
+	if err != nil {
+		return &usageError{err}
+	}
+	e, err := view.Explain(ctx, req)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STEP\tMETHOD\tRECORDS\tTIME")
+	sum := time.Duration(0)
+	for _, s := range e.Steps {
+		sum += s.Time
+		fmt.Fprintf(w, "%s\t%s\t%s\t%v\n", s.Name, s.Method, herb.Count(s.Records), s.Time.Round(time.Microsecond))
+	}
+	fmt.Fprintf(w, "total\t\t%s\t%v\n", herb.Count(e.Total), sum.Round(time.Microsecond))
+	return w.Flush()
+}

@@ -1,0 +1,29 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "plants.csv", "id,name,kind\n1,Rose,shrub\n2,Fern,herb\n3,Rosemary,shrub\n"), "--as", "a/b")
+	out := e.must(t, "explain", "a/b", "kind=shrub&search=ros*&sort=name")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	want := []string{"STEP METHOD RECORDS TIME", "kind eq shrub fill 2", `search "ros"* `, "records 1 to 2 sorted by name 2", "total 2"}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines; want %d:\n%s", len(lines), len(want), out)
+	}
+	for i, line := range lines {
+		if line = strings.Join(strings.Fields(line), " "); !strings.HasPrefix(line, want[i]) {
+			t.Errorf("line %d is %q; want %q …", i, line, want[i])
+		}
+	}
+	if code, _, errOut := e.run(t, "explain", "a/b", "nothing=1"); code != 2 || !strings.Contains(errOut, "unknown parameter") {
+		t.Errorf("unknown parameter: exit code %d, %s", code, errOut)
+	}
+	if code, _, errOut := e.run(t, "explain", "store/plants", ""); code != 1 || !strings.Contains(errOut, "only published datasets") {
+		t.Errorf("plants: exit code %d, %s", code, errOut)
+	}
+}

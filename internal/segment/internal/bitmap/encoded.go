@@ -1,0 +1,184 @@
+package bitmap
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Encoded is a set of record numbers in the portable roaring format. It is read in place, without decoding, so that
+// nothing has to be cached. An empty slice is the empty set.
+type Encoded []byte
+
+// Len returns the number of members.
+func (e Encoded) Len() (n int) {
+	for heads := openContainers(e).heads; len(heads) > 0; heads = heads[4:] {
+		n += int(binary.LittleEndian.Uint16(heads[2:])) + 1
+	}
+	return n
+}
+
+// Contains reports whether a record is a member.
+func (e Encoded) Contains(record uint32) bool {
+	all := openContainers(e)
+	all.seek(record)
+	c, ok := all.next()
+	return ok && c.key == record>>16<<16 && c.contains(record)
+}
+
+// AddTo adds the members to a bitset with room for complete containers.
+func (e Encoded) AddTo(st *guard.Steps, b Bits) {
+	all := openContainers(e)
+	for c, ok := all.next(); ok; c, ok = all.next() {
+		st.Add(1 + len(c.data)/16)
+		c.addTo(b.part(c.key))
+	}
+}
+
+// intersect removes all numbers from a bitset that are not members, and returns the number of those left.
+func (e Encoded) intersect(st *guard.Steps, b Bits) (n int) {
+	all, next := openContainers(e), 0
+	for c, ok := all.next(); ok; c, ok = all.next() {
+		st.Add(1 + len(c.data)/16)
+		var members [bitmapWords]uint64
+		c.addTo(&members)
+		part := b.part(c.key)
+		n += Bits(part[:]).And(members[:])
+		clear(b[next : c.key/64])
+		next = int(c.key/64) + bitmapWords
+	}
+	clear(b[next:])
+	return n
+}
+
+// AppendTo appends the members to a list.
+func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
+	all := openContainers(e)
+	for c, ok := all.next(); ok; c, ok = all.next() {
+		st.Add(1 + c.count)
+		list = c.appendTo(list)
+	}
+	return list
+}
+
+// CountIn returns the number of members that are in among, a bitset with room for complete containers; nil counts all.
+func (e Encoded) CountIn(st *guard.Steps, among Bits) (n int) {
+	if among == nil {
+		st.Add(1)
+		return e.Len()
+	}
+	all := openContainers(e)
+	for c, ok := all.next(); ok; c, ok = all.next() {
+		st.Add(1 + len(c.data)/16)
+		n += c.countIn(among.part(c.key))
+	}
+	return n
+}
+
+// trailer returns the bytes that follow the set.
+func (e Encoded) trailer() []byte {
+	all := openContainers(e)
+	if 4 <= len(all.heads) && all.offsets != nil {
+		all.i = len(all.heads)/4 - 1
+		all.body = e[binary.LittleEndian.Uint32(all.offsets[4*all.i:]):]
+		all.heads = all.heads[4*all.i:]
+	}
+	for _, ok := all.next(); ok; _, ok = all.next() {
+	}
+	return all.body
+}
+
+// Picked calls f for some members, given by their ascending positions in the set.
+func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
+	before, i := uint32(0), 0 // members of the preceding containers; index in positions
+	all := openContainers(e)
+	for c, ok := all.next(); ok && i < len(positions); c, ok = all.next() {
+		end := before + uint32(c.count)
+		switch c.kind {
+		case arrayContainer:
+			for ; i < len(positions) && positions[i] < end; i++ {
+				f(i, c.key+uint32(c.member(int(positions[i]-before))))
+			}
+		case bitmapContainer:
+			at, first := before, c.key // position and number of the first bit of the word
+			for w := 0; w < bitmapWords && i < len(positions) && positions[i] < end; w++ {
+				word := c.word(w)
+				next := at + uint32(bits.OnesCount64(word))
+				for ; i < len(positions) && positions[i] < next; i++ {
+					for ; at < positions[i]; at++ {
+						word &= word - 1
+					}
+					f(i, first+uint32(bits.TrailingZeros64(word)))
+				}
+				at, first = next, first+64
+			}
+		case runContainer:
+			for members := c.appendTo(nil); i < len(positions) && positions[i] < end; i++ {
+				f(i, members[positions[i]-before])
+			}
+		}
+		before = end
+	}
+}
+
+// ByteMap maps records to bytes: the members of a set to the values that belong to them, other records to 1. It is read in
+// ascending order and holds the bytes of one container at a time.
+type ByteMap struct {
+	members func(key uint32) (members []uint32, values []byte) // returns those of a container
+	key     uint32                                             // of the container whose bytes are held
+	held    []uint32                                           // its members
+	bytes   [ContainerMembers]byte                             // values - 1
+}
+
+const noContainer = 1 // is not a key
+
+// NewByteMap returns a map of a list of ascending members.
+func NewByteMap(members []uint32, values []byte) *ByteMap {
+	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+		from, _ := slices.BinarySearch(members, key)
+		to, _ := slices.BinarySearch(members, key+ContainerMembers) // fits, because there are fewer than 2^31 records
+		return members[from:to], values[from:to]
+	}}
+}
+
+// NewStoredByteMap returns a map of the members of a set, which the values follow.
+func NewStoredByteMap(e Encoded) *ByteMap {
+	rest, values := openContainers(e), e.trailer()
+	var members []uint32
+	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+		for len(rest.heads) > 0 && rest.key() <= key {
+			c, _ := rest.next()
+			of := values[:c.count]
+			if values = values[c.count:]; c.key == key {
+				members = c.appendTo(members[:0])
+				return members, of
+			}
+		}
+		return nil, nil
+	}}
+}
+
+// Read stores the values of records in out. Records must not be less than those of earlier calls.
+func (m *ByteMap) Read(records []uint32, out []byte) {
+	for i, rec := range records {
+		if key := rec >> 16 << 16; key != m.key {
+			m.load(key)
+		}
+		out[i] = m.bytes[uint16(rec)] + 1
+	}
+}
+
+// load holds the bytes of a container.
+func (m *ByteMap) load(key uint32) {
+	for _, rec := range m.held {
+		m.bytes[uint16(rec)] = 0
+	}
+	var values []byte
+	m.held, values = m.members(key)
+	for i, rec := range m.held {
+		m.bytes[uint16(rec)] = values[i] - 1
+	}
+	m.key = key
+}

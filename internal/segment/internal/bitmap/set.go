@@ -1,0 +1,314 @@
+package bitmap
+
+import (
+	"math/bits"
+	"slices"
+
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// listShare is the maximum share of all records, one in so many, of a set that is kept as a list.
+const listShare = 64
+
+// Set is a set of records: a stored set, a sorted list if it is small, or bits. It must be released.
+type Set struct {
+	pool   *Pool
+	n      int
+	stored Encoded // nil if the set is computed
+	list   []uint32
+	bits   Bits // nil unless it is dense
+}
+
+// All returns the set of all records.
+func All(pool *Pool) *Set {
+	s := &Set{pool: pool, n: pool.Records, bits: pool.Get()}
+	if s.n > 0 {
+		s.bits.AddRange(0, s.n)
+	}
+	return s
+}
+
+// ListSet returns a set of ascending records.
+func ListSet(pool *Pool, records []uint32) *Set {
+	if n := len(records); n > 0 && int(records[n-1]) >= pool.Records {
+		guard.Corrupt("a set has a record after the last")
+	}
+	return &Set{pool: pool, n: len(records), list: records}
+}
+
+// StoredSet returns a stored set. It is not decoded until it is combined with another.
+func StoredSet(pool *Pool, e Encoded) *Set {
+	if len(e) == 0 {
+		return ListSet(pool, nil)
+	}
+	s := &Set{pool: pool, n: e.Len(), stored: e}
+	if s.n > pool.Records {
+		guard.Corrupt("a set has more records than the segment")
+	}
+	return s
+}
+
+// Len returns the number of records.
+func (s *Set) Len() int { return s.n }
+
+// Release recycles the memory of the set, which must not be used afterwards. nil is ignored.
+func (s *Set) Release() {
+	if s != nil {
+		s.pool.Put(s.bits)
+		s.bits = nil
+	}
+}
+
+// Has reports whether a record is in the set.
+func (s *Set) Has(record uint32) bool {
+	switch {
+	case s.bits != nil:
+		return s.bits.Has(record)
+	case s.stored != nil:
+		return s.stored.Contains(record)
+	default:
+		_, ok := slices.BinarySearch(s.list, record)
+		return ok
+	}
+}
+
+// Dense returns the set as bits with room for complete containers. They belong to the set.
+func (s *Set) Dense(st *guard.Steps) Bits {
+	if s.bits != nil {
+		return s.bits
+	}
+	s.bits = s.pool.Get()
+	if s.stored != nil {
+		s.stored.AddTo(st, s.bits)
+		return s.bits
+	}
+	for _, rec := range s.list {
+		s.bits.Add(rec)
+	}
+	return s.bits
+}
+
+// IsSmall reports whether the set is kept as a list.
+func (s *Set) IsSmall() bool { return s.bits == nil && s.stored == nil }
+
+// EachAtOnce is the maximum number of records for which Each calls its function.
+const EachAtOnce = 1024
+
+// Each calls f for all records in ascending order, several at a time.
+func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
+	if s.IsSmall() {
+		for part := range slices.Chunk(s.list, EachAtOnce) {
+			st.Add(len(part))
+			f(part)
+		}
+		return
+	}
+	buf := make([]uint32, 0, EachAtOnce)
+	for i, word := range s.Dense(st) {
+		if word == 0 {
+			continue
+		}
+		buf = appendWord(buf, i, word)
+		if len(buf) > EachAtOnce-64 {
+			st.Add(len(buf))
+			f(buf)
+			buf = buf[:0]
+		}
+	}
+	st.Add(len(buf))
+	f(buf)
+}
+
+// Slice returns the records at positions [from, to) in ascending order.
+func (s *Set) Slice(st *guard.Steps, from, to int) []uint32 {
+	switch {
+	case s.IsSmall():
+		return s.list[from:to]
+	case s.bits == nil:
+		return s.stored.slice(st, from, to)
+	}
+	out, at := make([]uint32, 0, to-from+128), 0
+	first := 0 // position of the first record in out
+	for i, word := range s.bits {
+		n := bits.OnesCount64(word)
+		switch {
+		case at+n <= from:
+			first = at + n
+		case at < to:
+			out = appendWord(out, i, word)
+		default:
+			return out[from-first:][:to-from]
+		}
+		at += n
+	}
+	return out[from-first:][:to-from]
+}
+
+// slice returns the members at positions [from, to).
+func (e Encoded) slice(st *guard.Steps, from, to int) []uint32 {
+	positions, out := make([]uint32, to-from), make([]uint32, to-from)
+	for i := range positions {
+		positions[i] = uint32(from + i)
+	}
+	st.Add(len(out))
+	e.Picked(positions, func(i int, member uint32) { out[i] = member })
+	return out
+}
+
+// Keep removes the records that do not satisfy a predicate.
+func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
+	if s.IsSmall() {
+		list := make([]uint32, 0, len(s.list))
+		for _, rec := range s.list {
+			st.Add(1)
+			if keep(rec) {
+				list = append(list, rec)
+			}
+		}
+		s.becomeList(list)
+		return
+	}
+	dense := s.Dense(st)
+	for i, word := range dense {
+		for w := word; w != 0; w &= w - 1 {
+			st.Add(1)
+			if bit := bits.TrailingZeros64(w); !keep(uint32(64*i + bit)) {
+				dense[i] &^= 1 << bit
+				s.n--
+			}
+		}
+	}
+	s.stored = nil
+	s.shrink(st)
+}
+
+func (s *Set) becomeList(list []uint32) {
+	s.Release()
+	s.stored, s.list, s.n = nil, list, len(list)
+}
+
+// Intersect removes the records that are not in another set.
+func (s *Set) Intersect(st *guard.Steps, other *Set) {
+	switch {
+	case s.IsSmall():
+		s.Keep(st, other.Has)
+	case other.IsSmall():
+		list := make([]uint32, 0, len(other.list))
+		for _, rec := range other.list {
+			if s.Has(rec) {
+				list = append(list, rec)
+			}
+		}
+		s.becomeList(list)
+	default:
+		if dense := s.Dense(st); other.bits == nil {
+			s.n = other.stored.intersect(st, dense)
+		} else {
+			s.n = dense.And(other.bits)
+		}
+		s.stored = nil
+		s.shrink(st)
+	}
+}
+
+// Subtract removes the records of another set.
+func (s *Set) Subtract(st *guard.Steps, other *Set) {
+	if s.IsSmall() {
+		s.Keep(st, func(rec uint32) bool { return !other.Has(rec) })
+		return
+	}
+	s.n = s.Dense(st).AndNot(other.Dense(st))
+	s.stored = nil
+	s.shrink(st)
+}
+
+// shrink turns bits with few members into a list.
+func (s *Set) shrink(st *guard.Steps) {
+	if s.n > s.pool.Records/listShare {
+		return
+	}
+	st.Add(s.n)
+	s.becomeList(s.bits.AppendTo(nil))
+}
+
+// Builder collects the union of records and stored sets: in a list while it is short, then in bits.
+type Builder struct {
+	pool *Pool
+	list []uint32
+	bits Bits // nil while the list is short
+}
+
+// NewBuilder returns an empty builder.
+func NewBuilder(pool *Pool) *Builder { return &Builder{pool: pool} }
+
+// AddSet adds a stored set.
+func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
+	if b.bits == nil && b.fits(e.Len()) {
+		b.list = e.AppendTo(st, b.list)
+		return
+	}
+	e.AddTo(st, b.bits)
+}
+
+// AddRecords adds records in any order.
+func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
+	if b.bits == nil && b.fits(records.Len()) {
+		b.list = records.AppendTo(b.list)
+		return
+	}
+	st.Blocks(0, records.Len(), func(from, to int) {
+		for i := from; i < to; i++ {
+			b.bits.Add(records.At(i))
+		}
+	})
+}
+
+// AddList adds records in any order.
+func (b *Builder) AddList(st *guard.Steps, records []uint32) {
+	if b.bits == nil && b.fits(len(records)) {
+		b.list = append(b.list, records...)
+		return
+	}
+	st.Add(len(records))
+	for _, rec := range records {
+		b.bits.Add(rec)
+	}
+}
+
+// AddBits adds the members of a bitset from the pool, which then belongs to the builder.
+func (b *Builder) AddBits(set Bits) {
+	if b.bits != nil {
+		b.bits.Or(set)
+		b.pool.Put(set)
+		return
+	}
+	for _, rec := range b.list {
+		set.Add(rec)
+	}
+	b.bits, b.list = set, nil
+}
+
+// fits reports whether n more records fit the list, which may have to be sorted. If not, it becomes bits.
+func (b *Builder) fits(n int) bool {
+	const share = 512
+	if len(b.list)+n <= b.pool.Records/share {
+		return true
+	}
+	b.AddBits(b.pool.Get())
+	return false
+}
+
+// Set returns the collected set. The builder must not be used afterwards.
+func (b *Builder) Set(st *guard.Steps) *Set {
+	if b.bits != nil {
+		s := &Set{pool: b.pool, bits: b.bits, n: b.bits.Count(0, b.pool.Records)}
+		if b.bits.Count(b.pool.Records, 64*len(b.bits)) > 0 {
+			guard.Corrupt("a set has a record after the last")
+		}
+		s.shrink(st)
+		return s
+	}
+	slices.Sort(b.list)
+	return ListSet(b.pool, slices.Compact(b.list))
+}

@@ -1,0 +1,247 @@
+package column
+
+import (
+	"slices"
+	"sort"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
+	"herbarium/internal/text"
+)
+
+// Term returns a condition on the field for evaluation.
+func (c *Column) Term(cond query.Condition) plan.Term {
+	t := plan.Term{Exclude: cond.Op == query.OpNe}
+	if len(cond.Values) == 1 {
+		t.Condition = c.operand(cond.Op, cond.Values[0])
+		return t
+	}
+	any := make(plan.AnyOf, len(cond.Values))
+	for i, o := range cond.Values {
+		any[i] = c.operand(cond.Op, o)
+	}
+	t.Condition = any
+	return t
+}
+
+// operand returns the condition that a value matches one operand. OpNe is treated as OpEq.
+func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
+	name := c.Field.Name + " " + string(op) + " " + o.Text
+	equality := op == query.OpEq || op == query.OpNe
+	missing := text.MissingRank(&c.Field, o.Text)
+	switch {
+	case equality && missing >= 0:
+		from, to := c.missingRanks(missing)
+		run := anyRun
+		if from == c.Values() && to == c.sorted.Len() {
+			run = c.Distinct()
+		}
+		return Ranks{c: c, from: from, to: to, run: run, name: name}
+	case missing >= 0:
+		return plan.Stored{Name: name}
+	case c.Field.Type == herb.TypeList && equality:
+		if i, ok := c.elements.Find(o.Text); ok {
+			return plan.Stored{Encoded: c.listed.Set(int(c.numbers.At(i))), Name: name}
+		}
+		return plan.Stored{Name: name}
+	case equality:
+		return c.equal(o, name)
+	}
+	from, to := keyRange(op, o, EqualByKey(c.Field.Type))
+	if c.Field.Type == herb.TypeList {
+		return elementRange{c: c, from: c.firstElement(from), to: c.firstElement(to), keys: [2]string{from, to}, name: name}
+	}
+	first, end := c.firstRun(from), c.Distinct()
+	if to != noKey {
+		end = max(first, c.firstRun(to))
+	}
+	return Ranks{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name}
+}
+
+// noKey is greater than all sort keys.
+const noKey = "\xff\xff\xff\xff\xff"
+
+// keyRange returns the range of the sort keys that match an operand. A key that follows another immediately has one more
+// zero byte.
+func keyRange(op query.Op, o query.Operand, byText bool) (from, to string) {
+	switch op {
+	case query.OpGt:
+		return o.Key + "\x00", noKey
+	case query.OpGte:
+		return o.Key, noKey
+	case query.OpLt:
+		return "", o.Key
+	case query.OpLte:
+		return "", o.Key + "\x00"
+	}
+	prefix := o.Key // OpPrefix
+	if byText {
+		prefix = o.Text // the key of a date is its canonical form
+	}
+	if to, ok := text.KeyAfterPrefix(prefix); ok {
+		return prefix, to
+	}
+	return prefix, noKey
+}
+
+// equal returns the condition that a value equals an operand.
+func (c *Column) equal(o query.Operand, name string) plan.Condition {
+	key := o.Key
+	if key == "" {
+		key = sortKey(&c.Field, o.Text)
+	}
+	run := c.firstRun(key)
+	if run == c.Distinct() || c.runKey(run) != key {
+		return plan.Stored{Name: name}
+	}
+	from, to := c.run(run)
+	ranks := Ranks{c: c, from: from, to: to, run: run, name: name}
+	switch {
+	case EqualByKey(c.Field.Type):
+		return ranks
+	case c.isNonUniform(run):
+		return written{ranks: ranks, text: o.Text}
+	case c.RunValue(run) == o.Text:
+		return ranks
+	}
+	return plan.Stored{Name: name}
+}
+
+// Ranks is the condition that the rank of a record is in a range: it has one value, or one in a range of values.
+type Ranks struct {
+	c        *Column
+	from, to int
+	run      int // value run, if it is exactly one; else anyRun
+	name     string
+}
+
+const anyRun = -1
+
+// And returns the intersection of two ranges of one field. A range of values then needs a single lookup in its sorted
+// rows.
+func (r Ranks) And(other Ranks) Ranks {
+	from, to := max(r.from, other.from), min(r.to, other.to)
+	return Ranks{c: r.c, from: from, to: max(from, to), run: anyRun, name: r.name + ", " + other.name}
+}
+
+func (r Ranks) String() string { return r.name }
+
+// scannedShare is the maximum share of the records, one in so many, in a range of ranks whose records are added one by
+// one. For more, the difference of two prefix sets is faster.
+const scannedShare = 16
+
+// Cost implements plan.Condition.
+func (r Ranks) Cost() plan.Cost {
+	n, all := r.to-r.from, r.c.sorted.Len()
+	return plan.Cost{Records: n, Fill: min(2*n, all/8), Contains: 5}
+}
+
+// Contains implements plan.Condition.
+func (r Ranks) Contains(record uint32) bool {
+	rank := int(r.c.ranks.At(int(record)))
+	return rank >= r.from && rank < r.to
+}
+
+// StoredSet returns the records if they are a run with a stored set.
+func (r Ranks) StoredSet() (e bitmap.Encoded, ok bool) {
+	if r.run == anyRun {
+		return nil, false
+	}
+	k, ok := r.c.storedSet(r.run)
+	if ok {
+		e = r.c.longRunSets.Set(k)
+	}
+	return e, ok
+}
+
+// Fill implements plan.Condition.
+func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
+	c := r.c
+	if e, ok := r.StoredSet(); ok {
+		b.AddSet(st, e)
+		return
+	}
+	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= r.from })
+	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > r.to })
+	if r.to-r.from <= c.sorted.Len()/scannedShare || low >= high {
+		b.AddRecords(st, c.sorted.Slice(r.from, r.to))
+		return
+	}
+	upper, lower := c.pool.Get(), c.pool.Get()
+	c.addPrefixSet(st, high, upper)
+	c.addPrefixSet(st, low, lower)
+	upper.AndNot(lower)
+	c.pool.Put(lower)
+	b.AddBits(upper)
+	b.AddRecords(st, c.sorted.Slice(r.from, c.bound(low)))
+	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to))
+}
+
+// written is the condition that a value in a non-uniform run is written like an operand.
+type written struct {
+	ranks Ranks
+	text  string
+}
+
+func (w written) String() string { return w.ranks.name }
+
+// Cost implements plan.Condition.
+func (w written) Cost() plan.Cost {
+	const read = 200 // a value
+	n := w.ranks.to - w.ranks.from
+	return plan.Cost{Records: n, Fill: read * n, Contains: read}
+}
+
+// Contains implements plan.Condition.
+func (w written) Contains(record uint32) bool {
+	return w.ranks.Contains(record) && w.ranks.c.value(record) == w.text
+}
+
+// Fill implements plan.Condition.
+func (w written) Fill(st *guard.Steps, b *bitmap.Builder) {
+	var list []uint32
+	c := w.ranks.c
+	for rank := w.ranks.from; rank < w.ranks.to; rank++ {
+		st.Add(1)
+		if rec := c.sorted.At(rank); c.value(rec) == w.text {
+			list = append(list, rec)
+		}
+	}
+	b.AddList(st, list)
+}
+
+// elementRange is the condition that a list has an element in a range of the elements in sort order.
+type elementRange struct {
+	c        *Column
+	from, to int
+	keys     [2]string // range of the sort keys
+	name     string
+}
+
+func (e elementRange) String() string { return e.name }
+
+// Cost implements plan.Condition.
+func (e elementRange) Cost() plan.Cost {
+	const set, list = 60, 2000 // time to add the postings of an element, and to split a list
+	return plan.Cost{Records: e.c.Values(), Fill: set * max(e.to-e.from, 0), Contains: list}
+}
+
+// Contains implements plan.Condition.
+func (e elementRange) Contains(record uint32) bool {
+	return slices.ContainsFunc(text.Elements(e.c.value(record)), func(element string) bool {
+		key := text.CollationKey(element)
+		return key >= e.keys[0] && key < e.keys[1]
+	})
+}
+
+// Fill implements plan.Condition.
+func (e elementRange) Fill(st *guard.Steps, b *bitmap.Builder) {
+	order := e.c.elementOrder()
+	for i := e.from; i < e.to; i++ {
+		st.Add(1)
+		b.AddSet(st, e.c.listed.Set(int(e.c.numbers.At(int(order.At(i))))))
+	}
+}

@@ -1,0 +1,159 @@
+package fulltext
+
+import (
+	"cmp"
+	"slices"
+
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/text"
+)
+
+// scored is a record with its score.
+type scored struct {
+	score  float64
+	record uint32
+}
+
+// better compares by descending score, ties by number.
+func better(a, b scored) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.record, b.record))
+}
+
+// topOf keeps the n best of many scored records.
+type topOf struct {
+	n     int
+	kept  []scored
+	worst float64 // minimum score to be among the best
+}
+
+func (t *topOf) add(s scored) {
+	if s.score < t.worst {
+		return
+	}
+	if t.kept = append(t.kept, s); len(t.kept) >= 4*t.n+256 {
+		t.cut()
+	}
+}
+
+// cut sorts the records, discards all but the best, and reports whether there are enough.
+func (t *topOf) cut() bool {
+	slices.SortFunc(t.kept, better)
+	if len(t.kept) < t.n {
+		return false
+	}
+	t.kept = t.kept[:t.n]
+	t.worst = t.kept[t.n-1].score
+	return true
+}
+
+// top returns the n best records of a set for a search for one clause with postings, without scoring all of them. It
+// returns false if that is not possible or not worthwhile.
+//
+// A score grows with the frequency and falls with the length, so it examines the records with the highest frequencies
+// until the shortest record of the file with a lower frequency could not be among the best. If that is only certain of
+// no frequency above 1, it also examines the records with a frequency of 1 in length order.
+func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
+	w := s.index
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || w.lengthOrder.Len() == 0 || set.Len() < 16*n+4096 {
+		return nil, false
+	}
+	c := s.clauses[0]
+	freqs := c.postings.freqs.Set(c.number)
+	counts := c.postings.freqs.Trailer(c.number)[:freqs.Len()]
+	s.steps.Add(len(counts) / 16)
+	// Of all records with the clause, about this many contain n of the set.
+	wanted := n * c.DocFreq(s.steps) / set.Len()
+	least := minFrequency(counts, wanted)
+	best := s.withFrequency(set, counts, positionsOf(counts, least), topOf{n: n})
+	lowest := least // minimum frequency of records that can be among the best
+	for lowest > 1 && (len(best.kept) < n || s.scored(w.lengthOrder.At(0), lowest-1).score >= best.worst) {
+		lowest--
+	}
+	if lowest < least {
+		best = s.withFrequency(set, counts, positionsOf(counts, max(lowest, 2)), topOf{n: n, worst: best.worst})
+	}
+	if lowest == 1 && !s.addShortest(set, freqs, &best) {
+		return nil, false
+	}
+	page := make([]uint32, n)
+	for i, s := range best.kept {
+		page[i] = s.record
+	}
+	return page, true
+}
+
+// scored returns the score of a record with a frequency of the only clause.
+func (s *Scorer) scored(record uint32, frequency int) scored {
+	return scored{text.Score(s.idf[0], frequency, int(s.index.lengths.At(int(record))), s.average), record}
+}
+
+// minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
+func minFrequency(counts []byte, wanted int) int {
+	var of [4][256]uint32 // several, to avoid dependent additions
+	for ; len(counts) >= 4; counts = counts[4:] {
+		of[0][counts[0]]++
+		of[1][counts[1]]++
+		of[2][counts[2]]++
+		of[3][counts[3]]++
+	}
+	for _, c := range counts {
+		of[0][c]++
+	}
+	least := MaxFrequency
+	for n := 0; least > 2; least-- {
+		if n += int(of[0][least] + of[1][least] + of[2][least] + of[3][least]); n >= wanted {
+			break
+		}
+	}
+	return least
+}
+
+// withFrequency adds the records of a set at some positions of the stored frequencies to the best.
+func (s *Scorer) withFrequency(set *bitmap.Set, counts []byte, positions []uint32, best topOf) topOf {
+	c := s.clauses[0]
+	all := set.Len() == c.DocFreq(s.steps)
+	c.postings.freqs.Set(c.number).Picked(positions, func(i int, rec uint32) {
+		s.steps.Add(1)
+		if all || set.Has(rec) {
+			count := int(counts[positions[i]])
+			if count == MaxFrequency {
+				count = c.pattern.count(rec, 0)
+			}
+			best.add(s.scored(rec, count))
+		}
+	})
+	best.cut()
+	return best
+}
+
+// addShortest adds the shortest records of a set with a frequency of 1 to the best. It returns false if it would have to
+// examine too many records, for example because the clause occurs only in long ones.
+func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf) bool {
+	w := s.index
+	budget := min(set.Len()/8, w.lengthOrder.Len())
+	for i, found := 0, 0; ; i++ {
+		if i == budget {
+			return false
+		}
+		s.steps.Add(1)
+		rec := w.lengthOrder.At(i)
+		next := s.scored(rec, 1)
+		if found == best.n || len(best.kept) >= best.n && next.score < best.worst {
+			return best.cut()
+		}
+		if set.Has(rec) && !freqs.Contains(rec) {
+			best.add(next)
+			found++
+		}
+	}
+}
+
+// positionsOf returns the positions of the counts that are at least the given one.
+func positionsOf(counts []byte, least int) (positions []uint32) {
+	for i, c := range counts {
+		if int(c) >= least {
+			positions = append(positions, uint32(i))
+		}
+	}
+	return positions
+}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"strings"
+
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Stored is the condition that a record is in a stored set. An empty one is the condition that no record satisfies.
+type Stored struct {
+	bitmap.Encoded
+	Name string
+}
+
+// Cost implements Condition.
+func (c Stored) Cost() Cost {
+	return Cost{Records: c.Len(), Fill: len(c.Encoded) / 8, Contains: 40}
+}
+
+// Fill implements Condition.
+func (c Stored) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddSet(st, c.Encoded) }
+
+// StoredSet returns the set.
+func (c Stored) StoredSet() (bitmap.Encoded, bool) { return c.Encoded, true }
+
+func (c Stored) String() string { return c.Name }
+
+// AnyOf is the condition that a record satisfies any of several others.
+type AnyOf []Condition
+
+// Cost implements Condition.
+func (c AnyOf) Cost() (sum Cost) {
+	for _, one := range c {
+		cost := one.Cost()
+		sum.Records += cost.Records
+		sum.Fill += cost.Fill
+		sum.Contains += cost.Contains
+	}
+	return sum
+}
+
+// Fill implements Condition.
+func (c AnyOf) Fill(st *guard.Steps, b *bitmap.Builder) {
+	for _, one := range c {
+		st.Check()
+		one.Fill(st, b)
+	}
+}
+
+// Contains implements Condition.
+func (c AnyOf) Contains(record uint32) bool {
+	for _, one := range c {
+		if one.Contains(record) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c AnyOf) String() string {
+	names := make([]string, len(c))
+	for i, one := range c {
+		names[i] = one.String()
+	}
+	return strings.Join(names, " or ")
+}

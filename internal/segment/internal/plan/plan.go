@@ -1,0 +1,145 @@
+// Package plan evaluates the conditions of a query: it computes the set of records that satisfy all of them, cheapest
+// condition first.
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// Condition selects records.
+type Condition interface {
+	// Cost estimates the result and the work to compute it.
+	Cost() Cost
+	// Fill adds the matching records to a builder.
+	Fill(st *guard.Steps, b *bitmap.Builder)
+	// Contains reports whether a record matches.
+	Contains(record uint32) bool
+	// String describes the condition in traces.
+	String() string
+}
+
+// Cost is the estimated cost of a condition. Times are in nanoseconds; they are only compared with each other.
+type Cost struct {
+	Records  int // upper bound of the number of matching records
+	Fill     int // time to compute the set
+	Contains int // time to test one record
+}
+
+// Term is a condition that a record must satisfy, or must not.
+type Term struct {
+	Condition
+	Exclude bool
+}
+
+// Step is one step of an evaluation, for traces.
+type Step struct {
+	Name    string
+	Method  string // how it was computed
+	Records int    // records left after it
+	Time    time.Duration
+}
+
+// Trace receives the steps of an evaluation. nil disables tracing.
+type Trace func(Step)
+
+// Timed calls f, which returns the number of records left, and reports it as a step.
+func (t Trace) Timed(name, method string, f func() int) {
+	if t == nil {
+		f()
+		return
+	}
+	start := time.Now()
+	n := f()
+	t(Step{name, method, n, time.Since(start)})
+}
+
+// Evaluate returns the records that satisfy all terms; nil if all records do. The caller must release the set.
+//
+// Terms are evaluated in the order of their estimated number of records, exclusions last. The first one is filled. Of the
+// others, those for which that is cheaper are tested on each remaining record; the others are filled and intersected.
+func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (set *bitmap.Set) {
+	type planned struct {
+		Term
+		cost Cost
+	}
+	all := make([]planned, len(terms))
+	for i, t := range terms {
+		all[i] = planned{t, t.Cost()}
+	}
+	slices.SortStableFunc(all, func(a, b planned) int {
+		if a.Exclude != b.Exclude {
+			return cmp.Compare(exclusion(a.Term), exclusion(b.Term))
+		}
+		return cmp.Or(cmp.Compare(a.cost.Records, b.cost.Records), cmp.Compare(a.cost.Fill, b.cost.Fill))
+	})
+	for _, t := range all {
+		st.Check()
+		if t.Exclude && t.cost.Records == 0 {
+			continue
+		}
+		if set == nil && t.Exclude {
+			set = bitmap.All(pool)
+		}
+		switch {
+		case set == nil:
+			trace.Timed(t.String(), "fill", func() int {
+				set = filled(st, pool, t.Condition)
+				return set.Len()
+			})
+		case set.Len() == 0:
+			return set
+		case set.Len()*t.cost.Contains < t.cost.Fill+pool.Records/bitsPerTime:
+			trace.Timed(t.Term.name(), "test each record", func() int {
+				set.Keep(st, func(record uint32) bool { return t.Contains(record) != t.Exclude })
+				return set.Len()
+			})
+		default:
+			trace.Timed(t.Term.name(), "fill and intersect", func() int {
+				other := filled(st, pool, t.Condition)
+				defer other.Release()
+				if t.Exclude {
+					set.Subtract(st, other)
+				} else {
+					set.Intersect(st, other)
+				}
+				return set.Len()
+			})
+		}
+	}
+	return set
+}
+
+// bitsPerTime is the number of records of which a bitset is cleared, read and intersected per nanosecond.
+const bitsPerTime = 64
+
+func exclusion(t Term) int {
+	if t.Exclude {
+		return 1
+	}
+	return 0
+}
+
+// name returns the description of a term.
+func (t Term) name() string {
+	if t.Exclude {
+		return "not " + t.String()
+	}
+	return t.String()
+}
+
+// filled returns the set of a condition.
+func filled(st *guard.Steps, pool *bitmap.Pool, c Condition) *bitmap.Set {
+	if stored, ok := c.(interface{ StoredSet() (bitmap.Encoded, bool) }); ok {
+		if e, ok := stored.StoredSet(); ok {
+			return bitmap.StoredSet(pool, e)
+		}
+	}
+	b := bitmap.NewBuilder(pool)
+	c.Fill(st, b)
+	return b.Set(st)
+}
