@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -57,18 +56,32 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 	if from == to {
 		return nil, total
 	}
+	if trace == nil {
+		return r.locate(st, q, res, from, to), total
+	}
 	trace.Timed(fmt.Sprintf("records %d to %d", from+1, to), r.order(q, res), func() int {
-		switch {
-		case q.Sort != query.NoSort:
-			numbers = r.columns[q.Sort].Page(st, res.set, from, to, q.Desc)
-		case len(res.clauses) > 0:
-			numbers = r.scorer(st, res).Page(res.set, from, to)
-		default:
-			numbers = res.inDatasetOrder(st, from, to)
-		}
+		numbers = r.locate(st, q, res, from, to)
 		return len(numbers)
 	})
 	return numbers, total
+}
+
+// locate returns the records of a result at positions [from, to) in the order of the request.
+func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to int) []uint32 {
+	switch {
+	case q.Sort != query.NoSort:
+		return r.columns[q.Sort].Page(st, res.set, from, to, q.Desc)
+	case len(res.clauses) > 0:
+		return r.scorer(st, res).Page(res.set, from, to)
+	case res.set == nil:
+		numbers := make([]uint32, 0, to-from)
+		for n := from; n < to; n++ {
+			numbers = append(numbers, uint32(n))
+		}
+		return numbers
+	default:
+		return res.set.Slice(st, from, to)
+	}
 }
 
 // result is the records that match a request.
@@ -82,17 +95,6 @@ func (res result) total(r *Reader) int {
 		return r.Len()
 	}
 	return res.set.Len()
-}
-
-// inDatasetOrder returns the records at positions [from, to) in dataset order.
-func (res result) inDatasetOrder(st *guard.Steps, from, to int) (numbers []uint32) {
-	if res.set != nil {
-		return slices.Clone(res.set.Slice(st, from, to))
-	}
-	for n := from; n < to; n++ {
-		numbers = append(numbers, uint32(n))
-	}
-	return numbers
 }
 
 // order describes the order of the records of a request.

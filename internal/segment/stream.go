@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -119,25 +118,15 @@ type walk func(buf []uint32) []uint32
 
 // walk returns a walk through the records of a result, in the order of the request.
 func (r *Reader) walk(st *guard.Steps, q *query.Request, res result) walk {
-	const parts = 16 // each of them is located by reading the whole result
+	const parts = 8 // each of them is located by reading the whole result
 	total := res.total(r)
 	atOnce := max(streamNumbers, total/parts)
-	page := func(from, to int) []uint32 { return res.set.Slice(st, from, to) }
-	switch {
-	case q.Sort != query.NoSort:
-		page = func(from, to int) []uint32 { return r.columns[q.Sort].Page(st, res.set, from, to, q.Desc) }
-	case len(res.clauses) > 0:
-		scorer := r.scorer(st, res)
-		page = func(from, to int) []uint32 { return scorer.Page(res.set, from, to) }
-	case res.set == nil:
-		res.set = bitmap.All(&r.pool)
-	}
 	at := 0
 	var pending []uint32
 	return func(buf []uint32) []uint32 {
 		if len(pending) == 0 && at < total {
 			end := min(at+atOnce, total)
-			pending, at = page(at, end), end
+			pending, at = r.locate(st, q, res, at, end), end
 		}
 		n := min(len(pending), cap(buf))
 		buf, pending = append(buf, pending[:n]...), pending[n:]

@@ -105,13 +105,13 @@ func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
 	stats := u.Tail.statistics(q)
 	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
-		segments[i] = &segmentMatches{r: r, steps: st, result: r.evaluate(st, q, nil)}
+		segments[i] = &segmentMatches{r: r, steps: st, q: q, result: r.evaluate(st, q, nil)}
 		if q.ByRelevance() {
 			stats.Add(r.words.Statistics(st, segments[i].clauses))
 		}
 	}
 	for _, s := range segments {
-		s.order(q, stats)
+		s.order(stats)
 		m.parts = append(m.parts, s)
 	}
 	m.parts = append(m.parts, u.Tail.match(st, q, stats))

@@ -12,15 +12,16 @@ type segmentMatches struct {
 	result
 	r      *Reader
 	steps  *guard.Steps
+	q      *query.Request
 	sorted *column.Order     // by a field
 	ranked *fulltext.Ranking // by relevance
 }
 
-// order prepares the order of a request. The statistics are those of the union.
-func (s *segmentMatches) order(q *query.Request, stats fulltext.Statistics) {
+// order prepares the order of the request. The statistics are those of the union.
+func (s *segmentMatches) order(stats fulltext.Statistics) {
 	switch {
-	case q.Sort != query.NoSort:
-		s.sorted = s.r.columns[q.Sort].Order(s.steps, s.set, q.Desc)
+	case s.q.Sort != query.NoSort:
+		s.sorted = s.r.columns[s.q.Sort].Order(s.steps, s.set, s.q.Desc)
 	case len(s.clauses) > 0:
 		s.ranked = s.r.words.NewScorer(s.steps, s.clauses, stats).Rank(s.set)
 	}
@@ -70,7 +71,7 @@ func (s *segmentMatches) numbers(from, to int) []uint32 {
 	case s.ranked != nil:
 		return s.ranked.Page(from, to)
 	}
-	return s.inDatasetOrder(s.steps, from, to)
+	return s.r.locate(s.steps, s.q, s.result, from, to)
 }
 
 func (s *segmentMatches) countThrough(k sortKey) int {

@@ -172,6 +172,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"backslash before a delimiter", "a.csv", "a,b\nx\\,y,1\nz,2\n", table{{"a", "b"}, {"x,y", "1"}, {"z", "2"}}, "backslash"},
 		{"backslash as data", "a.csv", "a,b\n\"c:\\\",1\nx\\y,2\n", table{{"a", "b"}, {`c:\`, "1"}, {`x\y`, "2"}}, ""},
 		{"literal quotes in tabs", "a.tsv", "a\tb\n\"x\" y\t1\n\"open\t2\nz\"\t\"q\"\n", table{{"a", "b"}, {`"x" y`, "1"}, {`"open`, "2"}, {`z"`, "q"}}, ""},
+		{"literal quotes between bars", "a.csv", "a|b\nx|\"W\" Y\n", table{{"a", "b"}, {"x", `"W" Y`}}, ""},
 		{"literal quote before the end", "a.tsv", "a\tb\n\"x\t1\ny\t2\n", table{{"a", "b"}, {`"x`, "1"}, {"y", "2"}}, ""},
 		{"quoted tabs and lines", "a.tsv", "id\tnote\n1\t\"a\tb\"\n2\t\"x\ny \"\"z\"\"\"\n", table{{"id", "note"}, {"1", "a\tb"}, {"2", "x\ny \"z\""}}, ""},
 		{"aligned by blanks", "a.dat", "  x    y  name\n 1.5   2  a\n10.5  33  b  \n", table{{"x", "y", "name"}, {"1.5", "2", "a"}, {"10.5", "33", "b"}}, "runs of blanks"},

@@ -62,6 +62,7 @@ type record struct {
 //   - A delimiter that splits some records into more values than the header has, and more than half into another number, is
 //     ruled out: a column of addresses is not split at its commas. If all records have the same number of values, the
 //     header is wrong and reading reports it.
+//   - A delimiter that quotes protect is the right one, even if records have different lengths; reading reports these.
 //   - Other delimiters (^ ~ and the control characters 1 and 31), or runs of blanks, must split everything evenly.
 //   - Otherwise each line is one value.
 //   - Quotes are single if no value begins with a double quote, all values that begin with a single quote end with it, and
@@ -115,6 +116,9 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !s.isProse(r.dialect) {
 			return r // the header is wrong
 		}
+		if r.header > 1 && r.protects && !r.broken && r.total > 0 {
+			return r // records of different length
+		}
 	}
 	if len(tried[0].records) == 0 {
 		return tried[0]
@@ -162,7 +166,7 @@ func (s sniffer) isProse(d dialect) bool {
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only with them.
 func (s sniffer) read(d dialect) reading {
-	d.literal = s.autoQuote && d.Delimiter == '\t'
+	d.literal = s.autoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
 	r := s.split(d)
 	if !s.autoEscape || !r.broken && r.exceeding == 0 {
 		return r

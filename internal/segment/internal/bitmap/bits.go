@@ -2,7 +2,6 @@ package bitmap
 
 import (
 	"math/bits"
-	"slices"
 	"sync"
 
 	"herbarium/internal/segment/internal/guard"
@@ -82,9 +81,10 @@ func (b Bits) Count(from, to int) (n int) {
 
 // AppendTo appends the members to a list.
 func (b Bits) AppendTo(list []uint32) []uint32 {
-	list = slices.Grow(list, b.Count(0, 64*len(b)))
 	for i, word := range b {
-		list = appendWord(list, i, word)
+		if word != 0 {
+			list = appendWord(list, i, word)
+		}
 	}
 	return list
 }

@@ -152,7 +152,7 @@ func NewStoredByteMap(e Encoded) *ByteMap {
 			c, _ := rest.next()
 			of := values[:c.count]
 			if values = values[c.count:]; c.key == key {
-				members = c.appendTo(members[:0])
+				members = c.appendTo(slices.Grow(members[:0], c.count))
 				return members, of
 			}
 		}

@@ -156,31 +156,17 @@ func (e Encoded) slice(st *guard.Steps, from, to int) []uint32 {
 	return out
 }
 
-// Keep removes the records that do not satisfy a predicate.
+// Keep removes the records that do not satisfy a predicate. The others become a list, so there should be few.
 func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
-	if s.IsSmall() {
-		list := make([]uint32, 0, len(s.list))
-		for _, rec := range s.list {
-			st.Add(1)
+	var list []uint32
+	s.Each(st, func(records []uint32) {
+		for _, rec := range records {
 			if keep(rec) {
 				list = append(list, rec)
 			}
 		}
-		s.becomeList(list)
-		return
-	}
-	dense := s.Dense(st)
-	for i, word := range dense {
-		for w := word; w != 0; w &= w - 1 {
-			st.Add(1)
-			if bit := bits.TrailingZeros64(w); !keep(uint32(64*i + bit)) {
-				dense[i] &^= 1 << bit
-				s.n--
-			}
-		}
-	}
-	s.stored = nil
-	s.shrink(st)
+	})
+	s.becomeList(list)
 }
 
 func (s *Set) becomeList(list []uint32) {
@@ -229,7 +215,7 @@ func (s *Set) shrink(st *guard.Steps) {
 		return
 	}
 	st.Add(s.n)
-	s.becomeList(s.bits.AppendTo(nil))
+	s.becomeList(s.bits.AppendTo(make([]uint32, 0, s.n)))
 }
 
 // Builder collects the union of records and stored sets: in a list while it is short, then in bits.

@@ -38,10 +38,10 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 		ids[i] = w.ids.At(t)
 		out.pattern.words = binary.AppendUvarint(out.pattern.words, uint64(ids[i])+1)
 	}
-	parts := w.phrase(ids)
+	parts := w.phrase(ids, name)
 	if c.Prefix {
 		out.pattern.setPrefix(w.terms.WithPrefix(c.Words[len(words)]))
-		parts = append(parts, w.prefix(st, out.pattern))
+		parts = append(parts, w.prefix(st, out.pattern, name))
 	}
 	if len(parts) > 1 || parts[0].words < len(c.Words) {
 		p := &phrase{clause: out, name: name}
@@ -52,13 +52,6 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 		return out
 	}
 	out.Condition, out.postings, out.number, out.found = parts[0].Condition, parts[0].table, parts[0].number, parts[0].found
-	switch c := out.Condition.(type) {
-	case plan.Stored:
-		c.Name = name
-		out.Condition = c
-	case *matches:
-		c.name = name
-	}
 	return out
 }
 
@@ -71,12 +64,12 @@ type part struct {
 	found  *matches
 }
 
-func storedPart(t *postingsTable, number, words int) part {
-	return part{Condition: plan.Stored{Encoded: t.docs.Set(number)}, words: words, table: t, number: number}
+func storedPart(t *postingsTable, number, words int, name string) part {
+	return part{Condition: plan.Stored{Encoded: t.docs.Set(number), Name: name}, words: words, table: t, number: number}
 }
 
 // phrase returns the bigrams of a phrase, and its words in no bigram.
-func (w *Index) phrase(ids []uint32) (parts []part) {
+func (w *Index) phrase(ids []uint32, name string) (parts []part) {
 	inBigram := false // whether the preceding word and this one are a bigram
 	for i, id := range ids {
 		before := inBigram
@@ -84,25 +77,26 @@ func (w *Index) phrase(ids []uint32) (parts []part) {
 		if i+1 < len(ids) {
 			var number int
 			if number, inBigram = w.bigrams.number(id, ids[i+1]); inBigram {
-				parts = append(parts, storedPart(&w.bigrams.postingsTable, number, 2))
+				parts = append(parts, storedPart(&w.bigrams.postingsTable, number, 2, name))
 			}
 		}
 		if !before && !inBigram {
-			parts = append(parts, storedPart(&w.postingsTable, int(id), 1))
+			parts = append(parts, storedPart(&w.postingsTable, int(id), 1, name))
 		}
 	}
 	return parts
 }
 
 // prefix returns the records with any term that matches the prefix of a pattern.
-func (w *Index) prefix(st *guard.Steps, p *pattern) part {
+func (w *Index) prefix(st *guard.Steps, p *pattern, name string) part {
 	if p.to-p.from == 1 {
-		return storedPart(&w.postingsTable, int(w.ids.At(p.from)), 1)
+		return storedPart(&w.postingsTable, int(w.ids.At(p.from)), 1, name)
 	}
 	if number, ok := w.prefixes.number(p.from, p.to); ok {
-		return storedPart(&w.prefixes.postingsTable, number, 1)
+		return storedPart(&w.prefixes.postingsTable, number, 1, name)
 	}
 	found := w.union(st, p.from, p.to)
+	found.name = name
 	return part{Condition: found, words: 1, found: found}
 }
 

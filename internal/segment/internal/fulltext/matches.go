@@ -58,7 +58,8 @@ func (w *Index) union(st *guard.Steps, from, to int) *matches {
 			sum.counts[records[i]] = addFrequencies(sum.counts[records[i]], count-1)
 		}
 	}
-	found := &matches{records: sum.any.AppendTo(nil)}
+	n := sum.any.Count(0, len(sum.counts))
+	found := &matches{records: sum.any.AppendTo(make([]uint32, 0, n))}
 	st.Add(len(found.records))
 	found.counts = make([]byte, len(found.records))
 	for i, rec := range found.records {

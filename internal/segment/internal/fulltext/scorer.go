@@ -34,39 +34,19 @@ type Scorer struct {
 	steps   *guard.Steps
 	clauses []*Clause
 	idf     []float64
-	average float64       // mean number of words per record
-	best    float64       // upper bound of the scores
-	tables  []*scoreTable // by clause; nil until many records are scored
+	average float64 // mean number of words per record
+	best    float64 // upper bound of the scores
 }
 
 // NewScorer returns a scorer for the clauses of a search that are not excluded.
 func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) *Scorer {
-	s := &Scorer{index: w, steps: st, clauses: clauses, average: float64(stats.Words) / float64(stats.Records), tables: make([]*scoreTable, len(clauses))}
+	s := &Scorer{index: w, steps: st, clauses: clauses, average: float64(stats.Words) / float64(stats.Records)}
 	for _, n := range stats.DocFreqs {
 		idf := text.IDF(stats.Records, n)
 		s.idf = append(s.idf, idf)
 		s.best += idf * (text.BM25K1 + 1)
 	}
 	return s
-}
-
-// scoreTable contains the scores of a clause by frequency and record length, where both are low.
-type scoreTable [8][256]float64
-
-// manyRecords is the number of records from which tables save time.
-const manyRecords = 1 << 13
-
-// tabulate computes the tables.
-func (s *Scorer) tabulate() {
-	for c := range s.tables {
-		s.tables[c] = new(scoreTable)
-		for words := range s.tables[c][0] {
-			norm := text.Norm(words, s.average)
-			for count := range s.tables[c] {
-				s.tables[c][count][words] = text.NormScore(s.idf[c], count, norm)
-			}
-		}
-	}
 }
 
 // Page returns the records of a set at positions [from, to).
@@ -155,33 +135,24 @@ func (s *Scorer) each(set *bitmap.Set, f func(records []uint32, scores []float64
 			maps[i] = c.frequencies(s.steps)
 		}
 	}
-	if s.tables[0] == nil && set.Len() > manyRecords {
-		s.tabulate()
-	}
-	lengths, scores, counts := make([]uint32, bitmap.EachAtOnce), make([]float64, bitmap.EachAtOnce), make([]byte, bitmap.EachAtOnce)
+	norms, scores, counts := make([]float64, bitmap.EachAtOnce), make([]float64, bitmap.EachAtOnce), make([]byte, bitmap.EachAtOnce)
 	set.Each(s.steps, func(records []uint32) {
 		s.steps.Add((len(s.clauses) - 1) * len(records))
-		lengths, scores, counts := lengths[:len(records)], scores[:len(records)], counts[:len(records)]
+		norms, scores, counts := norms[:len(records)], scores[:len(records)], counts[:len(records)]
 		clear(scores)
 		for i, rec := range records {
-			lengths[i] = s.index.lengths.At(int(rec))
+			norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
 		}
 		for c, m := range maps {
-			var table *scoreTable
 			if m != nil {
 				m.Read(records, counts)
-				table = s.tables[c]
 			}
 			for i, count := range counts {
-				if length := lengths[i]; table != nil && int(count) < len(table) && int(length) < len(table[0]) {
-					scores[i] += table[count][length]
-					continue
-				}
 				n := int(count)
 				if m == nil || count == MaxFrequency {
 					n = s.clauses[c].pattern.count(records[i], 0)
 				}
-				scores[i] += text.Score(s.idf[c], n, int(lengths[i]), s.average)
+				scores[i] += text.NormScore(s.idf[c], n, norms[i])
 			}
 		}
 		f(records, scores)
