@@ -116,7 +116,7 @@ func (s sniffer) bestDelimiter(d dialect) reading {
 		if r.total > 0 && r.records[r.start+1].width > 1 && r.even == r.total && !s.isProse(r.dialect) {
 			return r // the header is wrong
 		}
-		if r.protects && !r.broken && r.total > 0 {
+		if r.header > 1 && r.protects && !r.broken && r.total > 0 {
 			return r // records of different length
 		}
 	}

@@ -115,6 +115,9 @@ func (d *dictionary) finish() {
 	d.each(func(place uint64, _ []byte) { d.places = append(d.places, place) })
 }
 
+// release frees the names.
+func (d *dictionary) release() { d.blocks, d.places = nil, nil }
+
 // name returns the name with a number. finish must be called before.
 func (d *dictionary) name(id uint32) []byte {
 	_, name, _ := d.entry(d.places[id])

@@ -247,11 +247,8 @@ type postingsTable struct {
 	sizes []uint32  // number of records of each name
 }
 
-// postings returns the postings of every name. Nothing can be added afterwards.
+// postings returns the postings of every name. finish must be called before.
 func (v *inverted) postings(ctx context.Context) (*postingsTable, error) {
-	if err := v.finish(); err != nil {
-		return nil, err
-	}
 	t := &postingsTable{docs: newSetTable(v.tmp), freqs: newSetTable(v.tmp)}
 	var err error
 	t.sizes, err = v.encode(ctx, t.docs, t.freqs)

@@ -33,6 +33,9 @@ type optionalIndex struct {
 
 // writeTo writes the head and the postings.
 func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
+	if err := x.table.finish(); err != nil {
+		return err
+	}
 	postings, err := x.table.postings(ctx)
 	if err != nil {
 		return err
@@ -44,9 +47,10 @@ func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
 }
 
 // writeOptionalIndexes writes the optional indexes in one pass over the words of all records. order contains the terms in
-// sorted order; docFreqs is the document frequency by term number.
-func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order, docFreqs []uint32) error {
-	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(order, docFreqs), b.newBigrams(docFreqs)},
+// sorted order; common is the length of the common prefix of each with the one before it; docFreqs is the document
+// frequency by term number.
+func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
+	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(order, common, docFreqs), b.newBigrams(docFreqs)},
 		func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
 		return nil

@@ -45,7 +45,10 @@ func TestPrefixRules(t *testing.T) {
 	words := []string{"a", "oak", "oaken", "oaks", "olive", "rose", "éb", "éc", "ê"}
 	found := []uint32{100, 40, 30, 20, 10, 90, 8, 8, 8}
 	const records = 1600
-	word := func(i int) []byte { return []byte(words[i]) }
+	common := make([]uint16, len(words))
+	for i := range words[1:] {
+		common[i+1] = uint16(commonLength([]byte(words[i]), []byte(words[i+1])))
+	}
 	named := func(all []termPrefix) (out []string) {
 		for _, b := range all {
 			first, last := words[b.from], words[b.to-1]
@@ -66,13 +69,13 @@ func TestPrefixRules(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(test.want, named(test.rules.choose(word, found, records))); d != "" {
+			if d := cmp.Diff(test.want, named(test.rules.choose(common, found, records))); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 		})
 	}
 	if got := (PrefixRules{Share: records, Max: 9, Room: 1}).choose(
-		func(i int) []byte { return []byte("oaks")[:3+i] }, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
+		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
 		t.Errorf("a word that is kept as bits: %v", got)
 	}
 }

@@ -25,9 +25,9 @@ type termPrefix struct {
 }
 
 // choose returns the prefixes that get postings: the most expensive ones within the size limit. They are sorted by the
-// start of their range; of two with the same start, the longer range is first. docFreqs is the document frequency of each
-// sorted term.
-func (r PrefixRules) choose(word func(i int) []byte, docFreqs []uint32, records int) []termPrefix {
+// start of their range; of two with the same start, the longer range is first. common is the length of the common prefix of
+// each sorted term with the one before it, docFreqs its document frequency.
+func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
 	if records < r.MinRecords {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (r PrefixRules) choose(word func(i int) []byte, docFreqs []uint32, records 
 		}
 	}
 	room /= uint64(r.Room)
-	all := prefixesOf(word, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
+	all := prefixesOf(common, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
 	slices.SortFunc(all, func(a, b termPrefix) int {
 		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
@@ -56,7 +56,7 @@ func (r PrefixRules) choose(word func(i int) []byte, docFreqs []uint32, records 
 
 // prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term, that cost at
 // least so much. Of several prefixes of the same terms it returns one.
-func prefixesOf(word func(i int) []byte, work []uint32, least uint64) (all []termPrefix) {
+func prefixesOf(common []uint16, work []uint32, least uint64) (all []termPrefix) {
 	type open struct {
 		length int // of the shared prefix
 		from   int
@@ -65,15 +65,15 @@ func prefixesOf(word func(i int) []byte, work []uint32, least uint64) (all []ter
 	var stack []open
 	sum := uint64(0)
 	for i := range len(work) + 1 {
-		common, at := 0, open{from: i - 1}
+		length, at := 0, open{from: i - 1}
 		if i > 0 {
 			at.before = sum
 			sum += uint64(work[i-1])
 			if i < len(work) {
-				common = commonLength(word(i-1), word(i))
+				length = int(common[i])
 			}
 		}
-		for len(stack) > 0 && stack[len(stack)-1].length > common {
+		for len(stack) > 0 && stack[len(stack)-1].length > length {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if cost := sum - top.before; cost >= least {
@@ -81,8 +81,8 @@ func prefixesOf(word func(i int) []byte, work []uint32, least uint64) (all []ter
 			}
 			at.from, at.before = top.from, top.before
 		}
-		if common > 0 && (len(stack) == 0 || stack[len(stack)-1].length < common) {
-			at.length = common
+		if length > 0 && (len(stack) == 0 || stack[len(stack)-1].length < length) {
+			at.length = length
 			stack = append(stack, at)
 		}
 	}
@@ -98,14 +98,13 @@ func commonLength(a, b []byte) int {
 	return n
 }
 
-// newPrefixPostings returns an index of term prefixes, or nil if there are none. order contains the terms in sorted order;
-// docFreqs is the document frequency by term number.
-func (b *wordsBuilder) newPrefixPostings(order, docFreqs []uint32) *optionalIndex {
+// newPrefixPostings returns an index of term prefixes, or nil if there are none. See writeOptionalIndexes.
+func (b *wordsBuilder) newPrefixPostings(order []uint32, common []uint16, docFreqs []uint32) *optionalIndex {
 	sorted := make([]uint32, len(order))
 	for i, id := range order {
 		sorted[i] = docFreqs[id]
 	}
-	all := b.optional.Prefixes.choose(func(i int) []byte { return b.terms.name(order[i]) }, sorted, int(b.records))
+	all := b.optional.Prefixes.choose(common, sorted, int(b.records))
 	if len(all) == 0 {
 		return nil
 	}

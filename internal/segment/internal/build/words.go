@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"herbarium/internal/segment/internal/file"
 )
@@ -76,12 +77,17 @@ func (b *wordsBuilder) add(words *tokens, records int) error {
 
 // writeTo writes the sections.
 func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
-	postings, err := b.terms.postings(ctx)
-	if err != nil {
+	if err := b.terms.finish(); err != nil {
 		return err
 	}
 	order := b.terms.order()
-	if err := b.writeTerms(w, order); err != nil {
+	common, err := b.writeTerms(w, order)
+	if err != nil {
+		return err
+	}
+	b.terms.release()
+	postings, err := b.terms.postings(ctx)
+	if err != nil {
 		return err
 	}
 	if err := postings.writeTo(w, file.TagDocs, file.TagFreqs); err != nil {
@@ -102,27 +108,31 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 			return err
 		}
 	}
-	return b.writeOptionalIndexes(ctx, w, order, postings.sizes)
+	return b.writeOptionalIndexes(ctx, w, order, common, postings.sizes)
 }
 
-// writeTerms writes the terms in sorted order.
-func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) error {
+// writeTerms writes the terms in sorted order. It returns the length of the common prefix of each with the one before it.
+func (b *wordsBuilder) writeTerms(w *file.Writer, order []uint32) (common []uint16, err error) {
+	common = make([]uint16, len(order))
+	var before []byte
 	names, ids := b.tmp.newSpillFile(), b.tmp.newSpillFile()
 	head := file.TableHead{Sizes: make([]uint32, len(order)), Unit: 1}
 	for i, id := range order {
 		name := b.terms.name(id)
 		head.Sizes[i] = uint32(len(name))
+		common[i] = uint16(min(commonLength(before, name), math.MaxUint16))
+		before = name
 		if _, err := names.Write(name); err != nil {
-			return err
+			return nil, err
 		}
 		if err := ids.writeU32(id); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := w.Section(file.TagTerms, file.NoField, head, names); err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
+	return common, errors.Join(w.Section(file.TagIDs, file.NoField, ids), names.remove(), ids.remove())
 }
 
 // LengthOrderMin is the minimum number of records of a file with a length order: with fewer, examining all matches is
