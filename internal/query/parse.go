@@ -39,8 +39,13 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 		}
 	}
 	r.Conditions = filters.conditions()
-	if r.Sort == NoSort {
+	switch {
+	case r.Sort == NoSort:
 		r.Desc = false
+	case r.descending && r.ordered:
+		return nil, herb.Invalidf("%q begins with - and %q is given; use one of them", ParamSort, ParamOrder)
+	case r.descending:
+		r.Desc = true
 	}
 	return r, nil
 }
@@ -77,9 +82,9 @@ func (r *Request) setReserved(p Param) (err error) {
 	case ParamPerPage:
 		r.PerPage, err = parsePerPage(p.Value)
 	case ParamSort:
-		r.Sort, err = parseSort(p.Value, r.fields)
+		r.Sort, r.descending, err = parseSort(p.Value, r.fields)
 	case ParamOrder:
-		r.Desc = p.Value == orderDesc
+		r.Desc, r.ordered = p.Value == orderDesc, true
 		if !r.Desc && p.Value != orderAsc {
 			err = herb.Invalidf("order is %q; it must be asc or desc", clip(p.Value))
 		}
@@ -116,17 +121,23 @@ func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-func parseSort(name string, fields []herb.Field) (int, error) {
+// parseSort returns the position of the sort field, and whether a - before its name makes the order descending. A field
+// whose name begins with - takes precedence.
+func parseSort(name string, fields []herb.Field) (i int, descending bool, err error) {
 	sortable := func(f herb.Field) bool { return f.Sortable }
-	i := herb.FieldIndex(fields, name)
+	i = herb.FieldIndex(fields, name)
+	if rest, ok := strings.CutPrefix(name, "-"); ok && i < 0 {
+		name, descending = rest, true
+		i = herb.FieldIndex(fields, name)
+	}
 	if i < 0 {
-		return 0, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
+		return 0, false, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
 			text.Suggestion(clip(name), names(fields, sortable)), list(names(fields, sortable)))
 	}
 	if !fields[i].Sortable {
-		return 0, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
+		return 0, false, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
 	}
-	return i, nil
+	return i, descending, nil
 }
 
 // names returns the names of the fields for which keep returns true, in alphabetical order.

@@ -56,6 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		{"per_page zero", "per_page=0", `per_page is "0"` + perPageRule},
 		{"per_page negative", "per_page=-5", `per_page is "-5"` + perPageRule},
 		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
+		{"sort descending twice", "sort=-id&order=desc", `"sort" begins with - and "order" is given; use one of them`},
 		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
 		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
 		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},
@@ -176,6 +177,10 @@ func TestParseReserved(t *testing.T) {
 		{"sort=price", with(func(r *query.Request) { r.Sort = 3 })},
 		{"sort=page", with(func(r *query.Request) { r.Sort = 6 })},
 		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = 9 })},
+		{"sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"order=&sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"_fields=price,id", with(func(r *query.Request) { r.Selected = []int{3, 0} })},
+		{"_fields=id,title,date,price,tags,notes,page,x+y,a[b],%C3%A9t%C3%A9", standard}, // all in their order
 		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
 	} {
 		got, err := query.Parse(c.raw, catalog())

@@ -40,7 +40,9 @@ type Request struct {
 	Search     *Search     // nil if there is none
 	Selected   []int       // positions of the fields to return, in order; nil means all
 
-	fields []herb.Field
+	fields     []herb.Field
+	descending bool // the sort field is given with a -
+	ordered    bool // ParamOrder is given
 }
 
 // NoSort is the value of Request.Sort if the request does not specify an order.

@@ -21,7 +21,8 @@ func TestString(t *testing.T) {
 		{"nothing", "page=1&per_page=25", []string{"", "&", "page=1", "per_page=25&page=", "order=desc", "api_key=secret", "search=+"}},
 		{"cap", "page=1&per_page=100", []string{"per_page=100", "per_page=101", "per_page=0999"}},
 		{"sort", "sort=id&page=1&per_page=25", []string{"sort=id", "order=asc&sort=id", "sort=id&order="}},
-		{"desc", "sort=id&order=desc&page=2&per_page=25", []string{"page=2&order=desc&sort=id", "sort=id&order=desc&page=02"}},
+		{"desc", "sort=id&order=desc&page=2&per_page=25", []string{"page=2&order=desc&sort=id", "sort=id&order=desc&page=02", "sort=-id&page=2"}},
+		{"selected fields", "_fields=price%2Cid&page=1&per_page=25", []string{"_fields=price,id"}},
 		{"filters", "title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25", []string{
 			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
 			"%74itle=b&title[in]=a,b,a",

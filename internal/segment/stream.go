@@ -18,9 +18,9 @@ const (
 
 // Stream returns the complete result of q, regardless of its page. It can be read until the reader is released.
 //
-// It needs memory for the result set, for a sort also one bit per record of the segment, and for the order by relevance
-// a few tens of bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the
-// map become errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
+// It needs memory for the result set and the numbers of an eighth of its records, and for the order by relevance also two
+// bytes per record of the result. Records are copied, a few at a time, under guard, so that faults in the map become
+// errors even if a client takes hours to fetch the rest. Only very large records are yielded from the map.
 func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)

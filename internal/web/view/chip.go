@@ -22,7 +22,7 @@ func NewChips(s *State, invalid []string) (chips []Chip, clear string) {
 		switch p.Name {
 		case query.ParamPage:
 			continue
-		case query.ParamPerPage, query.ParamSort, query.ParamOrder:
+		case query.ParamPerPage, query.ParamSort, query.ParamOrder, query.ParamFields:
 			if !slices.Contains(invalid, p.Name) {
 				kept = append(kept, p)
 				continue
