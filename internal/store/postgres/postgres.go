@@ -22,6 +22,9 @@ import (
 // connectTimeout is the time a host has to accept a connection, unless the address sets another.
 const connectTimeout = 5 * time.Second
 
+// minIdleTimeout keeps a busy machine from losing its transactions if locks have a short timeout.
+const minIdleTimeout = 5 * time.Second
+
 // Options configure a Store. The zero value suits a server. Timeouts and pool settings in the address of the database take
 // precedence.
 type Options struct {
@@ -123,7 +126,7 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 		"application_name":                    "herbarium",
 		"statement_timeout":                   milliseconds(o.StatementTimeout),
 		"lock_timeout":                        milliseconds(o.LockTimeout),
-		"idle_in_transaction_session_timeout": milliseconds(o.LockTimeout),
+		"idle_in_transaction_session_timeout": milliseconds(max(o.LockTimeout, minIdleTimeout)),
 	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
