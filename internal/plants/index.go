@@ -118,12 +118,14 @@ func (x *Index) Describe(ctx context.Context) (herb.Dataset, error) {
 }
 
 func describe(epoch string, plants int) herb.Dataset {
+	fields := herb.PlantFields()
 	return herb.Dataset{
 		Ref:         herb.PlantsRef,
 		Title:       "Plants",
 		Description: "The plants that were created, in the order of their creation",
 		Access:      herb.AccessOpen,
-		Fields:      herb.PlantFields(),
+		Fields:      fields,
+		Details:     herb.Details{PrimaryKey: []string{fields[0].Name}},
 		Version:     epoch + "-" + strconv.Itoa(plants), // changes with each creation and never repeats
 		Records:     plants,
 	}
