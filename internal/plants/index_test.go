@@ -130,6 +130,9 @@ func wantPlants(t *testing.T, x *plants.Index, log *memoryLog) {
 	if n := len(log.plants); i != n || stream.Total != n || s.Description().Records != n {
 		t.Errorf("%d plants, a total of %d and a description of %d; want %d", i, stream.Total, s.Description().Records, n)
 	}
+	if key := s.Description().PrimaryKey; !slices.Equal(key, []string{"id"}) {
+		t.Errorf("primary key %v", key)
+	}
 }
 
 // files returns the segments in a folder.
