@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// PublishMemory is the memory limit of a command that publishes, whatever the size of the files.
+// PublishMemory is the memory limit of a command that publishes, regardless of the size of the files.
 const PublishMemory = 448 << 20
 
 // LimitMemory sets the soft memory limit of the Go runtime, unless GOMEMLIMIT is set.

@@ -94,7 +94,7 @@ type search struct {
 	data    dataFolder
 	visited map[visit]bool
 	probes  map[string]probe // by path
-	single  bool             // a file is one dataset, whatever its name and tables
+	single  bool             // a file is one dataset, regardless of its name and tables
 }
 
 // visit is a folder under one of its names. Links can give it several; each is visited once.

@@ -11,5 +11,5 @@ ALTER TABLE plants DROP COLUMN name_key;
 ALTER TABLE plants DROP COLUMN tag_key;
 ALTER TABLE totals DROP COLUMN words;
 
--- A random number for each transaction; tells segments of this log from those of another state of the database.
+-- Random number of the transaction. It distinguishes segments of this log from those of another state of the database.
 ALTER TABLE plants ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;
