@@ -35,7 +35,7 @@ type asset struct {
 func newAssets(base string) (*assets, error) {
 	a := &assets{base: base, names: map[string]string{}, files: map[string]asset{}}
 	types := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
 	}
 	all := sha256.New()
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
@@ -87,7 +87,7 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 // parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
+		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "shortday": view.ShortDay, "timestamp": view.Timestamp,
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {
