@@ -56,6 +56,8 @@ type Pages struct {
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
 	snippets  *texttemplate.Template
+
+	facetCache *facetCache
 }
 
 // New returns the pages of a library.
@@ -63,7 +65,7 @@ func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.Keys == nil {
 		return nil, errors.New("web: Library and Keys are required")
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
+	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection(), facetCache: newFacetCache()}
 	if opts.PublicURL != "" {
 		u, err := url.Parse(opts.PublicURL)
 		if err != nil || u.Host == "" {
@@ -104,6 +106,9 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET /{$}":                                    p.catalogue,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/facets":                  p.dataset(p.facets),
+		"GET " + dataset + "/charts":                  p.dataset(p.charts),
+		"GET " + dataset + "/record":                  p.dataset(p.record),
+		"GET " + dataset + "/fields":                  p.dataset(p.fields),
 		"GET " + dataset + "/api":                     p.dataset(p.reference),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(p.saveKey),

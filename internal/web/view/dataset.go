@@ -67,8 +67,12 @@ func NewHead(d *herb.Dataset, base, path, tab string) Head {
 	return h
 }
 
-// SetListing makes the views of rows, and the files to download, those of a listing with this many rows and columns.
-func (h *Head) SetListing(s *State, rows, columns int) {
+// SetListing makes the views of rows, and the files to download, those of a listing with this many rows.
+func (h *Head) SetListing(s *State, rows int) {
+	columns := len(s.fields)
+	if ps := s.columnParams(); len(ps) == 1 { // the files have the selected columns
+		columns = len(s.Columns)
+	}
 	for i, v := range h.Views {
 		if v.Tab == "table" || v.Tab == "map" {
 			h.Views[i].Href = Join(v.Href, s.withOwn(s.AnyPage()).Encode())
