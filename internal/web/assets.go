@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -24,8 +23,7 @@ var files embed.FS
 type assets struct {
 	folder      string // URL path
 	files       map[string]asset
-	imports     []string // URL paths of the modules that app.js imports
-	fingerprint string   // of all assets and templates
+	fingerprint string // of all assets and templates
 }
 
 type asset struct {
@@ -50,18 +48,22 @@ func newAssets(base string) (*assets, error) {
 		all.Write(content)
 		contentType, known := types[path.Ext(file)]
 		if path.Dir(file) == "assets" && known { // licenses of third-party files are not served
-			served.Write(content)
 			a.files[path.Base(file)] = asset{contentType, content}
+			served.Write(content)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
+	script, err := a.bundle("app.js")
+	if err != nil {
+		return nil, err
+	}
+	a.files["app.js"] = asset{types[".js"], script}
 	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
 	a.fingerprint = hex.EncodeToString(all.Sum(nil))
-	a.imports, err = a.findImports("app.js")
-	return a, err
+	return a, nil
 }
 
 // path returns the URL path of an asset.
@@ -70,30 +72,6 @@ func (a *assets) path(name string) (string, error) {
 		return a.folder + "/" + name, nil
 	}
 	return "", fmt.Errorf("no such asset %q", name)
-}
-
-// findImports returns the URL paths of the modules that a module imports, directly or not. Pages preload them: otherwise
-// the browser would discover each level of imports only after it has loaded the level above.
-func (a *assets) findImports(name string) (paths []string, err error) {
-	// import(), which loads on demand, does not match.
-	static := regexp.MustCompile(`(?m)^import (?:.* from )?"\./(.*)";$`)
-	seen, queue := map[string]bool{name: true}, []string{name}
-	for len(queue) > 0 {
-		for _, found := range static.FindAllSubmatch(a.files[queue[0]].content, -1) {
-			imported := string(found[1])
-			if seen[imported] {
-				continue
-			}
-			at, err := a.path(imported)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", queue[0], err)
-			}
-			seen[imported] = true
-			queue, paths = append(queue, imported), append(paths, at)
-		}
-		queue = queue[1:]
-	}
-	return paths, nil
 }
 
 // asset serves a file that pages refer to.
@@ -112,7 +90,7 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 // parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "imports": func() []string { return a.imports }, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
+		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {

@@ -57,8 +57,7 @@ func listen(ctx context.Context, site string) *events {
 	on(ctx, e, network.LoadingFinished, func(f network.EventLoadingFinished) { e.end(f.RequestID, int64(f.EncodedDataLength)) })
 	on(ctx, e, network.LoadingFailed, func(f network.EventLoadingFailed) {
 		e.end(f.RequestID, 0)
-		// Violations of the policy are issues; without scripts, modules that the page preloads are blocked in the same way.
-		if !f.Canceled && f.BlockedReason != network.BlockedReasonCsp {
+		if !f.Canceled {
 			e.problem("a request failed: %s", f.ErrorText)
 		}
 	})

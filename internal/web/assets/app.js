@@ -1,21 +1,19 @@
 // Progressive enhancement of the pages: every view works without this script. Modules register their listeners on the
-// document when they are imported; enhance initializes new content after the page is loaded and after each navigation.
+// document; "shown" initializes new content. The server joins all modules into this one (bundle.go).
 
-import "./nav.js";
+import { $$, onShow } from "./dom.js";
+import { visit } from "./nav.js";
+import { listing } from "./address.js";
 import "./forms.js";
 import "./menu.js";
 import "./theme.js";
 import "./keys.js";
-import * as copy from "./copy.js";
-import * as counts from "./counts.js";
-import * as images from "./images.js";
-import { $$ } from "./dom.js";
+import "./copy.js";
+import "./counts.js";
+import "./images.js";
 
-function enhance() {
-  for (const e of $$(".js[hidden]")) e.hidden = false;
-  for (const module of [counts, copy, images]) module.enhance(document);
-}
+export { listing, visit };
 
+onShow(() => $$(".js[hidden]").forEach((e) => (e.hidden = false)));
 document.documentElement.classList.add("js");
-document.addEventListener("swapped", enhance);
-enhance();
+document.dispatchEvent(new Event("shown"));

@@ -1,6 +1,6 @@
 // Copy buttons, and the JSON of the API call.
 
-import { $, $$, on } from "./dom.js";
+import { $, $$, on, onShow } from "./dom.js";
 
 on("click", "button[data-copy]", async (event, button) => {
   const code = $("code", button.closest(".code"));
@@ -29,6 +29,4 @@ document.addEventListener("toggle", ({ target }) => {
   if (target.open && target.dataset.json) showJSON(target);
 }, true);
 
-export function enhance() {
-  for (const d of $$("details[data-json][open]")) showJSON(d);
-}
+onShow(() => $$("details[data-json][open]").forEach(showJSON));

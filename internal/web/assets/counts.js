@@ -1,6 +1,6 @@
 // Facet counts, requested after the page is shown, once per filter.
 
-import { $, $$, swap } from "./dom.js";
+import { $, $$, onShow, swap } from "./dom.js";
 import { fetchPart } from "./nav.js";
 import { morph } from "./morph.js";
 
@@ -35,6 +35,4 @@ document.addEventListener("toggle", ({ target }) => {
   if (target.open && target.dataset.facet) loadCounts(missingCounts());
 }, true);
 
-export function enhance() {
-  loadCounts(missingCounts());
-}
+onShow(() => loadCounts(missingCounts()));

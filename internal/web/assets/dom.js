@@ -18,3 +18,9 @@ export function on(type, selector, handle, options) {
 export function announce(text) {
   document.getElementById("status").textContent = text.trim();
 }
+
+// grid returns the scroll area of the rows; null in other views.
+export const grid = () => document.getElementById("grid");
+
+// onShow registers a function that initializes new content: it is called after the page is loaded and after each navigation.
+export const onShow = (initialize) => document.addEventListener("shown", initialize);

@@ -3,8 +3,8 @@
 import { $, $$, swap } from "./dom.js";
 import { visit } from "./nav.js";
 
-// addressOf returns the URL that a form submits, without empty values.
-export function addressOf(form, live) {
+// formAddress returns the URL that a form submits, without empty values.
+export function formAddress(form, live) {
   const url = new URL(form.action);
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -30,14 +30,14 @@ function debounce(delay, action) {
 document.addEventListener("input", (event) => {
   const { target } = event;
   if (event.isComposing || target.form?.dataset.live === undefined || target.type === "checkbox") return;
-  debounce(target.type === "search" ? 90 : 350, () => visit(addressOf($("form[data-live]"), true), { typing: true }));
+  debounce(target.type === "search" ? 90 : 350, () => visit(formAddress($("form[data-live]"), true), { typing: true }));
 });
 document.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
 
 document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.dataset.columns === undefined) return;
-  if ($$("input[type=checkbox]", form).some((box) => box.checked)) visit(addressOf(form));
+  if ($$("input[type=checkbox]", form).some((box) => box.checked)) visit(formAddress(form));
 });
 
 document.addEventListener("submit", (event) => {
@@ -45,5 +45,5 @@ document.addEventListener("submit", (event) => {
   if (form.method !== "get" || !(swap()?.contains(form) || form.dataset.swap !== undefined)) return;
   event.preventDefault();
   clearTimeout(timer);
-  visit(addressOf(form, form.dataset.live !== undefined));
+  visit(formAddress(form, form.dataset.live !== undefined));
 });

@@ -1,6 +1,6 @@
 // Images of datasets: one that cannot be loaded is replaced by a placeholder.
 
-import { $$ } from "./dom.js";
+import { $$, onShow } from "./dom.js";
 
 function replaceImage(image) {
   const place = document.createElement("span");
@@ -11,6 +11,4 @@ function replaceImage(image) {
 
 document.addEventListener("error", ({ target }) => target.tagName === "IMG" && replaceImage(target), true);
 
-export function enhance() {
-  for (const i of $$("main img")) if (i.complete && !i.naturalWidth && i.currentSrc) replaceImage(i);
-}
+onShow(() => $$("main img").filter((i) => i.complete && !i.naturalWidth && i.currentSrc).forEach(replaceImage));

@@ -25,8 +25,8 @@ document.addEventListener("keydown", (event) => {
     "?": () => help.showModal(),
     ArrowDown: () => !active.matches("pre, .scroll") && focusRow(1),
     ArrowUp: () => !active.matches("pre, .scroll") && focusRow(-1),
-    ArrowLeft: () => !active.matches("pre, .scroll") && turnPage("prev"),
-    ArrowRight: () => !active.matches("pre, .scroll") && turnPage("next"),
+    ArrowLeft: () => !active.matches("pre, .scroll") && turn("prev"),
+    ArrowRight: () => !active.matches("pre, .scroll") && turn("next"),
   }[event.key];
   if (go?.()) event.preventDefault();
   else if (event.key === "/" || event.key === "?") event.preventDefault();
@@ -40,7 +40,7 @@ function focusRow(step) {
   return true;
 }
 
-function turnPage(rel) {
+function turn(rel) {
   const link = $("#record") ? $(`[data-record=${rel}]`) : $(`.pager a[rel=${rel}]`);
   link?.click();
   return Boolean(link);

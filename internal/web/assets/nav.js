@@ -43,7 +43,7 @@ export async function visit(url, { typing: byTyping = false, history: entry = "p
   morph(swap(), next, { keepInput: entry !== "none" });
   if (scroll) $(scroll)?.scrollIntoView({ block: "start" });
   announce($("[data-announce]")?.textContent ?? "");
-  document.dispatchEvent(new Event("swapped"));
+  document.dispatchEvent(new Event("shown"));
 }
 
 // fetchPart requests a fragment that completes the page on the screen. It returns null if the request fails or if another
