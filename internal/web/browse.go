@@ -72,6 +72,7 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) e
 	l := p.layout(r, view.Title(&v.Dataset), view.Describe(&v.Dataset))
 	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String()
 	l.Images = view.HasImages(&v.Dataset)
+	l.Framed = true
 	l.JSONLD = datasetJSONLD(p.origin(r), &v.Dataset)
 	return p.render(w, "browser", status, l, &page)
 }
@@ -108,7 +109,7 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Data
 // buildControls sets everything but the rows. Chips and inputs show the state as requested, so that invalid parameters can
 // be corrected; links lead to the state as shown.
 func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, v library.View) (err error) {
-	page.Head = p.head(&v.Dataset, "data")
+	page.Head = p.head(&v.Dataset, "table")
 	page.Head.Unlocked = page.Head.Locked
 	page.Search = s.Listing.Get(query.ParamSearch)
 	page.Filters, page.MoreFilters = view.NewFilters(s, &v.Dataset)

@@ -160,6 +160,7 @@ type layout struct {
 	Current     string // navigation entry: "catalogue", "docs" or empty
 	JSONLD      node   // html/template encodes it as JSON
 	Images      bool   // the page shows images of other hosts
+	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
 	Version     string
 }
 
@@ -224,7 +225,7 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 
 // contentPolicy is the content security policy of a page without images of datasets.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"base-uri 'none'; frame-ancestors 'none'; img-src 'self'"
+	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"
 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {

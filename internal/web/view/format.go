@@ -12,6 +12,9 @@ import (
 // Day formats the date of a time.
 func Day(t time.Time) string { return formatTime(t, "2 January 2006", "–") }
 
+// ShortDay formats the date of a time with an abbreviated month.
+func ShortDay(t time.Time) string { return formatTime(t, "2 Jan 2006", "–") }
+
 // Moment formats a time to the minute.
 func Moment(t time.Time) string { return formatTime(t, "2 January 2006, 15:04 UTC", "–") }
 

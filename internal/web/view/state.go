@@ -145,6 +145,9 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	return listing
 }
 
+// Call returns the parameters of the API call that lists the rows of the page.
+func (s *State) Call() query.Params { return s.Listing }
+
 // AnyPage returns the parameters of the listing without the page number.
 func (s *State) AnyPage() query.Params { return s.Listing.Without(query.ParamPage) }
 
