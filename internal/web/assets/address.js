@@ -33,17 +33,11 @@ export function withFilter(query, field, op, value) {
   return query;
 }
 
-// withRange returns the query with the bounds of a range that another query has for a field.
-export function withRange(query, field, lower, upper) {
-  for (const op of ["gte", "gt", "lte", "lt", "eq"]) query.delete(filterParam(field, op));
-  const take = (from, ops) => {
-    for (const op of ops) {
-      const value = from.get(filterParam(field, op));
-      if (value !== null) query.set(filterParam(field, op), value);
-    }
-  };
-  take(lower, ["gte", "gt"]);
-  take(upper, ["lte", "lt"]);
+// withRange returns the query with another range for a field.
+export function withRange(query, field, from, to, inclusive) {
+  for (const op of ["gte", "gt", "lte", "lt"]) query.delete(filterParam(field, op));
+  query.set(filterParam(field, "gte"), from);
+  query.set(filterParam(field, inclusive ? "lte" : "lt"), to);
   return query;
 }
 

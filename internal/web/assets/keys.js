@@ -14,7 +14,7 @@ document.addEventListener("keydown", (event) => {
     const menu = $("details.menu[open]");
     if (menu) {
       menu.open = false;
-      $("summary", menu).focus();
+      (menu.closest("th") ?? $("summary", menu)).focus();
     } else if (active === search) search.blur();
     else $("[data-record=close]")?.click();
     return;

@@ -34,7 +34,8 @@ function isOwn(name, element, keepInput) {
     case "open": return element.matches("details, dialog");
     case "value": return keepInput && element === document.activeElement;
     case "hidden": return element.classList.contains("js");
-    case "data-requested": return false;
+    case "tabindex":
+    case "role": return element.closest("#grid") !== null;
   }
   return false;
 }
