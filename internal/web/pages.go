@@ -113,7 +113,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
 		"POST " + dataset + "/key/forget":             p.deleteKey,
-		"GET /assets/{file}":                          p.asset,
+		"GET /assets/{fingerprint}/{file}":            p.asset,
 		"GET " + pathDocs:                             p.docs,
 		"GET " + pathDocs + "/{file}":                 p.docsAsset,
 		"GET " + pathDCAT:                             p.dcat,
