@@ -117,7 +117,7 @@ func TestDocument_dataset(t *testing.T) {
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
-	wantOdd = append([]string{"field", "top", "buckets", "search"}, wantOdd[5:]...)
+	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search"}, wantOdd[5:]...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}

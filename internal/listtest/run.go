@@ -153,7 +153,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int,
 			err = errors.Join(agree(t.Context(), l, o, r), agreeInFull(t.Context(), l, o, r))
 		}
 		if err == nil && compared%facetShare == 0 {
-			raw = g.facets(fields, raw)
+			raw = g.facets(fields, records, raw)
 			err = agreeInFacets(t.Context(), l, o, raw)
 		}
 		if err != nil {

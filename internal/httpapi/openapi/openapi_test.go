@@ -41,6 +41,7 @@ func TestLimits(t *testing.T) {
 		{"per_page in meta", []string{"schemas", "Meta", "properties", "per_page", "maximum"}, query.MaxPerPage},
 		{"top", []string{"parameters", "top", "schema", "maximum"}, query.MaxTop},
 		{"default top", []string{"parameters", "top", "schema", "default"}, query.DefaultTop},
+		{"offset", []string{"parameters", "offset", "schema", "maximum"}, query.MaxValueOffset},
 		{"buckets", []string{"parameters", "buckets", "schema", "maximum"}, query.MaxBuckets},
 		{"default buckets", []string{"parameters", "buckets", "schema", "default"}, query.DefaultBuckets},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
