@@ -51,19 +51,24 @@ const maxForms = 8
 
 // countValues sets the values of filters. The counts of a field ignore the filter of that field.
 func countValues(ctx context.Context, s *view.State, v library.View, forms []*view.Filter) error {
+	if len(forms) == 0 {
+		return nil
+	}
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return err
+	}
 	for _, form := range forms {
 		if form.Mode == view.ModeRange {
 			continue
-		}
-		req, err := selectRows(s.WithoutFilter(form.Index), v.Fields)
-		if err != nil {
-			return err
 		}
 		top := view.FilterValues
 		if s.More {
 			top = view.MoreFilterValues
 		}
-		found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{form.Index}, Top: top})
+		found, err := v.Facets(ctx, &query.FacetRequest{
+			Request: req, Fields: []int{form.Index}, Top: top, Containing: s.Values, IgnoreOwnFilter: true,
+		})
 		if err != nil {
 			return err
 		}

@@ -149,7 +149,7 @@ func newCell(c *Column, value string, h *highlighter) Cell {
 	cell := Cell{Index: c.Index, Class: columnClass(c)}
 	switch {
 	case value == "":
-		cell.Class = "e"
+		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
 	case c.Kind == KindNumber:
 		cell.Text = Number(value)
@@ -167,7 +167,11 @@ func newCell(c *Column, value string, h *highlighter) Cell {
 	default:
 		cell.Text = value
 	}
-	cell.Text = herb.Clip(strings.Map(oneLine, cell.Text), maxCell)
+	cell.Text = strings.Map(oneLine, cell.Text)
+	if c.Searchable {
+		cell.Text = h.excerpt(cell.Text)
+	}
+	cell.Text = herb.Clip(cell.Text, maxCell)
 	if cell.Text != value && cell.Href == "" {
 		cell.Raw = value
 	}
