@@ -41,11 +41,14 @@ func (o *Order) releaseLong() {
 	if o.long != nil {
 		o.long.set.Release()
 		o.long.Release()
+		o.long = nil
 	}
 }
 
 // Page returns the records at positions [from, to).
-func (o *Order) Page(from, to int) []uint32 { return o.appendPage(nil, from, to) }
+func (o *Order) Page(from, to int) []uint32 {
+	return o.appendPage(make([]uint32, 0, to-from), from, to)
+}
 
 func (o *Order) appendPage(records []uint32, from, to int) []uint32 {
 	if len(o.sort) == 1 && !o.sort[0].Desc {
@@ -119,16 +122,20 @@ func (o *Order) appendGroup(records []uint32, g group, from, to int) []uint32 {
 
 // sortLong returns the records of a long group, sorted by the other fields.
 func (o *Order) sortLong(g group) *Order {
-	if o.long != nil && o.end == g.ranks.to {
-		return o.long
+	if o.long == nil || o.end != g.ranks.to {
+		o.releaseLong()
+		o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g)), g.ranks.to
 	}
+	return o.long
+}
+
+// groupSet returns the records of a group. The caller must release the set.
+func (o *Order) groupSet(g group) *bitmap.Set {
 	set := plan.Evaluate(o.steps, o.pool, []plan.Term{{Condition: g.ranks}}, nil)
 	if o.set != nil {
 		set.Intersect(o.steps, o.set)
 	}
-	o.releaseLong()
-	o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], set), g.ranks.to
-	return o.long
+	return set
 }
 
 // AppendKeys appends the sort keys of a record, one for each field of the order.

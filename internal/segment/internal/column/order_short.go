@@ -36,7 +36,7 @@ func (o *Order) sortShort(g group) []uint32 {
 		return s.records
 	}
 	s.end = g.ranks.to
-	s.records, s.places = o.appendAscending(s.records[:0], g.from, g.to), s.places[:0]
+	s.records, s.places = o.appendShort(s.records[:0], g), s.places[:0]
 	for _, rec := range s.records {
 		o.steps.Add(len(sort))
 		p := place{record: rec}
@@ -50,6 +50,16 @@ func (o *Order) sortShort(g group) []uint32 {
 		s.records[i] = s.places[i].record
 	}
 	return s.records
+}
+
+// appendShort appends the records of a short group, sorted by number.
+func (o *Order) appendShort(records []uint32, g group) []uint32 {
+	if o.dense != nil && g.ranks.to-g.ranks.from >= LongRun { // scanning a long run for few matches is slow
+		set := o.groupSet(g)
+		defer set.Release()
+		return append(records, set.Slice(o.steps, 0, g.len())...)
+	}
+	return o.appendAscending(records, g.from, g.to)
 }
 
 // ordinal returns the number of distinct values, or markers of missing values, that sort before the value of a record.
@@ -85,7 +95,7 @@ func (o *Order) countShort(g group, keys []SortKey) (n int) {
 		}
 		return false
 	}
-	o.counted = o.appendAscending(o.counted[:0], g.from, g.to)
+	o.counted = o.appendShort(o.counted[:0], g)
 	for _, rec := range o.counted {
 		o.steps.Add(1)
 		if !isAfter(rec) {

@@ -117,3 +117,30 @@ func TestOrder_severalFields(t *testing.T) {
 		}
 	}
 }
+
+// TestOrder_countThroughAbsentKey counts the records through keys that no record has, as those of another segment may be.
+func TestOrder_countThroughAbsentKey(t *testing.T) {
+	t.Parallel()
+	fields := orderFields()[:2]
+	values := []string{"1", "1", "3", "3", "3", ""}
+	columns, _ := openColumns(t, fields, func(i int) herb.Record { return herb.Record{values[i], "1"} }, len(values))
+	key := func(field int, value string) column.SortKey {
+		k, _ := column.NewSortKey(&fields[field], value)
+		return k
+	}
+	for _, tt := range []struct {
+		desc          bool
+		first, second string
+		want          int
+	}{
+		{false, "0", "1", 0}, {false, "2", "1", 2}, {false, "4", "1", 5}, {false, "NA", "1", 5}, {false, "", "1", 6},
+		{true, "0", "1", 5}, {true, "2", "1", 3}, {true, "4", "1", 0}, {true, "NA", "1", 5}, {true, "", "1", 6},
+		{false, "3", "0", 2}, {false, "3", "2", 5}, {true, "3", "0", 3}, {true, "3", "2", 0}, {true, "3", "", 3},
+	} {
+		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil)
+		if got := o.CountThrough([]column.SortKey{key(0, tt.first), key(1, tt.second)}); got != tt.want {
+			t.Errorf("%+v: %d records", tt, got)
+		}
+		o.Release()
+	}
+}
