@@ -85,7 +85,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		return nil, err
 	}
 	f := &FacetRequest{
-		Request: &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields},
+		Request: &Request{Page: 1, PerPage: DefaultPerPage, fields: fields},
 		Top:     DefaultTop, Buckets: DefaultBuckets,
 	}
 	filters := filterParser{fields: fields, reserved: FacetParams}

@@ -89,9 +89,11 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	case KindDate:
 		h.Class = "date"
 	}
-	sorted := req.Sort == c.Index
+	// Only one column is marked as sorted: the first sort field, which decides first.
+	sorted := len(req.Sort) > 0 && req.Sort[0].Field == c.Index
+	desc := sorted && req.Sort[0].Desc
 	switch {
-	case sorted && req.Desc:
+	case desc:
 		h.Sort = "descending"
 	case sorted:
 		h.Sort = "ascending"
@@ -102,9 +104,9 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	unsorted := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
 	ascending := s.prefix(unsorted, query.ParamSort) + url.QueryEscape(c.Name)
 	switch {
-	case !sorted, req.Desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
+	case !sorted, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
 		h.Href, h.Hint = ascending, "Sort ascending"
-	case req.Desc:
+	case desc:
 		h.Href, h.Hint = s.Href(unsorted), "Original order"
 	default:
 		h.Href, h.Hint = ascending+"&order=desc", "Sort descending"
