@@ -13,7 +13,7 @@ func parseCounting(raw string, fields []herb.Field, what string, reserved func()
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields}
+	r := &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 	filters := filterParser{fields: fields, reserved: reserved}
 	var seen []string
 	for _, p := range ps {

@@ -63,9 +63,12 @@ func GridParams() []string {
 	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey}
 }
 
+// noAxis is the position of an axis that is not given.
+const noAxis = -1
+
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
-	g := &GridRequest{X: NoSort, Y: NoSort, Columns: DefaultGridColumns, Rows: DefaultGridRows}
+	g := &GridRequest{X: noAxis, Y: noAxis, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
 	r, err := parseCounting(raw, fields, "grids", GridParams, func(p Param) (err error) {
 		switch p.Name {
@@ -86,7 +89,7 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case g.X == NoSort || g.Y == NoSort:
+	case g.X == noAxis || g.Y == noAxis:
 		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: %s",
 			ParamX, ParamY, list(names(fields, isAxis)))
 	case bounds == "":

@@ -77,13 +77,13 @@ func newGridAxis(edges []string) gridAxis {
 }
 
 // cell returns the cell of a value. ok is false if it is outside of all cells.
-func (a gridAxis) cell(k sortKey) (cell int, ok bool) {
+func (a gridAxis) cell(k column.SortKey) (cell int, ok bool) {
 	last := len(a) - 1
-	if k.missing > 0 || k.key < a[0] || k.key > a[last] {
+	if k.Missing > 0 || k.Key < a[0] || k.Key > a[last] {
 		return 0, false
 	}
-	if k.key == a[last] { // the last cell includes its edge
+	if k.Key == a[last] { // the last cell includes its edge
 		return last - 1, true
 	}
-	return sort.Search(len(a), func(i int) bool { return a[i] > k.key }) - 1, true
+	return sort.Search(len(a), func(i int) bool { return a[i] > k.Key }) - 1, true
 }
