@@ -22,7 +22,7 @@ func (p *Pages) charts(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err != nil {
 		return err
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), params.Without(paramColumns).Encode(), &v.Dataset)
+	s, _, err := p.parseState(params.Without(paramColumns).Encode(), &v.Dataset)
 	if err != nil {
 		return err
 	}

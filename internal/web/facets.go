@@ -15,7 +15,7 @@ func (p *Pages) facets(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (p *Pages) fields(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}

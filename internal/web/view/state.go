@@ -41,6 +41,7 @@ const pageRows = 50
 // State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
+	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
 	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
 	Columns []int        // positions of the selected fields; nil: the default ones
 	Pin     int          // position of the column that stays in view; -1: the first one
