@@ -39,9 +39,6 @@ type browsePage struct {
 	LastPage string // link, for pages past the end
 	Record   *view.Record
 
-	Charts     bool   // the page contains the charts
-	ShowCharts string // link to the page with charts, for browsers without a script
-
 	URL      string // of the API call
 	Readable string // its path and query, without escapes where that is unambiguous
 	Snippets []view.Snippet
@@ -169,9 +166,6 @@ func (page *browsePage) list(ctx context.Context, s *view.State, v library.View,
 		page.Table = table
 		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
 	}
-	withCharts := *s
-	withCharts.Charts = true
-	page.Charts, page.ShowCharts = s.Charts, withCharts.Href(s.Listing)
 	return nil
 }
 

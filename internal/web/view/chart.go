@@ -70,6 +70,8 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 		return "hist", ""
 	case isUnique:
 		return "note", "unique"
+	case c != nil && KindOf(d, i) == KindImage:
+		return "note", Plural(c.Distinct, "value", "values")
 	case modeOf(d, i) == ModeValues:
 		return "cat", ""
 	case c.Longest > maxCell:

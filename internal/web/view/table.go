@@ -18,6 +18,7 @@ type Table struct {
 	Rows            []Row
 	Path            string       // of the page
 	Hidden          query.Params // carried along by the buttons of the column menus
+	ShowCharts      string       // link to the page with charts, for browsers without a script; empty: it has them
 }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
@@ -73,6 +74,10 @@ const (
 // NewTable builds the table of a page of rows, and returns its columns. A search may bring other columns into view.
 func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table, []Column) {
 	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total, Path: s.Path, Hidden: s.Hidden()}
+	if withCharts := *s; !s.Charts {
+		withCharts.Charts = true
+		t.ShowCharts = withCharts.Href(s.Listing)
+	}
 	h := newHighlighter(req.Search)
 	shown := s.ShownColumns()
 	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
