@@ -1,4 +1,5 @@
-// Package web serves the HTML pages: the catalogue, the table of each dataset with its API reference and its versions, and the metadata that machines read from them (schema.org, DCAT).
+// Package web serves the HTML pages: the catalogue, the table of each dataset with its API reference and its versions, and
+// the metadata that machines read from them (schema.org, DCAT).
 //
 // # Rendering
 //
