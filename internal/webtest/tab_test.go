@@ -178,11 +178,11 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is complete, with scripts including the counts of its open filters.
+// settled waits until the page is complete, with scripts including the charts in view and the values of open filters.
 func (b *tab) settled() {
 	b.Helper()
-	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], " +
-		".js #swap[data-facets]:not([data-facets=\"\"]) details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
+	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], " +
+		".js #swap:not([data-facets='']) details[data-facet][open] .facet-data:not([data-loaded])")`)
 }
 
 // next runs an action that leads to a new view, and waits for that view.
@@ -244,13 +244,13 @@ func (b *tab) count(selector string) int {
 	return eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// column returns the values of a column of the table, by its heading.
-func (b *tab) column(heading string) []string {
+// column returns the values of a column of the grid.
+func (b *tab) column(field string) []string {
 	b.Helper()
 	return eval[[]string](b, fmt.Sprintf(`(() => {
-		const at = [...document.querySelectorAll(".results thead th")].findIndex((th) => th.innerText.trim() === %q);
-		return [...document.querySelectorAll(".results tbody tr")].map((tr) => tr.cells[at].innerText.trim());
-	})()`, heading))
+		const at = document.querySelector("#grid th[data-field=" + CSS.escape(%q) + "]").cellIndex;
+		return [...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.cells[at].innerText.trim());
+	})()`, field))
 }
 
 // query returns the query parameters of the URL.
@@ -267,10 +267,10 @@ func (b *tab) query() url.Values {
 func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
-		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chips li"), " "),
-		"headings " + strings.Join(b.texts(".results thead th"), " "),
-		"rows " + strings.Join(b.texts(".results tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text(".pager"),
-		"call " + b.text(".call .code.one code"), "search " + eval[string](b, `document.getElementById("search").value`),
+		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chip summary"), " "),
+		"headings " + strings.Join(b.texts("#grid th .col-name"), " "), "charts " + strings.Join(b.texts("#grid .chart"), " "),
+		"rows " + strings.Join(b.texts("#grid tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text("#pages summary"),
+		"call " + b.text("#call code"), "search " + eval[string](b, `document.getElementById("search").value`),
 	}, "\n")
 }
 
