@@ -193,8 +193,8 @@ func (b *tab) next(act func()) {
 	b.settled()
 }
 
-// click clicks the center of the first element that matches a selector, once no other element covers it.
-func (b *tab) click(selector string) {
+// center returns the center of the first element that matches a selector, once no other element covers it.
+func (b *tab) center(selector string) (at []float64) {
 	b.Helper()
 	place := fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
@@ -203,9 +203,25 @@ func (b *tab) click(selector string) {
 		const [x, y] = r ? [r.x + r.width / 2, r.y + r.height / 2] : [];
 		return r && e.contains(document.elementFromPoint(x, y)) ? [x, y] : [];
 	})()`, selector)
-	var at []float64
 	b.wait(selector+" can be clicked", func() bool { at = eval[[]float64](b, place); return len(at) == 2 })
+	return at
+}
+
+// click clicks the center of the first element that matches a selector.
+func (b *tab) click(selector string) {
+	b.Helper()
+	at := b.center(selector)
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// mouse sends one event of the mouse.
+func (b *tab) mouse(kind input.DispatchMouseEventType, at []float64, button input.MouseButton) {
+	b.Helper()
+	count := int64(0)
+	if kind != input.DispatchMouseEventTypeMouseMoved {
+		count = 1
+	}
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: button, ClickCount: count})
 }
 
 // follow clicks an element and waits for the new view.
