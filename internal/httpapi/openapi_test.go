@@ -89,7 +89,7 @@ func TestDocument_routes(t *testing.T) {
 	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.0.0" {
 		t.Errorf("it is OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
 	}
-	for _, name := range []string{"Plant", "NewPlant", "Error", "Record", "Meta", "Listing", "Facets", "Dataset", "Catalogue"} {
+	for _, name := range []string{"Plant", "NewPlant", "Error", "Record", "Meta", "Listing", "Facets", "Grid", "Dataset", "Catalogue"} {
 		if _, ok := d.Components.Schemas[name]; !ok {
 			t.Errorf("there is no schema %s", name)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,13 +49,7 @@ func agreeInFacets(ctx context.Context, l Lister, o *Oracle, raw string) error {
 
 // facets returns a raw facet query with the filters and the search of a listing, or "" if no field is filterable.
 func (g *generator) facets(fields []herb.Field, records []herb.Record, listing string) string {
-	params, err := url.ParseQuery(listing)
-	if err != nil {
-		panic(fmt.Sprintf("the generator made an invalid query %q: %v", listing, err))
-	}
-	for _, name := range []string{query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder} {
-		params.Del(name)
-	}
+	params := countingParams(listing)
 	var choices []string
 	for _, f := range fields {
 		if f.Filterable {

@@ -130,7 +130,7 @@ var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
 // largeQueries is the number of random queries on a large dataset. The oracle is slow on each.
 const largeQueries = 10
 
-// facetShare is the number of queries per compared facet request.
+// facetShare is the number of queries per compared facet request, and per compared grid.
 const facetShare = 5
 
 // checkRandom compares random queries on one random dataset, which may be large, and returns the number of compared
@@ -156,6 +156,10 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int,
 			raw = g.facets(fields, records, raw)
 			err = agreeInFacets(t.Context(), l, o, raw)
 		}
+		if err == nil && compared%facetShare == 1 {
+			raw = g.grid(fields, records, raw)
+			err = agreeInGrid(t.Context(), l, o, raw)
+		}
 		if err != nil {
 			return compared, fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)
 		}
@@ -167,7 +171,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int,
 var walkQueries = []string{
 	"", "sort=id", "sort=id&order=desc", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc",
 	"tag=", "tag[ne]=tree", "tag[ne]=tree&sort=tag&order=desc", "id[gte]=0&sort=name", "search=rose",
-	"search=ro*&sort=tag",
+	"search=ro*&sort=tag", "sort=tag,-id", "sort=-tag,name", "tag[ne]=tree&sort=-tag,-name,id",
 	"search=-fern&sort=tag&order=desc",
 }
 

@@ -84,11 +84,6 @@ func (f *FacetRequest) Without(field int) *Request {
 	return &r
 }
 
-// All returns a request for all records.
-func (r *Request) All() *Request {
-	return &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: r.fields}
-}
-
 // Facets is the result of a facet request.
 type Facets struct {
 	Total  int     // records that match the filters and the search
@@ -137,43 +132,16 @@ func FacetParams() []string {
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
-	ps, err := parseQuery(raw)
+	f := &FacetRequest{Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
+	r, err := parseCounting(raw, fields, "facets", FacetParams, func(p Param) error { return f.setReserved(p, fields) })
 	if err != nil {
 		return nil, err
-	}
-	f := &FacetRequest{
-		Request: &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields},
-		Top:     DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear,
-	}
-	filters := filterParser{fields: fields, reserved: FacetParams}
-	var seen []string
-	for _, p := range ps {
-		switch {
-		case p.Name == ParamAPIKey:
-		case p.Name == ParamField:
-			err = f.addField(p.Value)
-		case slices.Contains(seen, p.Name):
-			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
-		case slices.Contains(FacetParams(), p.Name):
-			seen = append(seen, p.Name)
-			err = f.setReserved(p)
-		case IsReserved(p.Name):
-			if p.Value != "" {
-				err = herb.Invalidf("%q is given, but facets count all records that meet the filters and the search, "+
-					"in no order and without pages; leave %q out", p.Name, p.Name)
-			}
-		default:
-			err = filters.add(p)
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	if len(f.Fields) == 0 {
 		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
 			"filterable fields: %s", ParamField, exampleField(fields), list(names(fields, isFilterable)))
 	}
-	f.Request.Conditions = filters.conditions()
+	f.Request = r
 	return f, nil
 }
 
@@ -187,12 +155,8 @@ func exampleField(fields []herb.Field) string {
 
 func isFilterable(f herb.Field) bool { return f.Filterable }
 
-// addField adds one value of "field". As in all parameters, an empty value counts as absent.
-func (f *FacetRequest) addField(name string) error {
-	if name == "" {
-		return nil
-	}
-	fields := f.Request.fields
+// addField adds one value of "field".
+func (f *FacetRequest) addField(name string, fields []herb.Field) error {
 	choices := names(fields, isFilterable)
 	i := herb.FieldIndex(fields, name)
 	switch {
@@ -209,11 +173,10 @@ func (f *FacetRequest) addField(name string) error {
 	return nil
 }
 
-func (f *FacetRequest) setReserved(p Param) (err error) {
-	if p.Value == "" {
-		return nil
-	}
+func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 	switch p.Name {
+	case ParamField:
+		err = f.addField(p.Value, fields)
 	case ParamTop:
 		if f.Top, err = parseUpTo(p.Value, 1, MaxTop); err != nil {
 			return herb.Invalidf("top is %q; it must be a whole number from 0 (no values) to %d", clip(p.Value), MaxTop)
@@ -240,8 +203,6 @@ func (f *FacetRequest) setReserved(p Param) (err error) {
 		filter := ownFilterApply
 		err = setChoice(&filter, p, ownFilterApply, ownFilterIgnore)
 		f.IgnoreOwnFilter = filter == ownFilterIgnore
-	case ParamSearch:
-		f.Request.Search, err = parseSearch(p.Value)
 	}
 	return err
 }

@@ -55,7 +55,7 @@ type invalidQuery struct {
 
 // browse serves the table.
 func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) error {
-	s, canonical, parseErr := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, canonical, parseErr := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if !canonical {
 		return redirect(w, s.URL())
 	}
@@ -191,7 +191,7 @@ func (p *Pages) record(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (p *Pages) charts(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err != nil {
 		return err
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), params.Without(paramColumns).Encode(), &v.Dataset)
+	s, _, err := p.parseState(params.Without(paramColumns).Encode(), &v.Dataset)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *Pages) countColumns(ctx context.Context, s *view.State, v library.View,
 	}
 	if len(req.Conditions) == 0 && req.Search == nil {
 		for i, k := range counted {
-			charts[k] = view.NewChart(s, columns[k], v.Records, all[i], nil)
+			charts[k] = view.NewChart(s, columns[k], all[i], nil)
 		}
 		return charts, nil
 	}
@@ -91,13 +91,16 @@ func (p *Pages) countColumns(ctx context.Context, s *view.State, v library.View,
 		return nil, err
 	}
 	for i, k := range counted {
-		charts[k] = view.NewChart(s, columns[k], found.Total, found.Fields[i], &all[i])
+		charts[k] = view.NewChart(s, columns[k], found.Fields[i], &all[i])
 	}
 	return charts, nil
 }
 
 func chartRequest(req *query.Request, fields []int) *query.FacetRequest {
-	return &query.FacetRequest{Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets}
+	return &query.FacetRequest{
+		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto,
+		AllEdges: true, IgnoreOwnFilter: true,
+	}
 }
 
 // countAll returns the facets of all rows, which are cached by version.

@@ -15,7 +15,7 @@ func (p *Pages) facets(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (p *Pages) fields(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, &v.Dataset)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,24 @@ const maxForms = 8
 
 // countValues sets the values of filters. The counts of a field ignore the filter of that field.
 func countValues(ctx context.Context, s *view.State, v library.View, forms []*view.Filter) error {
+	if len(forms) == 0 {
+		return nil
+	}
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return err
+	}
 	for _, form := range forms {
 		if form.Mode == view.ModeRange {
 			continue
-		}
-		req, err := selectRows(s.WithoutFilter(form.Index), v.Fields)
-		if err != nil {
-			return err
 		}
 		top := view.FilterValues
 		if s.More {
 			top = view.MoreFilterValues
 		}
-		found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{form.Index}, Top: top})
+		found, err := v.Facets(ctx, &query.FacetRequest{
+			Request: req, Fields: []int{form.Index}, Top: top, Containing: s.Values, IgnoreOwnFilter: true,
+		})
 		if err != nil {
 			return err
 		}

@@ -45,6 +45,7 @@ func TestLimits(t *testing.T) {
 		{"buckets", []string{"parameters", "buckets", "schema", "maximum"}, query.MaxBuckets},
 		{"default buckets", []string{"parameters", "buckets", "schema", "default"}, query.DefaultBuckets},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
+		{"cells of a grid", []string{"schemas", "Grid", "properties", "data", "maxItems"}, query.MaxGridCells},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

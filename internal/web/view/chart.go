@@ -88,10 +88,9 @@ func NewNote(d *herb.Dataset, i int, note string) Chart {
 	return c
 }
 
-// NewChart returns the chart of a column. rows is how many rows were counted. all is the facet of all rows; nil if the
-// listing contains all rows.
-func NewChart(s *State, i int, rows int, facet query.Facet, all *query.Facet) Chart {
-	c := Chart{Index: i, Total: rows, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max}
+// NewChart returns the chart of a column. all is the facet of all rows; nil if the listing contains all rows.
+func NewChart(s *State, i int, facet query.Facet, all *query.Facet) Chart {
+	c := Chart{Index: i, Total: facet.Total, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max}
 	c.setEmpty()
 	if query.HasRange(s.fields[i].Type) {
 		c.setHistogram(s, facet, all)
@@ -129,10 +128,20 @@ func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
 	}
 	first, last := facet.Histogram[0].From, facet.Histogram[len(facet.Histogram)-1].To
 	c.Left, c.Right = shortOperand(f, first), shortOperand(f, last)
+	for range 2 { // the ends of whole months and years
+		left, okLeft := strings.CutSuffix(c.Left, "-01")
+		right, okRight := strings.CutSuffix(c.Right, "-01")
+		if okLeft && okRight {
+			c.Left, c.Right = left, right
+		}
+	}
 	heights := barHeights(facet.Histogram)
 	var ghosts []int
 	if all != nil && sameBuckets(facet.Histogram, all.Histogram) {
 		ghosts = barHeights(all.Histogram)
+	}
+	if facet.Scale == query.ScaleLog {
+		c.Scale = string(query.ScaleLog)
 	}
 	form := NewFilter(s, c.Index)
 	for k, b := range facet.Histogram {
@@ -209,22 +218,22 @@ func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
 		c.Kind, c.Note = "note", "no values"
 		return
 	}
-	c.Parts = s.parts(c.Index, facet, c.Total)
+	c.Parts = s.parts(c.Index, facet)
 	if all != nil {
-		c.Ghosts = s.parts(c.Index, *all, s.dataset.Records)
+		c.Ghosts = s.parts(c.Index, *all)
 	}
 	top := facet.Values[0]
 	c.Left, c.Right = top.Value+" "+percent(top.Count, max(c.Total, 1)), Plural(facet.Distinct, "value", "values")
 }
 
 // parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.
-func (s *State) parts(field int, facet query.Facet, rows int) (parts []Part) {
+func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 	values := facet.Values[:min(len(facet.Values), ChartValues)]
 	counted := 0
 	for _, v := range values {
 		counted += v.Count
 	}
-	rest := max(rows-facet.Empty-counted, 0)
+	rest := max(facet.Total-facet.Empty-counted, 0)
 	if s.fields[field].Type == herb.TypeList { // a row has several elements, so that they do not add up to the rows
 		rest = 0
 	}

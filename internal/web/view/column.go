@@ -2,7 +2,6 @@ package view
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -62,6 +61,9 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
 			return KindCode
 		}
+		if c := columnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+			return KindCode
+		}
 		return KindNumber
 	case herb.TypeDate, herb.TypeDateTime:
 		return KindDate
@@ -77,6 +79,11 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		return KindImage
 	}
 	return KindText
+}
+
+// isYear reports whether a value looks like a year, which is not grouped.
+func isYear(s string) bool {
+	return len(s) == 4 && (s[0] == '1' || s[0] == '2') && strings.Trim(s, "0123456789") == ""
 }
 
 // columnReport returns the publish report of a field; nil if there is none.
@@ -114,14 +121,4 @@ func IsWebAddress(s string) bool {
 	}
 	u, err := url.Parse(s) // rejects control characters
 	return err == nil && u.Host != "" && u.User == nil
-}
-
-// isImage reports whether a value of an image column is shown as an image.
-func isImage(s string) bool { return strings.HasPrefix(s, "https://") && IsWebAddress(s) }
-
-// isImageFile reports whether a value is the address of an image file.
-func isImageFile(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && IsWebAddress(s) &&
-		slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
 }

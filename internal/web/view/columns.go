@@ -126,10 +126,10 @@ func namingScore(d *herb.Dataset, i int, f herb.Field) int {
 // FieldMenu is a searchable list of fields.
 type FieldMenu struct {
 	Items    []FieldItem
-	Shown    int // columns of the table
-	Total    int // fields of the dataset
-	Found    int // fields that contain the text, if there is one
-	Complete bool
+	Shown    int  // columns of the table
+	Total    int  // fields of the dataset
+	Complete bool // the list contains all of them
+	Open     bool
 	Find     string
 	Hidden   query.Params // carried along by the form
 	Reset    string       // link to the default columns
@@ -142,47 +142,59 @@ type FieldItem struct {
 	Shown         bool
 }
 
-// NewColumnMenu returns the menu that selects columns. It lists the shown ones first.
+// NewColumnMenu returns the menu that selects columns. It lists the shown ones first. The form carries along those that do
+// not contain the text to find.
 func NewColumnMenu(s *State) FieldMenu {
-	other := *s
+	other, shown := *s, s.ShownColumns()
 	other.Columns = nil
-	m := FieldMenu{Hidden: other.Hidden(), Find: s.Find, Reset: other.Href(s.Listing)}
-	shown := s.ShownColumns()
+	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuColumns, Hidden: other.Hidden(), Shown: len(shown), Reset: other.Href(s.Listing)}
 	for _, i := range shown {
-		m.add(s.fields[i], true)
+		if !s.isFound(i) {
+			m.Hidden = m.Hidden.With(query.Param{Name: ParamColumn, Value: s.fields[i].Name})
+		}
 	}
-	m.Shown = len(shown)
-	m.addFields(s, func(i int) bool { return !slices.Contains(shown, i) })
+	var rest []int
+	for i := range s.fields {
+		if !slices.Contains(shown, i) {
+			rest = append(rest, i)
+		}
+	}
+	m.add(s, shown, true)
+	m.add(s, rest, false)
 	return m
 }
 
 // NewFilterMenu returns the menu that adds a filter.
 func NewFilterMenu(s *State) FieldMenu {
-	m := FieldMenu{Hidden: s.Hidden(), Find: s.Find}
-	m.addFields(s, func(i int) bool { return s.fields[i].Filterable })
+	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuFilters, Hidden: s.Hidden()}
+	var fields []int
+	for i, f := range s.fields {
+		if f.Filterable {
+			fields = append(fields, i)
+		}
+	}
+	m.add(s, fields, false)
 	return m
 }
 
-// addFields adds the fields that contain the text to find, up to the limit.
-func (m *FieldMenu) addFields(s *State, offered func(i int) bool) {
-	m.Total, m.Complete = len(s.fields), true
-	find := text.Fold(s.Find)
-	for i, f := range s.fields {
-		if !offered(i) || find != "" && !strings.Contains(text.Fold(f.Name+" "+f.Title), find) {
-			m.Complete = m.Complete && !offered(i)
+// add adds those of the fields that contain the text to find. Shown ones are not limited, because their checkboxes keep them
+// shown.
+func (m *FieldMenu) add(s *State, fields []int, shown bool) {
+	m.Complete = m.Total == 0 || m.Complete
+	m.Total = len(s.fields)
+	for _, i := range fields {
+		if !s.isFound(i) || !shown && len(m.Items) >= maxOffered {
+			m.Complete = false
 			continue
 		}
-		m.Found++
-		if len(m.Items) < maxOffered+m.Shown {
-			m.add(f, false)
-		} else {
-			m.Complete = false
-		}
+		f := s.fields[i]
+		m.Items = append(m.Items, FieldItem{Name: f.Name, Heading: Heading(f), Type: f.Type, Shown: shown})
 	}
 }
 
-func (m *FieldMenu) add(f herb.Field, shown bool) {
-	m.Items = append(m.Items, FieldItem{Name: f.Name, Heading: Heading(f), Type: f.Type, Shown: shown})
+// isFound reports whether the name of a field contains the text to find.
+func (s *State) isFound(field int) bool {
+	return strings.Contains(text.Fold(s.fields[field].Name+" "+s.fields[field].Title), text.Fold(s.Find))
 }
 
 // FieldsNamed returns the positions of the fields that a list of names contains, with commas between them. Unknown names are

@@ -124,10 +124,9 @@ const (
 // Counts are the values of a filter with their counts, over the rows that all other filters leave, so that values that are not
 // selected can be compared with those that are.
 type Counts struct {
-	Values   []FacetValue
-	More     int // values that are not shown
-	CanMore  bool
-	Distinct int
+	Values  []FacetValue
+	More    int  // values that are not shown
+	CanMore bool // more of them can be
 }
 
 // FacetValue is a value to select.
@@ -140,11 +139,7 @@ type FacetValue struct {
 
 // SetCounts sets the values to select. Selected ones that are not among them are added, so that they can be removed.
 func (f *Filter) SetCounts(facet query.Facet) {
-	f.Counts = &Counts{Distinct: facet.Distinct, More: facet.Distinct - len(facet.Values)}
-	f.Counts.CanMore = len(facet.Values) < MoreFilterValues
-	if f.Find != "" {
-		f.Counts.More = 0
-	}
+	f.Counts = &Counts{More: facet.Matching - len(facet.Values), CanMore: len(facet.Values) < MoreFilterValues}
 	highest := 1
 	for _, v := range facet.Values {
 		highest = max(highest, v.Count)

@@ -53,8 +53,8 @@ func PlainText(s string) string {
 	}, s)), " ")
 }
 
-// Number formats a decimal number for display: grouped, and rounded to what a reader compares. Numbers of up to four digits,
-// such as years, are not grouped, and up to two decimal places are kept. Anything else is returned unchanged.
+// Number formats a decimal number for display: grouped, and rounded to what a reader compares. Up to two decimal places are
+// kept. Anything else is returned unchanged.
 func Number(s string) string {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
@@ -71,11 +71,11 @@ func Number(s string) string {
 	return GroupNumber(s)
 }
 
-// GroupNumber groups the digits of a decimal number of more than four digits.
+// GroupNumber groups the digits of a decimal number.
 func GroupNumber(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if len(digits) < 5 || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
+	if len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
 		return s
 	}
 	return herb.GroupDigits(whole) + s[len(whole):]

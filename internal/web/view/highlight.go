@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -52,6 +53,24 @@ func (h *highlighter) pieces(s string) (out []Piece) {
 		out = append(out, Piece{Text: s[at:]})
 	}
 	return out
+}
+
+// excerpt cuts off the start of a text whose first match would not be visible in a cell.
+func (h *highlighter) excerpt(s string) string {
+	const visible, before = 24, 10 // characters
+	found := h.ranges(s)
+	if len(found) == 0 {
+		return s
+	}
+	start := found[0][0]
+	if utf8.RuneCountInString(s[:start]) <= visible {
+		return s
+	}
+	for range before {
+		_, size := utf8.DecodeLastRuneInString(s[:start])
+		start -= size
+	}
+	return "…" + s[start:]
 }
 
 // ranges returns the start and end of the matches, in order and without overlaps.

@@ -23,37 +23,23 @@ type OrderKey struct {
 	Flip, Remove string
 }
 
-// sortKey is a field to sort by.
-type sortKey struct {
-	field int
-	desc  bool
-}
-
-// sortKeys returns the fields that a request sorts by, most significant first.
-func sortKeys(req *query.Request) []sortKey {
-	if req.Sort == query.NoSort {
-		return nil
-	}
-	return []sortKey{{req.Sort, req.Desc}}
-}
-
 // sortParams returns the parameters of the listing with another order.
-func (s *State) sortParams(keys ...sortKey) query.Params {
+func (s *State) sortParams(keys ...query.SortField) query.Params {
 	ps := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
 	if len(keys) == 0 {
 		return ps
 	}
 	if len(keys) == 1 { // of fields with any name
-		ps = ps.With(query.Param{Name: query.ParamSort, Value: s.fields[keys[0].field].Name})
-		if keys[0].desc {
+		ps = ps.With(query.Param{Name: query.ParamSort, Value: s.fields[keys[0].Field].Name})
+		if keys[0].Desc {
 			ps = ps.With(query.Param{Name: query.ParamOrder, Value: "desc"})
 		}
 		return ps
 	}
 	names := make([]string, len(keys))
 	for i, k := range keys {
-		names[i] = s.fields[k.field].Name
-		if k.desc {
+		names[i] = s.fields[k.Field].Name
+		if k.Desc {
 			names[i] = "-" + names[i]
 		}
 	}
@@ -62,7 +48,7 @@ func (s *State) sortParams(keys ...sortKey) query.Params {
 
 // NewOrder returns the menu of the order. It offers the sortable ones of the shown columns.
 func NewOrder(s *State, req *query.Request, columns []Column) Order {
-	keys := sortKeys(req)
+	keys := req.Sort
 	o := Order{Label: "Original order", Hidden: s.Hidden(query.ParamSort, query.ParamOrder)}
 	if req.ByRelevance() {
 		o.Label = "Best matches"
@@ -73,13 +59,13 @@ func NewOrder(s *State, req *query.Request, columns []Column) Order {
 	var labels []string
 	for i, k := range keys {
 		flipped := slices.Clone(keys)
-		flipped[i].desc = !k.desc
-		key := OrderKey{Heading: Heading(s.fields[k.field]), Desc: k.desc, Flip: s.Href(s.sortParams(flipped...))}
+		flipped[i].Desc = !k.Desc
+		key := OrderKey{Heading: Heading(s.fields[k.Field]), Desc: k.Desc, Flip: s.Href(s.sortParams(flipped...))}
 		if o.Original != "" {
 			key.Remove = s.Href(s.sortParams(slices.Delete(slices.Clone(keys), i, i+1)...))
 		}
 		arrow := " ↑"
-		if k.desc {
+		if k.Desc {
 			arrow = " ↓"
 		}
 		o.Keys, labels = append(o.Keys, key), append(labels, key.Heading+arrow)
@@ -88,7 +74,7 @@ func NewOrder(s *State, req *query.Request, columns []Column) Order {
 		o.Label = "Sorted by " + strings.Join(labels, ", ")
 	}
 	for _, c := range columns {
-		if c.Sortable && !slices.ContainsFunc(keys, func(k sortKey) bool { return k.field == c.Index }) {
+		if c.Sortable && !slices.ContainsFunc(keys, func(k query.SortField) bool { return k.Field == c.Index }) {
 			o.Choices = append(o.Choices, FieldItem{Name: c.Name, Heading: c.Heading, Type: c.Type})
 		}
 	}

@@ -89,9 +89,7 @@ func newValue(s *State, i int, value string, h *highlighter) Value {
 	}
 	switch v.Kind {
 	case KindImage:
-		if isImage(value) {
-			v.Image = value
-		}
+		v.Image = imageAddress(s.Files, value)
 	case KindDate:
 		v.Text = Time(&v.Field, value)
 	case KindNumber:

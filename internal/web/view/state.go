@@ -19,7 +19,8 @@ const (
 	ParamFacet  = "_facet"  // the filter to edit; in requests for counts also several
 	ParamMore   = "_more"   // the filter to edit, with more values
 	ParamValues = "_values" // text that the values offered by that filter contain
-	ParamFind   = "_find"   // text that the columns offered by the menus contain
+	ParamFind   = "_find"   // text that the columns offered by a menu contain
+	ParamMenu   = "_menu"   // that menu: MenuColumns or MenuFilters
 
 	// These change the selected columns. A page redirects to the result, so that they are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
@@ -28,12 +29,19 @@ const (
 	ParamRight  = "_right"
 )
 
+// Menus of columns.
+const (
+	MenuColumns = "columns"
+	MenuFilters = "filters"
+)
+
 // pageRows is the number of rows per page unless the URL says otherwise. It fills a large screen.
 const pageRows = 50
 
 // State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
+	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
 	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
 	Columns []int        // positions of the selected fields; nil: the default ones
 	Pin     int          // position of the column that stays in view; -1: the first one
@@ -44,6 +52,7 @@ type State struct {
 	More   bool     // with more values
 	Values string   // text that the values contain
 	Find   string   // text that the offered columns contain
+	Menu   string   // the open menu
 
 	dataset *herb.Dataset
 	fields  []herb.Field
@@ -97,6 +106,10 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Values = p.Value
 	case ParamFind:
 		s.Find = p.Value
+	case ParamMenu:
+		if p.Value == MenuColumns || p.Value == MenuFilters {
+			s.Menu = p.Value
+		}
 	case ParamHide, ParamLeft, ParamRight:
 	default:
 		return false
@@ -210,7 +223,7 @@ func (s *State) params() query.Params {
 		}
 		ps = ps.With(query.Param{Name: name, Value: f})
 	}
-	for _, p := range (query.Params{{Name: ParamValues, Value: s.Values}, {Name: ParamFind, Value: s.Find}}) {
+	for _, p := range (query.Params{{Name: ParamValues, Value: s.Values}, {Name: ParamFind, Value: s.Find}, {Name: ParamMenu, Value: s.Menu}}) {
 		if p.Value != "" {
 			ps = ps.With(p)
 		}

@@ -92,7 +92,7 @@ func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table,
 		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k := range columns {
-			row.Cells[k] = newCell(&columns[k], values[columns[k].Index], h)
+			row.Cells[k] = newCell(s, &columns[k], values[columns[k].Index], h)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -104,9 +104,9 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	if c.Filterable {
 		h.Filter = s.prefix(s.AnyPage(), ParamFacet) + url.QueryEscape(c.Name)
 	}
-	keys := sortKeys(req)
-	at := slices.IndexFunc(keys, func(k sortKey) bool { return k.field == c.Index })
-	desc := at >= 0 && keys[at].desc
+	keys := req.Sort
+	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
+	desc := at >= 0 && keys[at].Desc
 	switch {
 	case at < 0:
 	case desc:
@@ -120,7 +120,7 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	if !c.Sortable {
 		return h
 	}
-	h.Ascending, h.Descend = s.Href(s.sortParams(sortKey{c.Index, false})), s.Href(s.sortParams(sortKey{c.Index, true}))
+	h.Ascending, h.Descend = s.Href(s.sortParams(query.SortField{Field: c.Index})), s.Href(s.sortParams(query.SortField{Field: c.Index, Desc: true}))
 	switch {
 	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
 		h.Href, h.Hint = h.Ascending, "Sort ascending"
@@ -145,11 +145,11 @@ func columnClass(c *Column) string {
 	return ""
 }
 
-func newCell(c *Column, value string, h *highlighter) Cell {
+func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	cell := Cell{Index: c.Index, Class: columnClass(c)}
 	switch {
 	case value == "":
-		cell.Class = "e"
+		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
 	case c.Kind == KindNumber:
 		cell.Text = Number(value)
@@ -158,8 +158,8 @@ func newCell(c *Column, value string, h *highlighter) Cell {
 	case c.Kind == KindList:
 		cell.addTags(value, h)
 		return cell
-	case c.Kind == KindImage && isImage(value):
-		cell.Image = value
+	case c.Kind == KindImage && imageAddress(s.Files, value) != "":
+		cell.Image = imageAddress(s.Files, value)
 		return cell
 	case IsWebAddress(value):
 		_, cell.Text, _ = strings.Cut(value, "://")
@@ -167,7 +167,11 @@ func newCell(c *Column, value string, h *highlighter) Cell {
 	default:
 		cell.Text = value
 	}
-	cell.Text = herb.Clip(strings.Map(oneLine, cell.Text), maxCell)
+	cell.Text = strings.Map(oneLine, cell.Text)
+	if c.Searchable {
+		cell.Text = h.excerpt(cell.Text)
+	}
+	cell.Text = herb.Clip(cell.Text, maxCell)
 	if cell.Text != value && cell.Href == "" {
 		cell.Raw = value
 	}

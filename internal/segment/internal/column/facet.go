@@ -28,10 +28,10 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 		return f
 	}
 	if hasRange {
-		counted := []population{o}
+		counted := []population{&o}
 		edges := counted
 		if q.AllEdges {
-			edges = []population{newSortedResult(m.steps, c, nil, false)}
+			edges = []population{new(newSortedResult(m.steps, c, nil, false))}
 		}
 		setHistogram(&f, &c.Field, counted, edges, q)
 	}

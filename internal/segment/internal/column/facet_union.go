@@ -61,7 +61,8 @@ func (c *Column) matchingValues(m *Matches, o *sortedResult, each func(func(run,
 // matches, in ascending order.
 func (c *Column) runCounter(m *Matches) (o *sortedResult, each func(func(run, n int))) {
 	bySets := m.set != nil && c.countsBySets(m)
-	o = newSortedResult(m.steps, c, m.set, !bySets)
+	result := newSortedResult(m.steps, c, m.set, !bySets)
+	o = &result
 	return o, func(f func(run, n int)) {
 		switch {
 		case m.set == nil:
@@ -121,7 +122,7 @@ func FacetOfParts(f *herb.Field, parts []Part, tail, allTail Values, q *query.Fa
 		o, eachRun := p.Column.runCounter(p.Matches)
 		defer o.release()
 		counted = append(counted, o)
-		edges = append(edges, newSortedResult(p.Matches.steps, p.Column, nil, false))
+		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
 		facet.Total += p.Matches.n
 		if i == largest {
 			others.Empty += p.Matches.n - o.countBelow(p.Column.Values())
