@@ -66,7 +66,8 @@ type Tag struct {
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
-	maxCell    = 120
+	maxCell    = 300 // longer ones are cut to minCell
+	minCell    = 60
 	maxTagText = 40
 	maxTags    = 5
 )
@@ -176,7 +177,9 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	if c.Searchable {
 		cell.Text = h.excerpt(cell.Text)
 	}
-	cell.Text = herb.Clip(cell.Text, maxCell)
+	if len(cell.Text) > maxCell {
+		cell.Text = herb.Clip(cell.Text, minCell)
+	}
 	if cell.Text != value && cell.Href == "" {
 		cell.Raw = value
 	}
