@@ -18,7 +18,7 @@ var swaggerUI embed.FS
 
 // docsPolicy is the content security policy of the viewer: its script sets inline styles, and its style sheet contains
 // images.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docs serves the viewer of the OpenAPI document.

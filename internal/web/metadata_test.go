@@ -172,15 +172,15 @@ func TestSnippets(t *testing.T) {
 		path, url string
 		locked    bool
 	}{
-		{catalog + "?title=it's+%22%24%28x%29%60&sort=price", "http://herbarium.test/api/v1/garden/catalog/data?title=it%27s+%22%24%28x%29%60&sort=price", false},
-		{locked + "?room=7", "http://herbarium.test/api/v1/locked/staff/data?room=7", true},
+		{catalog + "?title=it's+%22%24%28x%29%60&sort=price", "http://herbarium.test/api/v1/garden/catalog/data?title=it%27s+%22%24%28x%29%60&sort=price&per_page=50", false},
+		{locked + "?room=7", "http://herbarium.test/api/v1/locked/staff/data?room=7&per_page=50", true},
 	} {
 		doc := parse(t, s.get(t, tt.path, "Cookie", "herbarium_key="+staffKey).body)
 		code := map[string]string{}
-		for _, d := range all(one(t, doc, tag("section", "call")), tag("details", "")) {
+		for _, d := range all(one(t, doc, tag("div", "languages")), tag("details", "")) {
 			code[words(one(t, d, tag("summary", "")))] = textOf(one(t, d, tag("code", "")))
 		}
-		for _, language := range []string{"curl", "JavaScript", "Python", "Go"} {
+		for _, language := range []string{"curl", "JavaScript", "Python", "Go", "R"} {
 			c := code[language]
 			if !strings.Contains(c, tt.url) || strings.Contains(c, staffKey) || strings.Contains(c, "HERBARIUM_KEY") != tt.locked {
 				t.Errorf("%s of %s:\n%s", language, tt.path, c)

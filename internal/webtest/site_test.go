@@ -87,6 +87,7 @@ func (l *library) publish(ctx context.Context) (err error) {
 		{"locked/datapackage.json": lockedPackage, "locked/staff.csv": "name,room\nSecretive Ana,7\nSecretive Bo,8\n"},
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
+		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err
@@ -190,3 +191,6 @@ const lockedPackage = `{
 }`
 
 const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "none.csv", "title": "Nothing yet"}]}`
+
+const widePackage = `{"name": "wide", "resources": [{"name": "thousand", "path": "thousand.csv", "title": "A thousand columns",
+	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]}}]}`

@@ -61,6 +61,9 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
 			return KindCode
 		}
+		if c := columnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+			return KindCode
+		}
 		return KindNumber
 	case herb.TypeDate, herb.TypeDateTime:
 		return KindDate
@@ -76,6 +79,11 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		return KindImage
 	}
 	return KindText
+}
+
+// isYear reports whether a value looks like a year, which is not grouped.
+func isYear(s string) bool {
+	return len(s) == 4 && (s[0] == '1' || s[0] == '2') && strings.Trim(s, "0123456789") == ""
 }
 
 // columnReport returns the publish report of a field; nil if there is none.
