@@ -48,7 +48,7 @@ type State struct {
 	Pin     int          // position of the column that stays in view; -1: the first one
 	Charts  bool
 	Map     string // latitude field of the map; empty: the first one
-	Record  int // position of the open record, from 1; 0: none
+	Record  int    // position of the open record, from 1; 0: none
 
 	Facets []string // filters to edit, or to count
 	More   bool     // with more values
