@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -29,6 +31,7 @@ type assets struct {
 type asset struct {
 	contentType string
 	content     []byte
+	compressed  []byte // with gzip; nil: it would not be smaller
 }
 
 func newAssets(base string) (*assets, error) {
@@ -48,7 +51,7 @@ func newAssets(base string) (*assets, error) {
 		all.Write(content)
 		contentType, known := types[path.Ext(file)]
 		if path.Dir(file) == "assets" && known { // licenses of third-party files are not served
-			a.files[path.Base(file)] = asset{contentType, content}
+			a.files[path.Base(file)] = asset{contentType: contentType, content: content}
 			served.Write(content)
 		}
 		return nil
@@ -60,10 +63,32 @@ func newAssets(base string) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.files["app.js"] = asset{types[".js"], script}
+	a.files["app.js"] = asset{contentType: types[".js"], content: script}
+	for name, f := range a.files {
+		if f.compressed, err = compress(f.content); err != nil {
+			return nil, err
+		}
+		a.files[name] = f
+	}
 	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
 	a.fingerprint = hex.EncodeToString(all.Sum(nil))
 	return a, nil
+}
+
+// compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
+func compress(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(content); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil || b.Len() >= len(content) {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // path returns the URL path of an asset.
@@ -83,8 +108,18 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", f.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	_, err := w.Write(f.content)
+	content := f.content
+	if f.compressed != nil && acceptsGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = f.compressed
+	}
+	_, err := w.Write(content)
 	return err
+}
+
+// acceptsGzip reports whether a client accepts files that are compressed already.
+func acceptsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials.

@@ -39,9 +39,6 @@ type browsePage struct {
 	LastPage string // link, for pages past the end
 	Record   *view.Record
 
-	Charts     bool   // the page contains the charts
-	ShowCharts string // link to the page with charts, for browsers without a script
-
 	URL      string // of the API call
 	Readable string // its path and query, without escapes where that is unambiguous
 	Snippets []view.Snippet
@@ -134,12 +131,13 @@ func (p *Pages) controls(ctx context.Context, tab string, s, shown *view.State, 
 	}
 	c.Head.Unlocked = c.Head.Locked
 	var params []string
+	message := ""
 	if invalid != nil {
-		params = invalid.Params
+		params, message = invalid.Params, invalid.Message
 	} else {
 		c.FacetsPath, c.ChartsPath = c.Head.Path+"/facets", c.Head.Path+"/charts"
 	}
-	c.Chips, c.Clear = view.NewChips(s, params)
+	c.Chips, c.Clear = view.NewChips(s, params, message)
 	var forms []*view.Filter
 	for _, chip := range c.Chips {
 		if chip.Open && chip.Form != nil && invalid == nil {
@@ -169,9 +167,6 @@ func (page *browsePage) list(ctx context.Context, s *view.State, v library.View,
 		page.Table = table
 		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
 	}
-	withCharts := *s
-	withCharts.Charts = true
-	page.Charts, page.ShowCharts = s.Charts, withCharts.Href(s.Listing)
 	return nil
 }
 

@@ -250,8 +250,8 @@ func TestBrowser_invalid(t *testing.T) {
 		}
 	}
 	doc := s.page(t, catalog+"?price%5Bgte%5D=cheap", 400)
-	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" {
-		t.Errorf("the input contains %q", attr(in, "value"))
+	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" || attr(in, "aria-invalid") != "true" {
+		t.Errorf("the input is %v", in.Attr)
 	}
 	if chip := one(t, doc, tag("li", "wrong")); attr(one(t, chip, tag("a", "x")), "href") != catalog {
 		t.Errorf("the invalid filter cannot be removed: %s", words(chip))

@@ -28,7 +28,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
 	}
 	s := newSite(t, nil)
-	const columns = "&_column=id&_column=title&_column=category&_column=date&_column=image&_column=price&_column=tags"
+	const columns = "&_fields=title,category,date,price,tags,author,status"
 	views := []struct {
 		name, path string
 		opts       tabOptions
@@ -36,11 +36,11 @@ func TestPictures(t *testing.T) {
 		from       string // selector of the element at the top; empty: the page
 	}{
 		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns,
-			tabOptions{height: 1000, scale: 1.5}, true, ""},
+			tabOptions{width: 1440, height: 900}, true, ""},
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
-			tabOptions{dark: true, height: 1000, scale: 1.5}, true, ".tabs"},
-		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{scale: 1.5}, true, ""},
-		{"phone", catalog + "?tags=fragrant&sort=title&_column=title&_column=image", tabOptions{phone: true, scale: 2}, true, ".tabs"},
+			tabOptions{dark: true, width: 1440, height: 900}, true, ""},
+		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{width: 1440, height: 900}, true, ""},
+		{"phone", catalog + "?tags=fragrant&sort=title", tabOptions{phone: true, width: 390, height: 844, scale: 2}, true, ""},
 		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},
@@ -68,7 +68,7 @@ func TestPictures(t *testing.T) {
 				b.settled()
 				b.until(`[...document.images].map((i) => [i, i.getBoundingClientRect()])
 				.filter(([, r]) => r.top < innerHeight && r.left < innerWidth - 48).map(([i]) => i)
-				.every((i) => i.complete || i.closest(".scroll") && document.getElementById("record"))`)
+				.every((i) => i.complete || i.closest("#grid") && document.getElementById("record"))`)
 				eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
 				document.fonts.ready.then(() => true))`, cmp.Or(view.from, "body")))
 				shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})

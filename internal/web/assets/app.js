@@ -5,12 +5,17 @@ import { $$, onShow } from "./dom.js";
 import { visit } from "./nav.js";
 import { listing } from "./address.js";
 import "./forms.js";
-import "./menu.js";
-import "./theme.js";
-import "./keys.js";
-import "./copy.js";
 import "./counts.js";
+import "./menu.js";
+import "./copy.js";
+import "./theme.js";
 import "./images.js";
+import "./grid.js";
+import "./record.js";
+import "./cellmenu.js";
+import "./columns.js";
+import "./charts.js";
+import "./keys.js";
 
 export { listing, visit };
 

@@ -1,47 +1,35 @@
-// Keyboard shortcuts.
+// Keyboard shortcuts. Arrow keys belong to the grid and to the browser.
 
-import { $, $$, on } from "./dom.js";
+import { $, on } from "./dom.js";
 
 const help = document.getElementById("help");
 
 on("click", "[data-help]", () => help.showModal());
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open) return;
-  const active = document.activeElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented || help.open) return;
+  if (event.key === "Escape") return closeLatest();
+  if (document.activeElement.matches("input, select, textarea")) return;
   const search = document.getElementById("search");
-  if (event.key === "Escape") {
-    const menu = $("details.menu[open]");
-    if (menu) {
-      menu.open = false;
-      (menu.closest("th") ?? $("summary", menu)).focus();
-    } else if (active === search) search.blur();
-    else $("[data-record=close]")?.click();
-    return;
-  }
-  if (active.matches("input, select, textarea")) return;
-  const go = {
-    "/": () => search && (search.focus(), search.select()),
+  const shortcuts = {
+    "/": () => (search?.focus(), search?.select()),
     "?": () => help.showModal(),
-    ArrowDown: () => !active.matches("pre, .scroll") && focusRow(1),
-    ArrowUp: () => !active.matches("pre, .scroll") && focusRow(-1),
-    ArrowLeft: () => !active.matches("pre, .scroll") && turn("prev"),
-    ArrowRight: () => !active.matches("pre, .scroll") && turn("next"),
-  }[event.key];
-  if (go?.()) event.preventDefault();
-  else if (event.key === "/" || event.key === "?") event.preventDefault();
+    j: () => $("[data-record=next]")?.click(),
+    k: () => $("[data-record=prev]")?.click(),
+  };
+  if (!shortcuts[event.key]) return;
+  event.preventDefault();
+  shortcuts[event.key]();
 });
 
-function focusRow(step) {
-  const links = $$(".results tbody th a");
-  if (!links.length || $("#record")) return false;
-  const at = links.findIndex((a) => a.closest("tr").contains(document.activeElement));
-  links[Math.min(Math.max(at + step, 0), links.length - 1)].focus();
-  return true;
-}
-
-function turn(rel) {
-  const link = $("#record") ? $(`[data-record=${rel}]`) : $(`.pager a[rel=${rel}]`);
-  link?.click();
-  return Boolean(link);
+// closeLatest closes what was opened last: a menu, the search, the filters of a phone, the record.
+function closeLatest() {
+  const active = document.activeElement;
+  const menu = active.closest("details.menu[open]") ?? $("details.menu[open]");
+  if (menu) {
+    menu.open = false;
+    (menu.closest("th") ?? $("summary", menu)).focus();
+  } else if (active.id === "search") active.blur();
+  else if (location.hash === "#filters") $(".sheet-close").click();
+  else $("[data-record=close]")?.click();
 }

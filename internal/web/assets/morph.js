@@ -2,37 +2,33 @@
 // positions stay.
 
 import { Idiomorph } from "./idiomorph.js";
-import { $, $$ } from "./dom.js";
 
 // morph changes an element of the page into another. With keepInput, the focused input keeps its text.
 export function morph(old, next, { keepInput = true } = {}) {
-  const hadRecord = $("#record", old);
-  const row = hadRecord && $("tr.open", old)?.rowIndex;
   Idiomorph.morph(old, next, {
     callbacks: {
       beforeNodeMorphed: (from, to) => !isPending(from, to),
-      beforeAttributeUpdated: (name, element) => !isOwn(name, element, keepInput),
+      beforeAttributeUpdated: (name, element, change) => !isOwn(name, element, change, keepInput),
     },
   });
-  const record = $("#record");
-  if (record && !hadRecord) record.focus();
-  else if (hadRecord && !record && row > 0) $$("tbody th a")[row - 1]?.focus();
 }
 
-// isPending reports whether a part of the new page is loaded later; until then, the old content stays.
+// isPending reports whether a part of the page stays: content that is loaded later stays until then, and the list of columns
+// keeps its order while one chooses.
 function isPending(from, to) {
-  if (!from.classList?.contains("facet-data") || to.dataset.loaded !== undefined) return false;
-  if (from.dataset.loaded === undefined) return false;
+  if (from.id === "column-list") return from.closest("details").open;
+  if (!from.matches?.(".chart[data-loaded], .facet-data[data-loaded]") || from.id !== to.id) return false;
+  if (to.dataset.loaded !== undefined || to.dataset.total !== undefined) return false;
   delete from.dataset.loaded;
-  from.dataset.stale = "";
+  delete from.dataset.requested;
   return true;
 }
 
 // isOwn reports whether an attribute belongs to the user or to a script rather than to the server.
-function isOwn(name, element, keepInput) {
+function isOwn(name, element, change, keepInput) {
   switch (name) {
-    case "open": return element.matches("details, dialog");
-    case "value": return keepInput && element === document.activeElement;
+    case "open": return change === "remove";
+    case "value": return keepInput && element === document.activeElement && element.type !== "checkbox";
     case "hidden": return element.classList.contains("js");
     case "tabindex":
     case "role": return element.closest("#grid") !== null;

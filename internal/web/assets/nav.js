@@ -12,9 +12,10 @@ const bare = () => location.href.split("#")[0];
 let shown = bare(); // URL of the page on the screen
 
 // visit shows a URL of the current page without loading it as a whole. With typing, one history entry serves for all
-// requests until another navigation; history "none" changes no entry; scroll is the selector of an element to scroll to.
-export async function visit(url, { typing: byTyping = false, history: entry = "push", scroll = null } = {}) {
+// requests until another navigation; history "none" changes no entry.
+export async function visit(to, { typing: byTyping = false, history: entry = "push" } = {}) {
   const mine = ++latest;
+  const url = entry === "none" ? to : withoutClosedFilters(to);
   running?.abort();
   running = new AbortController();
   swap()?.setAttribute("aria-busy", "true");
@@ -41,9 +42,16 @@ export async function visit(url, { typing: byTyping = false, history: entry = "p
   shown = bare();
   document.title = page.title;
   morph(swap(), next, { keepInput: entry !== "none" });
-  if (scroll) $(scroll)?.scrollIntoView({ block: "start" });
   announce($("[data-announce]")?.textContent ?? "");
   document.dispatchEvent(new Event("shown"));
+}
+
+// withoutClosedFilters removes the parameters that open the form of a filter which has been closed since.
+function withoutClosedFilters(to) {
+  const url = new URL(to, location.href);
+  const isClosed = (name) => $(`details[data-facet="${CSS.escape(name)}"]`)?.open === false;
+  for (const name of url.searchParams.getAll("_facet")) if (isClosed(name)) url.searchParams.delete("_facet", name);
+  return url.href;
 }
 
 // fetchPart requests a fragment that completes the page on the screen. It returns null if the request fails or if another
@@ -67,10 +75,10 @@ addEventListener("popstate", () => {
 
 on("click", "a[href]", (event, a) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const url = new URL(a.href);
+  const url = new URL(a.href.baseVal ?? a.href, location.href); // links in charts are SVG elements
   const inside = swap()?.contains(a) || a.dataset.swap !== undefined;
   if (!inside || a.hasAttribute("download") || url.origin !== location.origin || url.pathname !== location.pathname) return;
   if (a.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
-  visit(a.href, { scroll: a.closest(".pager") ? ".toolbar" : url.hash || null });
+  visit(url.href);
 });

@@ -43,7 +43,7 @@ func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, 
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
 	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
-	r.Title = herb.Clip(PlainText(rows[i][NamingColumn(s.dataset)]), maxCell)
+	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
 		return s.prefix(s.pageParams(page), ParamRecord) + strconv.Itoa(position)
 	}
@@ -64,6 +64,19 @@ func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, 
 		r.Values = append(r.Values, newValue(s, k, rows[i][k], h))
 	}
 	return r
+}
+
+// maxTitle is how many characters of a name are shown.
+const maxTitle = 120
+
+// title returns the name of a record for a reader.
+func title(d *herb.Dataset, row []string) string {
+	i := NamingColumn(d)
+	name := herb.Clip(PlainText(row[i]), maxTitle)
+	if d.Fields[i].Type != herb.TypeText && name != "" {
+		return Heading(d.Fields[i]) + " " + name
+	}
+	return name
 }
 
 // permalink returns the link to a record by its primary key.

@@ -18,6 +18,7 @@ type Table struct {
 	Rows            []Row
 	Path            string       // of the page
 	Hidden          query.Params // carried along by the buttons of the column menus
+	ShowCharts      string       // link to the page with charts, for browsers without a script; empty: it has them
 }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
@@ -65,7 +66,8 @@ type Tag struct {
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
-	maxCell    = 120
+	maxCell    = 300 // longer ones are cut to minCell
+	minCell    = 60
 	maxTagText = 40
 	maxTags    = 5
 )
@@ -73,6 +75,10 @@ const (
 // NewTable builds the table of a page of rows, and returns its columns. A search may bring other columns into view.
 func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table, []Column) {
 	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total, Path: s.Path, Hidden: s.Hidden()}
+	if withCharts := *s; !s.Charts {
+		withCharts.Charts = true
+		t.ShowCharts = withCharts.Href(s.Listing)
+	}
 	h := newHighlighter(req.Search)
 	shown := s.ShownColumns()
 	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
@@ -171,7 +177,9 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	if c.Searchable {
 		cell.Text = h.excerpt(cell.Text)
 	}
-	cell.Text = herb.Clip(cell.Text, maxCell)
+	if len(cell.Text) > maxCell {
+		cell.Text = herb.Clip(cell.Text, minCell)
+	}
 	if cell.Text != value && cell.Href == "" {
 		cell.Raw = value
 	}
