@@ -11,8 +11,8 @@ type Spark struct {
 	Bars  []Bar
 }
 
-// SparkColumn returns the position of the field whose distribution says most about a dataset: a date, else a number, else a
-// field with few values; -1 if there is none.
+// SparkColumn returns the position of the field whose distribution says most about a dataset: a date, else a number, those
+// with repeated values first, else a field with few values; -1 if there is none.
 func SparkColumn(d *herb.Dataset) int {
 	best, bestScore := -1, 0
 	for i, f := range d.Fields {
@@ -30,15 +30,18 @@ func sparkScore(d *herb.Dataset, i int, f herb.Field) int {
 	if kind == "note" || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
 		return 0
 	}
+	unique := c.Distinct == c.Filled // such as the days of a time series
 	switch {
 	case kind == "cat":
 		return 1
-	case f.Type == herb.TypeNumber && c.Distinct == c.Filled: // it may number the rows
+	case unique && f.Type != herb.TypeNumber:
 		return 2
-	case f.Type == herb.TypeNumber:
+	case unique:
 		return 3
+	case f.Type == herb.TypeNumber:
+		return 4
 	}
-	return 4
+	return 5
 }
 
 // NewSpark returns the chart of a facet.
