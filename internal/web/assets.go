@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -29,6 +31,7 @@ type assets struct {
 type asset struct {
 	contentType string
 	content     []byte
+	compressed  []byte // with gzip; nil: the content is compressed already
 }
 
 func newAssets(base string) (*assets, error) {
@@ -48,7 +51,7 @@ func newAssets(base string) (*assets, error) {
 		all.Write(content)
 		contentType, known := types[path.Ext(file)]
 		if path.Dir(file) == "assets" && known { // licenses of third-party files are not served
-			a.files[path.Base(file)] = asset{contentType, content}
+			a.files[path.Base(file)] = asset{contentType: contentType, content: content}
 			served.Write(content)
 		}
 		return nil
@@ -60,10 +63,32 @@ func newAssets(base string) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.files["app.js"] = asset{types[".js"], script}
+	a.files["app.js"] = asset{contentType: types[".js"], content: script}
+	for name, f := range a.files {
+		if path.Ext(name) == ".woff2" {
+			continue
+		}
+		if f.compressed, err = compress(f.content); err != nil {
+			return nil, err
+		}
+		a.files[name] = f
+	}
 	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
 	a.fingerprint = hex.EncodeToString(all.Sum(nil))
 	return a, nil
+}
+
+// compress compresses a file as well as possible, which takes longer than a response should.
+func compress(content []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = w.Write(content); err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), err
 }
 
 // path returns the URL path of an asset.
@@ -83,7 +108,12 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", f.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	_, err := w.Write(f.content)
+	content := f.content
+	if f.compressed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = f.compressed
+	}
+	_, err := w.Write(content)
 	return err
 }
 

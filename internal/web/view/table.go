@@ -47,15 +47,16 @@ type Row struct {
 
 // Cell is a cell of the table.
 type Cell struct {
-	Index  int // of the field
-	Class  string
-	Text   string
-	Pieces []Piece // of the text, with the matches of the search; none: there are no matches
-	Raw    string  // the value, if Text differs
-	Href   string  // of an external link
-	Image  string
-	Tags   []Tag
-	More   int // tags that are not shown
+	Index   int // of the field
+	Class   string
+	Text    string
+	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
+	Raw     string  // the value, if Text differs
+	Clipped bool    // the value is too long to be part of the page
+	Href    string  // of an external link
+	Image   string
+	Tags    []Tag
+	More    int // tags that are not shown
 }
 
 // Tag is an element of a list value.
@@ -177,7 +178,10 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 		cell.Text = h.excerpt(cell.Text)
 	}
 	cell.Text = herb.Clip(cell.Text, maxCell)
-	if cell.Text != value && cell.Href == "" {
+	switch {
+	case len(value) > maxCell:
+		cell.Clipped = true // the script loads the value when it is copied
+	case cell.Text != value && cell.Href == "":
 		cell.Raw = value
 	}
 	if c.Searchable {
