@@ -60,6 +60,11 @@ type Cell struct {
 	More    int // tags that are not shown
 }
 
+// Plain reports whether the text cannot change the direction of the text around it, as a number cannot.
+func (c Cell) Plain() bool {
+	return len(c.Pieces) == 0 && strings.Trim(c.Text, "0123456789+-.,:% ") == ""
+}
+
 // Tag is an element of a list value.
 type Tag struct {
 	Text string
@@ -68,7 +73,7 @@ type Tag struct {
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
-	maxCell    = 80
+	maxCell    = 60
 	maxTagText = 40
 	maxTags    = 5
 )
