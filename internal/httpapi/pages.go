@@ -24,15 +24,21 @@ type Pages interface {
 }
 
 // pageData is the listing for pages: the same response as that of the API, at a path for which the browser sends its stored
-// key. Exports for pages are at the same path with an extension; they ignore pagination parameters.
-const pageData = "/datasets/{namespace}/{dataset}/data"
+// key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid is the same for grids.
+const (
+	pageData = "/datasets/{namespace}/{dataset}/data"
+	pageGrid = "/datasets/{namespace}/{dataset}/grid"
+)
 
 // pageRoutes returns the routes of the pages, ordered by pattern.
 func (a *API) pageRoutes() []route {
 	if a.opts.Pages == nil {
 		return nil
 	}
-	routes := []route{{method: http.MethodGet, pattern: pageData, page: true, handle: a.list}}
+	routes := []route{
+		{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
+		{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid},
+	}
 	for extension, format := range map[string]export.Format{".csv": export.CSV, ".ndjson": export.NDJSON, ".xlsx": export.XLSX} {
 		routes = append(routes, route{method: http.MethodGet, pattern: pageData + extension, page: true, handle: func(w *response, r *http.Request) error {
 			return a.export(w, r, format)

@@ -31,7 +31,7 @@ type assets struct {
 type asset struct {
 	contentType string
 	content     []byte
-	compressed  []byte // with gzip; nil: the content is compressed already
+	compressed  []byte // with gzip; nil: it would not be smaller
 }
 
 func newAssets(base string) (*assets, error) {
@@ -65,9 +65,6 @@ func newAssets(base string) (*assets, error) {
 	}
 	a.files["app.js"] = asset{contentType: types[".js"], content: script}
 	for name, f := range a.files {
-		if path.Ext(name) == ".woff2" {
-			continue
-		}
 		if f.compressed, err = compress(f.content); err != nil {
 			return nil, err
 		}
@@ -78,17 +75,20 @@ func newAssets(base string) (*assets, error) {
 	return a, nil
 }
 
-// compress compresses a file as well as possible, which takes longer than a response should.
+// compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
 func compress(content []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = w.Write(content); err == nil {
-		err = w.Close()
+	if _, err := z.Write(content); err != nil {
+		return nil, err
 	}
-	return out.Bytes(), err
+	if err := z.Close(); err != nil || b.Len() >= len(content) {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // path returns the URL path of an asset.
@@ -109,12 +109,17 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	content := f.content
-	if f.compressed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if f.compressed != nil && acceptsGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		content = f.compressed
 	}
 	_, err := w.Write(content)
 	return err
+}
+
+// acceptsGzip reports whether a client accepts files that are compressed already.
+func acceptsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials.

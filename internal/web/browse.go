@@ -131,12 +131,13 @@ func (p *Pages) controls(ctx context.Context, tab string, s, shown *view.State, 
 	}
 	c.Head.Unlocked = c.Head.Locked
 	var params []string
+	message := ""
 	if invalid != nil {
-		params = invalid.Params
+		params, message = invalid.Params, invalid.Message
 	} else {
 		c.FacetsPath, c.ChartsPath = c.Head.Path+"/facets", c.Head.Path+"/charts"
 	}
-	c.Chips, c.Clear = view.NewChips(s, params)
+	c.Chips, c.Clear = view.NewChips(s, params, message)
 	var forms []*view.Filter
 	for _, chip := range c.Chips {
 		if chip.Open && chip.Form != nil && invalid == nil {

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"io"
 	"net/http"
-	"strings"
 
 	"herbarium/internal/herb"
 )
@@ -47,7 +46,7 @@ func (p *Pages) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "public, max-age=86400")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if acceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		_, err = w.Write(compressed)
 		return err

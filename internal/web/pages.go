@@ -112,6 +112,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET /{$}":                                    p.catalogue,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
+		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
 		"GET " + dataset + "/facets":                  p.dataset(p.facets),
 		"GET " + dataset + "/charts":                  p.dataset(p.charts),
 		"GET " + dataset + "/record":                  p.dataset(p.record),

@@ -4,11 +4,12 @@ import { $, grid, on, onShow } from "./dom.js";
 import { focusCell, revealRow } from "./grid.js";
 import { visit } from "./nav.js";
 
-on("click", "#grid tr[data-href]", (event, row) => {
+on("click", "#grid tbody tr", (event, row) => {
   const selects = !getSelection().isCollapsed; // text
   if (event.defaultPrevented || event.button || selects || event.target.closest("a, button, input, summary")) return;
-  if (event.metaKey || event.ctrlKey) window.open(row.dataset.href);
-  else visit(row.dataset.href);
+  const { href } = $("th a", row);
+  if (event.metaKey || event.ctrlKey) window.open(href);
+  else visit(href);
 });
 
 let openRow = null; // position on the page

@@ -15,6 +15,7 @@ const (
 	ChartValues  = 5  // parts of a proportion bar, besides the rest
 	chartHeight  = 30
 	partsWidth   = 100
+	longText     = 120 // characters; longer values are not a set of values
 )
 
 // Chart is the distribution of a column over the rows of a listing, in its header. The distribution over all rows is drawn
@@ -74,7 +75,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 		return "note", Plural(c.Distinct, "value", "values")
 	case modeOf(d, i) == ModeValues:
 		return "cat", ""
-	case c.Longest > maxCell:
+	case c.Longest > longText:
 		return "note", "free text"
 	}
 	return "note", Plural(c.Distinct, "value", "values")
@@ -84,7 +85,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
 	if r := columnReport(d, i); r != nil {
-		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, r.Min, r.Max
+		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 		c.setEmpty()
 	}
 	return c

@@ -23,8 +23,8 @@ type Chip struct {
 type Condition struct{ Relation, Value string }
 
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the link that removes them all.
-// invalid are the names of parameters that the API rejects.
-func NewChips(s *State, invalid []string) (chips []Chip, clear string) {
+// invalid are the names of parameters that the API rejects, and message says why.
+func NewChips(s *State, invalid []string, message string) (chips []Chip, clear string) {
 	used := s.conditions()
 	kept := s.Listing.Without(query.ParamPage)
 	var seen []int
@@ -40,7 +40,9 @@ func NewChips(s *State, invalid []string) (chips []Chip, clear string) {
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
 			c := s.newChip(i, used[i])
-			c.Invalid = slices.ContainsFunc(used[i], func(c condition) bool { return slices.Contains(invalid, c.Name) })
+			if c.Invalid = slices.ContainsFunc(used[i], func(c condition) bool { return slices.Contains(invalid, c.Name) }); c.Invalid {
+				c.Form.Message = message
+			}
 			chips = append(chips, c)
 		}
 		if isFilter {

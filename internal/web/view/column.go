@@ -96,6 +96,11 @@ func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 
 // hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of the words.
 func hasWord(name string, words ...string) bool {
+	return slices.ContainsFunc(identifierWords(name), func(w string) bool { return slices.Contains(words, w) })
+}
+
+// identifierWords returns the words of an identifier in lower case.
+func identifierWords(name string) []string {
 	var b strings.Builder
 	lower := false
 	for _, r := range name {
@@ -109,7 +114,7 @@ func hasWord(name string, words ...string) bool {
 		}
 		b.WriteRune(r)
 	}
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(b.String())), func(w string) bool { return slices.Contains(words, w) })
+	return strings.Fields(strings.ToLower(b.String()))
 }
 
 // IsWebAddress reports whether a value may become the target of a link: an http or https URL without user information,

@@ -132,7 +132,7 @@ type FieldMenu struct {
 	Open     bool
 	Find     string
 	Hidden   query.Params // carried along by the form
-	Reset    string       // link to the default columns
+	Reset    string       // link to the default columns; empty: they are shown
 }
 
 // FieldItem is a field to choose.
@@ -147,7 +147,10 @@ type FieldItem struct {
 func NewColumnMenu(s *State) FieldMenu {
 	other, shown := *s, s.ShownColumns()
 	other.Columns = nil
-	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuColumns, Hidden: other.Hidden(), Shown: len(shown), Reset: other.Href(s.Listing)}
+	m := FieldMenu{Find: s.Find, Open: s.Menu == MenuColumns, Hidden: other.Hidden(), Shown: len(shown)}
+	if s.Columns != nil {
+		m.Reset = other.Href(s.Listing)
+	}
 	for _, i := range shown {
 		if !s.isFound(i) {
 			m.Hidden = m.Hidden.With(query.Param{Name: ParamColumn, Value: s.fields[i].Name})

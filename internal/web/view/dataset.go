@@ -55,8 +55,12 @@ func NewHead(d *herb.Dataset, base, path, tab string) Head {
 	}
 	h.Views = []ViewLink{
 		{Tab: "table", Label: "Table", Href: path},
+		{Tab: "map", Label: "Map", Href: path + "/map"},
 		{Tab: "api", Label: "API", Href: path + "/api"},
 		{Tab: "versions", Label: "Versions", Href: path + "/versions"},
+	}
+	if len(MapPairs(d)) == 0 {
+		h.Views = slices.DeleteFunc(h.Views, func(v ViewLink) bool { return v.Tab == "map" })
 	}
 	for i := range h.Views {
 		h.Views[i].Current = h.Views[i].Tab == tab

@@ -26,6 +26,7 @@ type Filter struct {
 	PrefixName, Prefix         string // input of a prefix; no name: none
 	EmptyName, Empty           string // "true": only empty values, "false": only others
 	Find                       string // text that the values contain
+	Message                    string // why a condition is invalid; empty: all are valid
 }
 
 // FilterMode is how a field is filtered.

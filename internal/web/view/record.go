@@ -66,10 +66,13 @@ func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, 
 	return r
 }
 
+// maxTitle is how many characters of a name are shown.
+const maxTitle = 120
+
 // title returns the name of a record for a reader.
 func title(d *herb.Dataset, row []string) string {
 	i := NamingColumn(d)
-	name := herb.Clip(PlainText(row[i]), maxCell)
+	name := herb.Clip(PlainText(row[i]), maxTitle)
 	if d.Fields[i].Type != herb.TypeText && name != "" {
 		return Heading(d.Fields[i]) + " " + name
 	}

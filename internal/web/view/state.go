@@ -15,6 +15,7 @@ import (
 const (
 	ParamPin    = "_pin"    // the column that stays in view
 	ParamCharts = "_charts" // "1": the page contains the charts of the columns, for browsers without a script
+	ParamMap    = "_map"    // the latitude field of a map, if there are several
 	ParamRecord = "_record" // the open record, by its position on the page
 	ParamFacet  = "_facet"  // the filter to edit; in requests for counts also several
 	ParamMore   = "_more"   // the filter to edit, with more values
@@ -46,7 +47,8 @@ type State struct {
 	Columns []int        // positions of the selected fields; nil: the default ones
 	Pin     int          // position of the column that stays in view; -1: the first one
 	Charts  bool
-	Record  int // position of the open record, from 1; 0: none
+	Map     string // latitude field of the map; empty: the first one
+	Record  int    // position of the open record, from 1; 0: none
 
 	Facets []string // filters to edit, or to count
 	More   bool     // with more values
@@ -94,6 +96,10 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Pin = field
 	case ParamCharts:
 		s.Charts = p.Value == "1"
+	case ParamMap:
+		if field >= 0 {
+			s.Map = p.Value
+		}
 	case ParamRecord:
 		if n, err := strconv.Atoi(p.Value); err == nil && 1 <= n && n <= query.MaxPerPage {
 			s.Record = n
@@ -260,6 +266,9 @@ func (s *State) withOwn(listing query.Params) query.Params {
 	}
 	if s.Charts {
 		listing = listing.With(query.Param{Name: ParamCharts, Value: "1"})
+	}
+	if s.Map != "" {
+		listing = listing.With(query.Param{Name: ParamMap, Value: s.Map})
 	}
 	return listing
 }
