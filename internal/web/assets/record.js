@@ -12,16 +12,16 @@ on("click", "#grid tbody tr", (event, row) => {
   else visit(href);
 });
 
-let openRow = null; // position on the page
+let openRow = null; // position on the page, empty in views without rows; null: no record is open
 
 onShow(() => {
   const record = document.getElementById("record");
   const before = openRow;
   const row = grid() && $("tr.open", grid());
-  openRow = record && row ? row.dataset.record : null;
+  openRow = record ? row?.dataset.record ?? "" : null;
   if (row) revealRow(row);
   if (record && before === null) record.focus();
-  else if (!record && before !== null && document.activeElement === document.body) {
+  else if (!record && before && document.activeElement === document.body) {
     const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1;
     focusCell($(`tr[data-record="${before}"]`, grid())?.cells[column]);
   }
