@@ -52,6 +52,7 @@ func TestPagesAreNotDocumented(t *testing.T) {
 	want := []string{
 		"GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv", "GET /datasets/{namespace}/{dataset}/data.ndjson",
 		"GET /datasets/{namespace}/{dataset}/data.xlsx",
+		"GET /datasets/{namespace}/{dataset}/grid",
 		"POST /datasets/{namespace}/{dataset}/key", "GET /",
 	}
 	if diff := cmp.Diff(want, s.PagePatterns()); diff != "" {

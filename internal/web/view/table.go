@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -164,7 +165,9 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 		cell.addTags(value, h)
 		return cell
 	case c.Kind == KindImage && imageAddress(s.Files, value) != "":
-		cell.Image = imageAddress(s.Files, value)
+		if cell.Image = imageAddress(s.Files, value); cell.Image != value {
+			cell.Raw = value
+		}
 		return cell
 	case IsWebAddress(value):
 		_, cell.Text, _ = strings.Cut(value, "://")
@@ -178,15 +181,21 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	}
 	cell.Text = herb.Clip(cell.Text, maxCell)
 	switch {
+	case cell.Text == value || cell.Href == value && isASCII(value):
 	case len(value) > maxCell:
 		cell.Clipped = true // the script loads the value when it is copied
-	case cell.Text != value && cell.Href == "":
+	default:
 		cell.Raw = value
 	}
 	if c.Searchable {
 		cell.Pieces = h.pieces(cell.Text)
 	}
 	return cell
+}
+
+// isASCII reports whether a browser keeps a URL as it is.
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // oneLine replaces the characters that HTML would collapse into a space, or that would break a line.
