@@ -48,7 +48,6 @@ type Row struct {
 
 // Cell is a cell of the table.
 type Cell struct {
-	Index   int // of the field
 	Class   string
 	Text    string
 	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
@@ -158,7 +157,7 @@ func columnClass(c *Column) string {
 }
 
 func newCell(s *State, c *Column, value string, h *highlighter) Cell {
-	cell := Cell{Index: c.Index, Class: columnClass(c)}
+	cell := Cell{Class: columnClass(c)}
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
