@@ -1,14 +1,11 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -27,13 +24,14 @@ type catalogue struct {
 	Next     string
 	Page     int
 	Pages    int
+	HasKey   bool               // the browser has a key
+	Rejected []herb.SourceError // that the visitor may see
 }
 
 // entry is a dataset in the catalogue.
 type entry struct {
 	view.Head
 	ColumnNames string
-	Rejected    time.Time // when its newest source was rejected; zero: it was not, or that is not public
 }
 
 const datasetsPerPage = 48
@@ -48,11 +46,14 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)
 	}
-	rejected, err := p.sourceErrors(r.Context())
+	rejected, err := p.rejections(r)
 	if err != nil {
-		return fmt.Errorf("reading source errors: %w", err)
+		return err
 	}
-	c := catalogue{Base: p.base, Search: params.Get(query.ParamSearch), Total: len(live)}
+	if p.Key(r) != "" {
+		setPrivate(w)
+	}
+	c := catalogue{HasKey: p.Key(r) != "", Rejected: sortRejections(rejected), Base: p.base, Search: params.Get(query.ParamSearch), Total: len(live)}
 	for _, v := range live {
 		c.Rows += v.Records
 	}
@@ -71,11 +72,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("describe datasets: %w", err)
 	}
 	for i := range datasets {
-		e := p.entry(&datasets[i])
-		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
-			e.Rejected = rejected[e.Ref].Since
-		}
-		c.Datasets = append(c.Datasets, e)
+		c.Datasets = append(c.Datasets, p.entry(&datasets[i]))
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
@@ -116,25 +113,4 @@ func (p *Pages) entry(d *herb.Dataset) entry {
 		list += " …"
 	}
 	return entry{Head: p.head(d, ""), ColumnNames: list}
-}
-
-// sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the
-// source, whose access is unknown: show them only to holders of a key for the dataset. Paths are reduced to file names.
-func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.SourceError, error) {
-	if p.opts.SourceErrors == nil {
-		return nil, nil
-	}
-	found, err := p.opts.SourceErrors(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := map[herb.Ref]herb.SourceError{}
-	for _, t := range found {
-		if t.Ref != (herb.Ref{}) {
-			path, _, _ := strings.Cut(t.Path, "#") // without the table
-			t.Message = strings.ReplaceAll(t.Message, path, filepath.Base(path))
-			out[t.Ref] = t
-		}
-	}
-	return out, nil
 }

@@ -18,8 +18,9 @@ func everyPage() map[string]int {
 		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
 		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_charts=1": 200,
 		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
-		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200,
+		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200, "/datasets/garden/catalog/about": 200, "/key": 200,
 		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
+		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200, "/datasets/wide/many/about": 200,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
 		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_charts=1": 200, "/datasets/evil/nasty/api": 200,
 		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
@@ -66,7 +67,7 @@ func checkHeaders(t *testing.T, path string, a reply) {
 		t.Errorf("the content policy is %s", policy)
 	}
 	images := strings.Contains(path, "/garden/catalog") || strings.Contains(path, "/evil/nasty")
-	isBrowser := images && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
+	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
 	if strings.Contains(policy, "img-src 'self' https:") != isBrowser {
 		t.Errorf("images: the content policy is %s", policy)
 	}
@@ -200,7 +201,7 @@ func TestCanonicalAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = tt.public })
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
 			doc := s.page(t, path, 200)
 			want := tt.want + path
 			link := one(t, doc, func(n *html.Node) bool { return n.Data == "link" && attr(n, "rel") == "canonical" })
@@ -296,7 +297,7 @@ func TestFailures(t *testing.T) {
 		s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
 			l.err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
 		})
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
 			a := s.get(t, path)
 			if a.status != status && status == 503 || a.status < 500 || !strings.Contains(a.body, "<h1>") {
 				t.Errorf("%s: %s gives %d %.100s", code, path, a.status, a.body)

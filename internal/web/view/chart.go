@@ -65,7 +65,7 @@ type Part struct {
 // ChartKind returns the kind of the chart of a field, with the note for columns of which no chart is drawn: their values are
 // unique, or nearly so. These need no counts.
 func ChartKind(d *herb.Dataset, i int) (kind, note string) {
-	f, c := d.Fields[i], columnReport(d, i)
+	f, c := d.Fields[i], ColumnReport(d, i)
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
 	switch {
 	case !f.Filterable:
@@ -87,7 +87,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 // NewNote returns the chart of a column without counts.
 func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
-	if r := columnReport(d, i); r != nil {
+	if r := ColumnReport(d, i); r != nil {
 		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 		c.setEmpty()
 	}
