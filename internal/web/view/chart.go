@@ -88,7 +88,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
 	if r := ColumnReport(d, i); r != nil {
-		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, minCell), herb.Clip(r.Max, minCell)
+		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 		c.setEmpty()
 	}
 	return c
