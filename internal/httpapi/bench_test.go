@@ -25,6 +25,10 @@ func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, erro
 
 func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
 
+func (l *preparedLibrary) Search(context.Context, string) ([]herb.LiveVersion, error) {
+	return nil, nil
+}
+
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
 	return nil, nil
 }
