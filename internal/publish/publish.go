@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"herbarium/internal/herb"
@@ -21,6 +22,8 @@ type Publisher struct {
 	Store   Store
 	Data    string // the data folder, which is never published
 	Log     *slog.Logger
+
+	folders sync.Map // herb.Ref → folder of its source, for sources of this server
 }
 
 // Store records what happens to sources.
