@@ -23,10 +23,11 @@ The dump contains hashes of the keys, not the keys themselves. Restore a dump wi
 		Args:              exactly(1, "a folder"),
 		ValidArgsFunction: firstArg(completeFolders),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, _, err := r.config(cmd)
+			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
+			r.place = place(c, origins)
 			return r.runMigration("dump", func(o migrate.Options) (migrate.Result, error) {
 				return migrate.Dump(cmd.Context(), migrate.NewPlace(c.Data, c.Database, c.Blobs), args[0], Version(), o)
 			}, func(m migrate.Result, _ time.Duration) { fmt.Fprintf(r.Out, "dumped %s\n", contents(m)) })
@@ -47,10 +48,11 @@ Stop the servers on the target first.`,
 		Args:              exactly(1, "the folder of a dump"),
 		ValidArgsFunction: firstArg(completeFolders),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, _, err := r.config(cmd)
+			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
+			r.place = place(c, origins)
 			return r.runMigration("load", func(o migrate.Options) (migrate.Result, error) {
 				return migrate.Load(cmd.Context(), args[0], migrate.NewPlace(c.Data, c.Database, c.Blobs), o)
 			}, func(m migrate.Result, took time.Duration) {
