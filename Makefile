@@ -83,8 +83,9 @@ postgres:
 
 s3: tools/s3/versitygw ## build the S3 server that the tests run
 
+# Compiling it is a tenth of a first test run, so its packages are not optimized.
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
-	$(GO) build -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
+	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
 # The browser for the tests of the pages, and fonts for it.
