@@ -100,7 +100,7 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
 	addSettings(flags, "data", "database", "blobs", "log.level", "log.format")
 	root.AddCommand(newServe(r), newPublish(r), newDescribe(r), newExport(r), newExplain(r), newDatasets(r), newSegment(r), newKeys(r),
-		newAudit(r), newMigrate(r), newDump(r), newLoad(r), newConfig(r), newVersion(r))
+		newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newVersion(r))
 	return root
 }
 

@@ -66,44 +66,7 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return Result{}, fmt.Errorf("target: %w", err)
 	}
-	return copyAll(ctx, source.Installation, target.Installation, o.start())
-}
-
-// The entries of the folder of a dump.
-const (
-	dumpFile     = "dump.ndjson"
-	dumpSegments = "segments"
-)
-
-// Dump writes everything of a place to a folder, which it creates. program is the version of the program.
-func Dump(ctx context.Context, from Place, dir, program string, o Options) (_ Result, err error) {
-	var source, dump opened
-	defer func() { err = errors.Join(err, source.close(), dump.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
-		return Result{}, err
-	}
-	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return Result{}, err
-	}
-	header := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
-	return save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.start())
-}
-
-// Load loads a dump into a place; see load for its guarantees.
-func Load(ctx context.Context, dir string, to Place, o Options) (_ Result, err error) {
-	source, err := OpenDump(ctx, filepath.Join(dir, dumpFile))
-	if err != nil {
-		return Result{}, err
-	}
-	var dump, target opened
-	defer func() { err = errors.Join(err, dump.close(), target.close()) }()
-	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return Result{}, err
-	}
-	if err := target.openPlace(ctx, to, o.Check); err != nil {
-		return Result{}, err
-	}
-	return load(ctx, source, dump.Files, target.Installation, o.start())
+	return copyAll(ctx, source.Installation, target.Installation, o.start(loadPhases()...))
 }
 
 // opened is an installation, or only its files, that must be closed.
