@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"herbarium/internal/blobs"
@@ -117,7 +118,7 @@ func (o *opened) openFiles(ctx context.Context, address herb.Address, dir string
 		if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
 			return err
 		}
-		folder := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
+		folder := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(o.Files.Dir), "/")}
 		address = herb.Address(folder.String())
 	}
 	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
