@@ -31,7 +31,8 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
   herbarium backup - | zstd > /backup/herbarium.tar.zst
   herbarium backup /backup/herbarium/
   herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
-		Args: atMostOne("a file, a folder or -"),
+		Args:              atMostOne("a file, a folder or -"),
+		ValidArgsFunction: firstArg(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
 			if len(args) == 1 {

@@ -197,7 +197,7 @@ func newFiltersSchema(d *herb.Dataset, filterable []string) map[string]any {
 	}
 	return map[string]any{
 		"type": "object", "description": "Filters of " + d.Ref.String() + ". All must match.", "properties": fields,
-		"patternProperties": map[string]any{`\[empty\]$`: booleanSchema(), `\[(eq|ne|gt|gte|lt|lte|in|prefix)\]$`: schemaRef("FilterValues")},
+		"patternProperties": map[string]any{`\[empty\]$`: booleanSchema(), `\[(eq|ne|gt|gte|lt|lte|in|prefix|match)\]$`: schemaRef("FilterValues")},
 	}
 }
 
@@ -244,6 +244,7 @@ func describeOperator(op query.Op, field string) string {
 		query.OpLte:    "Records whose %s is less than or equal to this value.",
 		query.OpPrefix: "Records whose %s begins with this value.",
 		query.OpIn:     "Records whose %s is one of these comma-separated values.",
+		query.OpMatch:  "Records whose %s contains these words, in the syntax of search.",
 		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
 	}
 	return fmt.Sprintf(about[op], field)
@@ -251,12 +252,13 @@ func describeOperator(op query.Op, field string) string {
 
 // Operators returns the operators of a field.
 func Operators(f herb.Field) []query.Op {
-	ops := []query.Op{}
-	if f.Filterable {
-		ops = query.Ops()
-	}
-	if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
-		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
-	}
-	return ops
+	return slices.DeleteFunc(query.Ops(), func(o query.Op) bool {
+		switch o {
+		case query.OpMatch:
+			return !f.Searchable
+		case query.OpPrefix:
+			return !f.Filterable || f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean
+		}
+		return !f.Filterable
+	})
 }
