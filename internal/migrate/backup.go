@@ -34,7 +34,11 @@ func Backup(ctx context.Context, from Place, w io.Writer, program string, o Opti
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, spool.Close(), os.Remove(spool.Name())) }()
+	_ = os.Remove(spool.Name()) // so that a killed process leaves nothing; Windows removes no open files
+	defer func() {
+		err = errors.Join(err, spool.Close())
+		_ = os.Remove(spool.Name())
+	}()
 	return backUp(ctx, from, program, o, func(h Header, o Options, _ *Result) destination {
 		return newArchive(w, spool, h.Created, o.steps.Bytes(PhaseSegments))
 	})

@@ -94,16 +94,16 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// replacingObjects calls replace before the first file is read.
+// replacingObjects calls replace before one of the reads of files.
 type replacingObjects struct {
 	Objects
+	reads   int // until then
 	replace func(name string)
 }
 
 func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) error {
-	if replace := o.replace; replace != nil {
-		o.replace = nil
-		replace(name)
+	if o.reads--; o.reads == 0 {
+		o.replace(name)
 	}
 	return o.Objects.Get(ctx, name, to)
 }
@@ -122,38 +122,43 @@ func backupWith(ctx context.Context, from Place, spool *os.File, modify func(*In
 	return b.Bytes(), err
 }
 
-// TestBackup_publishing drops a version after the catalogue was read and before its file is. The backup has the newer state.
+// TestBackup_publishing drops versions after the catalogue was read and before their files are. The backup has the newer state.
 func TestBackup_publishing(t *testing.T) {
 	t.Parallel()
-	for _, published := range []bool{true, false} {
-		t.Run(fmt.Sprintf("published=%t", published), func(t *testing.T) {
+	for _, tt := range []struct{ published, reads int }{
+		{1, 1}, // drops the first version before it is read
+		{2, 3}, // drops the first version, which has been copied, and the second
+		{0, 1},
+	} {
+		t.Run(fmt.Sprintf("published=%d", tt.published), func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 			spool, err := os.Create(filepath.Join(t.TempDir(), "spool"))
 			must(t, err)
 			defer spool.Close()
 			archive, err := backupWith(t.Context(), g.Place, spool, func(from *Installation) {
-				from.Files.Objects = &replacingObjects{from.Files.Objects, func(name string) {
-					if published {
-						g.use(t, func(d *app.Data) { publish(t, d, trees, 4) }) // which drops the first version
+				from.Files.Objects = &replacingObjects{from.Files.Objects, tt.reads, func(name string) {
+					for n := range tt.published {
+						g.use(t, func(d *app.Data) { publish(t, d, trees, 4+n) })
 					}
-					err := os.Remove(from.Files.path(name))
-					if published && errors.Is(err, os.ErrNotExist) {
-						err = nil
+					if err := os.Remove(from.Files.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+						t.Error(err)
 					}
-					must(t, err)
 				}}
 			})
-			if !published {
+			if tt.published == 0 {
 				if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), "the source has no such file") {
 					t.Errorf("a missing file: %v", err)
 				}
 				return
 			}
 			must(t, err)
-			_, err = restore(t.Context(), archive, to, Options{})
+			r, err := restore(t.Context(), archive, to, Options{})
 			must(t, err)
 			wantAlike(t, g.Place, to)
+			if files, err := filepath.Glob(filepath.Join(to.Folder, store.VersionsDir, "*.segment")); err != nil || len(files) != r.Versions {
+				t.Errorf("%d versions have %d files (%v)", r.Versions, len(files), err)
+			}
 		})
 	}
 }

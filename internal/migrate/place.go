@@ -154,9 +154,15 @@ func (f Files) path(name string) string {
 // hash reads a file, copies it to a writer and returns its size and hash.
 func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
 	sum, size := sha256.New(), byteCounter(0)
-	err := f.Get(ctx, name, io.MultiWriter(to, sum, &size))
+	err := f.Get(ctx, name, io.MultiWriter(canceler{ctx}, to, sum, &size))
 	return herb.File{Size: int64(size), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
+
+// canceler is a writer that fails once its context is canceled.
+type canceler struct{ ctx context.Context }
+
+// Write implements io.Writer.
+func (c canceler) Write(p []byte) (int, error) { return len(p), c.ctx.Err() }
 
 // byteCounter counts the bytes written to it.
 type byteCounter int64

@@ -152,7 +152,7 @@ func unpackTo(ctx context.Context, path string, stdin io.Reader, entries, segmen
 	if err := os.MkdirAll(segments, 0o700); err != nil {
 		return nil, err
 	}
-	v := verifier{files: map[string]herb.File{}, report: o.steps.Bytes(PhaseUnpack)}
+	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseUnpack)}
 	err = unpack(ctx, r, func(version string, r io.Reader) error {
 		return writeFile(filepath.Join(segments, segmentName(version)), func(w io.Writer) error { return v.read(version, w, r) })
 	}, func(r io.Reader) error {
@@ -167,7 +167,15 @@ func unpackTo(ctx context.Context, path string, stdin io.Reader, entries, segmen
 	if source, err = OpenEntryFile(ctx, entries); err != nil {
 		return nil, err
 	}
-	return source, v.verify(source.Entries(ctx, everything()))
+	if err := v.verify(source.Entries(ctx, everything())); err != nil {
+		return nil, err
+	}
+	for version := range v.files { // dropped during the backup
+		if err := os.Remove(filepath.Join(segments, segmentName(version))); err != nil {
+			return nil, err
+		}
+	}
+	return source, nil
 }
 
 // writeFile creates a file and writes it to disk.
@@ -185,7 +193,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 
 // verifyBackup reads a backup and compares everything with its hashes.
 func verifyBackup(ctx context.Context, path string, stdin io.Reader, o Options) (_ Result, err error) {
-	v := verifier{files: map[string]herb.File{}, report: o.steps.Bytes(PhaseVerify)}
+	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseVerify)}
 	if isFolder(path) {
 		segments := os.DirFS(filepath.Join(path, segmentsDir))
 		v.open = func(version string) (fs.File, error) { return segments.Open(segmentName(version)) }
@@ -205,7 +213,8 @@ func verifyBackup(ctx context.Context, path string, stdin io.Reader, o Options) 
 
 // verifier compares the segment files of a backup with its entries, and counts the entries.
 type verifier struct {
-	files  map[string]herb.File // that were read, by version
+	ctx    context.Context
+	files  map[string]herb.File // that were read and not verified, by version
 	open   func(version string) (fs.File, error)
 	report func(done, total int64)
 	result Result
@@ -214,10 +223,25 @@ type verifier struct {
 // read copies a segment file to a writer and records its size and hash.
 func (v *verifier) read(version string, w io.Writer, r io.Reader) error {
 	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(w, sum), r)
+	progress := &reader{r: r, report: v.report}
+	size, err := io.Copy(io.MultiWriter(canceler{v.ctx}, w, sum), progress)
 	v.files[version] = herb.File{Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}
-	v.report(size, 0)
 	return err
+}
+
+// reader reports how many bytes were read.
+type reader struct {
+	r      io.Reader
+	done   int64
+	report func(done, total int64)
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	r.done += int64(n)
+	r.report(r.done, 0)
+	return n, err
 }
 
 // verify reads the entries and fails unless every segment file is as described.
@@ -247,6 +271,7 @@ func (v *verifier) verify(entries iter.Seq2[Entry, error]) error {
 		if err := compareFile(got, s.File, "the backup is damaged"); err != nil {
 			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
 		}
+		delete(v.files, s.Version)
 	}
 	return nil
 }
