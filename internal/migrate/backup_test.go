@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -214,25 +215,25 @@ func TestRestore_damaged(t *testing.T) {
 func TestRestore_damagedFolder(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name           string
-		damage         func(t *testing.T, dir string)
-		restore, check string
+		name   string
+		damage func(t *testing.T, dir string)
+		want   string
 	}{
 		{"changed plant", func(t *testing.T, dir string) {
 			path := filepath.Join(dir, entriesFile)
 			b, err := os.ReadFile(path)
 			must(t, err)
 			must(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
-		}, "section plants", "section plants"},
+		}, "section plants"},
 		{"truncated entries", func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, entriesFile), 2000)) },
-			"the backup is incomplete", "the backup is incomplete"},
+			"the backup is incomplete"},
 		{"changed segment", func(t *testing.T, dir string) {
 			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.segment"))
 			must(t, err)
 			must(t, os.WriteFile(files[0], []byte("changed"), 0o600))
-		}, "the file of the source is damaged: got 7 bytes", "the backup is damaged: got 7 bytes"},
+		}, "the backup is damaged: got 7 bytes"},
 		{"missing segment", func(t *testing.T, dir string) { must(t, os.RemoveAll(filepath.Join(dir, segmentsDir))) },
-			"the source has no such file", "the backup is incomplete"},
+			"the backup is incomplete"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -240,16 +241,45 @@ func TestRestore_damagedFolder(t *testing.T) {
 			_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
 			must(t, err)
 			tt.damage(t, dir)
-			if _, err := Restore(t.Context(), dir, nil, to, Options{Check: true}); err == nil || !strings.Contains(err.Error(), tt.check) {
-				t.Errorf("the error of the check is %v; want one that contains %q", err, tt.check)
-			}
-			if _, err := Restore(t.Context(), dir, nil, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.restore) {
-				t.Errorf("the error is %v; want one that contains %q", err, tt.restore)
+			for _, check := range []bool{true, false} {
+				_, err := Restore(t.Context(), dir, nil, to, Options{Check: check})
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, tt.want)
+				}
 			}
 			if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v (%v)", left, err)
 			}
 		})
+	}
+}
+
+// TestRestore_laterSegment restores a segment file that this program cannot open, although it is as the backup describes it.
+func TestRestore_laterSegment(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
+	_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
+	must(t, err)
+	entries := &EntryFile{path: filepath.Join(dir, entriesFile)}
+	var changed bytes.Buffer
+	must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
+		for e, err := range entries.Entries(t.Context(), everything()) {
+			if s, ok := e.(*Segment); ok {
+				content := []byte("a later format")
+				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, segmentName(s.Version)), content, 0o600))
+				s.File = herb.File{Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}))
+	must(t, os.WriteFile(entries.path, changed.Bytes(), 0o600))
+	if _, err := Restore(t.Context(), dir, nil, to, Options{}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "segment ") {
+		t.Errorf("the error is %v", err)
+	}
+	if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	PhaseLoad     = "loading"
 	PhaseVerify   = "verifying"
 	PhaseEntries  = "writing entries"
-	PhaseUnpack   = "unpacking"
+	PhaseRead     = "reading the backup"
 )
 
 // Options of Migrate, Backup and Restore. The zero value copies everything and disables progress reports.

@@ -13,6 +13,7 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -30,9 +31,9 @@ const StandardInput = "-"
 // backup is verified and nothing is restored.
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
 	if o.Check {
-		return verifyBackup(ctx, path, stdin, o.start(PhaseVerify))
+		return verifyBackup(ctx, path, stdin, o.start(PhaseRead))
 	}
-	o = o.start(append([]string{PhaseUnpack}, loadPhases()...)...)
+	o = o.start(append([]string{PhaseRead}, loadPhases()...)...)
 	if to.Database == "" {
 		return restoreFolder(ctx, path, stdin, to.Folder, o)
 	}
@@ -87,12 +88,18 @@ func restoreInto(
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
 	var source *EntryFile
 	if isFolder(path) {
+		if _, err := verifyBackup(ctx, path, nil, o); err != nil {
+			return r, err
+		}
 		source, err = OpenEntryFile(ctx, filepath.Join(path, entriesFile))
 		segments = filepath.Join(path, segmentsDir)
 	} else {
 		source, err = unpackTo(ctx, path, stdin, filepath.Join(dir, entriesFile), segments, o)
 	}
 	if err != nil {
+		return r, err
+	}
+	if err := checkFormats(source.Entries(ctx, everything()), segments); err != nil {
 		return r, err
 	}
 	if err := files.openFiles(ctx, "", segments); err != nil {
@@ -102,6 +109,24 @@ func restoreInto(
 		return r, err
 	}
 	return load(ctx, source, files.Files, target.Installation, o)
+}
+
+// checkFormats fails if this program cannot open one of the segment files, such as one of a later release.
+func checkFormats(entries iter.Seq2[Entry, error], dir string) error {
+	for e, err := range entries {
+		s, ok := e.(*Segment)
+		if err != nil || !ok {
+			return err // segments come first
+		}
+		r, err := segment.Open(filepath.Join(dir, segmentName(s.Version)))
+		if err == nil {
+			err = r.Release()
+		}
+		if err != nil {
+			return herb.Errorf(herb.CodeInvalid, "%s: %v", s, err)
+		}
+	}
+	return nil
 }
 
 // activate moves a restored installation from a staging folder into its data folder. The database is last: before it is
@@ -152,7 +177,7 @@ func unpackTo(ctx context.Context, path string, stdin io.Reader, entries, segmen
 	if err := os.MkdirAll(segments, 0o700); err != nil {
 		return nil, err
 	}
-	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseUnpack)}
+	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseRead)}
 	err = unpack(ctx, r, func(version string, r io.Reader) error {
 		return writeFile(filepath.Join(segments, segmentName(version)), func(w io.Writer) error { return v.read(version, w, r) })
 	}, func(r io.Reader) error {
@@ -193,7 +218,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 
 // verifyBackup reads a backup and compares everything with its hashes.
 func verifyBackup(ctx context.Context, path string, stdin io.Reader, o Options) (_ Result, err error) {
-	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseVerify)}
+	v := verifier{ctx: ctx, files: map[string]herb.File{}, report: o.steps.Bytes(PhaseRead)}
 	if isFolder(path) {
 		segments := os.DirFS(filepath.Join(path, segmentsDir))
 		v.open = func(version string) (fs.File, error) { return segments.Open(segmentName(version)) }
