@@ -20,7 +20,7 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	for _, p := range ps {
 		switch {
 		case p.Name == ParamAPIKey:
-		case !IsReserved(p.Name):
+		case !IsReserved(p.Name), p.Name == ParamFilter:
 			err = filters.add(p)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)

@@ -31,7 +31,7 @@ func catalog() []herb.Field {
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields; fields to filter by: " + filterableNames
+	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
@@ -61,6 +61,10 @@ func TestParseRefuses(t *testing.T) {
 		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
 		{"order and a -", "sort=-id&order=desc", orderRule + "-id"},
 		{"order and several sort fields", "sort=price,-id&order=asc", orderRule + "-price,-id"},
+		{"_filter without a value", "_filter=price", `_filter is "price"; write field=value or field[operator]=value`},
+		{"_filter by an unknown field", "_filter=prize%3D3", `unknown parameter "prize"; did you mean "price"? ` + parameters},
+		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"_filter with an unknown operator", "_filter=price%5Bover%5D%3D3", `unknown operator "over" in "price[over]"; ` + operators},
 		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
 		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
 		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},

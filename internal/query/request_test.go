@@ -26,7 +26,7 @@ func TestString(t *testing.T) {
 		{"selected fields", "_fields=price%2Cid&page=1&per_page=25", []string{"_fields=price,id"}},
 		{"filters", "title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25", []string{
 			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
-			"%74itle=b&title[in]=a,b,a",
+			"%74itle=b&title[in]=a,b,a", "_filter=title%3Db&_filter=title%5Beq%5D%3Da", "title=b&_filter=title%5Bin%5D%3Da&_filter=",
 		}},
 		{"empty", "title%5Beq%5D=&page=1&per_page=25", []string{"title=", "title", "title[empty]=true", "title[in]="}},
 		{"not empty", "title%5Bne%5D=&page=1&per_page=25", []string{"title[ne]=", "title[empty]=false"}},

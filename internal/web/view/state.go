@@ -57,6 +57,9 @@ func ParseState(path, raw string, fields []herb.Field) (s State, canonical bool,
 				s.Record, canonical = 0, false
 			}
 		default:
+			if expanded, ok := query.ExpandFilter(p.Value, fields); ok && p.Name == query.ParamFilter {
+				p, canonical = expanded, false
+			}
 			if hasNoEffect(p, fields) {
 				canonical = false
 				continue
