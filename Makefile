@@ -22,7 +22,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures release cross
+.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures reference man release cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,12 @@ tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lo
 
 pictures: chromium ## update the screenshots in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
+
+reference: ## write docs/cli.md from the commands
+	$(GO) run ./tools/reference -markdown docs/cli.md
+
+man: ## write man pages to dist/man; VERSION=1.2.3 is printed in them
+	$(GO) run ./tools/reference -man dist/man $(if $(VERSION),-version $(VERSION))
 
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')

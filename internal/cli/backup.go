@@ -46,10 +46,11 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 }
 
 func (r *runner) backUp(cmd *cobra.Command, to string, asJSON bool) error {
-	c, _, err := r.config(cmd)
+	c, origins, err := r.config(cmd)
 	if err != nil {
 		return err
 	}
+	r.place = place(c, origins)
 	printTo := r.Out
 	if to == "-" {
 		if telemetry.IsTerminal(r.Out) {

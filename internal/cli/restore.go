@@ -31,10 +31,11 @@ backup does not, nothing is changed, the first difference is printed and the exi
 		Args:              exactly(1, "a backup: a file, a folder or -"),
 		ValidArgsFunction: firstArg(completePaths),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, _, err := r.config(cmd)
+			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
+			r.place = place(c, origins)
 			to := migrate.NewPlace(c.Data, c.Database, c.Blobs)
 			if replace && to.Database != "" {
 				return usagef("--replace is for a data folder; restore into an empty database")

@@ -23,24 +23,34 @@ type file struct {
 	content []byte
 }
 
-// readDocuments returns the files that accompany each binary: license, documents, shell completions and, if `make man` has
-// written them, manual pages.
+// readDocuments returns the files that accompany each binary: license, documents, manual pages and shell completions.
 func readDocuments(ctx context.Context, o Options, work string) ([]file, error) {
 	var files []file
-	names := []string{"LICENSE", "README.md", "CHANGELOG.md"}
-	pages, err := filepath.Glob(filepath.Join(o.Repository, "man", "*.[0-9]"))
+	read := func(folder, name, as string) error {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		files = append(files, file{as, 0o644, content})
+		return err
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		if err := read(o.Repository, name, name); err != nil {
+			return nil, err
+		}
+	}
+	man, writeMan := filepath.Join(work, "man"), o.Man
+	if writeMan == nil {
+		writeMan = writeManPages
+	}
+	if err := writeMan(ctx, o, man); err != nil {
+		return nil, err
+	}
+	pages, err := os.ReadDir(man) // sorted
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pages {
-		names = append(names, path.Join("man", filepath.Base(p)))
-	}
-	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(o.Repository, name))
-		if err != nil {
+		if err := read(man, p.Name(), path.Join("man", p.Name())); err != nil {
 			return nil, err
 		}
-		files = append(files, file{name, 0o644, content})
 	}
 	b, err := o.build(ctx, work, host())
 	if err != nil {

@@ -33,7 +33,9 @@ type Options struct {
 	Compression  int        // level of gzip
 	// Build builds the program for a platform. Nil means compile.
 	Build func(ctx context.Context, o Options, p Platform, path string) error
-	Log   func(format string, args ...any)
+	// Man writes the manual pages to a folder. Nil means writeManPages.
+	Man func(ctx context.Context, o Options, folder string) error
+	Log func(format string, args ...any)
 }
 
 // Platform is an operating system and an architecture.
@@ -106,7 +108,10 @@ func Release(ctx context.Context, o Options) error {
 	if err := os.RemoveAll(o.Out); err != nil {
 		return err
 	}
-	work := filepath.Join(o.Out, "build")
+	work, err := filepath.Abs(filepath.Join(o.Out, "build"))
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		return err
 	}
@@ -174,16 +179,24 @@ func (o Options) build(ctx context.Context, work string, p Platform) (binary, er
 	return b, build(ctx, o, p, b.path)
 }
 
+// goCommand returns a go command that does not depend on settings of the user.
+func goCommand(ctx context.Context, o Options, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Repository, os.Stderr, os.Stderr
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	return cmd
+}
+
+// writeManPages generates the manual pages.
+func writeManPages(ctx context.Context, o Options, folder string) error {
+	return goCommand(ctx, o, "run", "./tools/reference", "-man", folder, "-version", o.Version).Run()
+}
+
 // compile builds a static binary that depends only on the source and the Go version.
 func compile(ctx context.Context, o Options, p Platform, path string) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version, "-o", path, "./cmd/herbarium")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Repository, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+p.OS, "GOARCH="+p.Arch)
+	cmd := goCommand(ctx, o, "build", "-buildvcs=false", "-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version,
+		"-o", path, "./cmd/herbarium")
+	cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Arch)
 	return cmd.Run()
 }
 

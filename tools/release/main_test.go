@@ -44,6 +44,9 @@ func newOptions(t *testing.T, program string, platforms ...Platform) Options {
 		Repository: "../..", Out: filepath.Join(t.TempDir(), "dist"), Version: "v9.9.9-test", Commit: "c0ffee", Date: time.Unix(1_790_000_000, 0).UTC(),
 		Platforms: platforms, Certificates: certificates, Compression: gzip.BestSpeed, Log: t.Logf,
 		Build: func(_ context.Context, _ Options, _ Platform, path string) error { return copyFile(program, path) },
+		Man: func(_ context.Context, _ Options, folder string) error {
+			return errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "herbarium.1"), []byte(".TH HERBARIUM 1\n"), 0o600))
+		},
 	}
 }
 
@@ -152,7 +155,7 @@ func TestRelease_reproducible(t *testing.T) {
 func checkArchive(t *testing.T, o Options, folder string) {
 	t.Helper()
 	files, headers := readTar(t, unzip(t, open(t, filepath.Join(o.Out, folder+".tar.gz"))))
-	for _, name := range []string{"herbarium", "LICENSE", "README.md", "CHANGELOG.md", "completions/herbarium.bash", "completions/herbarium.fish"} {
+	for _, name := range []string{"herbarium", "LICENSE", "README.md", "CHANGELOG.md", "man/herbarium.1", "completions/herbarium.bash", "completions/herbarium.fish"} {
 		h := headers[folder+"/"+name]
 		if h == nil || h.Size == 0 || !h.ModTime.Equal(o.Date) {
 			t.Errorf("%s: %+v", name, h)
