@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
 	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
 )
 
 // backedUp returns an archive of a place.
@@ -309,6 +311,20 @@ func TestRestore_replace(t *testing.T) {
 		},
 		"damaged": func() error {
 			_, err := restore(t.Context(), archive[:len(archive)-5000], other.Place, Options{Replace: true})
+			return err
+		},
+		"in use at the end": func() (err error) {
+			db := sync.OnceValues(func() (*sqlite.Store, error) {
+				return sqlite.Open(t.Context(), filepath.Join(other.Folder, store.DatabaseFile), sqlite.Options{})
+			})
+			_, err = restore(t.Context(), archive, other.Place, Options{Replace: true, Progress: func(progress.Progress) {
+				if _, err := db(); err != nil {
+					t.Error(err)
+				}
+			}})
+			opened, openErr := db()
+			must(t, openErr)
+			must(t, opened.Close())
 			return err
 		},
 		"in use": func() (err error) {

@@ -47,17 +47,8 @@ func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Opti
 
 // restoreFolder restores a backup into a data folder.
 func restoreFolder(ctx context.Context, path string, stdin io.Reader, data string, o Options) (r Result, err error) {
-	database := filepath.Join(data, store.DatabaseFile)
-	switch _, err := os.Stat(database); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	if err := checkReplaceable(ctx, data, o); err != nil {
 		return r, err
-	case !o.Replace:
-		return r, herb.Errorf(herb.CodeRefused, "%s has data; restore into another folder, or replace it with --replace", data)
-	default:
-		if err := sqlite.Quiesce(ctx, database); err != nil {
-			return r, err
-		}
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return r, err
@@ -75,9 +66,26 @@ func restoreFolder(ctx context.Context, path string, stdin io.Reader, data strin
 		err = sqlite.Quiesce(ctx, filepath.Join(staging, store.DatabaseFile))
 	}
 	if err == nil {
+		err = checkReplaceable(ctx, data, o) // a server may have been started
+	}
+	if err == nil {
 		err = activate(staging, data)
 	}
 	return r, err
+}
+
+// checkReplaceable fails if a data folder has data that must not be replaced, or that a process uses.
+func checkReplaceable(ctx context.Context, data string, o Options) error {
+	database := filepath.Join(data, store.DatabaseFile)
+	switch _, err := os.Stat(database); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !o.Replace:
+		return herb.Errorf(herb.CodeRefused, "%s has data; restore into another folder, or replace it with --replace", data)
+	}
+	return sqlite.Quiesce(ctx, database)
 }
 
 // restoreInto restores a backup into a place. An archive is unpacked first: its entries to dir, its segment files to segments.
