@@ -110,7 +110,7 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{
-		"page", "per_page", "order", "search", "fields", "api_key", "If-None-Match", "X-Request-Id",
+		"page", "per_page", "order", "search", "fields", "version", "api_key", "If-None-Match", "X-Request-Id",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[empty]",
 		"a b&c", "a b&c[eq]", "a b&c[ne]", "a b&c[gt]", "a b&c[gte]", "a b&c[lt]", "a b&c[lte]", "a b&c[in]", "a b&c[prefix]", "a b&c[empty]",
 		`quo"te<[match]`, // searchable, but not filterable

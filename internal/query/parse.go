@@ -90,6 +90,8 @@ func (r *Request) setReserved(p Param, filters *filterParser) (err error) {
 		}
 	case ParamSearch:
 		r.Search, err = filters.search(p.Value)
+	case ParamVersion:
+		err = errVersion()
 	case ParamFields:
 		r.Selected, err = parseFields(p.Value, r.fields)
 	}

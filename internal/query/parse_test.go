@@ -30,7 +30,7 @@ func catalog() []herb.Field {
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields; fields to filter by: " + filterableNames
+	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _version; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
 	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
