@@ -76,10 +76,12 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	if g.chance(45) {
 		add(query.ParamSearch, g.search(fields, records))
 	}
-	if len(sortable) > 0 && g.chance(50) {
-		add(query.ParamSort, fields[pick(g, sortable)].Name)
+	sort := ""
+	if len(sortable) > 0 && g.chance(60) {
+		sort = g.sort(fields, sortable)
+		add(query.ParamSort, sort)
 	}
-	if g.chance(50) {
+	if herb.FieldIndex(fields, sort) >= 0 && g.chance(60) {
 		add(query.ParamOrder, pick(g, []string{"asc", "desc", "desc", ""}))
 	}
 	if g.chance(60) {
@@ -90,6 +92,18 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	}
 	g.Shuffle(len(params), func(i, j int) { params[i], params[j] = params[j], params[i] })
 	return strings.Join(params, "&")
+}
+
+// sort returns one sort field, or several with directions.
+func (g *generator) sort(fields []herb.Field, sortable []int) string {
+	if g.chance(50) {
+		return fields[pick(g, sortable)].Name
+	}
+	var parts []string
+	for _, i := range g.Perm(len(sortable))[:min(len(sortable), pick(g, []int{1, 2, 2, 3, 4}))] {
+		parts = append(parts, pick(g, []string{"", "-"})+fields[sortable[i]].Name)
+	}
+	return strings.Join(parts, ",")
 }
 
 // sample returns a value to compare with: that of a record, or any other valid for the type. It may be empty.

@@ -75,7 +75,7 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
-	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamVersion}
+	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
@@ -85,7 +85,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		return nil, err
 	}
 	f := &FacetRequest{
-		Request: &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields},
+		Request: &Request{Page: 1, PerPage: DefaultPerPage, fields: fields},
 		Top:     DefaultTop, Buckets: DefaultBuckets,
 	}
 	filters := filterParser{fields: fields, reserved: FacetParams}
@@ -95,6 +95,8 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		case p.Name == ParamAPIKey:
 		case p.Name == ParamField:
 			err = f.addField(p.Value)
+		case p.Name == ParamFilter:
+			err = filters.add(p)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		case slices.Contains(FacetParams(), p.Name):

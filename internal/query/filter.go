@@ -67,6 +67,16 @@ type filterParser struct {
 }
 
 func (fp *filterParser) add(p Param) error {
+	if p.Name == ParamFilter {
+		if p.Value == "" {
+			return nil
+		}
+		expanded, ok := ExpandFilter(p.Value, fp.fields)
+		if !ok {
+			return herb.Invalidf("%s is %q; write field=value or field[operator]=value", ParamFilter, clip(p.Value))
+		}
+		p = expanded
+	}
 	field, op, err := fp.resolve(p.Name)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,9 +31,10 @@ func catalog() []herb.Field {
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _version; fields to filter by: " + filterableNames
+	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
+	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
 	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
 	dateRule        = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
 	wordsRule       = "the search has more than 32 words, including those of [match]; give at most 32"
@@ -57,7 +59,12 @@ func TestParseRefuses(t *testing.T) {
 		{"per_page zero", "per_page=0", `per_page is "0"` + perPageRule},
 		{"per_page negative", "per_page=-5", `per_page is "-5"` + perPageRule},
 		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
-		{"sort descending twice", "sort=-id&order=desc", `"sort" begins with - and "order" is given; use one of them`},
+		{"order and a -", "sort=-id&order=desc", orderRule + "-id"},
+		{"order and several sort fields", "sort=price,-id&order=asc", orderRule + "-price,-id"},
+		{"_filter without a value", "_filter=price", `_filter is "price"; write field=value or field[operator]=value`},
+		{"_filter by an unknown field", "_filter=prize%3D3", `unknown parameter "prize"; did you mean "price"? ` + parameters},
+		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"_filter with an unknown operator", "_filter=price%5Bover%5D%3D3", `unknown operator "over" in "price[over]"; ` + operators},
 		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
 		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
 		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},
@@ -65,6 +72,11 @@ func TestParseRefuses(t *testing.T) {
 		{"sort in capitals", "sort=Price", `unknown sort field "Price"; did you mean "price"? sortable fields: ` + filterableNames},
 		{"sort forbidden", "sort=notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
 		{"sort long", "sort=" + long, `unknown sort field "` + clipped + `"; sortable fields: ` + filterableNames},
+		{"sort unknown among several", "sort=id,-prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort forbidden among several", "sort=id,notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
+		{"sort with an empty part", "sort=id,", `unknown sort field ""; sortable fields: ` + filterableNames},
+		{"sort by a field twice", "sort=id,price,-id", `field "id" is given more than once in "sort"; give it once`},
+		{"sort fields", "sort=" + strings.Repeat("id,", 8) + "id", `"sort" has more than 8 fields; give at most 8`},
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
@@ -153,7 +165,7 @@ func TestParseRefusesBriefly(t *testing.T) {
 
 func TestParseReserved(t *testing.T) {
 	t.Parallel()
-	standard := query.Request{Page: 1, PerPage: 25, Sort: query.NoSort}
+	standard := query.Request{Page: 1, PerPage: 25}
 	with := func(change func(*query.Request)) query.Request {
 		r := standard
 		change(&r)
@@ -178,14 +190,18 @@ func TestParseReserved(t *testing.T) {
 		{"per_page=101", with(func(r *query.Request) { r.PerPage = 100 })},
 		{"per_page=" + strings.Repeat("9", 100), with(func(r *query.Request) { r.PerPage = 100 })},
 		{"per_page=00000000000000000000000000007", with(func(r *query.Request) { r.PerPage = 7 })},
-		{"sort=price", with(func(r *query.Request) { r.Sort = 3 })},
-		{"sort=page", with(func(r *query.Request) { r.Sort = 6 })},
-		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = 9 })},
-		{"sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
-		{"order=&sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"sort=price", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}} })},
+		{"sort=page", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 6}} })},
+		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 9}} })},
+		{"sort=-id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
+		{"order=&sort=-id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
+		{"sort=-price,id,-%C3%A9t%C3%A9", with(func(r *query.Request) {
+			r.Sort = []query.SortField{{Field: 3, Desc: true}, {Field: 0}, {Field: 9, Desc: true}}
+		})},
+		{"sort=price%2Cid&order=", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}, {Field: 0}} })},
 		{"_fields=price,id", with(func(r *query.Request) { r.Selected = []int{3, 0} })},
 		{"_fields=id,title,date,price,tags,notes,page,x+y,a[b],%C3%A9t%C3%A9", standard}, // all in their order
-		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
 	} {
 		got, err := query.Parse(c.raw, catalog())
 		if err != nil {
@@ -308,6 +324,45 @@ func TestParseAmbiguousNames(t *testing.T) {
 	}
 }
 
+// TestParseSort_names checks fields whose names look like a descending field or like several fields.
+func TestParseSort_names(t *testing.T) {
+	t.Parallel()
+	var fields []herb.Field
+	for _, name := range []string{"a", "b", "-a", "-c", "a,b", "d,e"} {
+		fields = append(fields, herb.Field{Name: name, Type: herb.TypeText, Sortable: true})
+	}
+	for raw, want := range map[string][]query.SortField{
+		"sort=-a":              {{Field: 2}},
+		"sort=-a&order=desc":   {{Field: 2, Desc: true}},
+		"sort=--a":             {{Field: 2, Desc: true}},
+		"sort=-c":              {{Field: 3}},
+		"sort=a,b":             {{Field: 4}},
+		"sort=a,b&order=desc":  {{Field: 4, Desc: true}},
+		"sort=-a,b":            {{Field: 4, Desc: true}},
+		"sort=d,e&order=asc":   {{Field: 5}},
+		"sort=b,a":             {{Field: 1}, {Field: 0}},
+		"sort=b,-a":            {{Field: 1}, {Field: 0, Desc: true}},
+		"sort=b,-a&order=desc": nil,
+		"sort=b,-c":            nil, // means c
+		"sort=d,e,a":           nil,
+	} {
+		got, err := query.Parse(raw, fields)
+		if want == nil {
+			if herb.CodeOf(err) != herb.CodeInvalid {
+				t.Errorf("%q: %v; want an invalid request", raw, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got.Sort, want) {
+			t.Errorf("%q sorts by %v, %v; want %v", raw, got, err, want)
+			continue
+		}
+		if again, err := query.Parse(got.String(), fields); err != nil || !slices.Equal(again.Sort, want) {
+			t.Errorf("%q is %q, which parses to %v, %v", raw, got, again, err)
+		}
+	}
+}
+
 func TestParseLimits(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
@@ -316,6 +371,7 @@ func TestParseLimits(t *testing.T) {
 		"list":         "id[in]=1" + strings.Repeat(",1", 99),
 		"words":        "search=" + strings.Repeat("a+", 32),
 		"words in one": "search=" + strings.Repeat("植", 32),
+		"sort fields":  "sort=id,title,date,price,tags,page,x+y,-a[b]",
 		"match":        "search=" + strings.Repeat("a+", 16) + "&title[match]=" + strings.Repeat("a+", 16),
 	} {
 		if _, err := query.Parse(raw, catalog()); err != nil {
