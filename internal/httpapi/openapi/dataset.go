@@ -55,7 +55,7 @@ func (doc *document) addDataset(d *herb.Dataset, name string) {
 	if d.Description != "" {
 		list.Description = d.Description + "\n\n" + list.Description
 	}
-	list.replaceParameter("sort", fieldNames(d, func(f herb.Field) bool { return f.Sortable }))
+	list.replaceParameter("sort", sortKeys(d))
 	list.Parameters = append(list.Parameters, filters(query.Reserved())...)
 	ok := list.Responses["200"]
 	ok.Content = maps.Clone(ok.Content)
@@ -86,6 +86,14 @@ func fieldNames(d *herb.Dataset, meets func(herb.Field) bool) (names []string) {
 		}
 	}
 	return names
+}
+
+// sortKeys returns the values of the sort parameter: the sortable fields, ascending and descending.
+func sortKeys(d *herb.Dataset) (keys []string) {
+	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
+		keys = append(keys, name, "-"+name)
+	}
+	return keys
 }
 
 // forDataset returns the operation for one dataset, without the parameters for its path and its filters.
@@ -230,7 +238,7 @@ func filterParameters(d *herb.Dataset, reserved []string) (params []parameter) {
 
 // queryParameter returns a query parameter. Lists are given by repeating it.
 func queryParameter(name, description string, schema map[string]any) parameter {
-	return parameter{Name: name, In: "query", Description: description, Style: "form", Explode: true, Schema: schema}
+	return parameter{Name: name, In: "query", Description: description, Style: "form", Explode: new(true), Schema: schema}
 }
 
 // describeOperator describes the records that an operator selects.
