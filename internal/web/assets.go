@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -65,6 +66,9 @@ func newAssets(base string) (*assets, error) {
 	}
 	a.files["app.js"] = asset{contentType: types[".js"], content: script}
 	for name, f := range a.files {
+		if path.Ext(name) == ".css" {
+			f.content = stripCSS(f.content)
+		}
 		if f.compressed, err = compress(f.content); err != nil {
 			return nil, err
 		}
@@ -73,6 +77,13 @@ func newAssets(base string) (*assets, error) {
 	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
 	a.fingerprint = hex.EncodeToString(all.Sum(nil))
 	return a, nil
+}
+
+// stripCSS removes comments, indentation and line breaks.
+func stripCSS(content []byte) []byte {
+	content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
+	content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
+	return regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
 }
 
 // compress compresses a file once, as small as possible; the server compresses responses as fast as possible.

@@ -53,7 +53,7 @@ func TestBrowser(t *testing.T) {
 			}
 			var got []string
 			for _, row := range all(one(t, doc, tag("tbody", "")), tag("tr", "")) {
-				got = append(got, textOf(one(t, row, func(n *html.Node) bool { return attr(n, "data-field-index") == "1" })))
+				got = append(got, textOf(cellOf(t, doc, row, "title")))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("records (-API +page):\n%s", diff)
@@ -70,9 +70,18 @@ func TestBrowser(t *testing.T) {
 // cell returns the cell of a field in the first row.
 func cell(t *testing.T, doc *html.Node, field string) *html.Node {
 	t.Helper()
-	th := one(t, doc, func(n *html.Node) bool { return n.Data == "th" && attr(n, "data-field") == field })
-	row := all(one(t, doc, tag("tbody", "")), tag("tr", ""))[0]
-	return one(t, row, func(n *html.Node) bool { return attr(n, "data-field-index") == attr(th, "data-index") })
+	return cellOf(t, doc, all(one(t, doc, tag("tbody", "")), tag("tr", ""))[0], field)
+}
+
+// cellOf returns the cell of a field in a row.
+func cellOf(t *testing.T, doc, row *html.Node, field string) *html.Node {
+	t.Helper()
+	headers := all(doc, func(n *html.Node) bool { return n.Data == "th" && attr(n, "data-field") != "" })
+	at := slices.IndexFunc(headers, func(n *html.Node) bool { return attr(n, "data-field") == field })
+	if at < 0 {
+		t.Fatalf("no column %q", field)
+	}
+	return all(row, tag("td", ""))[at]
 }
 
 func TestBrowser_values(t *testing.T) {

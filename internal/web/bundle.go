@@ -10,10 +10,11 @@ import (
 // removes those from the assets. A page with a module per component would wait for a request per module.
 //
 // The modules share one scope, so their top-level names are unique: browsers reject a script that declares a name twice.
-// Imports are declarations of one line; comments are lines of their own. Only the exports of the entry remain.
+// Imports are declarations of one line. Only the exports of the entry remain.
 func (a *assets) bundle(entry string) ([]byte, error) {
 	var out bytes.Buffer
 	declaration := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
+	comment := regexp.MustCompile("\\s+// [^\"'`]*$") // a string would end with a quote
 	joined := map[string]bool{}
 	var join func(name string) error
 	join = func(name string) error {
@@ -39,6 +40,7 @@ func (a *assets) bundle(entry string) ([]byte, error) {
 			case len(line) == 0, bytes.HasPrefix(line, []byte("//")):
 				continue
 			}
+			line = comment.ReplaceAll(line, nil)
 			if name != entry {
 				line = bytes.TrimPrefix(line, []byte("export "))
 			}

@@ -9,12 +9,12 @@ func TestBundle(t *testing.T) {
 	t.Parallel()
 	a := &assets{files: map[string]asset{
 		"app.js":  {content: []byte("// Entry.\nimport \"./nav.js\";\nimport { $ } from \"./dom.js\";\n\nexport { $ };\nrun();\n")},
-		"nav.js":  {content: []byte("import { $ } from \"./dom.js\";\nexport function run() {\n  $(\"// text\");\n}\n")},
+		"nav.js":  {content: []byte("import { $ } from \"./dom.js\";\nexport function run() {\n  $(\"a // text\"); // comment\n}\n")},
 		"dom.js":  {content: []byte("export const $ = 1;\n")},
 		"docs.js": {content: []byte("alone();\n")},
 	}}
 	got, err := a.bundle("app.js")
-	if want := "const $ = 1;\nfunction run() {\n$(\"// text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(got) != want {
+	if want := "const $ = 1;\nfunction run() {\n$(\"a // text\");\n}\nexport { $ };\nrun();\n"; err != nil || string(got) != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}
 	if len(a.files) != 2 || a.files["docs.js"].content == nil {

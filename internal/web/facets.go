@@ -90,6 +90,8 @@ func keyRequired(ref herb.Ref) error {
 // setFragmentHeaders sets the headers of a part of a page.
 func (p *Pages) setFragmentHeaders(w http.ResponseWriter, d *herb.Dataset) {
 	setCaching(w, d)
-	p.setHeaders(w.Header(), false)
-	w.Header().Set("X-Robots-Tag", "noindex")
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("X-Robots-Tag", "noindex")
 }

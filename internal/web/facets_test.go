@@ -192,6 +192,9 @@ func TestCharts_kinds(t *testing.T) {
 	if got := words(s.chart(t, "", "category")); !strings.Contains(got, "5% empty") || !strings.Contains(got, "fern 32%3 values") {
 		t.Errorf("the chart says %q", got)
 	}
+	if on := one(t, s.chart(t, "category=moss", "category"), tag("a", "on")); attr(on, "data-value") != "moss" {
+		t.Errorf("%s is marked as selected", attr(on, "data-value"))
+	}
 	if got := words(s.chart(t, "", "title")); got != "60 values" {
 		t.Errorf("the chart of a text says %q", got)
 	}

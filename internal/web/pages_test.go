@@ -171,7 +171,7 @@ func TestLinks(t *testing.T) {
 func linksOf(doc *html.Node, here *url.URL) (links []string) {
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
-			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-charts" && a.Key != "data-href" {
+			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-charts" {
 				continue
 			}
 			u, err := here.Parse(a.Val)

@@ -228,6 +228,7 @@ func TestRecordByKeyboard(t *testing.T) {
 		if !strings.Contains(strings.Join(seen, ""), `data-record="next"`) {
 			t.Errorf("%s: the way leads over %q", screen.name, seen)
 		}
+		eval[bool](b, `(document.querySelector("[data-record=next]").focus(), true)`)
 		b.next(func() { b.press(kb.Escape) })
 		if b.count("#record") != 0 {
 			t.Errorf("%s: escape does not close the record", screen.name)

@@ -45,7 +45,7 @@ func TestVisibleRows(t *testing.T) {
 		want int
 	}{{tabOptions{width: 1440, height: 900}, 20}, {tabOptions{phone: true, width: 390, height: 844}, 8}} {
 		b.screen(screen.opts)
-		for _, path := range []string{catalog, catalog + "?category=herb&price[gte]=5", wide} {
+		for _, path := range []string{catalog, catalog + "?status=published&price[gte]=1", wide} {
 			b.visit(path)
 			b.settled()
 			if got := b.visibleRows(); got < screen.want {
@@ -66,7 +66,8 @@ func TestLayoutShift(t *testing.T) {
 		return eval[map[string][]float64](b, `Object.fromEntries([".bar1", ".bar2", "#search", "#grid", "#grid thead", "#grid tbody tr", "#main", ".call",
 			"#columns", ".tabs"].map((selector) => {
 				const r = document.querySelector(selector).getBoundingClientRect();
-				return [selector, selector === "#columns" ? [r.top, r.bottom] : selector.endsWith("tr") ? [r.top, r.bottom, r.left] : [r.top, r.bottom, r.left, ...(selector === "#grid thead" ? [] : [r.right])]];
+				const inGrid = selector.startsWith("#grid "), left = r.left + (inGrid ? document.getElementById("grid").scrollLeft : 0);
+				return [selector, selector === "#columns" ? [r.top, r.bottom] : inGrid ? [r.top, r.bottom, left] : [r.top, r.bottom, left, r.right]];
 			}))`)
 	}
 	before := measure()

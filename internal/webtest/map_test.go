@@ -35,8 +35,8 @@ const (
 
 const shift = 8 // modifier of the DevTools protocol
 
-// mouse sends a mouse event.
-func (b *tab) mouse(step input.DispatchMouseEventType, x, y float64, modifiers int64) {
+// mapMouse sends a mouse event with modifiers.
+func (b *tab) mapMouse(step input.DispatchMouseEventType, x, y float64, modifiers int64) {
 	b.Helper()
 	p := input.DispatchMouseEventParams{Type: step, X: x, Y: y, Modifiers: modifiers}
 	if step != moved {
@@ -69,11 +69,11 @@ func TestMap(t *testing.T) {
 		t.Errorf("the map loads %d bytes", size)
 	}
 	x, y := b.pixelOf(0, 80) // of row 85
-	b.mouse(moved, x, y, 0)
+	b.mapMouse(moved, x, y, 0)
 	b.until(`document.querySelector(".map-tip").innerText === "Row 85"`)
 	b.next(func() {
-		b.mouse(pressed, x, y, 0)
-		b.mouse(released, x, y, 0)
+		b.mapMouse(pressed, x, y, 0)
+		b.mapMouse(released, x, y, 0)
 	})
 	if got := b.text("#record-title"); got != "Row 85" {
 		t.Errorf("a click opens %q", got)
@@ -84,10 +84,10 @@ func TestMap(t *testing.T) {
 	x0, y0 := b.pixelOf(20, 60)
 	x1, y1 := b.pixelOf(-20, 100)
 	b.next(func() {
-		b.mouse(pressed, x0, y0, shift)
-		b.mouse(moved, (x0+x1)/2, (y0+y1)/2, shift)
-		b.mouse(moved, x1, y1, shift)
-		b.mouse(released, x1, y1, shift)
+		b.mapMouse(pressed, x0, y0, shift)
+		b.mapMouse(moved, (x0+x1)/2, (y0+y1)/2, shift)
+		b.mapMouse(moved, x1, y1, shift)
+		b.mapMouse(released, x1, y1, shift)
 	})
 	b.drawn()
 	for _, name := range []string{"latitude[gte]", "latitude[lte]", "longitude[gte]", "longitude[lte]"} {
@@ -130,7 +130,7 @@ func TestMap_cells(t *testing.T) {
 	tries := 0.0
 	b.wait("a cell shows its number of rows", func() bool {
 		tries++ // the edges of cells are whole pixels, so that of the point may be in the next cell
-		b.mouse(moved, x+math.Mod(tries, 5)-2, y+math.Mod(tries/5, 5)-2, 0)
+		b.mapMouse(moved, x+math.Mod(tries, 5)-2, y+math.Mod(tries/5, 5)-2, 0)
 		return eval[bool](b, `/^\d+ rows?$/.test(document.querySelector(".map-tip").innerText)`)
 	})
 	before := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`)

@@ -35,6 +35,7 @@ async function loadCharts() {
     if (!chart) continue;
     next.dataset.loaded = "";
     for (const title of $$("title", next)) title.remove(); // the tip replaces it
+    for (const part of $$("a", next)) part.setAttribute("tabindex", "-1"); // the grid is one Tab stop
     morph(chart, next);
   }
   if (missingCharts().length) loadCharts();

@@ -71,8 +71,7 @@ const turnPage = (rel) => $(`.pages a[rel=${rel}]`)?.click();
 
 // open opens the record of a cell, or the menu of a column.
 function openCell(cell) {
-  const href = cell.parentElement.dataset.href;
-  if (href) return visit(href);
+  if (cell.closest("tbody")) return visit($("th a", cell.parentElement).href);
   const menu = $("details", cell);
   if (!menu) return;
   menu.open = true;

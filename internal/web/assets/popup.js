@@ -16,7 +16,7 @@ export function place(element, rect) {
 
 // openMenu shows a menu next to a rectangle. Each item has a label and an action; focus returns to the opener.
 export function openMenu(title, items, rect, from) {
-  if (!menu.isConnected) document.body.append(menu);
+  if (!menu.isConnected) document.getElementById("main").append(menu);
   opener = from;
   menu.setAttribute("role", "menu");
   menu.setAttribute("aria-label", title);
@@ -54,7 +54,7 @@ menu.addEventListener("keydown", (event) => {
 });
 
 const tip = document.createElement("div");
-tip.className = "tip";
+tip.id = tip.className = "tip";
 tip.setAttribute("popover", "manual");
 tip.setAttribute("aria-hidden", "true"); // what it says is in the label of the element
 
@@ -65,7 +65,7 @@ export function showTip(text, rect) {
     return;
   }
   if (!tip.isConnected) {
-    document.body.append(tip);
+    document.getElementById("main").append(tip);
     tip.showPopover();
   }
   tip.textContent = text;

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,7 @@ type Chart struct {
 	Width  int    // of the histogram, in bars
 	Bars   []Bar
 	Parts  []Part
+	Chosen bool   // the field is filtered by values
 	Ghosts []Part // over all rows; none: the listing contains all rows
 
 	// Facts for the statistics of the column.
@@ -57,6 +59,7 @@ type Part struct {
 	Label    string
 	Href     string // filters by the value; empty: all other values
 	Rank     int    // from 1
+	Active   bool   // the field is filtered by the value
 }
 
 // ChartKind returns the kind of the chart of a field, with the note for columns of which no chart is drawn: their values are
@@ -85,7 +88,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
 	if r := columnReport(d, i); r != nil {
-		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, minCell), herb.Clip(r.Max, minCell)
+		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 		c.setEmpty()
 	}
 	return c
@@ -222,6 +225,7 @@ func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
 		return
 	}
 	c.Parts = s.parts(c.Index, facet)
+	c.Chosen = slices.ContainsFunc(s.conditions()[c.Index], func(c condition) bool { return c.op == query.OpEq })
 	if all != nil {
 		c.Ghosts = s.parts(c.Index, *all)
 	}
@@ -248,8 +252,8 @@ func (s *State) parts(field int, facet query.Facet) (parts []Part) {
 		parts = append(parts, p)
 	}
 	for _, v := range values {
-		ps, _ := s.toggle(field, v.Value)
-		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + Plural(v.Count, "row", "rows"), Href: s.Href(ps)})
+		ps, active := s.toggle(field, v.Value)
+		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
 	}
 	if rest > 0 && facet.Distinct > len(values) {
 		add(Part{Count: rest, Label: Plural(facet.Distinct-len(values), "other value", "other values") + ": " + Plural(rest, "row", "rows")})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -47,15 +48,20 @@ type Row struct {
 
 // Cell is a cell of the table.
 type Cell struct {
-	Index  int // of the field
-	Class  string
-	Text   string
-	Pieces []Piece // of the text, with the matches of the search; none: there are no matches
-	Raw    string  // the value, if Text differs
-	Href   string  // of an external link
-	Image  string
-	Tags   []Tag
-	More   int // tags that are not shown
+	Class   string
+	Text    string
+	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
+	Raw     string  // the value, if Text differs
+	Clipped bool    // the value is too long to be part of the page
+	Href    string  // of an external link
+	Image   string
+	Tags    []Tag
+	More    int // tags that are not shown
+}
+
+// Plain reports whether the text cannot change the direction of the text around it, as a number cannot.
+func (c Cell) Plain() bool {
+	return len(c.Pieces) == 0 && strings.Trim(c.Text, "0123456789+-.,:% ") == ""
 }
 
 // Tag is an element of a list value.
@@ -66,8 +72,7 @@ type Tag struct {
 
 // The limits of a cell in characters; the record shows the whole value.
 const (
-	maxCell    = 300 // longer ones are cut to minCell
-	minCell    = 60
+	maxCell    = 60
 	maxTagText = 40
 	maxTags    = 5
 )
@@ -152,7 +157,7 @@ func columnClass(c *Column) string {
 }
 
 func newCell(s *State, c *Column, value string, h *highlighter) Cell {
-	cell := Cell{Index: c.Index, Class: columnClass(c)}
+	cell := Cell{Class: columnClass(c)}
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
@@ -165,7 +170,9 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 		cell.addTags(value, h)
 		return cell
 	case c.Kind == KindImage && imageAddress(s.Files, value) != "":
-		cell.Image = imageAddress(s.Files, value)
+		if cell.Image = imageAddress(s.Files, value); cell.Image != value {
+			cell.Raw = value
+		}
 		return cell
 	case IsWebAddress(value):
 		_, cell.Text, _ = strings.Cut(value, "://")
@@ -177,16 +184,23 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	if c.Searchable {
 		cell.Text = h.excerpt(cell.Text)
 	}
-	if len(cell.Text) > maxCell {
-		cell.Text = herb.Clip(cell.Text, minCell)
-	}
-	if cell.Text != value && cell.Href == "" {
+	cell.Text = herb.Clip(cell.Text, maxCell)
+	switch {
+	case cell.Text == value || cell.Href == value && isASCII(value):
+	case len(value) > maxCell:
+		cell.Clipped = true // the script loads the value when it is copied
+	default:
 		cell.Raw = value
 	}
 	if c.Searchable {
 		cell.Pieces = h.pieces(cell.Text)
 	}
 	return cell
+}
+
+// isASCII reports whether a browser keeps a URL as it is.
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // oneLine replaces the characters that HTML would collapse into a space, or that would break a line.
