@@ -30,6 +30,12 @@ var cliffs = []struct{ name, raw string }{
 	{"fields-sort-middle", "sort=category,-price&page=20000"},
 	{"word-fields-sort-middle", "search=" + gen.CommonWord + "&sort=-status,category,-price,title&page=4000"},
 	{"phrase-with-prefix", "search=diglu-b*"},
+	{"match-common-word", "description[match]=" + gen.CommonWord},
+	{"match-word", "title[match]=" + gen.FirstWord},
+	{"match-prefix", "title[match]=b*"},
+	{"match-few-values", "category[match]=" + gen.Category},
+	{"match-excluded", "title[match]=-" + gen.CommonWord},
+	{"match-search-sort", "title[match]=" + gen.FirstWord + "&search=" + gen.CommonWord + "&sort=date"},
 }
 
 // facetCliffs are facet requests of the same kind.

@@ -75,7 +75,7 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
-	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey}
+	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamFilter}
 }
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
@@ -95,11 +95,13 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		case p.Name == ParamAPIKey:
 		case p.Name == ParamField:
 			err = f.addField(p.Value)
+		case p.Name == ParamFilter:
+			err = filters.add(p)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		case slices.Contains(FacetParams(), p.Name):
 			seen = append(seen, p.Name)
-			err = f.setReserved(p)
+			err = f.setReserved(p, &filters)
 		case IsReserved(p.Name):
 			if p.Value != "" {
 				err = herb.Invalidf("%q is given, but facets count all records that meet the filters and the search, "+
@@ -152,7 +154,7 @@ func (f *FacetRequest) addField(name string) error {
 	return nil
 }
 
-func (f *FacetRequest) setReserved(p Param) (err error) {
+func (f *FacetRequest) setReserved(p Param, filters *filterParser) (err error) {
 	if p.Value == "" {
 		return nil
 	}
@@ -167,7 +169,7 @@ func (f *FacetRequest) setReserved(p Param) (err error) {
 				clip(p.Value), MinBuckets, MaxBuckets)
 		}
 	case ParamSearch:
-		f.Request.Search, err = parseSearch(p.Value)
+		f.Request.Search, err = filters.search(p.Value)
 	}
 	return err
 }

@@ -21,6 +21,7 @@ func TestParseFacets(t *testing.T) {
 		{"field=id&top=100&buckets=100", "field=id&top=100&buckets=100"},
 		{"buckets=02&field=id&page=&sort=&order=&per_page=", "field=id&top=10&buckets=2"},
 		{"title=b&field=id&title=a&search=Rose", "title%5Beq%5D=a&title%5Beq%5D=b&search=rose&field=id&top=10&buckets=20"},
+		{"field=id&_filter=title%3Db&_filter=&title=a", "title%5Beq%5D=a&title%5Beq%5D=b&field=id&top=10&buckets=20"},
 		{"field=page&page[eq]=3", "page%5Beq%5D=3&field=page&top=10&buckets=20"},
 	} {
 		f, err := query.ParseFacets(tt.raw, catalog())
@@ -60,7 +61,7 @@ func TestParseFacets_refusals(t *testing.T) {
 		{"field=id&page=1", catalog(), `"page" is given, but facets count all records that meet the filters and the search, in no order ` +
 			`and without pages; leave "page" out`},
 		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
-		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, buckets, search, api_key; ` +
+		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, buckets, search, api_key, _filter; ` +
 			`fields to filter by: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
@@ -82,7 +83,7 @@ func FuzzParseFacets(f *testing.F) {
 	for _, raw := range []string{
 		"field=id", "field=title&field=price&top=5&buckets=7", "field=field&field[eq]=x&top[in]=1,2",
 		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1", "field=&field=été&top=&buckets=0",
-		"field=id&field=id", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
+		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
 	} {
 		f.Add(raw)
 	}

@@ -29,6 +29,7 @@ const (
 	ParamSearch  = "search"
 	ParamAPIKey  = "api_key"
 	ParamFields  = "_fields" // parameters that are not in the specification begin with an underscore
+	ParamFilter  = "_filter"
 )
 
 // Request is a listing request, validated against the fields of a dataset.

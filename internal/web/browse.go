@@ -52,6 +52,9 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return p.requestKey(w, r, &v.Dataset, r.URL.RawQuery, err)
 	}
+	if p.opts.Folder(v.Ref) != "" {
+		s.Files = s.Path + "/files/"
+	}
 	req, shown, invalid, err := resolve(s, parseErr, v.Order)
 	if err != nil {
 		return err

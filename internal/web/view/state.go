@@ -26,6 +26,7 @@ const (
 // State is the state of a data browser, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
+	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
 	Listing query.Params // the parameters of the listing, as the API takes them
 	Columns []string     // selected columns; none: the first ones
 	Facets  []string     // filters whose counts are shown
@@ -56,6 +57,9 @@ func ParseState(path, raw string, fields []herb.Field) (s State, canonical bool,
 				s.Record, canonical = 0, false
 			}
 		default:
+			if expanded, ok := query.ExpandFilter(p.Value, fields); ok && p.Name == query.ParamFilter {
+				p, canonical = expanded, false
+			}
 			if hasNoEffect(p, fields) {
 				canonical = false
 				continue

@@ -74,7 +74,7 @@ func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, t
 		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k, c := range columns {
-			row.Cells[k] = newCell(&c, values[c.Index], tagLinks[k])
+			row.Cells[k] = newCell(s, &c, values[c.Index], tagLinks[k])
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -114,7 +114,7 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	return h
 }
 
-func newCell(c *Column, value, tagLink string) Cell {
+func newCell(s *State, c *Column, value, tagLink string) Cell {
 	if value == "" {
 		return Cell{Empty: true}
 	}
@@ -130,8 +130,8 @@ func newCell(c *Column, value, tagLink string) Cell {
 	case KindList:
 		return newTags(value, tagLink)
 	case KindImage:
-		if isImage(value) {
-			return Cell{Image: value}
+		if image := imageAddress(s.Files, value); image != "" {
+			return Cell{Image: image}
 		}
 	}
 	if IsWebAddress(value) {
