@@ -110,7 +110,7 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
-		"page", "per_page", "order", "search", "fields", "api_key", "If-None-Match", "X-Request-Id", "filter",
+		"page", "per_page", "order", "search", "fields", "version", "api_key", "If-None-Match", "X-Request-Id", "filter",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[empty]",
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
