@@ -20,7 +20,7 @@ func sharedSchema(f herb.Field, goName string) any {
 }
 
 // addCompact adds the operations and the schemas of a dataset in few bytes. Each name of a field occurs once as a member of
-// the records and once in a list of names, which the parameters share.
+// the records and once in a list of names.
 func (doc *document) addCompact(d *herb.Dataset, name string) {
 	title, path := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
@@ -31,16 +31,6 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	record := recordSchema(d, "A record of "+d.Ref.String()+".", sharedSchema)
 	record["minProperties"] = len(d.Fields)
 	schemas["Record_"+name] = record
-	newEnum := func(prefix string, names []string) map[string]any {
-		enum := enumSchema(names)
-		enum["description"] = "A field of " + d.Ref.String() + "."
-		schemas[prefix+name] = enum
-		return schemaRef(prefix + name)
-	}
-	var fields map[string]any
-	if len(filterable) > 0 {
-		fields = newEnum("Field_", filterable)
-	}
 
 	list := doc.Paths[listPath]["get"].forCompact(d, "list_"+name, "List "+title, "sort")
 	list.Description = d.Description
@@ -61,10 +51,13 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	if len(filterable) == 0 {
 		return
 	}
+	enum := enumSchema(filterable)
+	enum["description"] = "A field of " + d.Ref.String() + "."
+	schemas["Field_"+name] = enum
 	facets := doc.Paths[facetsPath]["get"].forCompact(d, "facets_"+name, "Count the values of "+title, "field")
 	facets.Parameters = append(facets.Parameters, parameter{
 		Name: "field", In: "query", Style: "form", Explode: new(true), Required: true,
-		Schema: map[string]any{"type": "array", "minItems": 1, "items": fields},
+		Schema: map[string]any{"type": "array", "minItems": 1, "items": schemaRef("Field_" + name)},
 	})
 	facets.Responses["200"] = jsonResponse("The distribution of the values.", schemaRef("Facets"))
 	doc.Paths[path+"/facets"] = map[string]operation{"get": facets}

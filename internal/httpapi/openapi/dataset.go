@@ -83,7 +83,7 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	return op
 }
 
-// replaceParameter restricts a parameter, or its items, to names of fields, and removes it if there are none.
+// replaceParameter restricts the items of a parameter to names of fields, and removes it if there are none.
 func (op *operation) replaceParameter(name string, fields []string) {
 	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return p.Name == name })
 	if len(fields) == 0 {
@@ -91,12 +91,8 @@ func (op *operation) replaceParameter(name string, fields []string) {
 		return
 	}
 	p := &op.Parameters[i]
-	if _, ok := p.Schema["items"]; ok {
-		p.Schema = maps.Clone(p.Schema)
-		p.Schema["items"] = enumSchema(fields)
-	} else {
-		p.Schema = enumSchema(fields)
-	}
+	p.Schema = maps.Clone(p.Schema)
+	p.Schema["items"] = enumSchema(fields)
 }
 
 // enumSchema returns the schema of a string that is one of the names. Client generators do not support all names.
