@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -25,7 +24,6 @@ func sharedSchema(f herb.Field, goName string) any {
 func (doc *document) addCompact(d *herb.Dataset, name string) {
 	title, path := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
-	sortable := fieldNames(d, func(f herb.Field) bool { return f.Sortable })
 	schemas := doc.Components.Schemas
 	for _, f := range d.Fields {
 		schemas[typeSchema(f.Type)] = map[string]any{"type": "string", "description": describeField(herb.Field{Type: f.Type})}
@@ -46,12 +44,11 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 
 	list := doc.Paths[listPath]["get"].forCompact(d, "list_"+name, "List "+title, "sort")
 	list.Description = d.Description
-	if len(sortable) > 0 {
-		sort := fields
-		if !slices.Equal(sortable, filterable) {
-			sort = newEnum("Sort_", sortable)
-		}
-		list.Parameters = append(list.Parameters, parameter{Name: "sort", In: "query", Schema: sort})
+	if len(sortKeys(d)) > 0 { // not listed: each field would occur twice
+		list.Parameters = append(list.Parameters, parameter{
+			Name: "sort", In: "query", Style: "form", Explode: new(false),
+			Schema: map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		})
 	}
 	list.Responses["200"] = jsonResponse("A page of records.", map[string]any{
 		"type": "object", "required": []string{"data", "meta"},
@@ -66,7 +63,7 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	}
 	facets := doc.Paths[facetsPath]["get"].forCompact(d, "facets_"+name, "Count the values of "+title, "field")
 	facets.Parameters = append(facets.Parameters, parameter{
-		Name: "field", In: "query", Style: "form", Explode: true, Required: true,
+		Name: "field", In: "query", Style: "form", Explode: new(true), Required: true,
 		Schema: map[string]any{"type": "array", "minItems": 1, "items": fields},
 	})
 	facets.Responses["200"] = jsonResponse("The distribution of the values.", schemaRef("Facets"))

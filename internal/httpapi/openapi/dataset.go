@@ -30,7 +30,7 @@ func (doc *document) addDataset(d *herb.Dataset, name string) {
 	if d.Description != "" {
 		list.Description = d.Description + "\n\n" + list.Description
 	}
-	list.replaceParameter("sort", fieldNames(d, func(f herb.Field) bool { return f.Sortable }))
+	list.replaceParameter("sort", sortKeys(d))
 	list.addFilters(d, query.Reserved())
 	ok := list.Responses["200"]
 	ok.Content = maps.Clone(ok.Content)
@@ -61,6 +61,14 @@ func fieldNames(d *herb.Dataset, meets func(herb.Field) bool) (names []string) {
 		}
 	}
 	return names
+}
+
+// sortKeys returns the values of the sort parameter: the sortable fields, ascending and descending.
+func sortKeys(d *herb.Dataset) (keys []string) {
+	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
+		keys = append(keys, name, "-"+name)
+	}
+	return keys
 }
 
 // forDataset returns the operation for one dataset, without the parameters for its path.
@@ -207,7 +215,7 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 			field, resolved, ok := query.ResolveFilter(name, d.Fields)
 			if ok && field == i && resolved == operator && !slices.Contains(reserved, name) {
 				op.Parameters = append(op.Parameters, parameter{
-					Name: name, In: "query", Description: description, Style: "form", Explode: true, Schema: schema, GoName: goNames.goName(name),
+					Name: name, In: "query", Description: description, Style: "form", Explode: new(true), Schema: schema, GoName: goNames.goName(name),
 				})
 			}
 		}

@@ -64,7 +64,7 @@ type parameter struct {
 	In          string         `json:"in,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Style       string         `json:"style,omitempty"`
-	Explode     bool           `json:"explode,omitempty"`
+	Explode     *bool          `json:"explode,omitempty"` // nil: the default of the style
 	Required    bool           `json:"required,omitempty"`
 	Reserved    bool           `json:"allowReserved,omitempty"` // values are not percent-encoded
 	Schema      map[string]any `json:"schema,omitempty"`
