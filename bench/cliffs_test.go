@@ -28,6 +28,12 @@ var cliffs = []struct{ name, raw string }{
 	{"tag-sort-middle", "tags=" + gen.Tag + "&sort=date&page=400"},
 	{"exclusions", "tags[ne]=" + gen.Tag + "&category[ne]=" + gen.Category + "&search=-" + gen.CommonWord + "&sort=url"},
 	{"phrase-with-prefix", "search=diglu-b*"},
+	{"match-common-word", "description[match]=" + gen.CommonWord},
+	{"match-word", "title[match]=" + gen.FirstWord},
+	{"match-prefix", "title[match]=b*"},
+	{"match-few-values", "category[match]=" + gen.Category},
+	{"match-excluded", "title[match]=-" + gen.CommonWord},
+	{"match-search-sort", "title[match]=" + gen.FirstWord + "&search=" + gen.CommonWord + "&sort=date"},
 }
 
 // facetCliffs are facet requests of the same kind.

@@ -46,9 +46,16 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	defer listener.Close()
 	LimitMemory(c.memory())
+	exists, err := c.HasData()
+	if err != nil {
+		return err
+	}
 	data, err := openData(ctx, c, opts.Log, 0)
 	if err != nil {
 		return err
+	}
+	if !exists {
+		opts.Log.Info("created data folder", "path", c.Data)
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
 	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {
@@ -156,7 +163,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	health := d.monitor(opts.Log, observed.Part)
 	pages, err := web.New(web.Options{
-		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, PublicURL: c.PublicURL, Version: opts.Version,
+		Library: limitedLibrary{d.Library, lanes}, Keys: verifier, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder, PublicURL: c.PublicURL, Version: opts.Version,
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ folder to update the dump; files that are already there are not copied again.
 The dump contains hashes of the keys, not the keys themselves. Restore a dump with 'herbarium load'.`,
 		Example: `  herbarium dump /backup/herbarium
   herbarium dump /backup/herbarium --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
-		Args: exactly(1, "a folder"),
+		Args:              exactly(1, "a folder"),
+		ValidArgsFunction: firstArg(completeFolders),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := r.config(cmd)
 			if err != nil {
@@ -42,8 +43,9 @@ everything is compared with the dump. If a load is interrupted, run the same com
 contains anything that the dump does not, nothing is changed, the first difference is printed and the exit code is 3.
 
 Stop the servers on the target first.`,
-		Example: `  herbarium load /backup/herbarium --data ./herbarium-data`,
-		Args:    exactly(1, "the folder of a dump"),
+		Example:           `  herbarium load /backup/herbarium --data ./herbarium-data`,
+		Args:              exactly(1, "the folder of a dump"),
+		ValidArgsFunction: firstArg(completeFolders),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := r.config(cmd)
 			if err != nil {

@@ -45,6 +45,8 @@ servers on the source, because plants that they create later are not copied. The
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
+	completeFlag(cmd, "from", completeFolders)
+	completeFlag(cmd, "to", completeFolders)
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package listtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,14 +57,19 @@ func withOrder(change func(o *Oracle, r *query.Request, found []int)) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		found := o.findAll(r)
 		change(o, r, found)
-		page := query.Page{Total: len(found)}
-		for i, n := range found {
-			if i/r.PerPage == r.Page-1 {
-				page.Records = append(page.Records, render(o.fields, o.records[n]))
-			}
-		}
-		return page, nil
+		return o.page(r, found), nil
 	}
+}
+
+// page returns the requested page of the records with these indexes.
+func (o *Oracle) page(r *query.Request, found []int) query.Page {
+	page := query.Page{Total: len(found)}
+	for i, n := range found {
+		if i/r.PerPage == r.Page-1 {
+			page.Records = append(page.Records, render(o.fields, o.records[n]))
+		}
+	}
+	return page
 }
 
 // passes reports whether the engine passes on a random dataset.
@@ -91,6 +97,18 @@ func faults() map[string]broken {
 			}
 		})
 	}
+	eachMatch := func(change func(o *query.Operand)) broken {
+		return withRequest(func(r *query.Request) {
+			for i, c := range r.Conditions {
+				if c.Op == query.OpMatch {
+					r.Conditions[i].Values = slices.Clone(c.Values)
+					for k := range c.Values {
+						change(&r.Conditions[i].Values[k])
+					}
+				}
+			}
+		})
+	}
 	operator := func(from, to query.Op) broken {
 		return withRequest(func(r *query.Request) {
 			for i, c := range r.Conditions {
@@ -101,28 +119,43 @@ func faults() map[string]broken {
 		})
 	}
 	place := func(o *Oracle, r *query.Request, n int) parsedValue {
-		return parseValue(o.fields[r.Sort], o.records[n][r.Sort])
+		f := r.Sort[0].Field
+		return parseValue(o.fields[f], o.records[n][f])
+	}
+	isDescending := func(r *query.Request) bool { return len(r.Sort) == 1 && r.Sort[0].Desc }
+	eachSortField := func(change func(i int, f *query.SortField)) broken {
+		return withRequest(func(r *query.Request) {
+			r.Sort = slices.Clone(r.Sort)
+			for i := range r.Sort {
+				change(i, &r.Sort[i])
+			}
+		})
 	}
 	return map[string]broken{
 		"ties reversed in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
-			if r.Sort != query.NoSort && r.Desc {
+			if isDescending(r) {
 				slices.Reverse(found)
 				slices.SortStableFunc(found, func(a, b int) int { return compareForSort(place(o, r, a), place(o, r, b), true) })
 			}
 		}),
 		"empty values first in descending order": withOrder(func(o *Oracle, r *query.Request, found []int) {
-			if r.Sort != query.NoSort && r.Desc {
+			if isDescending(r) {
 				slices.SortStableFunc(found, func(a, b int) int { return -compareForSort(place(o, r, a), place(o, r, b), false) })
 			}
 		}),
 		"text sorted by its bytes": withOrder(func(o *Oracle, r *query.Request, found []int) {
-			if r.Sort != query.NoSort && o.fields[r.Sort].Type == herb.TypeText && !r.Desc {
+			if len(r.Sort) == 1 && o.fields[r.Sort[0].Field].Type == herb.TypeText && !r.Sort[0].Desc {
 				slices.SortStableFunc(found, func(a, b int) int {
-					x, y := o.records[a][r.Sort], o.records[b][r.Sort]
-					p, q := parseValue(o.fields[r.Sort], x), parseValue(o.fields[r.Sort], y)
-					p.text, q.text = x, y
+					p, q := place(o, r, a), place(o, r, b)
+					p.text, q.text = o.records[a][r.Sort[0].Field], o.records[b][r.Sort[0].Field]
 					return compareForSort(p, q, false)
 				})
+			}
+		}),
+		"ties of several fields reversed": withOrder(func(o *Oracle, r *query.Request, found []int) {
+			if len(r.Sort) > 1 {
+				slices.Reverse(found)
+				slices.SortStableFunc(found, func(a, b int) int { return o.compare(a, b, r.Sort) })
 			}
 		}),
 		"best matches in dataset order": withOrder(func(_ *Oracle, r *query.Request, found []int) {
@@ -136,21 +169,28 @@ func faults() map[string]broken {
 			}
 		}),
 		"order without sort": withOrder(func(_ *Oracle, r *query.Request, found []int) {
-			if r.Sort == query.NoSort && r.Search == nil {
+			if len(r.Sort) == 0 && r.Search == nil {
 				slices.Reverse(found)
 			}
 		}),
-		"prefix ignored":     eachClause(func(c *query.Clause) { c.Prefix = false }),
-		"prefix everywhere":  eachClause(func(c *query.Clause) { c.Prefix = true }),
-		"exclusion ignored":  eachClause(func(c *query.Clause) { c.Exclude = false }),
-		"phrase cut short":   eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
-		"phrase backwards":   eachClause(func(c *query.Clause) { c.Words = slices.Clone(c.Words); slices.Reverse(c.Words) }),
-		"search ignored":     withRequest(func(r *query.Request) { r.Search = nil }),
-		"filters ignored":    withRequest(func(r *query.Request) { r.Conditions = nil }),
-		"one filter only":    withRequest(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
-		"sort ignored":       withRequest(func(r *query.Request) { r.Sort = query.NoSort }),
-		"descending ignored": withRequest(func(r *query.Request) { r.Desc = false }),
-		"page ignored":       withRequest(func(r *query.Request) { r.Page = 1 }),
+		"prefix ignored":                         eachClause(func(c *query.Clause) { c.Prefix = false }),
+		"prefix everywhere":                      eachClause(func(c *query.Clause) { c.Prefix = true }),
+		"exclusion ignored":                      eachClause(func(c *query.Clause) { c.Exclude = false }),
+		"phrase cut short":                       eachClause(func(c *query.Clause) { c.Words = c.Words[:1] }),
+		"phrase backwards":                       eachClause(func(c *query.Clause) { c.Words = slices.Clone(c.Words); slices.Reverse(c.Words) }),
+		"search ignored":                         withRequest(func(r *query.Request) { r.Search = nil }),
+		"filters ignored":                        withRequest(func(r *query.Request) { r.Conditions = nil }),
+		"one filter only":                        withRequest(func(r *query.Request) { r.Conditions = r.Conditions[:min(1, len(r.Conditions))] }),
+		"sort ignored":                           withRequest(func(r *query.Request) { r.Sort = nil }),
+		"descending ignored":                     eachSortField(func(_ int, f *query.SortField) { f.Desc = false }),
+		"one sort field only":                    withRequest(func(r *query.Request) { r.Sort = r.Sort[:min(1, len(r.Sort))] }),
+		"two sort fields only":                   withRequest(func(r *query.Request) { r.Sort = r.Sort[:min(2, len(r.Sort))] }),
+		"direction of the first sort field only": eachSortField(func(i int, f *query.SortField) { f.Desc = f.Desc && i == 0 }),
+		"sort fields backwards": withRequest(func(r *query.Request) {
+			r.Sort = slices.Clone(r.Sort)
+			slices.Reverse(r.Sort)
+		}),
+		"page ignored": withRequest(func(r *query.Request) { r.Page = 1 }),
 		"one value only": withRequest(func(r *query.Request) {
 			for i := range r.Conditions {
 				r.Conditions[i].Values = r.Conditions[i].Values[:1]
@@ -171,6 +211,23 @@ func faults() map[string]broken {
 				if c.Op == query.OpPrefix {
 					r.Conditions[i].Values = []query.Operand{{Text: "\uFFFF"}}
 				}
+			}
+		}),
+		"match in any field": matchAnywhere,
+		"match ranks": withOrder(func(o *Oracle, r *query.Request, found []int) {
+			i := slices.IndexFunc(r.Conditions, func(c query.Condition) bool { return c.Op == query.OpMatch })
+			if i >= 0 && len(r.Sort) == 0 && r.Search == nil {
+				scores := o.scores(r.Conditions[i].Values[0].Search)
+				slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+			}
+		}),
+		"match of all words is of the first": eachMatch(func(o *query.Operand) {
+			o.Search = &query.Search{Clauses: o.Search.Clauses[:min(1, len(o.Search.Clauses))]}
+		}),
+		"match excludes nothing": eachMatch(func(o *query.Operand) {
+			o.Search = &query.Search{Clauses: slices.Clone(o.Search.Clauses)}
+			for i := range o.Search.Clauses {
+				o.Search.Clauses[i].Exclude = false
 			}
 		}),
 		"numbers as text":     withTypes(herb.TypeNumber, herb.TypeText),
@@ -211,6 +268,26 @@ func replace(p *query.Page, before, after string) {
 	for i, rec := range p.Records {
 		p.Records[i] = bytes.ReplaceAll(rec, []byte(before), []byte(after))
 	}
+}
+
+// matchAnywhere finds the words of a match in any field.
+func matchAnywhere(o *Oracle, r *query.Request) (query.Page, error) {
+	changed := *r
+	changed.Conditions = nil
+	var matches []query.Condition
+	for _, c := range r.Conditions {
+		if c.Op == query.OpMatch {
+			matches = append(matches, c)
+		} else {
+			changed.Conditions = append(changed.Conditions, c)
+		}
+	}
+	found := slices.DeleteFunc(o.findAll(&changed), func(n int) bool {
+		return slices.ContainsFunc(matches, func(c query.Condition) bool {
+			return !slices.ContainsFunc(c.Values, func(v query.Operand) bool { return contains(o.words[n], v.Search) })
+		})
+	})
+	return o.page(r, found), nil
 }
 
 // rarityAfterFilter computes IDF over the filtered records instead of the whole dataset.

@@ -100,14 +100,24 @@ func (o *Oracle) findAll(r *query.Request) []int {
 		}
 	}
 	switch {
-	case r.Sort != query.NoSort:
-		places := o.parsed[r.Sort]()
-		slices.SortStableFunc(found, func(a, b int) int { return compareForSort(places[a], places[b], r.Desc) })
+	case len(r.Sort) > 0:
+		slices.SortStableFunc(found, func(a, b int) int { return o.compare(a, b, r.Sort) })
 	case r.Search != nil:
 		scores := o.scores(r.Search)
 		slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	}
 	return found
+}
+
+// compare compares two records by several fields. The first field whose values differ decides.
+func (o *Oracle) compare(a, b int, sort []query.SortField) int {
+	for _, f := range sort {
+		values := o.parsed[f.Field]()
+		if c := compareForSort(values[a], values[b], f.Desc); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // scores returns the BM25 score of every record. IDF is computed over the whole dataset, regardless of filters.

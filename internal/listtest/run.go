@@ -167,7 +167,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int,
 var walkQueries = []string{
 	"", "sort=id", "sort=id&order=desc", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc",
 	"tag=", "tag[ne]=tree", "tag[ne]=tree&sort=tag&order=desc", "id[gte]=0&sort=name", "search=rose",
-	"search=ro*&sort=tag",
+	"search=ro*&sort=tag", "sort=tag,-id", "sort=-tag,name", "tag[ne]=tree&sort=-tag,-name,id",
 	"search=-fern&sort=tag&order=desc",
 }
 

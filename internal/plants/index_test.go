@@ -113,7 +113,7 @@ func total(t *testing.T, s *plants.Snapshot, raw string) int {
 func wantPlants(t *testing.T, x *plants.Index, log *memoryLog) {
 	t.Helper()
 	s := acquire(t, x)
-	stream, err := s.Stream(t.Context(), &query.Request{Page: 1, PerPage: 1, Sort: query.NoSort})
+	stream, err := s.Stream(t.Context(), &query.Request{Page: 1, PerPage: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"herbarium/internal/herb"
@@ -53,6 +54,9 @@ func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 // PublishSource publishes a source for a server, logs the result and records errors for the catalogue page.
 func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result, error) {
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
+	if s.Inline == nil {
+		p.folders.Store(s.Ref, filepath.Dir(s.Path))
+	}
 	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
 	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Progress: logProgress(log)})
 	switch {
@@ -76,6 +80,13 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result,
 	}
 	p.clearSourceError(ctx, s.Label())
 	return r, nil
+}
+
+// Folder returns the folder of the file that this server publishes a dataset from; "" if there is none.
+func (p *Publisher) Folder(ref herb.Ref) string {
+	folder, _ := p.folders.Load(ref)
+	name, _ := folder.(string)
+	return name
 }
 
 func (p *Publisher) setSourceError(ctx context.Context, e herb.SourceError) {

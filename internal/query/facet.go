@@ -85,7 +85,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 		return nil, err
 	}
 	f := &FacetRequest{
-		Request: &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields},
+		Request: &Request{Page: 1, PerPage: DefaultPerPage, fields: fields},
 		Top:     DefaultTop, Buckets: DefaultBuckets,
 	}
 	filters := filterParser{fields: fields, reserved: FacetParams}
@@ -101,7 +101,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		case slices.Contains(FacetParams(), p.Name):
 			seen = append(seen, p.Name)
-			err = f.setReserved(p)
+			err = f.setReserved(p, &filters)
 		case IsReserved(p.Name):
 			if p.Value != "" {
 				err = herb.Invalidf("%q is given, but facets count all records that meet the filters and the search, "+
@@ -154,7 +154,7 @@ func (f *FacetRequest) addField(name string) error {
 	return nil
 }
 
-func (f *FacetRequest) setReserved(p Param) (err error) {
+func (f *FacetRequest) setReserved(p Param, filters *filterParser) (err error) {
 	if p.Value == "" {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (f *FacetRequest) setReserved(p Param) (err error) {
 				clip(p.Value), MinBuckets, MaxBuckets)
 		}
 	case ParamSearch:
-		f.Request.Search, err = parseSearch(p.Value)
+		f.Request.Search, err = filters.search(p.Value)
 	}
 	return err
 }

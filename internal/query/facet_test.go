@@ -83,7 +83,7 @@ func FuzzParseFacets(f *testing.F) {
 	for _, raw := range []string{
 		"field=id", "field=title&field=price&top=5&buckets=7", "field=field&field[eq]=x&top[in]=1,2",
 		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1", "field=&field=été&top=&buckets=0",
-		"field=id&field=id", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
+		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
 	} {
 		f.Add(raw)
 	}

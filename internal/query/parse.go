@@ -6,12 +6,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
-)
-
-const (
-	orderAsc  = "asc"
-	orderDesc = "desc"
 )
 
 // Parse parses a request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
@@ -20,7 +14,7 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{Page: 1, PerPage: DefaultPerPage, Sort: NoSort, fields: fields}
+	r := &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 	filters := filterParser{fields: fields, reserved: Reserved}
 	var seen []string
 	for _, p := range ps {
@@ -32,20 +26,15 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		default:
 			seen = append(seen, p.Name)
-			err = r.setReserved(p)
+			err = r.setReserved(p, &filters)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	r.Conditions = filters.conditions()
-	switch {
-	case r.Sort == NoSort:
-		r.Desc = false
-	case r.descending && r.ordered:
-		return nil, herb.Invalidf("%q begins with - and %q is given; use one of them", ParamSort, ParamOrder)
-	case r.descending:
-		r.Desc = true
+	if r.Sort, err = parseSort(ps.Get(ParamSort), ps.Get(ParamOrder), fields); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -55,11 +44,11 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 // explicit sort, so that both have the same canonical form.
 func ParseOrdered(raw string, fields []herb.Field, order herb.Order) (*Request, error) {
 	r, err := Parse(raw, fields)
-	if err != nil || r.Sort != NoSort || r.Search != nil || order.Field == "" {
+	if err != nil || len(r.Sort) > 0 || r.Search != nil || order.Field == "" {
 		return r, err
 	}
 	if i := herb.FieldIndex(fields, order.Field); i >= 0 && fields[i].Sortable {
-		r.Sort, r.Desc = i, order.Desc
+		r.Sort = []SortField{{i, order.Desc}}
 	}
 	return r, nil
 }
@@ -72,7 +61,8 @@ func parseQuery(raw string) (Params, error) {
 	return ParseParams(raw)
 }
 
-func (r *Request) setReserved(p Param) (err error) {
+// setReserved sets a reserved parameter, except those of the order, which are parsed together.
+func (r *Request) setReserved(p Param, filters *filterParser) (err error) {
 	if p.Value == "" {
 		return nil
 	}
@@ -81,15 +71,8 @@ func (r *Request) setReserved(p Param) (err error) {
 		r.Page, err = parsePage(p.Value)
 	case ParamPerPage:
 		r.PerPage, err = parsePerPage(p.Value)
-	case ParamSort:
-		r.Sort, r.descending, err = parseSort(p.Value, r.fields)
-	case ParamOrder:
-		r.Desc, r.ordered = p.Value == orderDesc, true
-		if !r.Desc && p.Value != orderAsc {
-			err = herb.Invalidf("order is %q; it must be asc or desc", clip(p.Value))
-		}
 	case ParamSearch:
-		r.Search, err = parseSearch(p.Value)
+		r.Search, err = filters.search(p.Value)
 	case ParamFields:
 		r.Selected, err = parseFields(p.Value, r.fields)
 	}
@@ -119,25 +102,6 @@ func parsePerPage(s string) (int, error) {
 
 func onlyDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// parseSort returns the position of the sort field, and whether a - before its name makes the order descending. A field
-// whose name begins with - takes precedence.
-func parseSort(name string, fields []herb.Field) (i int, descending bool, err error) {
-	sortable := func(f herb.Field) bool { return f.Sortable }
-	i = herb.FieldIndex(fields, name)
-	if rest, ok := strings.CutPrefix(name, "-"); ok && i < 0 {
-		name, descending = rest, true
-		i = herb.FieldIndex(fields, name)
-	}
-	if i < 0 {
-		return 0, false, herb.Invalidf("unknown sort field %q%s sortable fields: %s", clip(name),
-			text.Suggestion(clip(name), names(fields, sortable)), list(names(fields, sortable)))
-	}
-	if !fields[i].Sortable {
-		return 0, false, herb.Invalidf("field %q is not sortable; sortable fields: %s", name, list(names(fields, sortable)))
-	}
-	return i, descending, nil
 }
 
 // names returns the names of the fields for which keep returns true, in alphabetical order.

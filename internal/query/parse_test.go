@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,12 +30,14 @@ func catalog() []herb.Field {
 // Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
-	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, empty"
+	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
 	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
+	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
 	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
 	dateRule        = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
+	wordsRule       = "the search has more than 32 words, including those of [match]; give at most 32"
 	percentRule     = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"
 )
 
@@ -56,7 +59,8 @@ func TestParseRefuses(t *testing.T) {
 		{"per_page zero", "per_page=0", `per_page is "0"` + perPageRule},
 		{"per_page negative", "per_page=-5", `per_page is "-5"` + perPageRule},
 		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
-		{"sort descending twice", "sort=-id&order=desc", `"sort" begins with - and "order" is given; use one of them`},
+		{"order and a -", "sort=-id&order=desc", orderRule + "-id"},
+		{"order and several sort fields", "sort=price,-id&order=asc", orderRule + "-price,-id"},
 		{"_filter without a value", "_filter=price", `_filter is "price"; write field=value or field[operator]=value`},
 		{"_filter by an unknown field", "_filter=prize%3D3", `unknown parameter "prize"; did you mean "price"? ` + parameters},
 		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` + filterableNames},
@@ -68,6 +72,11 @@ func TestParseRefuses(t *testing.T) {
 		{"sort in capitals", "sort=Price", `unknown sort field "Price"; did you mean "price"? sortable fields: ` + filterableNames},
 		{"sort forbidden", "sort=notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
 		{"sort long", "sort=" + long, `unknown sort field "` + clipped + `"; sortable fields: ` + filterableNames},
+		{"sort unknown among several", "sort=id,-prize", `unknown sort field "prize"; did you mean "price"? sortable fields: ` + filterableNames},
+		{"sort forbidden among several", "sort=id,notes", `field "notes" is not sortable; sortable fields: ` + filterableNames},
+		{"sort with an empty part", "sort=id,", `unknown sort field ""; sortable fields: ` + filterableNames},
+		{"sort by a field twice", "sort=id,price,-id", `field "id" is given more than once in "sort"; give it once`},
+		{"sort fields", "sort=" + strings.Repeat("id,", 8) + "id", `"sort" has more than 8 fields; give at most 8`},
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
@@ -107,8 +116,11 @@ func TestParseRefuses(t *testing.T) {
 		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8198 bytes; at most 8192 are read`},
 		{"filters", strings.Repeat("id=1&", 101), `the filters have more than 100 values; give at most 100`},
 		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100), `the filters have more than 100 values; give at most 100`},
-		{"words", "search=" + strings.Repeat("a+", 33), `the search has more than 32 words; give at most 32`},
-		{"words in one", "search=" + strings.Repeat("植", 33), `the search has more than 32 words; give at most 32`},
+		{"words", "search=" + strings.Repeat("a+", 33), wordsRule},
+		{"words in one", "search=" + strings.Repeat("植", 33), wordsRule},
+		{"words of search and match", "title[match]=b&search=" + strings.Repeat("a+", 30) + "&tags[match]=b&tags[match]=b", wordsRule},
+		{"match not searchable", "notes[match]=a", `field "notes" is not searchable; searchable fields: ` + filterableNames},
+		{"match of many", "title[match]=a" + strings.Repeat("&title[match]=!", 100), `the filters have more than 100 values; give at most 100`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +165,7 @@ func TestParseRefusesBriefly(t *testing.T) {
 
 func TestParseReserved(t *testing.T) {
 	t.Parallel()
-	standard := query.Request{Page: 1, PerPage: 25, Sort: query.NoSort}
+	standard := query.Request{Page: 1, PerPage: 25}
 	with := func(change func(*query.Request)) query.Request {
 		r := standard
 		change(&r)
@@ -178,14 +190,18 @@ func TestParseReserved(t *testing.T) {
 		{"per_page=101", with(func(r *query.Request) { r.PerPage = 100 })},
 		{"per_page=" + strings.Repeat("9", 100), with(func(r *query.Request) { r.PerPage = 100 })},
 		{"per_page=00000000000000000000000000007", with(func(r *query.Request) { r.PerPage = 7 })},
-		{"sort=price", with(func(r *query.Request) { r.Sort = 3 })},
-		{"sort=page", with(func(r *query.Request) { r.Sort = 6 })},
-		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = 9 })},
-		{"sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
-		{"order=&sort=-id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"sort=price", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}} })},
+		{"sort=page", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 6}} })},
+		{"sort=%C3%A9t%C3%A9&order=asc", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 9}} })},
+		{"sort=-id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
+		{"order=&sort=-id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
+		{"sort=-price,id,-%C3%A9t%C3%A9", with(func(r *query.Request) {
+			r.Sort = []query.SortField{{Field: 3, Desc: true}, {Field: 0}, {Field: 9, Desc: true}}
+		})},
+		{"sort=price%2Cid&order=", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 3}, {Field: 0}} })},
 		{"_fields=price,id", with(func(r *query.Request) { r.Selected = []int{3, 0} })},
 		{"_fields=id,title,date,price,tags,notes,page,x+y,a[b],%C3%A9t%C3%A9", standard}, // all in their order
-		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort, r.Desc = 0, true })},
+		{"order=desc&sort=id", with(func(r *query.Request) { r.Sort = []query.SortField{{Field: 0, Desc: true}} })},
 	} {
 		got, err := query.Parse(c.raw, catalog())
 		if err != nil {
@@ -211,6 +227,10 @@ func TestParseConditions(t *testing.T) {
 		}
 		return out
 	}
+	match := func(canonical string, clauses ...query.Clause) query.Operand {
+		return query.Operand{Text: canonical, Search: &query.Search{Clauses: clauses}}
+	}
+	rose := query.Clause{Words: []string{"rose"}}
 	type cs = []query.Condition
 	for _, c := range []struct {
 		raw  string
@@ -228,6 +248,14 @@ func TestParseConditions(t *testing.T) {
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
 		{"title[prefix]=r\u00f3&title[prefix]=RO", cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: text.CollationKey("a")}}}}},
+		{"title[match]=Ros%C3%A9+rose", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
+		{"title[match]=ROSE&title[match]=-%22old+ro%22*&title[match]=rose", cs{{1, query.OpMatch, []query.Operand{
+			match(`-"old ro"*`, query.Clause{Words: []string{"old", "ro"}, Prefix: true, Exclude: true}), match("rose", rose),
+		}}}},
+		{"title[match]=!", cs{{1, query.OpMatch, []query.Operand{match("-")}}}},
+		{"title[match]=+&title[match]", nil}, // blank, as a blank search
+		{"title[match]=rose&title[match]=", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
+		{"id[match]=rose", cs{{0, query.OpMatch, []query.Operand{match("rose", rose)}}}}, // numbers are searched by their words
 		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
 		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // equal numbers are one value
 		{"price[ne]=", cs{{3, query.OpNe, plain("")}}},
@@ -296,6 +324,45 @@ func TestParseAmbiguousNames(t *testing.T) {
 	}
 }
 
+// TestParseSort_names checks fields whose names look like a descending field or like several fields.
+func TestParseSort_names(t *testing.T) {
+	t.Parallel()
+	var fields []herb.Field
+	for _, name := range []string{"a", "b", "-a", "-c", "a,b", "d,e"} {
+		fields = append(fields, herb.Field{Name: name, Type: herb.TypeText, Sortable: true})
+	}
+	for raw, want := range map[string][]query.SortField{
+		"sort=-a":              {{Field: 2}},
+		"sort=-a&order=desc":   {{Field: 2, Desc: true}},
+		"sort=--a":             {{Field: 2, Desc: true}},
+		"sort=-c":              {{Field: 3}},
+		"sort=a,b":             {{Field: 4}},
+		"sort=a,b&order=desc":  {{Field: 4, Desc: true}},
+		"sort=-a,b":            {{Field: 4, Desc: true}},
+		"sort=d,e&order=asc":   {{Field: 5}},
+		"sort=b,a":             {{Field: 1}, {Field: 0}},
+		"sort=b,-a":            {{Field: 1}, {Field: 0, Desc: true}},
+		"sort=b,-a&order=desc": nil,
+		"sort=b,-c":            nil, // means c
+		"sort=d,e,a":           nil,
+	} {
+		got, err := query.Parse(raw, fields)
+		if want == nil {
+			if herb.CodeOf(err) != herb.CodeInvalid {
+				t.Errorf("%q: %v; want an invalid request", raw, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got.Sort, want) {
+			t.Errorf("%q sorts by %v, %v; want %v", raw, got, err, want)
+			continue
+		}
+		if again, err := query.Parse(got.String(), fields); err != nil || !slices.Equal(again.Sort, want) {
+			t.Errorf("%q is %q, which parses to %v, %v", raw, got, again, err)
+		}
+	}
+}
+
 func TestParseLimits(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
@@ -304,6 +371,8 @@ func TestParseLimits(t *testing.T) {
 		"list":         "id[in]=1" + strings.Repeat(",1", 99),
 		"words":        "search=" + strings.Repeat("a+", 32),
 		"words in one": "search=" + strings.Repeat("植", 32),
+		"sort fields":  "sort=id,title,date,price,tags,page,x+y,-a[b]",
+		"match":        "search=" + strings.Repeat("a+", 16) + "&title[match]=" + strings.Repeat("a+", 16),
 	} {
 		if _, err := query.Parse(raw, catalog()); err != nil {
 			t.Errorf("%s: %v", name, err)

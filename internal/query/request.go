@@ -17,6 +17,7 @@ const (
 	MaxQueryBytes   = 8 << 10
 	MaxFilterValues = 100
 	MaxSearchWords  = 32
+	MaxSortFields   = 8
 )
 
 // Reserved parameters.
@@ -35,19 +36,13 @@ const (
 type Request struct {
 	Page       int
 	PerPage    int
-	Sort       int // position of the field to sort by, or NoSort
-	Desc       bool
+	Sort       []SortField // most significant first; none if the request does not specify an order
 	Conditions []Condition // sorted by field, then by operator
 	Search     *Search     // nil if there is none
 	Selected   []int       // positions of the fields to return, in order; nil means all
 
-	fields     []herb.Field
-	descending bool // the sort field is given with a -
-	ordered    bool // ParamOrder is given
+	fields []herb.Field
 }
-
-// NoSort is the value of Request.Sort if the request does not specify an order.
-const NoSort = -1
 
 // Offset returns the number of records before the page.
 func (r *Request) Offset() int {
@@ -58,7 +53,7 @@ func (r *Request) Offset() int {
 }
 
 // ByRelevance reports whether the records are ordered by search score.
-func (r *Request) ByRelevance() bool { return r.Search != nil && r.Sort == NoSort }
+func (r *Request) ByRelevance() bool { return r.Search != nil && len(r.Sort) == 0 }
 
 // String returns the request in canonical form: a query string that parses to the same request. Requests that differ
 // only in spelling or order of parameters have the same canonical form.
@@ -66,12 +61,7 @@ func (r *Request) String() string {
 	var b strings.Builder
 	b.Grow(64) // enough for most requests
 	r.writeFilters(&b)
-	if r.Sort != NoSort {
-		writeParam(&b, ParamSort, r.fields[r.Sort].Name)
-		if r.Desc {
-			writeParam(&b, ParamOrder, orderDesc)
-		}
-	}
+	r.writeSort(&b)
 	if r.Selected != nil {
 		names := make([]string, len(r.Selected))
 		for i, f := range r.Fields() {

@@ -22,6 +22,7 @@ func TestString(t *testing.T) {
 		{"cap", "page=1&per_page=100", []string{"per_page=100", "per_page=101", "per_page=0999"}},
 		{"sort", "sort=id&page=1&per_page=25", []string{"sort=id", "order=asc&sort=id", "sort=id&order="}},
 		{"desc", "sort=id&order=desc&page=2&per_page=25", []string{"page=2&order=desc&sort=id", "sort=id&order=desc&page=02", "sort=-id&page=2"}},
+		{"several sort fields", "sort=-price%2Cid&page=1&per_page=25", []string{"sort=-price,id", "order=&sort=-price%2Cid"}},
 		{"selected fields", "_fields=price%2Cid&page=1&per_page=25", []string{"_fields=price,id"}},
 		{"filters", "title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25", []string{
 			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
@@ -50,14 +51,17 @@ func FuzzParse(f *testing.F) {
 		"", "page=2&per_page=1000&sort=price&order=desc", "title=a&title=b&title[in]=c,,d",
 		"price[gt]=1.50&price[lte]=-0", "date[prefix]=20&date=2024-02-29",
 		"a[b]=1&a[eq]=2&a[eq][eq]=3&[eq]=4", "search=AB-12/7+%22old+ro%22*+-x+植物*", "search=%E2%80%9Cx&tags[ne]=",
-		"page[eq]=1&%C3%A9t%C3%A9[empty]=true",
+		"title[match]=ros*&title[match]=-&x+y[match]=-a%22+b&id[match]=+", "page[eq]=1&%C3%A9t%C3%A9[empty]=true",
 		"search=%D7%A6%D7%94%22%D7%9C+%22", "id[in]=1,1.0,2&x+y[gt]=%00",
+		"sort=a,-price", "sort=-a,b&order=desc", "sort=--x", "sort=a,b,--x,-",
 		"search=a%CC%81*+%F0%9F%91%A9%E2%80%8D%F0%9F%8C%BE",
 	} {
 		f.Add(raw)
 	}
 	fields := append(catalog(),
 		herb.Field{Name: "a", Type: herb.TypeText, Filterable: true, Sortable: true},
+		herb.Field{Name: "a,b", Type: herb.TypeText, Sortable: true},
+		herb.Field{Name: "-x", Type: herb.TypeText, Sortable: true},
 		herb.Field{Name: "a[eq]", Type: herb.TypeList, Filterable: true, Sortable: true},
 		herb.Field{Name: "[eq]", Type: herb.TypeText, Filterable: true},
 		herb.Field{Name: "search", Type: herb.TypeDate, Filterable: true, Sortable: true},
@@ -94,7 +98,7 @@ func TestMeta(t *testing.T) {
 		{1, 25, 0, 0}, {2, 25, 0, 0}, {1, 25, 1, 1}, {1, 25, 25, 1}, {1, 25, 26, 2}, {2, 25, 26, 2}, {3, 25, 26, 2},
 		{query.MaxPage, 100, 7, 1}, {1, 1, 3, 3}, {1, 100, math.MaxInt32, 21474837},
 	} {
-		r := &query.Request{Page: c.page, PerPage: c.perPage, Sort: query.NoSort}
+		r := &query.Request{Page: c.page, PerPage: c.perPage}
 		want := query.Meta{
 			Total: c.total, Page: c.page, PerPage: c.perPage, TotalPages: c.pages,
 			HasNext: c.page < c.pages,

@@ -35,12 +35,12 @@ const cancelRecords = 100_000
 // cancelFields returns the fields of that segment; each makes a different loop long.
 func cancelFields() []herb.Field {
 	fields := []herb.Field{
-		{Name: "name", Type: herb.TypeText},                   // unique values
-		{Name: "spelling", Type: herb.TypeText},               // one value with two written forms
-		{Name: "tags", Type: herb.TypeList},                   // unique elements
-		{Name: "size", Type: herb.TypeNumber},                 // unique values
-		{Name: "group", Type: herb.TypeText},                  // three values
-		{Name: "body", Type: herb.TypeText, Searchable: true}, // a unique word, and common words with different frequencies
+		{Name: "name", Type: herb.TypeText},                    // unique values
+		{Name: "spelling", Type: herb.TypeText},                // one value with two written forms
+		{Name: "tags", Type: herb.TypeList},                    // unique elements
+		{Name: "size", Type: herb.TypeNumber},                  // unique values
+		{Name: "group", Type: herb.TypeText, Searchable: true}, // three values
+		{Name: "body", Type: herb.TypeText, Searchable: true},  // a unique word, and common words with different frequencies
 	}
 	for i := range fields {
 		fields[i].Filterable, fields[i].Sortable = true, true
@@ -122,6 +122,8 @@ func TestCancel(t *testing.T) {
 		{"list: prefix of words", "search=" + url.QueryEscape("w* rose"), list, pass},
 		{"list: phrase with a prefix", "search=" + url.QueryEscape(`rose-f*`), list, pass},
 		{"list: exclusion", "search=" + url.QueryEscape(`-"rose moss"`), list, 1},
+		{"list: match", "body[match]=rose", list, 2 * pass},
+		{"list: match of alternatives", "body[match]=rose&body[match]=-fern", list, 3 * pass},
 		{"stream: all", "", stream, pass},
 		{"stream: sorted", "sort=size&order=desc", stream, pass},
 		{"stream: filtered and sorted", "group=g1&sort=size&order=desc", stream, pass},

@@ -90,8 +90,8 @@ func rawQueries(fields []herb.Field) []string {
 			switch {
 			case op == "empty":
 				value = "true"
-			case op == query.OpPrefix && f.Type == herb.TypeNumber:
-				continue // numbers have no prefix operator
+			case op == query.OpPrefix && f.Type == herb.TypeNumber, op == query.OpMatch && !f.Searchable:
+				continue // does not apply
 			case op == query.OpPrefix:
 				value = operand[:max(1, len(operand)-1)]
 			}

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -69,8 +70,10 @@ func (r *Reader) findPage(st *guard.Steps, q *query.Request, trace plan.Trace) (
 // locate returns the records of a result at positions [from, to) in the order of the request.
 func (r *Reader) locate(st *guard.Steps, q *query.Request, res result, from, to int) []uint32 {
 	switch {
-	case q.Sort != query.NoSort:
-		return r.columns[q.Sort].Page(st, res.set, from, to, q.Desc)
+	case len(q.Sort) > 0:
+		order := column.NewOrder(st, r.columns, q.Sort, res.set)
+		defer order.Release()
+		return order.Page(from, to)
 	case len(res.clauses) > 0:
 		return r.scorer(st, res).Page(res.set, from, to)
 	case res.set == nil:
@@ -100,8 +103,12 @@ func (res result) total(r *Reader) int {
 // order describes the order of the records of a request.
 func (r *Reader) order(q *query.Request, res result) string {
 	switch {
-	case q.Sort != query.NoSort:
-		return "sorted by " + r.Fields()[q.Sort].Name
+	case len(q.Sort) > 0:
+		names := make([]string, len(q.Sort))
+		for i, f := range q.Sort {
+			names[i] = r.Fields()[f.Field].Name
+		}
+		return "sorted by " + strings.Join(names, ", ")
 	case len(res.clauses) > 0:
 		return "by relevance"
 	default:
@@ -130,15 +137,19 @@ func (r *Reader) evaluate(st *guard.Steps, q *query.Request, trace plan.Trace) (
 			}
 		}
 	}
-	terms = append(terms, r.terms(q.Conditions)...)
+	terms = append(terms, r.terms(st, q.Conditions)...)
 	res.set = plan.Evaluate(st, &r.pool, terms, trace)
 	return res
 }
 
 // terms returns the conditions for evaluation. Those that select ranges of one field are combined.
-func (r *Reader) terms(conditions []query.Condition) (terms []plan.Term) {
+func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []plan.Term) {
 	ranges := map[int]int{} // by field, the index of its range in terms
 	for _, cond := range conditions {
+		if cond.Op == query.OpMatch {
+			terms = append(terms, r.words.Match(st, cond)...)
+			continue
+		}
 		t := r.columns[cond.Field].Term(cond)
 		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
 			if i, ok := ranges[cond.Field]; ok {

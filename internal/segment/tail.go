@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -8,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
@@ -25,10 +27,10 @@ type Tail struct {
 type tailRow struct {
 	record herb.Record
 	json   []byte
-	keys   []sortKey  // by field
-	words  [][]string // by searchable field
-	weight []int      // by searchable field
-	length int        // number of words, weighted
+	keys   []column.SortKey // by field
+	words  [][]string       // by field; nil if it is not searchable
+	weight []int            // by field
+	length int              // number of words, weighted
 }
 
 // NewTail returns an empty tail.
@@ -58,22 +60,20 @@ func (t Tail) After(n int) Tail {
 // Append returns the tail with records after its own. Only the latest tail may be appended to, because tails share memory.
 func (t Tail) Append(records ...herb.Record) (Tail, error) {
 	for _, record := range records {
-		row := &tailRow{record: record, json: record.AppendJSON(nil, t.fields), keys: make([]sortKey, len(t.fields))}
+		row := &tailRow{
+			record: record, json: record.AppendJSON(nil, t.fields), keys: make([]column.SortKey, len(t.fields)),
+			words: make([][]string, len(t.fields)), weight: make([]int, len(t.fields)),
+		}
 		for i := range t.fields {
 			f := &t.fields[i]
-			if missing := text.MissingRank(f, record[i]); missing >= 0 {
-				row.keys[i].missing = 1 + missing
-			} else {
-				key, status := text.FieldKey(f, record[i])
-				if status != text.Valid {
-					return t, herb.Invalidf("field %q has the value %q, which is not a %s", f.Name, record[i], f.Type)
-				}
-				row.keys[i].key = key
+			key, ok := column.NewSortKey(f, record[i])
+			if !ok {
+				return t, herb.Invalidf("field %q has the value %q, which is not a %s", f.Name, record[i], f.Type)
 			}
+			row.keys[i] = key
 			if f.Searchable {
-				words, weight := text.AppendWords(nil, record[i]), max(f.Weight, 1)
-				row.words, row.weight = append(row.words, words), append(row.weight, weight)
-				row.length += weight * len(words)
+				row.words[i], row.weight[i] = text.AppendWords(nil, record[i]), max(f.Weight, 1)
+				row.length += row.weight[i] * len(row.words[i])
 			}
 		}
 		t.rows, t.words = append(t.rows, row), t.words+row.length
@@ -121,15 +121,15 @@ func (t Tail) matching(st *guard.Steps, q *query.Request) []*tailRow {
 
 // match returns the records that match a request, in its order.
 func (t Tail) match(st *guard.Steps, q *query.Request, stats fulltext.Statistics) *tailMatches {
-	m := &tailMatches{rows: t.matching(st, q), sort: q.Sort, desc: q.Desc}
+	m := &tailMatches{rows: t.matching(st, q), sort: q.Sort}
 	switch {
 	case q.ByRelevance():
 		m.scores = scoreRows(m.rows, scoredClauses(q.Search), stats)
-	case q.Sort == query.NoSort:
+	case len(q.Sort) == 0:
 		return m // dataset order
 	}
 	m.rows = slices.Clone(m.rows)
-	slices.SortStableFunc(m.rows, func(a, b *tailRow) int { return m.keyOf(a).compare(m.keyOf(b), m.desc) })
+	slices.SortStableFunc(m.rows, m.compare)
 	return m
 }
 
@@ -150,6 +150,9 @@ func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistic
 func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) bool {
 	return !slices.ContainsFunc(conditions, func(c query.Condition) bool {
 		matches := slices.ContainsFunc(c.Values, func(o query.Operand) bool {
+			if c.Op == query.OpMatch {
+				return satisfies(o.Search, func(clause query.Clause) bool { return row.countIn(c.Field, clause) > 0 })
+			}
 			return row.meetsOperand(&fields[c.Field], row.keys[c.Field], row.record[c.Field], c.Op, o)
 		})
 		return matches == (c.Op == query.OpNe)
@@ -157,50 +160,57 @@ func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) boo
 }
 
 // meetsOperand compares a value with one operand of a condition. OpNe is treated as OpEq.
-func (row *tailRow) meetsOperand(f *herb.Field, k sortKey, value string, op query.Op, o query.Operand) bool {
-	if missing := text.MissingRank(f, o.Text); missing >= 0 || k.missing > 0 {
-		return missing+1 == k.missing
+func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, op query.Op, o query.Operand) bool {
+	if missing := text.MissingRank(f, o.Text); missing >= 0 || k.Missing > 0 {
+		return missing+1 == k.Missing
 	}
 	switch op {
 	case query.OpEq, query.OpNe:
 		if f.Type.IsScalar() {
-			return k.key == o.Key
+			return k.Key == o.Key
 		}
 		return value == o.Text
 	case query.OpGt:
-		return k.key > o.Key
+		return k.Key > o.Key
 	case query.OpGte:
-		return k.key >= o.Key
+		return k.Key >= o.Key
 	case query.OpLt:
-		return k.key < o.Key
+		return k.Key < o.Key
 	case query.OpLte:
-		return k.key <= o.Key
+		return k.Key <= o.Key
 	case query.OpPrefix:
 		if f.Type.IsScalar() {
-			return strings.HasPrefix(k.key, o.Text)
+			return strings.HasPrefix(k.Key, o.Text)
 		}
-		return strings.HasPrefix(k.key, o.Key)
+		return strings.HasPrefix(k.Key, o.Key)
 	}
 	panic(fmt.Sprintf("unknown operator %q", op))
 }
 
 // contains reports whether a record matches a search.
 func (row *tailRow) contains(s *query.Search) bool {
-	for _, c := range s.Clauses {
-		if found := row.count(c) > 0; found == c.Exclude {
-			return false
-		}
-	}
-	return len(s.Clauses) > 0
+	return satisfies(s, func(c query.Clause) bool { return row.count(c) > 0 })
+}
+
+// satisfies reports whether found holds for exactly those clauses of a search that are not excluded.
+func satisfies(s *query.Search, found func(query.Clause) bool) bool {
+	return len(s.Clauses) > 0 && !slices.ContainsFunc(s.Clauses, func(c query.Clause) bool { return found(c) == c.Exclude })
 }
 
 // count returns the number of occurrences of a clause in a record, weighted.
 func (row *tailRow) count(c query.Clause) (n int) {
-	for i, words := range row.words {
-		for start := range len(words) - len(c.Words) + 1 {
-			if begins(words[start:], c) {
-				n += row.weight[i]
-			}
+	for i := range row.words {
+		n += row.weight[i] * row.countIn(i, c)
+	}
+	return n
+}
+
+// countIn returns the number of occurrences of a clause in a field.
+func (row *tailRow) countIn(field int, c query.Clause) (n int) {
+	words := row.words[field]
+	for start := range len(words) - len(c.Words) + 1 {
+		if begins(words[start:], c) {
+			n++
 		}
 	}
 	return n
@@ -219,17 +229,31 @@ func begins(words []string, c query.Clause) bool {
 // tailMatches is the records of a tail that match a request.
 type tailMatches struct {
 	rows   []*tailRow
-	sort   int // field, or query.NoSort
-	desc   bool
+	sort   []query.SortField
 	scores map[*tailRow]float64 // by relevance
+}
+
+// compare compares two records by the order of the request, without building their keys.
+func (m *tailMatches) compare(a, b *tailRow) int {
+	for _, f := range m.sort {
+		if c := a.keys[f.Field].Compare(b.keys[f.Field], f.Desc); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(m.scores[b], m.scores[a])
 }
 
 // keyOf returns the sort key of a record.
 func (m *tailMatches) keyOf(row *tailRow) sortKey {
-	if m.sort != query.NoSort {
-		return row.keys[m.sort]
+	k := sortKey{score: m.scores[row]}
+	if len(m.sort) == 1 { // needs no copy
+		k.fields = row.keys[m.sort[0].Field:][:1]
+		return k
 	}
-	return sortKey{score: m.scores[row]}
+	for _, f := range m.sort {
+		k.fields = append(k.fields, row.keys[f.Field])
+	}
+	return k
 }
 
 func (m *tailMatches) release()          {}
@@ -245,5 +269,5 @@ func (m *tailMatches) page(from, to int) []entry {
 }
 
 func (m *tailMatches) countThrough(k sortKey) int {
-	return sort.Search(len(m.rows), func(i int) bool { return m.key(i).compare(k, m.desc) > 0 })
+	return sort.Search(len(m.rows), func(i int) bool { return m.key(i).compare(k, m.sort) > 0 })
 }

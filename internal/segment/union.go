@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 	"sort"
-	"strings"
 
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -60,18 +60,13 @@ func (u *Union) guard(read func() error) error {
 // sortKey is the position of a record in the order of a request; records with the same key are in dataset order. Without a
 // sort and a search, all keys are the same.
 type sortKey struct {
-	missing int     // 0 if the field has a value, or 1 + text.MissingRank
-	key     string  // of the value
-	score   float64 // by relevance
+	fields []column.SortKey // by sort field
+	score  float64          // by relevance
 }
 
-// compare compares two keys. Missing values are last in both directions.
-func (a sortKey) compare(b sortKey, desc bool) int {
-	keys := strings.Compare(a.key, b.key)
-	if desc {
-		keys = -keys
-	}
-	return cmp.Or(cmp.Compare(a.missing, b.missing), keys, cmp.Compare(b.score, a.score))
+// compare compares two keys of a request with these sort fields.
+func (a sortKey) compare(b sortKey, sort []query.SortField) int {
+	return cmp.Or(column.CompareSortKeys(a.fields, b.fields, sort), cmp.Compare(b.score, a.score))
 }
 
 // entry is a record of a result.
@@ -95,13 +90,13 @@ type matches interface {
 // unionMatches is the records of a union that match a request.
 type unionMatches struct {
 	parts []matches
-	desc  bool
+	sort  []query.SortField
 	total int
 }
 
 // match returns the records that match a request.
 func (u *Union) match(st *guard.Steps, q *query.Request) *unionMatches {
-	m := &unionMatches{desc: q.Desc}
+	m := &unionMatches{sort: q.Sort}
 	stats := u.Tail.statistics(q)
 	segments := make([]*segmentMatches, len(u.Segments))
 	for i, r := range u.Segments {
@@ -133,7 +128,7 @@ func (m *unionMatches) page(from, to int) (entries []entry) {
 		p := m.parts[i]
 		entries = append(entries, p.page(start, min(start+to-from, p.len()))...)
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return a.compare(b.sortKey, m.desc) })
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.compare(b.sortKey, m.sort) })
 	return entries[:to-from]
 }
 

@@ -58,10 +58,10 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 // tailValues returns the values of a field.
 func tailValues(field int, rows []*tailRow) (values column.Values) {
 	for _, row := range rows {
-		if row.keys[field].missing > 0 {
+		if row.keys[field].Missing > 0 {
 			values.Empty++
 		} else {
-			values.All = append(values.All, column.Value{Key: row.keys[field].key, Text: row.record[field], Count: 1})
+			values.All = append(values.All, column.Value{Key: row.keys[field].Key, Text: row.record[field], Count: 1})
 		}
 	}
 	slices.SortStableFunc(values.All, func(a, b column.Value) int {

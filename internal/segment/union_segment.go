@@ -13,15 +13,15 @@ type segmentMatches struct {
 	r      *Reader
 	steps  *guard.Steps
 	q      *query.Request
-	sorted *column.Order     // by a field
+	sorted *column.Order     // by fields
 	ranked *fulltext.Ranking // by relevance
 }
 
 // order prepares the order of the request. The statistics are those of the union.
 func (s *segmentMatches) order(stats fulltext.Statistics) {
 	switch {
-	case s.q.Sort != query.NoSort:
-		s.sorted = s.r.columns[s.q.Sort].Order(s.steps, s.set, s.q.Desc)
+	case len(s.q.Sort) > 0:
+		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
 	case len(s.clauses) > 0:
 		s.ranked = s.r.words.NewScorer(s.steps, s.clauses, stats).Rank(s.set)
 	}
@@ -39,7 +39,7 @@ func (s *segmentMatches) len() int { return s.total(s.r) }
 func (s *segmentMatches) key(i int) (k sortKey) {
 	switch {
 	case s.sorted != nil:
-		k.missing, k.key = s.sorted.Key(s.sorted.Page(i, i+1)[0])
+		k.fields = s.sorted.AppendKeys(nil, s.sorted.Page(i, i+1)[0])
 	case s.ranked != nil:
 		k.score = s.ranked.Score(i)
 	}
@@ -48,11 +48,13 @@ func (s *segmentMatches) key(i int) (k sortKey) {
 
 func (s *segmentMatches) page(from, to int) []entry {
 	entries := make([]entry, 0, to-from)
+	keys := make([]column.SortKey, 0, (to-from)*len(s.q.Sort)) // of all entries
 	for i, n := range s.numbers(from, to) {
 		e := entry{record: s.r.records.JSON(n)}
 		switch {
 		case s.sorted != nil:
-			e.missing, e.key = s.sorted.Key(n)
+			keys = s.sorted.AppendKeys(keys, n)
+			e.fields = keys[len(keys)-len(s.q.Sort):]
 		case s.ranked != nil:
 			e.score = s.ranked.Score(from + i)
 		}
@@ -77,7 +79,7 @@ func (s *segmentMatches) numbers(from, to int) []uint32 {
 func (s *segmentMatches) countThrough(k sortKey) int {
 	switch {
 	case s.sorted != nil:
-		return s.sorted.CountThrough(k.missing, k.key)
+		return s.sorted.CountThrough(k.fields)
 	case s.ranked != nil:
 		return s.ranked.CountThrough(k.score)
 	}

@@ -72,7 +72,7 @@ func (m *unionMatches) next(st *guard.Steps, cursors []cursor) (records [][]byte
 				to := min(c.read+c.atOnce, c.part.len())
 				c.pending, c.read = c.part.page(c.read, to), to
 			}
-			if len(c.pending) > 0 && (first == nil || c.pending[0].compare(first.pending[0].sortKey, m.desc) < 0) {
+			if len(c.pending) > 0 && (first == nil || c.pending[0].compare(first.pending[0].sortKey, m.sort) < 0) {
 				first = c
 			}
 		}

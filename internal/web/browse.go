@@ -52,6 +52,9 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) e
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return p.requestKey(w, r, &v.Dataset, r.URL.RawQuery, err)
 	}
+	if p.opts.Folder(v.Ref) != "" {
+		s.Files = s.Path + "/files/"
+	}
 	req, shown, invalid, err := resolve(s, parseErr, v.Order)
 	if err != nil {
 		return err
@@ -157,10 +160,18 @@ func (page *browsePage) list(r *http.Request, s *view.State, v library.View, req
 
 func orderInWords(req *query.Request, fields []herb.Field) string {
 	switch {
-	case req.Sort != query.NoSort && req.Desc:
-		return "sorted by " + view.Heading(fields[req.Sort]) + ", descending"
-	case req.Sort != query.NoSort:
-		return "sorted by " + view.Heading(fields[req.Sort])
+	case len(req.Sort) > 0:
+		words := "sorted by "
+		for i, f := range req.Sort {
+			if i > 0 {
+				words += ", then "
+			}
+			words += view.Heading(fields[f.Field])
+			if f.Desc {
+				words += ", descending"
+			}
+		}
+		return words
 	case req.ByRelevance():
 		return "best matches first"
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	Library      Library
 	Keys         Keys
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published; nil: none are known
+	// Folder returns the folder of the file that a dataset was published from, whose images pages show; "" if there is none.
+	// nil: no dataset has one.
+	Folder func(herb.Ref) string
 	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
 	Version   string // of the program
@@ -62,6 +65,9 @@ type Pages struct {
 func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.Keys == nil {
 		return nil, errors.New("web: Library and Keys are required")
+	}
+	if opts.Folder == nil {
+		opts.Folder = func(herb.Ref) string { return "" }
 	}
 	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
 	if opts.PublicURL != "" {
@@ -103,6 +109,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
 		"GET " + dataset:                              p.dataset(p.browse),
+		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/facets":                  p.dataset(p.facets),
 		"GET " + dataset + "/api":                     p.dataset(p.reference),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),

@@ -199,7 +199,7 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 	}
 	values := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	for i, f := range d.Fields {
-		if !f.Filterable || !isPortable(f.Name) {
+		if !isPortable(f.Name) {
 			continue
 		}
 		add := func(name string, operator query.Op, description string, schema map[string]any) {
@@ -215,7 +215,9 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 		if f.Type.IsScalar() {
 			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
 		}
-		add(f.Name, query.OpEq, about, values)
+		if f.Filterable {
+			add(f.Name, query.OpEq, about, values)
+		}
 		for _, operator := range Operators(f) {
 			schema := values
 			if operator == query.OpEmpty {
@@ -237,6 +239,7 @@ func describeOperator(op query.Op, field string) string {
 		query.OpLte:    "Records whose %s is less than or equal to this value.",
 		query.OpPrefix: "Records whose %s begins with this value.",
 		query.OpIn:     "Records whose %s is one of these comma-separated values.",
+		query.OpMatch:  "Records whose %s contains these words, in the syntax of search.",
 		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
 	}
 	return fmt.Sprintf(about[op], field)
@@ -244,12 +247,13 @@ func describeOperator(op query.Op, field string) string {
 
 // Operators returns the operators of a field.
 func Operators(f herb.Field) []query.Op {
-	ops := []query.Op{}
-	if f.Filterable {
-		ops = query.Ops()
-	}
-	if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
-		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
-	}
-	return ops
+	return slices.DeleteFunc(query.Ops(), func(o query.Op) bool {
+		switch o {
+		case query.OpMatch:
+			return !f.Searchable
+		case query.OpPrefix:
+			return !f.Filterable || f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean
+		}
+		return !f.Filterable
+	})
 }

@@ -93,7 +93,11 @@ func listings(t *testing.T, path string) map[string][]string {
 // TestDescribe publishes what describe wrote, and compares the listings with those of the files alone.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	dirs := map[string]string{"garden": "../../../examples/garden"}
+	garden, err := os.ReadFile("../../../examples/garden/catalog.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := map[string]string{"garden": layout(t, "catalog.csv="+string(garden))}
 	odd, err := filepath.Glob("../testdata/odd/*")
 	if err != nil {
 		t.Fatal(err)

@@ -66,5 +66,5 @@ func newChip(p query.Param, fields []herb.Field) Chip {
 // relations are the operators in words.
 var relations = map[query.Op]string{
 	query.OpEq: "is", query.OpNe: "is not", query.OpGt: "over", query.OpGte: "from", query.OpLt: "under", query.OpLte: "up to",
-	query.OpPrefix: "begins with", query.OpIn: "is one of",
+	query.OpPrefix: "begins with", query.OpIn: "is one of", query.OpMatch: "matches",
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -114,14 +113,4 @@ func IsWebAddress(s string) bool {
 	}
 	u, err := url.Parse(s) // rejects control characters
 	return err == nil && u.Host != "" && u.User == nil
-}
-
-// isImage reports whether a value of an image column is shown as an image.
-func isImage(s string) bool { return strings.HasPrefix(s, "https://") && IsWebAddress(s) }
-
-// isImageFile reports whether a value is the address of an image file.
-func isImageFile(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && IsWebAddress(s) &&
-		slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(u.Path)))
 }

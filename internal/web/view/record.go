@@ -68,9 +68,7 @@ func newValue(s *State, d *herb.Dataset, i int, value string) Value {
 	formatted := value
 	switch v.Kind {
 	case KindImage:
-		if isImage(value) {
-			v.Image = value
-		}
+		v.Image = imageAddress(s.Files, value)
 	case KindDate:
 		_, formatted = Time(&v.Field, value)
 	case KindNumber:

@@ -26,6 +26,7 @@ const (
 // State is the state of a data browser, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
+	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
 	Listing query.Params // the parameters of the listing, as the API takes them
 	Columns []string     // selected columns; none: the first ones
 	Facets  []string     // filters whose counts are shown

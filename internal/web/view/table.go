@@ -74,7 +74,7 @@ func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, t
 		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
 		for k, c := range columns {
-			row.Cells[k] = newCell(&c, values[c.Index], tagLinks[k])
+			row.Cells[k] = newCell(s, &c, values[c.Index], tagLinks[k])
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -89,9 +89,11 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	case KindDate:
 		h.Class = "date"
 	}
-	sorted := req.Sort == c.Index
+	// Only one column is marked as sorted: the first sort field, which decides first.
+	sorted := len(req.Sort) > 0 && req.Sort[0].Field == c.Index
+	desc := sorted && req.Sort[0].Desc
 	switch {
-	case sorted && req.Desc:
+	case desc:
 		h.Sort = "descending"
 	case sorted:
 		h.Sort = "ascending"
@@ -102,9 +104,9 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	unsorted := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
 	ascending := s.prefix(unsorted, query.ParamSort) + url.QueryEscape(c.Name)
 	switch {
-	case !sorted, req.Desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
+	case !sorted, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
 		h.Href, h.Hint = ascending, "Sort ascending"
-	case req.Desc:
+	case desc:
 		h.Href, h.Hint = s.Href(unsorted), "Original order"
 	default:
 		h.Href, h.Hint = ascending+"&order=desc", "Sort descending"
@@ -112,7 +114,7 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	return h
 }
 
-func newCell(c *Column, value, tagLink string) Cell {
+func newCell(s *State, c *Column, value, tagLink string) Cell {
 	if value == "" {
 		return Cell{Empty: true}
 	}
@@ -128,8 +130,8 @@ func newCell(c *Column, value, tagLink string) Cell {
 	case KindList:
 		return newTags(value, tagLink)
 	case KindImage:
-		if isImage(value) {
-			return Cell{Image: value}
+		if image := imageAddress(s.Files, value); image != "" {
+			return Cell{Image: image}
 		}
 	}
 	if IsWebAddress(value) {

@@ -171,16 +171,6 @@ func (c *Column) runKey(i int) string {
 	return sortKey(&c.Field, c.RunValue(i))
 }
 
-// missingRanks returns the ranks of the records whose value has a rank among the missing values.
-func (c *Column) missingRanks(missing int) (from, to int) {
-	first := func(missing int) int {
-		return c.Values() + sort.Search(c.sorted.Len()-c.Values(), func(i int) bool {
-			return text.MissingRank(&c.Field, c.value(c.sorted.At(c.Values()+i))) >= missing
-		})
-	}
-	return first(missing), first(missing + 1)
-}
-
 // isNonUniform reports whether a run contains values that compare equal but are written differently.
 func (c *Column) isNonUniform(i int) bool { return c.nonUniform[i/8]>>(i%8)&1 == 1 }
 

@@ -34,12 +34,7 @@ func (c *Column) operand(op query.Op, o query.Operand) plan.Condition {
 	missing := text.MissingRank(&c.Field, o.Text)
 	switch {
 	case equality && missing >= 0:
-		from, to := c.missingRanks(missing)
-		run := anyRun
-		if from == c.Values() && to == c.sorted.Len() {
-			run = c.Distinct()
-		}
-		return Ranks{c: c, from: from, to: to, run: run, name: name}
+		return c.missingRanks(missing).named(name)
 	case missing >= 0:
 		return plan.Stored{Name: name}
 	case c.Field.Type == herb.TypeList && equality:
@@ -93,18 +88,15 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	if key == "" {
 		key = sortKey(&c.Field, o.Text)
 	}
-	run := c.firstRun(key)
-	if run == c.Distinct() || c.runKey(run) != key {
-		return plan.Stored{Name: name}
-	}
-	from, to := c.run(run)
-	ranks := Ranks{c: c, from: from, to: to, run: run, name: name}
+	ranks := c.keyRanks(key).named(name)
 	switch {
+	case ranks.from == ranks.to:
+		return plan.Stored{Name: name}
 	case EqualByKey(c.Field.Type):
 		return ranks
-	case c.isNonUniform(run):
+	case c.isNonUniform(ranks.run):
 		return written{ranks: ranks, text: o.Text}
-	case c.RunValue(run) == o.Text:
+	case c.RunValue(ranks.run) == o.Text:
 		return ranks
 	}
 	return plan.Stored{Name: name}
@@ -119,6 +111,54 @@ type Ranks struct {
 }
 
 const anyRun = -1
+
+// runRanks returns the ranks of a run.
+func (c *Column) runRanks(run int) Ranks {
+	from, to := c.run(run)
+	return Ranks{c: c, from: from, to: to, run: run}
+}
+
+// keyRanks returns the ranks of the records with a sort key. If there are none, the range is empty and starts where they
+// would be.
+func (c *Column) keyRanks(key string) Ranks {
+	run := c.firstRun(key)
+	if run < c.Distinct() && c.runKey(run) == key {
+		return c.runRanks(run)
+	}
+	from := int(c.runs.At(run))
+	return Ranks{c: c, from: from, to: from, run: anyRun}
+}
+
+// ranksOf returns the ranks of the records with a sort key.
+func (c *Column) ranksOf(k SortKey) Ranks {
+	if k.Missing > 0 {
+		return c.missingRanks(k.Missing - 1)
+	}
+	return c.keyRanks(k.Key)
+}
+
+// missingRanks returns the ranks of the records whose value has a rank among the missing values.
+func (c *Column) missingRanks(missing int) Ranks {
+	if len(c.Field.Notation.Missing) == 0 {
+		return c.runRanks(c.Distinct())
+	}
+	first := func(missing int) int {
+		return c.Values() + sort.Search(c.sorted.Len()-c.Values(), func(i int) bool {
+			return text.MissingRank(&c.Field, c.value(c.sorted.At(c.Values()+i))) >= missing
+		})
+	}
+	r := Ranks{c: c, from: first(missing), to: first(missing + 1), run: anyRun}
+	if r.from == c.Values() && r.to == c.sorted.Len() {
+		r.run = c.Distinct()
+	}
+	return r
+}
+
+// named returns the condition with a name for traces.
+func (r Ranks) named(name string) Ranks {
+	r.name = name
+	return r
+}
 
 // And returns the intersection of two ranges of one field. A range of values then needs a single lookup in its sorted
 // rows.

@@ -66,7 +66,8 @@ func (c *Column) MatchingValues(m *Matches) (values Values) {
 // matches, in ascending order.
 func (c *Column) runCounter(m *Matches) (o *sortedResult, each func(func(run, n int))) {
 	bySets := m.set != nil && c.countsBySets(m)
-	o = newSortedResult(m.steps, c, m.set, !bySets)
+	result := newSortedResult(m.steps, c, m.set, !bySets)
+	o = &result
 	return o, func(f func(run, n int)) {
 		switch {
 		case m.set == nil:

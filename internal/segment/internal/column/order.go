@@ -1,52 +1,162 @@
 package column
 
 import (
+	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
 	"herbarium/internal/text"
 )
 
-// Order is the records of a set in the order of a field. Release it after use.
+// Order is the records of a set sorted by one or more fields, ties by record number. In descending order, the runs of a field
+// are in reverse order, and the records without a value are still last. Release it after use.
+//
+// A page is located in the sorted rows of the first field. Only the groups of equal values that overlap it are sorted by the
+// other fields: short ones in memory, long ones by an order of their own. So no page needs more than a few passes over bitsets.
 type Order struct {
-	result *sortedResult
-	desc   bool
+	sortedResult // by the first field
+	columns      []Column
+	sort         []query.SortField
+	withValue    int // number of records with a value of the first field; -1 if not counted yet
+
+	short   shortGroup // last short group that was sorted
+	counted []uint32   // buffer of countShort
+	long    *Order     // last long group, sorted by the other fields; nil if there is none
+	end     int        // rank after the last long group
 }
 
-// Order returns the records of a set, nil for all, in the order of the field; see Page.
-func (c *Column) Order(st *guard.Steps, set *bitmap.Set, desc bool) *Order {
-	return &Order{newSortedResult(st, c, set, false), desc}
+// NewOrder returns the records of a set, nil for all, sorted by fields of the columns.
+func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set) *Order {
+	c := &columns[sort[0].Field]
+	return &Order{sortedResult: newSortedResult(st, c, set, false), columns: columns, sort: sort, withValue: -1}
 }
 
 // Release recycles memory.
-func (o *Order) Release() { o.result.release() }
+func (o *Order) Release() {
+	o.release()
+	o.releaseLong()
+}
+
+func (o *Order) releaseLong() {
+	if o.long != nil {
+		o.long.set.Release()
+		o.long.Release()
+		o.long = nil
+	}
+}
 
 // Page returns the records at positions [from, to).
 func (o *Order) Page(from, to int) []uint32 {
-	if o.desc {
-		return o.result.descending(from, to)
-	}
-	return o.result.appendAscending(nil, from, to)
+	return o.appendPage(make([]uint32, 0, to-from), from, to)
 }
 
-// Key returns the sort key of a record. missing is 0, or 1 + text.MissingRank of a missing value, which has no key.
-func (o *Order) Key(record uint32) (missing int, key string) {
-	value := o.result.value(record)
-	if rank := text.MissingRank(&o.result.Field, value); rank >= 0 {
-		return 1 + rank, ""
+func (o *Order) appendPage(records []uint32, from, to int) []uint32 {
+	if len(o.sort) == 1 && !o.sort[0].Desc {
+		return o.appendAscending(records, from, to)
 	}
-	return 0, sortKey(&o.result.Field, value)
+	for from < to {
+		g := o.groupAt(from)
+		end := min(g.start+g.len(), to)
+		if from < g.start || end <= from {
+			guard.Corrupt("field %q has a record in no value run", o.Field.Name)
+		}
+		records = o.appendGroup(records, g, from-g.start, end-g.start)
+		from = end
+	}
+	return records
 }
 
-// CountThrough returns the number of records that do not sort after a key, given as Key returns it.
-func (o *Order) CountThrough(missing int, key string) int {
-	r := o.result
+// group is the records of a result with equal values of the first field.
+type group struct {
+	ranks    Ranks
+	from, to int // positions in ascending order
+	start    int // position of the first record in the order
+}
+
+func (g group) len() int { return g.to - g.from }
+
+// newGroup returns the records of a result in a range of ranks, which all have a value or none.
+func (o *Order) newGroup(r Ranks, missing bool) group {
+	from, to := o.countBelow(r.from), o.countBelow(r.to)
+	if o.sort[0].Desc && !missing {
+		return group{r, from, to, o.countWithValue() - to}
+	}
+	return group{r, from, to, from}
+}
+
+// countWithValue returns the number of records with a value of the first field.
+func (o *Order) countWithValue() int {
+	if o.withValue < 0 {
+		o.withValue = o.countBelow(o.Values())
+	}
+	return o.withValue
+}
+
+// groupAt returns the group of the record at a position.
+func (o *Order) groupAt(at int) group {
+	if o.sort[0].Desc && at < o.countWithValue() {
+		at = o.countWithValue() - 1 - at
+	}
+	rank := o.rank(at)
 	switch {
-	case missing > 0:
-		_, to := r.missingRanks(missing - 1)
-		return r.countBelow(to)
-	case o.desc:
-		return r.countBelow(r.Values()) - r.countBelow(int(r.runs.At(r.firstRun(key))))
+	case rank < o.Values():
+		return o.newGroup(o.runRanks(o.runAt(0, rank)), false)
+	case len(o.sort) == 1: // different markers need not be told apart
+		return o.newGroup(o.runRanks(o.Distinct()), true)
 	default:
-		return r.countBelow(int(r.runs.At(r.firstRun(key + "\x00"))))
+		return o.newGroup(o.missingRanks(text.MissingRank(&o.Field, o.value(o.sorted.At(rank)))), true)
+	}
+}
+
+// appendGroup appends the records of a group at positions [from, to) of it.
+func (o *Order) appendGroup(records []uint32, g group, from, to int) []uint32 {
+	switch {
+	case len(o.sort) == 1 || g.len() == 1:
+		return o.appendAscending(records, g.from+from, g.from+to)
+	case g.len() < LongRun:
+		return append(records, o.sortShort(g)[from:to]...)
+	default:
+		return o.sortLong(g).appendPage(records, from, to)
+	}
+}
+
+// sortLong returns the records of a long group, sorted by the other fields.
+func (o *Order) sortLong(g group) *Order {
+	if o.long == nil || o.end != g.ranks.to {
+		o.releaseLong()
+		o.long, o.end = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g)), g.ranks.to
+	}
+	return o.long
+}
+
+// groupSet returns the records of a group. The caller must release the set.
+func (o *Order) groupSet(g group) *bitmap.Set {
+	set := plan.Evaluate(o.steps, o.pool, []plan.Term{{Condition: g.ranks}}, nil)
+	if o.set != nil {
+		set.Intersect(o.steps, o.set)
+	}
+	return set
+}
+
+// AppendKeys appends the sort keys of a record, one for each field of the order.
+func (o *Order) AppendKeys(keys []SortKey, record uint32) []SortKey {
+	for _, f := range o.sort {
+		c := &o.columns[f.Field]
+		key, _ := NewSortKey(&c.Field, c.value(record))
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// CountThrough returns the number of records that do not sort after keys, given as AppendKeys returns them.
+func (o *Order) CountThrough(keys []SortKey) int {
+	g := o.newGroup(o.ranksOf(keys[0]), keys[0].Missing > 0)
+	switch {
+	case len(o.sort) == 1 || g.len() == 0:
+		return g.start + g.len()
+	case g.len() < LongRun:
+		return g.start + o.countShort(g, keys[1:])
+	default:
+		return g.start + o.sortLong(g).CountThrough(keys[1:])
 	}
 }

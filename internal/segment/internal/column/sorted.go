@@ -28,17 +28,6 @@ type position struct{ rank, count int }
 // it, this is faster than a few intersections with prefix sets.
 const markedShare = 128
 
-// Page returns the records of a set, nil for all, at positions [from, to) in the field's order. In descending order, the
-// runs are in reverse order, each of them ascending, and the records without a value are last.
-func (c *Column) Page(st *guard.Steps, set *bitmap.Set, from, to int, desc bool) []uint32 {
-	o := newSortedResult(st, c, set, false)
-	defer o.release()
-	if desc {
-		return o.descending(from, to)
-	}
-	return o.appendAscending(nil, from, to)
-}
-
 // CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
 func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	o := newSortedResult(st, c, set, false)
@@ -47,8 +36,8 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 }
 
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result is marked.
-func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) *sortedResult {
-	o := &sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
+func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sortedResult {
+	o := sortedResult{Column: c, steps: st, set: set, total: c.sorted.Len()}
 	for j := range o.below {
 		o.below[j], o.bounds[j] = -1, c.bound(j)
 	}
@@ -68,23 +57,6 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) *so
 
 // release recycles memory.
 func (o *sortedResult) release() { o.pool.Put(o.marks) }
-
-func (o *sortedResult) descending(from, to int) (records []uint32) {
-	withValue := o.countBelow(o.Values())
-	for at := from; at < min(to, withValue); {
-		// The record at this position from the end determines the run; its matches are a..b of the ascending result.
-		first, end := o.run(o.runAt(0, o.rank(withValue-1-at)))
-		a, b := o.countBelow(first), o.countBelow(end)
-		skip := at - (withValue - b)
-		n := min(b-a-skip, min(to, withValue)-at)
-		if n <= 0 {
-			guard.Corrupt("field %q has a record in no value run", o.Field.Name)
-		}
-		records = o.appendAscending(records, a+skip, a+skip+n)
-		at += n
-	}
-	return o.appendAscending(records, max(from, withValue), to)
-}
 
 // appendAscending appends the records at positions [from, to) of the result in ascending order.
 func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 {

@@ -9,12 +9,14 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
 )
 
 // TestPage compares pages of results that are evenly distributed in the sorted rows, at one end, clustered and
 // sparse with a full scan.
-func TestPage(t *testing.T) {
+func TestOrder(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	g := rand.New(rand.NewPCG(3, 3))
@@ -62,12 +64,17 @@ func TestPage(t *testing.T) {
 					}
 				}
 				total := len(want)
-				if got := c.Page(guard.NewSteps(t.Context()), setOf(pool, set), 0, total, desc); !slices.Equal(got, want) {
+				page := func(from, to int) []uint32 {
+					o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: desc}}, setOf(pool, set))
+					defer o.Release()
+					return o.Page(from, to)
+				}
+				if got := page(0, total); !slices.Equal(got, want) {
 					t.Errorf("%s: desc %v: the records differ", name, desc)
 				}
 				for _, from := range []int{0, 1, 25, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
 					to := min(from+25, total)
-					got := c.Page(guard.NewSteps(t.Context()), setOf(pool, set), from, to, desc)
+					got := page(from, to)
 					if !slices.Equal(got, want[from:to]) {
 						t.Errorf("%s: desc %v, from %d of %d: %v; want %v", name, desc, from, total, got, want[from:to])
 					}

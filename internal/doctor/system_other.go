@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package doctor
+
+func diskSpace(string) (free, total uint64, ok bool) { return 0, 0, false }
+
+func openFileLimit() (uint64, bool) { return 0, false }

@@ -1,0 +1,106 @@
+package column
+
+import (
+	"cmp"
+	"slices"
+
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// shortGroup is the sorted records of a group with fewer than LongRun records. Its memory is reused.
+type shortGroup struct {
+	end     int // rank after the group; 0 if there is none
+	records []uint32
+	places  []place
+}
+
+// place is the place of a record among those of a short group: for each of the other sort fields the ordinal of its value.
+type place struct {
+	ordinals [query.MaxSortFields - 1]uint32
+	record   uint32
+}
+
+// compare compares two places by the first n ordinals, ties by record number.
+func (p *place) compare(other *place, n int) int {
+	if c := slices.Compare(p.ordinals[:n], other.ordinals[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.record, other.record)
+}
+
+// sortShort returns the records of a short group, sorted by the other fields.
+func (o *Order) sortShort(g group) []uint32 {
+	s, sort := &o.short, o.sort[1:]
+	if s.end == g.ranks.to {
+		return s.records
+	}
+	s.end = g.ranks.to
+	s.records, s.places = o.appendShort(s.records[:0], g), s.places[:0]
+	for _, rec := range s.records {
+		o.steps.Add(len(sort))
+		p := place{record: rec}
+		for i, f := range sort {
+			p.ordinals[i] = uint32(o.columns[f.Field].ordinal(rec, f.Desc))
+		}
+		s.places = append(s.places, p)
+	}
+	slices.SortFunc(s.places, func(a, b place) int { return a.compare(&b, len(sort)) })
+	for i := range s.places {
+		s.records[i] = s.places[i].record
+	}
+	return s.records
+}
+
+// appendShort appends the records of a short group, sorted by number.
+func (o *Order) appendShort(records []uint32, g group) []uint32 {
+	if o.dense != nil && g.ranks.to-g.ranks.from >= LongRun { // scanning a long run for few matches is slow
+		set := o.groupSet(g)
+		defer set.Release()
+		return append(records, set.Slice(o.steps, 0, g.len())...)
+	}
+	return o.appendAscending(records, g.from, g.to)
+}
+
+// ordinal returns the number of distinct values, or markers of missing values, that sort before the value of a record.
+func (c *Column) ordinal(record uint32, desc bool) int {
+	rank := int(c.ranks.At(int(record)))
+	switch {
+	case rank >= c.Values() && len(c.Field.Notation.Missing) > 0:
+		return c.Distinct() + text.MissingRank(&c.Field, c.value(record))
+	case rank >= c.Values():
+		return c.Distinct()
+	case desc:
+		return c.Distinct() - 1 - c.runAt(0, rank)
+	default:
+		return c.runAt(0, rank)
+	}
+}
+
+// countShort returns the number of records of a short group that do not sort after the keys of the other fields. Counting does
+// not need the records sorted.
+func (o *Order) countShort(g group, keys []SortKey) (n int) {
+	sort, ranges := o.sort[1:], [query.MaxSortFields]Ranks{}
+	for i, f := range sort {
+		ranges[i] = o.columns[f.Field].ranksOf(keys[i])
+	}
+	isAfter := func(record uint32) bool {
+		for i, f := range sort {
+			r := &ranges[i]
+			rank := int(r.c.ranks.At(int(record)))
+			if rank < r.from || rank >= r.to {
+				reversed := f.Desc && keys[i].Missing == 0 && rank < r.c.Values()
+				return rank >= r.to != reversed
+			}
+		}
+		return false
+	}
+	o.counted = o.appendShort(o.counted[:0], g)
+	for _, rec := range o.counted {
+		o.steps.Add(1)
+		if !isAfter(rec) {
+			n++
+		}
+	}
+	return n
+}

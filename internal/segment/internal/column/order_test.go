@@ -1,0 +1,146 @@
+package column_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/guard"
+)
+
+// orderFields are fields with long and short groups, also of missing values.
+func orderFields() []herb.Field {
+	fields := []herb.Field{
+		{Name: "long", Notation: herb.Notation{Missing: []string{"NA"}}}, {Name: "two"}, {Name: "short"}, {Name: "distinct"},
+	}
+	for i := range fields {
+		fields[i].Type, fields[i].Sortable, fields[i].Filterable = herb.TypeNumber, true, true
+	}
+	return fields
+}
+
+// TestOrder_severalFields compares orders by several fields with sorted records: pages, and counts of records through a key.
+func TestOrder_severalFields(t *testing.T) {
+	t.Parallel()
+	const n = 30_000
+	g := rand.New(rand.NewPCG(5, 5))
+	records := make([]herb.Record, n)
+	for i := range records {
+		short := ""
+		if v := g.IntN(50); v > 0 {
+			short = strconv.Itoa(v)
+		}
+		records[i] = herb.Record{[]string{"1", "2", "3", "NA", ""}[g.IntN(5)], strconv.Itoa(g.IntN(2)), short, strconv.Itoa(i * 7919 % n)}
+	}
+	columns, pool := openColumns(t, orderFields(), func(i int) herb.Record { return records[i] }, n)
+	// Of a value in ascending order: missing values have positions of their own.
+	position := func(value string, desc bool) int {
+		switch v, err := strconv.Atoi(value); {
+		case value == "NA":
+			return n
+		case err != nil:
+			return n + 1
+		case desc:
+			return -v
+		default:
+			return v
+		}
+	}
+	sets := map[string]*roaring.Bitmap{"all": nil, "half": roaring.New(), "some": roaring.New(), "few": roaring.New()}
+	for i := range uint32(n) {
+		for name, share := range map[string]int{"half": 2, "some": 30, "few": 1000} {
+			if g.IntN(share) == 0 {
+				sets[name].Add(i)
+			}
+		}
+	}
+	for name, set := range sets {
+		for _, order := range [][]query.SortField{
+			{{Field: 0}, {Field: 2}},
+			{{Field: 0, Desc: true}, {Field: 2, Desc: true}, {Field: 3}},
+			{{Field: 0}, {Field: 1, Desc: true}, {Field: 3, Desc: true}},
+			{{Field: 1, Desc: true}, {Field: 0, Desc: true}, {Field: 2}},
+			{{Field: 1}, {Field: 2}, {Field: 0, Desc: true}},
+			{{Field: 2, Desc: true}, {Field: 0}, {Field: 1}},
+			{{Field: 3, Desc: true}, {Field: 0}},
+		} {
+			compare := func(a, b uint32) int {
+				for _, f := range order {
+					if c := cmp.Compare(position(records[a][f.Field], f.Desc), position(records[b][f.Field], f.Desc)); c != 0 {
+						return c
+					}
+				}
+				return 0
+			}
+			var want []uint32
+			for i := range uint32(n) {
+				if set == nil || set.Contains(i) {
+					want = append(want, i)
+				}
+			}
+			slices.SortStableFunc(want, compare)
+			t.Run(fmt.Sprint(name, order), func(t *testing.T) {
+				t.Parallel()
+				var matches *bitmap.Set
+				if set != nil {
+					matches = setOf(pool, set)
+				}
+				o := column.NewOrder(guard.NewSteps(t.Context()), columns, order, matches)
+				defer o.Release()
+				total := len(want)
+				if got := o.Page(0, total); !slices.Equal(got, want) {
+					t.Error("the records differ")
+				}
+				for _, from := range []int{0, 1, total / 100, total / 7, total / 2, total/2 + 13, total - total/7, total - 1} {
+					to := min(from+25, total)
+					if got := o.Page(from, to); !slices.Equal(got, want[from:to]) {
+						t.Errorf("from %d of %d: %v; want %v", from, total, got, want[from:to])
+					}
+					// The record need not be one of the set.
+					for _, record := range []uint32{want[from], uint32(from)} {
+						through, _ := slices.BinarySearchFunc(want, record, func(a, b uint32) int { return cmp.Or(compare(a, b), -1) })
+						if got := o.CountThrough(o.AppendKeys(nil, record)); got != through {
+							t.Errorf("%d records through the key of record %d; want %d", got, record, through)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOrder_countThroughAbsentKey counts the records through keys that no record has, as those of another segment may be.
+func TestOrder_countThroughAbsentKey(t *testing.T) {
+	t.Parallel()
+	fields := orderFields()[:2]
+	values := []string{"1", "1", "3", "3", "3", ""}
+	columns, _ := openColumns(t, fields, func(i int) herb.Record { return herb.Record{values[i], "1"} }, len(values))
+	key := func(field int, value string) column.SortKey {
+		k, _ := column.NewSortKey(&fields[field], value)
+		return k
+	}
+	for _, tt := range []struct {
+		desc          bool
+		first, second string
+		want          int
+	}{
+		{false, "0", "1", 0}, {false, "2", "1", 2}, {false, "4", "1", 5}, {false, "NA", "1", 5}, {false, "", "1", 6},
+		{true, "0", "1", 5}, {true, "2", "1", 3}, {true, "4", "1", 0}, {true, "NA", "1", 5}, {true, "", "1", 6},
+		{false, "3", "0", 2}, {false, "3", "2", 5}, {true, "3", "0", 3}, {true, "3", "2", 0}, {true, "3", "", 3},
+	} {
+		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil)
+		if got := o.CountThrough([]column.SortKey{key(0, tt.first), key(1, tt.second)}); got != tt.want {
+			t.Errorf("%+v: %d records", tt, got)
+		}
+		o.Release()
+	}
+}
