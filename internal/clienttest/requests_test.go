@@ -119,6 +119,7 @@ func plainRequests(plant int) map[string]plainRequest {
 		"getHealth":                  {target: "/healthz"},
 		"getReadiness":               {target: "/readyz"},
 		"list_garden_catalog":        {target: catalog + "/data" + listing},
+		"list_garden_catalog sorted": {target: catalog + "/data?sort=category,-price&per_page=100"},
 		"facets_garden_catalog":      {target: catalog + "/facets" + counts},
 		"list_hostile_fields":        {target: hostile + "/fields/data" + query(append(portable, "sort", "-x")...)},
 		"list_hostile_fields others": {target: hostile + "/fields/data" + query(others...)},

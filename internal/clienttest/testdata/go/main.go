@@ -74,16 +74,16 @@ func (c caller) catalog() {
 	dataset, err := c.client.DescribeDatasetWithResponse(c.ctx, namespace, name, nil)
 	c.report("describeDataset", dataset.JSON200, dataset.Body, err)
 	list, err := c.client.ListRecordsWithResponse(c.ctx, namespace, name, &generated.ListRecordsParams{
-		Page: new(2), PerPage: new(3), Sort: new("price"), Order: new(generated.ListRecordsParamsOrder("desc")), Search: new("rose*"),
+		Page: new(2), PerPage: new(3), Sort: &generated.Sort{"price"}, Order: new(generated.ListRecordsParamsOrder("desc")), Search: new("rose*"),
 		UnderscoreFilter: filters(),
 	})
 	c.report("listRecords", list.JSON200, list.Body, err)
-	csv, err := c.client.ExportCSVWithResponse(c.ctx, namespace, name, &generated.ExportCSVParams{Sort: new("price"), UnderscoreFilter: filters()})
+	csv, err := c.client.ExportCSVWithResponse(c.ctx, namespace, name, &generated.ExportCSVParams{Sort: &generated.Sort{"price"}, UnderscoreFilter: filters()})
 	c.report("exportCSV", string(csv.Body), csv.Body, err)
 	ndjson, err := c.client.ExportNDJSONWithResponse(c.ctx, namespace, name,
-		&generated.ExportNDJSONParams{Sort: new("price"), UnderscoreFilter: filters()})
+		&generated.ExportNDJSONParams{Sort: &generated.Sort{"price"}, UnderscoreFilter: filters()})
 	c.report("exportNDJSON", string(ndjson.Body), ndjson.Body, err)
-	xlsx, err := c.client.ExportXLSXWithResponse(c.ctx, namespace, name, &generated.ExportXLSXParams{Sort: new("price"), UnderscoreFilter: filters()})
+	xlsx, err := c.client.ExportXLSXWithResponse(c.ctx, namespace, name, &generated.ExportXLSXParams{Sort: &generated.Sort{"price"}, UnderscoreFilter: filters()})
 	c.report("exportXLSX", xlsx.Body, xlsx.Body, err)
 	counts, err := c.client.CountValuesWithResponse(c.ctx, namespace, name, &generated.CountValuesParams{
 		Field: []string{"category", "price"}, Top: new(3), Buckets: new(5), Search: new("rose*"), UnderscoreFilter: filters(),
@@ -91,11 +91,15 @@ func (c caller) catalog() {
 	c.report("countValues", counts.JSON200, counts.Body, err)
 
 	own, err := c.client.ListGardenCatalogWithResponse(c.ctx, &generated.ListGardenCatalogParams{
-		Page: new(2), PerPage: new(3), Sort: new(generated.ListGardenCatalogParamsSortPrice),
+		Page: new(2), PerPage: new(3), Sort: &[]generated.ListGardenCatalogParamsSort{"price"},
 		Order: new(generated.ListGardenCatalogParamsOrder("desc")), Search: new("rose*"),
 		Category: values("climber", "shrub"), PriceGte: values("10"), PriceLt: values("40"),
 	})
 	c.report("list_garden_catalog", own.JSON200, own.Body, err)
+	own, err = c.client.ListGardenCatalogWithResponse(c.ctx, &generated.ListGardenCatalogParams{
+		PerPage: new(100), Sort: &[]generated.ListGardenCatalogParamsSort{"category", "-price"},
+	})
+	c.report("list_garden_catalog sorted", own.JSON200, own.Body, err)
 	facets, err := c.client.FacetsGardenCatalogWithResponse(c.ctx, &generated.FacetsGardenCatalogParams{
 		Field: []generated.FacetsGardenCatalogParamsField{"category", "price"}, Top: new(3), Buckets: new(5), Search: new("rose*"),
 		Category: values("climber", "shrub"), PriceGte: values("10"), PriceLt: values("40"),
@@ -110,7 +114,7 @@ func (c caller) hostile() {
 		"🌵=v1", `x'y"z=v1`, "`=v1", "$ref=v1", `\[prefix]=v`, "a,b=v1", "a&b=v1", "-=v1", "__proto__=v1", "constructor=v1", "#=v1", "page=v1",
 	}
 	list, err := c.client.ListHostileFieldsWithResponse(c.ctx, &generated.ListHostileFieldsParams{
-		Sort: new("-x"), AB: values("1", "4", "7"), ABLte: values("20"), AB2: values("v1"), AB4: values("v1", "v2"), A: values("v1"), A2: values("v1"),
+		Sort: values("-x"), AB: values("1", "4", "7"), ABLte: values("20"), AB2: values("v1"), AB4: values("v1", "v2"), A: values("v1"), A2: values("v1"),
 		Type: values("v1"), Default: values("v1"), DefaultEmpty: new(false), Field1st: values("v1"), Class: values("v1"), Func: values("v1"),
 		X: values("v1"), Field: values("v1"), Get: values("v1"), GrEM: values("v1"), Field2: values("v1"), Price: values("v1"),
 		PriceGte: values("v1"), PriceGteEq: values("v1"), PageEq: values("v1"), FieldsEq: values("v1"),

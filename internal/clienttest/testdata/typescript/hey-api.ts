@@ -1,7 +1,7 @@
 // Calls with @hey-api/openapi-ts.
 import * as api from "./generated/hey-api";
 import { client } from "./generated/hey-api/client.gen";
-import { catalog, counted, filters, others, page, portable } from "./queries";
+import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -25,8 +25,9 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     getHealth: () => body(api.getHealth()),
     getReadiness: () => body(api.getReadiness()),
     list_garden_catalog: () => body(api.listGardenCatalog({ query: { ...page, ...catalog } })),
+    "list_garden_catalog sorted": () => body(api.listGardenCatalog({ query: sorted })),
     facets_garden_catalog: () => body(api.facetsGardenCatalog({ query: { ...counted, ...catalog, field: ["category", "price"] } })),
-    list_hostile_fields: () => body(api.listHostileFields({ query: { ...portable, sort: "-x" } })),
+    list_hostile_fields: () => body(api.listHostileFields({ query: { ...portable, sort: ["-x"] } })),
     "list_hostile_fields others": () => body(api.listHostileFields({ query: { _filter: others } })),
     "list_hostile_fields space": () => body(api.listHostileFields({ query: { "a b": ["v1"] } })),
     facets_hostile_fields: () => body(api.facetsHostileFields({ query: { ...portable, _filter: others, field: ["🌵", "#"] } })),

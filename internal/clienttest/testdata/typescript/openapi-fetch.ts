@@ -1,7 +1,7 @@
 // Calls with openapi-typescript and openapi-fetch.
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript";
-import { catalog, counted, filters, others, page, portable } from "./queries";
+import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -40,9 +40,14 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     getHealth: () => body(client.GET("/healthz")),
     getReadiness: () => body(client.GET("/readyz")),
     list_garden_catalog: () => body(client.GET("/api/v1/garden/catalog/data", { params: { query: { ...page, ...catalog } } })),
+    "list_garden_catalog sorted": () => {
+      // The client repeats lists unless it is told otherwise.
+      const querySerializer = { array: { style: "form", explode: false } } as const;
+      return body(client.GET("/api/v1/garden/catalog/data", { params: { query: sorted }, querySerializer }));
+    },
     facets_garden_catalog: () =>
       body(client.GET("/api/v1/garden/catalog/facets", { params: { query: { ...counted, ...catalog, field: ["category", "price"] } } })),
-    list_hostile_fields: () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { ...portable, sort: "-x" } } })),
+    list_hostile_fields: () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { ...portable, sort: ["-x"] } } })),
     "list_hostile_fields others": () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { _filter: others } } })),
     "list_hostile_fields space": () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { "a b": ["v1"] } } })),
     facets_hostile_fields: () =>

@@ -1,6 +1,6 @@
 // Calls with orval.
 import * as api from "./generated/orval";
-import { catalog, counted, filters, others, page, portable } from "./queries";
+import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(key: string, id: number): Calls {
@@ -32,8 +32,9 @@ export function calls(key: string, id: number): Calls {
     getHealth: () => body(api.getHealth()),
     getReadiness: () => body(api.getReadiness()),
     list_garden_catalog: () => body(api.listGardenCatalog({ ...page, ...catalog })),
+    "list_garden_catalog sorted": () => body(api.listGardenCatalog(sorted)),
     facets_garden_catalog: () => body(api.facetsGardenCatalog({ ...counted, ...catalog, field: ["category", "price"] })),
-    list_hostile_fields: () => body(api.listHostileFields({ ...portable, sort: "-x" })),
+    list_hostile_fields: () => body(api.listHostileFields({ ...portable, sort: ["-x"] })),
     "list_hostile_fields others": () => body(api.listHostileFields({ _filter: others })),
     "list_hostile_fields space": () => body(api.listHostileFields({ "a b": ["v1"] })),
     facets_hostile_fields: () => body(api.facetsHostileFields({ ...portable, _filter: others, field: ["🌵", "#"] })),

@@ -3,7 +3,9 @@
 /** Filters of garden/catalog as values of _filter. */
 export const filters = ["category=climber", "category=shrub", "price[gte]=10", "price[lt]=40"];
 
-export const page = { page: 2, per_page: 3, sort: "price", order: "desc", search: "rose*" } as const;
+export const page = { page: 2, per_page: 3, sort: ["price" as const], order: "desc" as const, search: "rose*" };
+
+export const sorted = { sort: ["category" as const, "-price" as const], per_page: 100 };
 
 /** The same filters as parameters of garden/catalog. */
 export const catalog = { category: ["climber", "shrub"], "price[gte]": ["10"], "price[lt]": ["40"] };
