@@ -29,7 +29,6 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     facets_garden_catalog: () => body(api.facetsGardenCatalog({ query: { ...counted, ...catalog, field: ["category", "price"] } })),
     list_hostile_fields: () => body(api.listHostileFields({ query: { ...portable, sort: ["-x"] } })),
     "list_hostile_fields others": () => body(api.listHostileFields({ query: { _filter: others } })),
-    "list_hostile_fields space": () => body(api.listHostileFields({ query: { "a b": ["v1"] } })),
     facets_hostile_fields: () => body(api.facetsHostileFields({ query: { ...portable, _filter: others, field: ["🌵", "#"] } })),
     list_hostile_a_b: () => body(api.listHostileAB({ query: { "x-y": ["1"] } })),
     facets_hostile_a_b: () => body(api.facetsHostileAB({ query: { field: ["x-y"] } })),

@@ -49,7 +49,6 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
       body(client.GET("/api/v1/garden/catalog/facets", { params: { query: { ...counted, ...catalog, field: ["category", "price"] } } })),
     list_hostile_fields: () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { ...portable, sort: ["-x"] } } })),
     "list_hostile_fields others": () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { _filter: others } } })),
-    "list_hostile_fields space": () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { "a b": ["v1"] } } })),
     facets_hostile_fields: () =>
       body(client.GET("/api/v1/hostile/fields/facets", { params: { query: { ...portable, _filter: others, field: ["🌵", "#"] } } })),
     list_hostile_a_b: () => body(client.GET("/api/v1/hostile/a-b/data", { params: { query: { "x-y": ["1"] } } })),

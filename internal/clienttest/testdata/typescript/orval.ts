@@ -36,7 +36,6 @@ export function calls(key: string, id: number): Calls {
     facets_garden_catalog: () => body(api.facetsGardenCatalog({ ...counted, ...catalog, field: ["category", "price"] })),
     list_hostile_fields: () => body(api.listHostileFields({ ...portable, sort: ["-x"] })),
     "list_hostile_fields others": () => body(api.listHostileFields({ _filter: others })),
-    "list_hostile_fields space": () => body(api.listHostileFields({ "a b": ["v1"] })),
     facets_hostile_fields: () => body(api.facetsHostileFields({ ...portable, _filter: others, field: ["🌵", "#"] })),
     list_hostile_a_b: () => body(api.listHostileAB({ "x-y": ["1"] })),
     facets_hostile_a_b: () => body(api.facetsHostileAB({ field: ["x-y"] })),
