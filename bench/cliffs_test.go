@@ -27,6 +27,8 @@ var cliffs = []struct{ name, raw string }{
 	{"small-category-sort", "category=succulent&sort=date&page=700"},
 	{"tag-sort-middle", "tags=" + gen.Tag + "&sort=date&page=400"},
 	{"exclusions", "tags[ne]=" + gen.Tag + "&category[ne]=" + gen.Category + "&search=-" + gen.CommonWord + "&sort=url"},
+	{"fields-sort-middle", "sort=category,-price&page=20000"},
+	{"word-fields-sort-middle", "search=" + gen.CommonWord + "&sort=-status,category,-price,title&page=4000"},
 	{"phrase-with-prefix", "search=diglu-b*"},
 	{"match-common-word", "description[match]=" + gen.CommonWord},
 	{"match-word", "title[match]=" + gen.FirstWord},

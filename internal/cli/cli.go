@@ -120,6 +120,7 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	root.SetUsageFunc(writeUsage)
 	root.AddGroup(&cobra.Group{ID: groupServe, Title: "Serve and publish:"}, &cobra.Group{ID: groupInspect, Title: "Read data:"},
 		&cobra.Group{ID: groupAdmin, Title: "Administer:"})
+	root.Flags().BoolP("version", "v", false, "print the version of the program")
 	flags := root.PersistentFlags()
 	flags.StringVar(&r.configFile, "config", "",
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
@@ -132,9 +133,8 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	}
 	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
 	addGrouped(groupInspect, newExport(r), newExplain(r), newSegment(r))
-	addGrouped(groupAdmin, newDoctor(r), newAudit(r), newMigrate(r), newDump(r), newLoad(r), newConfig(r), newVersion(r))
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	addGrouped(groupAdmin, newDoctor(r), newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
+	root.CompletionOptions.DisableDefaultCmd = true
 	r.addCompletions(root)
 	return root
 }

@@ -174,7 +174,7 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(out, "Usage:") || !strings.Contains(out, cmd.CommandPath()) || !strings.Contains(out, "Global flags:") {
 			t.Errorf("%s --help prints\n%s", cmd.CommandPath(), out)
 		}
-		if cmd.Short == "" || cmd.Example == "" && !strings.Contains(cmd.CommandPath(), " completion") {
+		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s has no summary or no example", cmd.CommandPath())
 		}
 		for line := range strings.Lines(cmd.Example) {
@@ -204,6 +204,7 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown global flag", "datasets list --dta x", "did you mean --data?"},
 		{"strange flag", "datasets list --zzzzzz", "unknown flag --zzzzzz\n"},
 		{"unknown short flag", "export a/b -x", "unknown flag -x"},
+		{"unknown shell", "completion bsh", `did you mean "bash"?`},
 		{"unknown subcommand", "datasets lst", `did you mean "list"?`},
 		{"nothing to publish", "publish", "at least one file"},
 		{"key without name", "keys create --scope data:read", "--name"},

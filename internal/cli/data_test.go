@@ -15,7 +15,7 @@ func TestDataFolder(t *testing.T) {
 	for _, line := range []string{
 		"datasets", "datasets list", "datasets show a/b", "datasets report a/b", "datasets history a/b", "datasets rollback a/b",
 		"datasets remove a/b --yes", "keys create --name x --scope data:read", "keys list", "keys revoke x", "audit", "export a/b",
-		"explain a/b a=1", "dump " + filepath.Join(t.TempDir(), "dump"),
+		"explain a/b a=1", "backup " + filepath.Join(t.TempDir(), "backup.tar"),
 	} {
 		for folder, want := range map[string]string{missing: "data folder", foreign: "is not a data folder"} {
 			code, out, errOut := newEnvironment(t).run(t, append(strings.Fields(line), "--data", folder)...)

@@ -89,7 +89,7 @@ refused or failed), version, changes and report.`,
 		},
 	}
 	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&given.access, "access", "", "who can list the records: open or key (default: as in the descriptor, else open)")
+	cmd.Flags().StringVar(&given.access, "access", "", "`access` to the records: open or key (default: as in the descriptor, else open)")
 	completeWith(cmd, "access", string(herb.AccessOpen), string(herb.AccessKey))
 	completeFlag(cmd, "as", r.completeDataset())
 	cmd.ValidArgsFunction = completePaths

@@ -41,10 +41,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
   herbarium serve --header none --comment '#' measurements.dat
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			c, _, err := r.config(cmd)
+			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
+			r.place = place(c, origins)
 			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
 			if err != nil {
 				return err

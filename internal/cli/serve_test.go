@@ -31,12 +31,12 @@ func (s *server) total(t *testing.T, path string, headers ...string) int {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	s := e.serve(t, garden, write(t, "notes.txt", "just a note"))
+	s := e.serve(t, garden, filepath.Dir(write(t, "photo.png", "\x89PNG")))
 	if n := s.total(t, "/api/v1/garden/catalog/data?status=published&search=lavender"); n == 0 {
 		t.Error("no lavender in the garden")
 	}
 	for _, want := range []string{"Pages    " + s.url + "/\n", "API      " + s.url + "/api/v1\n", "Docs     " + s.url + "/docs",
-		e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json"} {
+		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json"} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
 		}

@@ -84,7 +84,6 @@ func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
 // writeUsage writes the usage of a command: its syntax, examples, subcommands and flags.
 func writeUsage(cmd *cobra.Command) error {
 	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
 	w := cmd.OutOrStderr()
 	fmt.Fprint(w, "Usage:\n")
 	if cmd.Runnable() && cmd.HasParent() {

@@ -38,8 +38,14 @@ func versionLine() string {
 	return fmt.Sprintf("herbarium %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Version returns the version of the build: its tag, or else its commit.
+// release is the version of a release build. The linker sets it; see tools/release.
+var release string
+
+// Version returns the version of the build: that of the release, its tag, or else its commit.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

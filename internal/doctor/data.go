@@ -41,7 +41,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	case err != nil:
 		d.fail(err.Error(), "restore a backup, or use the program that wrote the database")
 	case i.Damage != "":
-		d.fail(fmt.Sprintf("%s is damaged: %s", path, i.Damage), "stop the server and restore a backup with 'herbarium load'")
+		d.fail(fmt.Sprintf("%s is damaged: %s", path, i.Damage), "stop the server and restore a backup with 'herbarium restore --replace'")
 	case i.Version < i.Latest:
 		d.warn(fmt.Sprintf("SQLite with schema version %d; this program uses %d", i.Version, i.Latest),
 			"back up the data; the next command or server of this version upgrades the schema")
@@ -63,7 +63,7 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 	case i.ReadOnly:
 		d.fail("the server is read-only or a standby", "name the primary in the address, or all servers and target_session_attrs=read-write")
 	case i.Version == 0:
-		d.warn("the database is empty", "start a server, or copy data with 'herbarium migrate' or 'herbarium load'")
+		d.warn("the database is empty", "start a server, or copy data with 'herbarium migrate' or 'herbarium restore'")
 	case i.Version < i.Latest:
 		d.warn(fmt.Sprintf("PostgreSQL %s with schema version %d; this program uses %d", i.Server, i.Version, i.Latest),
 			"read about upgrades in docs/operations.md; the next node of this version upgrades the schema")

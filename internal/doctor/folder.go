@@ -48,6 +48,11 @@ func (d *doctor) checkFolder(context.Context) {
 		d.fail(fmt.Sprintf("cannot write to it: %v", err), "run the command as the user of the server, or fix owner and permissions")
 		return
 	}
+	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+		d.warn(fmt.Sprintf("%s belongs to user %d and this command runs as %d: files that it creates may not be readable for the server", folder, uid, os.Geteuid()),
+			"run commands as the user of the server")
+		return
+	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && filepath.Separator == '/' { // other systems have no such permissions
 		d.warn(fmt.Sprintf("%s has mode %04o: other users of the machine can access it", folder, mode), "chmod 700 "+folder)
 		return

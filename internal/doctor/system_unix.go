@@ -2,7 +2,10 @@
 
 package doctor
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
 
 // diskSpace returns the bytes that are free for this user and the size of the disk of a folder.
 func diskSpace(folder string) (free, total uint64, ok bool) {
@@ -19,4 +22,13 @@ func openFileLimit() (uint64, bool) {
 	var limit syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
 	return uint64(limit.Cur), err == nil
+}
+
+// owner returns the user that a file belongs to.
+func owner(info fs.FileInfo) (uid int, ok bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(stat.Uid), true
 }

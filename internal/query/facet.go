@@ -75,7 +75,7 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
-	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamFilter}
+	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
@@ -168,6 +168,8 @@ func (f *FacetRequest) setReserved(p Param, filters *filterParser) (err error) {
 			return herb.Invalidf("buckets is %q; it must be 0 (no histogram) or a whole number from %d to %d",
 				clip(p.Value), MinBuckets, MaxBuckets)
 		}
+	case ParamVersion:
+		err = errVersion()
 	case ParamSearch:
 		f.Request.Search, err = filters.search(p.Value)
 	}

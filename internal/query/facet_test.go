@@ -61,7 +61,7 @@ func TestParseFacets_refusals(t *testing.T) {
 		{"field=id&page=1", catalog(), `"page" is given, but facets count all records that meet the filters and the search, in no order ` +
 			`and without pages; leave "page" out`},
 		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
-		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, buckets, search, api_key, _filter; ` +
+		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, buckets, search, api_key, _filter, _version; ` +
 			`fields to filter by: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},

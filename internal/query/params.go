@@ -66,7 +66,7 @@ func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)]
 
 // Reserved returns the parameters that every listing has.
 func Reserved() []string {
-	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter}
+	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamVersion}
 }
 
 // IsReserved reports whether a parameter is one that every listing has.

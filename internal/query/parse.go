@@ -73,6 +73,8 @@ func (r *Request) setReserved(p Param, filters *filterParser) (err error) {
 		r.PerPage, err = parsePerPage(p.Value)
 	case ParamSearch:
 		r.Search, err = filters.search(p.Value)
+	case ParamVersion:
+		err = errVersion()
 	case ParamFields:
 		r.Selected, err = parseFields(p.Value, r.fields)
 	}

@@ -31,7 +31,7 @@ func catalog() []herb.Field {
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
 	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter; fields to filter by: " + filterableNames
+	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`

@@ -30,6 +30,7 @@ const (
 	ParamAPIKey  = "api_key"
 	ParamFields  = "_fields" // parameters that are not in the specification begin with an underscore
 	ParamFilter  = "_filter"
+	ParamVersion = "_version"
 )
 
 // Request is a listing request, validated against the fields of a dataset.

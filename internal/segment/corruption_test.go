@@ -80,8 +80,11 @@ func rawQueries(fields []herb.Field) []string {
 	} {
 		raws = append(raws, "search="+url.QueryEscape(search))
 	}
-	for _, f := range fields {
+	for i, f := range fields {
 		name, operand := url.QueryEscape(f.Name), operands[f.Type]
+		if i > 0 {
+			raws = append(raws, "per_page=3&page=2&sort=-"+name+","+url.QueryEscape(fields[i-1].Name))
+		}
 		if operand == "" {
 			operand = "rose"
 		}

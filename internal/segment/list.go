@@ -106,7 +106,9 @@ func (r *Reader) order(q *query.Request, res result) string {
 	case len(q.Sort) > 0:
 		names := make([]string, len(q.Sort))
 		for i, f := range q.Sort {
-			names[i] = r.Fields()[f.Field].Name
+			if names[i] = r.Fields()[f.Field].Name; f.Desc {
+				names[i] += " descending"
+			}
 		}
 		return "sorted by " + strings.Join(names, ", ")
 	case len(res.clauses) > 0:

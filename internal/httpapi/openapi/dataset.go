@@ -63,6 +63,14 @@ func fieldNames(d *herb.Dataset, meets func(herb.Field) bool) (names []string) {
 	return names
 }
 
+// sortKeys returns the values of the sort parameter: the sortable fields, ascending and descending.
+func sortKeys(d *herb.Dataset) (keys []string) {
+	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
+		keys = append(keys, name, "-"+name)
+	}
+	return keys
+}
+
 // forDataset returns the operation for one dataset, without the parameters for its path.
 func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	op.ID, op.Summary = id, summary
@@ -73,14 +81,6 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 		return strings.HasSuffix(p.Ref, "/namespace") || strings.HasSuffix(p.Ref, "/datasetName")
 	})
 	return op
-}
-
-// sortKeys returns the values of sort for a dataset, ascending and descending.
-func sortKeys(d *herb.Dataset) (keys []string) {
-	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
-		keys = append(keys, name, "-"+name)
-	}
-	return keys
 }
 
 // restrictItems replaces the reference of an operation to a shared parameter by a copy whose items are restricted to values.
