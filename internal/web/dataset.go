@@ -31,6 +31,15 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, library.
 	}
 }
 
+// parseState reads the state of the table of a dataset from a query string.
+func (p *Pages) parseState(rawQuery string, d *herb.Dataset) (s view.State, canonical bool, err error) {
+	s, canonical, err = view.ParseState(p.datasetPath(d.Ref), rawQuery, d)
+	if p.opts.Folder(d.Ref) != "" {
+		s.Files = s.Path + "/files/"
+	}
+	return s, canonical, err
+}
+
 // head returns the head of a page of a dataset.
 func (p *Pages) head(d *herb.Dataset, tab string) view.Head {
 	return view.NewHead(d, p.base, p.datasetPath(d.Ref), tab)

@@ -16,12 +16,12 @@ import (
 func everyPage() map[string]int {
 	return map[string]int{
 		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
-		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_facet=price": 200,
+		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_charts=1": 200,
 		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
 		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200,
 		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
-		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags": 200, "/datasets/evil/nasty/api": 200,
+		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_charts=1": 200, "/datasets/evil/nasty/api": 200,
 		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
 	}
 }
@@ -46,7 +46,7 @@ func TestEveryPage(t *testing.T) {
 			if root := one(t, doc, tag("html", "")); attr(root, "lang") != "en" {
 				t.Error("the page does not say its language")
 			}
-			title := textOf(one(t, doc, tag("title", "")))
+			title := textOf(one(t, one(t, doc, tag("head", "")), tag("title", "")))
 			if title == "" || strings.ContainsAny(title, "\u202E\n") {
 				t.Errorf("the title is %q", title)
 			}
@@ -171,7 +171,7 @@ func TestLinks(t *testing.T) {
 func linksOf(doc *html.Node, here *url.URL) (links []string) {
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
-			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-json" {
+			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-charts" {
 				continue
 			}
 			u, err := here.Parse(a.Val)
@@ -181,6 +181,9 @@ func linksOf(doc *html.Node, here *url.URL) (links []string) {
 			u.Fragment = ""
 			if a.Key == "data-facets" {
 				u.RawQuery = "_facet=category"
+			}
+			if a.Key == "data-charts" {
+				u.RawQuery = "_columns=category,price"
 			}
 			links = append(links, u.String())
 		}
@@ -219,7 +222,7 @@ func TestOrigin_invalidHost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.get(t, "/datasets/garden/catalog")
-	if !strings.Contains(r.body, "curl &#39;http://herbarium.test/api/v1/garden/catalog/data&#39;") {
+	if !strings.Contains(r.body, "curl &#39;http://herbarium.test/api/v1/garden/catalog/data?per_page=50&#39;") {
 		t.Error("the call does not name the host")
 	}
 	a := s.get(t, "/", "X-Forwarded-Host", "evil.example")

@@ -49,6 +49,7 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request, v library.View
 	}
 	l := p.layout(r, view.Title(d)+": API", "Columns and parameters of the API of "+view.Title(d)+".")
 	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/api"
+	l.Framed = true
 	setCaching(w, d)
 	return p.render(w, "reference", http.StatusOK, l, &page)
 }

@@ -61,10 +61,12 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Datas
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
 	h.Set("Cache-Control", "no-store")
-	return p.render(w, "key", status, p.layout(r, "Key required: "+view.Title(d), d.Description), struct {
+	l := p.layout(r, "Key required: "+view.Title(d), d.Description)
+	l.Framed = true
+	return p.render(w, "key", status, l, struct {
 		Head          view.Head
 		Message, Back string
-	}{p.head(d, "data"), herb.MessageOf(refused), back})
+	}{p.head(d, "table"), herb.MessageOf(refused), back})
 }
 
 // saveKey verifies the key that was entered into the form and stores it in a cookie.

@@ -69,6 +69,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v library.View)
 	}
 	l := p.layout(r, view.Title(d)+": versions", view.Describe(d))
 	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/versions"
+	l.Framed = true
 	setCaching(w, d)
 	return p.render(w, "versions", http.StatusOK, l, &h)
 }
