@@ -41,6 +41,8 @@ func TestAccessibility(t *testing.T) {
 		{"unknown", "/datasets/garden/nothing", ""},
 		{"key", staff, ""},
 		{"help", catalog + "?per_page=5", `document.querySelector("#help").showModal() ?? true`},
+		{"map", wide + "/map", ""},
+		{"about", catalog + "/about", ""},
 		{"reference", catalog + "/api", ""},
 		{"versions", catalog + "/versions", `document.querySelector(".versions details").open = true`},
 		{"docs", "/docs", `(document.querySelector(".opblock-post .opblock-summary-control").click(), true)`},
