@@ -22,7 +22,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures
+.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures reference man release cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,9 +40,20 @@ test: ## run all checks and every test once
 raced: programs
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
 
+# `make release` needs a clean tag for a release; otherwise the version names the commit. PLATFORMS=linux/amd64 builds less.
+release: ## build archives for all platforms, a container image, a bill of materials and checksums in dist/
+	$(GO) run ./tools/release -out dist $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+# File by file, because the tests of many packages need a Unix system.
+cross: ## vet the program for Windows and macOS
+	@for system in windows darwin; do export GOOS=$$system GOARCH=arm64; \
+		$(GO) list -deps -f '{{with .Module}}{{if .Main}}{{$$.Dir}} {{join $$.GoFiles " "}}{{end}}{{end}}' ./cmd/herbarium | \
+		while read -r dir files; do (cd "$$dir" && $(GO) vet $$files) || exit 1; done || exit 1; \
+	done
+
 # Ten minutes of overload; then random seeds, ten times as many datasets, tests in random order, the race detector for all
-# packages, the bench harness on real clusters, manifests through kustomize, and screenshots.
-soak: overload parts build ## run the long tests: overload, random seeds, race detector, bench harness, kustomize, screenshots
+# packages, the bench harness on real clusters, manifests through kustomize, screenshots, and vet for other systems.
+soak: overload cross parts build ## run the long tests: overload, random seeds, race detector, bench harness, kustomize, screenshots, other systems
 	HERBARIUM_TEST_SOAK=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
 		$(GO) test -timeout 4h -shuffle=on ./...
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) $(GO) test -timeout 4h $(RACE) -shuffle=on ./...
@@ -83,8 +94,9 @@ postgres:
 
 s3: tools/s3/versitygw ## build the S3 server that the tests run
 
+# Compiling it is a tenth of a first test run, so its packages are not optimized.
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
-	$(GO) build -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
+	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
 # The browser for the tests of the pages, and fonts for it.
@@ -97,6 +109,12 @@ tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lo
 
 pictures: chromium ## update the pictures in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
+
+reference: ## write docs/cli.md from the commands
+	$(GO) run ./tools/reference -markdown docs/cli.md
+
+man: ## write man pages to dist/man; VERSION=1.2.3 is printed in them
+	$(GO) run ./tools/reference -man dist/man $(if $(VERSION),-version $(VERSION))
 
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')

@@ -11,7 +11,7 @@ import (
 	"herbarium/internal/app"
 )
 
-// TestSettings_names checks that every variable of ours that is named in this folder exists.
+// TestSettings_names checks that every variable of ours that is named in this folder, or in a Compose file, exists.
 func TestSettings_names(t *testing.T) {
 	t.Parallel()
 	known := []string{app.ConfigEnv, app.TokenEnv, "HERBARIUM_TEST_REQUIRE"}
@@ -20,21 +20,25 @@ func TestSettings_names(t *testing.T) {
 	}
 	name := regexp.MustCompile(`HERBARIUM_[A-Z0-9_]+`)
 	found := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) == ".go" {
-			return err
-		}
+	check := func(path string) {
 		for _, n := range name.FindAllString(read(t, path), -1) {
 			found++
 			if !slices.Contains(known, n) {
 				t.Errorf("%s names %s, which is no setting", path, n)
 			}
 		}
-		return nil
+	}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) != ".go" {
+			check(path)
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	check("../compose.yaml")
+	check("../compose.cluster.yaml")
 	if found < 20 {
 		t.Errorf("only %d variables are named; is this still the folder?", found)
 	}

@@ -33,7 +33,7 @@ func TestDocs_limits(t *testing.T) {
 	holds(t, "api.md",
 		fmt.Sprintf("| query string | %d KiB |", query.MaxQueryBytes>>10),
 		fmt.Sprintf("| values of all filters together | %d |", query.MaxFilterValues),
-		fmt.Sprintf("| words of a search | %d |", query.MaxSearchWords),
+		fmt.Sprintf("| words of `search` and `[match]` together | %d |", query.MaxSearchWords),
 		fmt.Sprintf("| `page` | %d |", query.MaxPage),
 		fmt.Sprintf("| `per_page` | %d | records on a page, from 1; more than %d is served as %d",
 			query.DefaultPerPage, query.MaxPerPage, query.MaxPerPage),

@@ -13,7 +13,7 @@ import (
 // faultTests lists the tests of each fault in the table of docs/operations.md, as package and function.
 func faultTests() map[string][]string {
 	return map[string][]string{
-		"full disk":               {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails"},
+		"full disk":               {"hostiletest TestFullDisk", "library TestPublish_anyOperationFails", "faulttest TestBackup_fullDisk"},
 		"read-only disk at start": {"hostiletest TestReadOnlyDisk"},
 		"slow disk":               {"faulttest TestSlowDisk_publish", "faulttest TestSlowDisk_plants", "plants TestService_queueFull"},
 		"no file descriptors left (`EMFILE`)": {
@@ -22,7 +22,7 @@ func faultTests() map[string][]string {
 		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
 			"library TestPublish_survivesKill", "library TestPublish_survivesKillWithBlobs", "library TestPublish_order",
-			"plants TestService_survivesKill", "migrate TestMigrate_survivesKill",
+			"plants TestService_survivesKill", "migrate TestMigrate_survivesKill", "migrate TestBackup_survivesKill",
 		},
 		"clock set back":    {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},
 		"clock set forward": {"faulttest TestClock_versions", "faulttest TestClock_keys", "faulttest TestClock_idempotency"},

@@ -79,6 +79,8 @@ func (r *Random) operand(op query.Op, value string) string {
 	switch op {
 	case query.OpEmpty:
 		return pick(r, []string{"true", "false"})
+	case query.OpMatch:
+		return r.search()
 	case query.OpPrefix:
 		return value[:min(len(value), 1+r.IntN(10))]
 	}

@@ -13,8 +13,8 @@ import (
 	"herbarium/internal/storetest/pgtest"
 )
 
-// TestMigrationGuide runs the commands of docs/operations.md about migrating, one after the other, on a data folder with
-// content. The database and the object store are those of the test.
+// TestMigrationGuide runs the commands of docs/operations.md about migrating and backups, one after the other, on a data folder
+// with content. The database and the object store are those of the test.
 func TestMigrationGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/operations.md")
@@ -25,7 +25,10 @@ func TestMigrationGuide(t *testing.T) {
 	if !found {
 		t.Fatal("docs/operations.md has no section about migrating")
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
+	section, _, found = strings.Cut(section, "\n## Upgrade and downgrade\n")
+	if !found {
+		t.Fatal("docs/operations.md has no section about upgrades")
+	}
 	var cluster pgtest.Cluster
 	t.Cleanup(func() {
 		if err := cluster.Stop(); err != nil {
@@ -58,7 +61,7 @@ func TestMigrationGuide(t *testing.T) {
 		fmt.Fprint(&printed, run(places.Replace(m[1])))
 	}
 	const all = "0 plants, 1 key, 1 dataset with 1 version ("
-	for _, want := range []string{"migrated " + all, "source and target are equal: " + all} {
+	for _, want := range []string{"migrated " + all, "source and target are equal: " + all, "backed up " + all, "restored " + all} {
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("the commands print\n%s\nwithout %q", printed.String(), want)
 		}

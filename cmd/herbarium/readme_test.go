@@ -60,7 +60,7 @@ func TestReadme(t *testing.T) {
 	script.WriteString("set -e\n")
 	var commands []block
 	for _, b := range blocks[1:] {
-		if b.language == "sh" && !strings.HasPrefix(b.text, "make ") && !strings.HasPrefix(b.text, "CGO_ENABLED") {
+		if b.language == "sh" && !strings.HasPrefix(b.text, "make ") && !strings.HasPrefix(b.text, "go build") {
 			commands = append(commands, b)
 			script.WriteString(strings.ReplaceAll(b.text, "http://"+address, url) + "echo\necho '" + marker + "'\n")
 		}
@@ -90,7 +90,7 @@ func TestReadme(t *testing.T) {
 func TestReadme_build(t *testing.T) {
 	_, blocks := readBlocks(t)
 	for _, b := range blocks {
-		if !strings.HasPrefix(b.text, "CGO_ENABLED") {
+		if !strings.HasPrefix(b.text, "go build") {
 			continue
 		}
 		dir := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,6 +43,19 @@ type Store interface {
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	Ping(ctx context.Context) error
 	Close() error
+}
+
+// HasData reports whether the data folder is one that Herbarium created: with a database, or as the cache of a node.
+func (c Config) HasData() (bool, error) {
+	created := store.DatabaseFile
+	if c.Database != "" {
+		created = store.VersionsDir
+	}
+	_, err := os.Stat(filepath.Join(c.Data, created))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // OpenData opens the data folder, and creates it if it does not exist, and what it shares with other machines. Only its

@@ -46,9 +46,16 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	}
 	defer listener.Close()
 	LimitMemory(c.memory())
+	exists, err := c.HasData()
+	if err != nil {
+		return err
+	}
 	data, err := openData(ctx, c, opts.Log, 0)
 	if err != nil {
 		return err
+	}
+	if !exists {
+		opts.Log.Info("created data folder", "path", c.Data)
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
 	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {

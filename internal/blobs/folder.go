@@ -22,6 +22,9 @@ type folder struct{ root string }
 
 func openFolder(a address) (driver, error) {
 	root := filepath.FromSlash("/" + a.path)
+	if filepath.VolumeName(a.path) != "" { // on Windows, as in file:///C:/folder
+		root = filepath.FromSlash(a.path)
+	}
 	create, err := a.flag("create_dir")
 	if err != nil {
 		return nil, err

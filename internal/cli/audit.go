@@ -66,19 +66,7 @@ Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remo
 	jsonFlag(cmd, &asJSON, ", one entry per line")
 	completeWith(cmd, "since", "1h", "1d", "7d", "30d")
 	completeWith(cmd, "limit")
-	_ = cmd.RegisterFlagCompletionFunc("dataset", func(cmd *cobra.Command, _ []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-		err := r.withData(cmd, func(ctx context.Context, d *app.Data) error {
-			datasets, err := d.Library.Live(ctx)
-			for _, ds := range datasets {
-				names = append(names, ds.Ref.String())
-			}
-			return err
-		})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	})
+	completeFlag(cmd, "dataset", r.completeDataset())
 	return cmd
 }
 

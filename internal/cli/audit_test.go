@@ -12,9 +12,9 @@ import (
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "a.csv", "x,y\n1,2\n"), "--as", "shop/prices")
 	secret := strings.TrimSpace(e.must(t, "keys", "create", "--name", "ci", "--scope", "data:read"))
 	e.must(t, "keys", "revoke", "ci")
-	e.must(t, "publish", write(t, "a.csv", "x,y\n1,2\n"), "--as", "shop/prices")
 	e.must(t, "publish", write(t, "a.csv", "x,y\n1,3\n"), "--as", "shop/prices")
 	if code, _, _ := e.run(t, "publish", write(t, "a.csv", "x\nhush\n"), "--as", "shop/prices"); code != 3 {
 		t.Errorf("a breaking change: exit code %d", code)
@@ -22,7 +22,7 @@ func TestAudit(t *testing.T) {
 	e.run(t, "publish", write(t, "a.csv", "x,y\n1,9\n"), "--as", "shop/prices", "--check")
 	e.must(t, "datasets", "rollback", "shop/prices")
 	e.run(t, "datasets", "rollback", "shop/prices", "--to", "nothing")
-	e.must(t, "datasets", "remove", "shop/prices")
+	e.must(t, "datasets", "remove", "shop/prices", "--yes")
 
 	var got []string
 	out := e.must(t, "audit", "--json")
@@ -36,7 +36,7 @@ func TestAudit(t *testing.T) {
 		}
 		got = append(got, string(entry.Action)+" "+string(entry.Result))
 	}
-	want := "key.create ok, key.revoke ok, dataset.publish ok, dataset.publish ok, dataset.publish rejected, " +
+	want := "dataset.publish ok, key.create ok, key.revoke ok, dataset.publish ok, dataset.publish rejected, " +
 		"dataset.rollback ok, dataset.rollback failed, dataset.remove ok"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)

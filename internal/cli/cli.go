@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/text"
 )
@@ -36,7 +40,8 @@ type Terminal struct {
 
 // Run executes a command line and returns its exit code.
 func Run(ctx context.Context, args []string, t Terminal) int {
-	root := newRoot(t)
+	r := &runner{Terminal: t}
+	root := newRoot(r)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -49,10 +54,18 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
+	if r.place != "" {
+		fmt.Fprintln(t.Err, r.place)
+	}
 	if _, ok := errors.AsType[*refusedError](err); ok {
 		return exitRefused
 	}
 	return exitFailure
+}
+
+// NewRoot returns the root of the commands, for documentation generated from them.
+func NewRoot() *cobra.Command {
+	return newRoot(&runner{Terminal: Terminal{Out: io.Discard, Err: io.Discard, Env: func(string) (string, bool) { return "", false }}})
 }
 
 // refusedError marks an operation that was rejected, such as a breaking change; the exit code is exitRefused.
@@ -75,10 +88,17 @@ func usagef(format string, args ...any) error {
 type runner struct {
 	Terminal
 	configFile string
+	place      string // the data in use, printed after an error
 }
 
-func newRoot(t Terminal) *cobra.Command {
-	r := &runner{Terminal: t}
+// Groups of commands in the help.
+const (
+	groupServe   = "serve"
+	groupInspect = "inspect"
+	groupAdmin   = "admin"
+)
+
+func newRoot(r *runner) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "herbarium",
 		Short: "Serve dataset files as listing APIs, with a plant store",
@@ -89,18 +109,33 @@ totals. It also includes a small plant store. All data is stored in one folder, 
   TOKEN=$(herbarium keys create --name ci --scope plants:write)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       Version(),
 		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetOut(t.Out)
-	root.SetErr(t.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetOut(r.Out)
+	root.SetErr(r.Err)
+	root.SetVersionTemplate(versionLine() + "\n")
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(writeUsage)
+	root.AddGroup(&cobra.Group{ID: groupServe, Title: "Serve and publish:"}, &cobra.Group{ID: groupInspect, Title: "Read data:"},
+		&cobra.Group{ID: groupAdmin, Title: "Administer:"})
+	root.Flags().BoolP("version", "v", false, "print the version of the program")
 	flags := root.PersistentFlags()
 	flags.StringVar(&r.configFile, "config", "",
 		"configuration `file` (environment: "+app.ConfigEnv+"; default: "+app.DefaultConfigFile+" if it exists)")
 	addSettings(flags, "data", "database", "blobs", "log.level", "log.format")
-	root.AddCommand(newServe(r), newPublish(r), newDescribe(r), newExport(r), newExplain(r), newDatasets(r), newSegment(r), newKeys(r),
-		newAudit(r), newMigrate(r), newDump(r), newLoad(r), newConfig(r), newVersion(r))
+	addGrouped := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
+	addGrouped(groupInspect, newExport(r), newExplain(r), newSegment(r))
+	addGrouped(groupAdmin, newDoctor(r), newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
+	root.CompletionOptions.DisableDefaultCmd = true
+	r.addCompletions(root)
 	return root
 }
 
@@ -108,8 +143,12 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 func addSettings(flags *pflag.FlagSet, keys ...string) {
 	defaults := app.DefaultConfig()
 	for _, s := range defaults.Settings() {
-		if slices.Contains(keys, s.Key) {
-			flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
+		if !slices.Contains(keys, s.Key) {
+			continue
+		}
+		flags.String(s.Flag(), s.Value(), s.Usage+" (environment: "+s.Env()+")")
+		if group := settingGroup(s.Key); group != "" {
+			setGroup(flags, group, s.Flag())
 		}
 	}
 }
@@ -135,9 +174,18 @@ func (r *runner) log(c app.Config) (*slog.Logger, error) {
 	return telemetry.NewLog(r.Err, telemetry.LogOptions{Level: level, Format: c.LogFormat})
 }
 
-// withData opens the data folder and calls f with it.
-func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) (err error) {
-	c, _, err := r.config(cmd)
+// withData opens existing data and calls f with it.
+func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
+	return r.openData(cmd, false, f)
+}
+
+// withNewData opens the data, creates the data folder if necessary, and calls f with it.
+func (r *runner) withNewData(cmd *cobra.Command, f func(ctx context.Context, d *app.Data) error) error {
+	return r.openData(cmd, true, f)
+}
+
+func (r *runner) openData(cmd *cobra.Command, create bool, f func(ctx context.Context, d *app.Data) error) (err error) {
+	c, origins, err := r.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -145,12 +193,49 @@ func (r *runner) withData(cmd *cobra.Command, f func(ctx context.Context, d *app
 	if err != nil {
 		return err
 	}
+	r.place = place(c, origins)
+	exists, err := c.HasData()
+	if err != nil {
+		return err
+	}
+	// A node or a command on another machine may be the first to use a shared database; its data folder is only a cache.
+	if !exists && !create && c.Database == "" {
+		return missingData(c)
+	}
 	d, err := app.OpenData(cmd.Context(), c, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if !exists && create {
+		fmt.Fprintf(r.Err, "Created data folder %s\n", absolute(c.Data))
+	}
 	return f(herb.WithActor(cmd.Context(), commandLineActor()), d)
+}
+
+// missingData returns the error for a data folder that does not exist or is a different folder.
+func missingData(c app.Config) error {
+	const remedy = "set --data to the folder of the server; 'herbarium serve' and 'herbarium publish' create one"
+	if _, err := os.Stat(c.Data); errors.Is(err, fs.ErrNotExist) {
+		return herb.Errorf(herb.CodeNotFound, "no such data folder %q; %s", c.Data, remedy)
+	}
+	return herb.Errorf(herb.CodeNotFound, "%q is not a data folder: it has no %s; %s", c.Data, store.DatabaseFile, remedy)
+}
+
+// place describes the data in use and the settings that select it.
+func place(c app.Config, origins app.Origins) string {
+	if c.Database != "" {
+		return fmt.Sprintf("Database: %s (%s)", c.Database, origins["database"])
+	}
+	return fmt.Sprintf("Data folder: %s (%s)", absolute(c.Data), origins["data"])
+}
+
+// absolute returns the absolute path, or path itself if the working directory is unknown.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // noCommand rejects arguments of a command that only has subcommands.
@@ -183,4 +268,25 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// flagError adds a suggestion to the error of an unknown flag.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return &usageError{err}
+	}
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		return usagef("unknown flag -%s in -%s", unknown.GetSpecifiedName(), short)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if c, ok := text.Closest(unknown.GetSpecifiedName(), names); ok {
+		return usagef("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), c)
+	}
+	return usagef("unknown flag --%s", unknown.GetSpecifiedName())
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"herbarium/internal/cli"
 )
 
@@ -165,16 +167,28 @@ func write(t *testing.T, name, content string) string {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	for _, args := range [][]string{
-		{}, {"serve"}, {"publish"}, {"datasets"}, {"datasets", "show"}, {"datasets", "report"}, {"datasets", "history"},
-		{"datasets", "rollback"}, {"datasets", "remove"}, {"keys"}, {"keys", "create"}, {"keys", "list"},
-		{"keys", "revoke"}, {"config"}, {"version"},
-	} {
-		out := e.must(t, append(args, "--help")...)
-		if !strings.Contains(out, "Usage:") || !strings.Contains(out, "herbarium "+strings.Join(args, " ")) {
-			t.Errorf("herbarium %v --help says\n%s", args, out)
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		path := strings.Fields(cmd.CommandPath())
+		out := e.must(t, append(path[1:], "--help")...)
+		if !strings.Contains(out, "Usage:") || !strings.Contains(out, cmd.CommandPath()) || !strings.Contains(out, "Global flags:") {
+			t.Errorf("%s --help prints\n%s", cmd.CommandPath(), out)
+		}
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s has no summary or no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			if !strings.Contains(line, "herbarium ") {
+				t.Errorf("%s: the example %q does not run the program", cmd.CommandPath(), line)
+			}
+		}
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				check(c)
+			}
 		}
 	}
+	check(cli.NewRoot())
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if out := e.must(t, "completion", shell); !strings.Contains(out, "herbarium") {
 			t.Errorf("completion for %s is %q", shell, out)
@@ -186,7 +200,12 @@ func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, line, want string }{
 		{"unknown command", "publsh x.csv", "publish"},
-		{"unknown flag", "serve --adr :80", "--adr"},
+		{"unknown flag", "serve --adr :80", "unknown flag --adr; did you mean --addr?"},
+		{"unknown global flag", "datasets list --dta x", "did you mean --data?"},
+		{"strange flag", "datasets list --zzzzzz", "unknown flag --zzzzzz\n"},
+		{"unknown short flag", "export a/b -x", "unknown flag -x"},
+		{"unknown shell", "completion bsh", `did you mean "bash"?`},
+		{"unknown subcommand", "datasets lst", `did you mean "list"?`},
 		{"nothing to publish", "publish", "at least one file"},
 		{"key without name", "keys create --scope data:read", "--name"},
 		{"key without scope", "keys create --name x", "--scope"},
@@ -217,8 +236,9 @@ func TestUsageErrors(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	if out := newEnvironment(t).must(t, "version"); !strings.HasPrefix(out, "herbarium ") {
-		t.Errorf("got %q", out)
+	out := newEnvironment(t).must(t, "version")
+	if flag := newEnvironment(t).must(t, "--version"); !strings.HasPrefix(out, "herbarium ") || flag != out {
+		t.Errorf("version prints %q and --version prints %q", out, flag)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"herbarium/internal/app"
 )
 
 func newConfig(r *runner) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the configuration in effect and the origin of each value",
@@ -20,10 +23,27 @@ or the default, in this order of precedence. Secrets are not shown.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return r.configAsJSON(c, origins)
+			}
 			_, err = io.WriteString(r.Out, c.YAML(origins))
 			return err
 		},
 	}
 	addSettings(cmd.Flags(), serverSettings()...)
+	jsonFlag(cmd, &asJSON, ", one setting per line")
 	return cmd
+}
+
+func (r *runner) configAsJSON(c app.Config, origins app.Origins) error {
+	type setting struct {
+		Key    string `json:"key"`
+		Value  string `json:"value"`
+		Origin string `json:"origin"`
+	}
+	var list []setting
+	for _, s := range c.Settings() {
+		list = append(list, setting{s.Key, s.Value(), origins[s.Key]})
+	}
+	return writeJSON(r.Out, append(list, setting{"token", c.Token.String(), app.TokenEnv})...)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,23 +11,39 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
+	"herbarium/internal/text"
 )
 
 func newDatasets(r *runner) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := datasetsLister(r, &cobra.Command{
 		Use:   "datasets",
 		Short: "List and manage datasets",
-		Example: `  herbarium datasets
+		Long:  "List and manage datasets. Without a subcommand, list them.",
+		Example: `  herbarium datasets list
   herbarium datasets show garden/catalog
   herbarium datasets rollback garden/catalog`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
-		},
+	})
+	list := datasetsLister(r, &cobra.Command{
+		Use:   "list",
+		Short: "List the datasets",
+		Long: `List the datasets with their live versions. Sources that could not be published are reported on standard error, with the
+reason.`,
+		Example: `  herbarium datasets list
+  herbarium datasets list --json | jq -r .name`,
+		Args: noArgs,
+	})
+	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
+	return cmd
+}
+
+// datasetsLister makes a command list the datasets.
+func datasetsLister(r *runner, cmd *cobra.Command) *cobra.Command {
+	var asJSON bool
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.listDatasets(ctx, d, asJSON) })
 	}
 	jsonFlag(cmd, &asJSON, ", one dataset per line")
-	cmd.AddCommand(newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
 	return cmd
 }
 
@@ -93,23 +110,40 @@ func describedDataset(d herb.Dataset) any {
 
 // datasetCommand returns a command with one argument, a dataset.
 func datasetCommand(r *runner, cmd *cobra.Command, run func(ctx context.Context, d *app.Data, ref herb.Ref) error) *cobra.Command {
-	cmd.Args = exactly(1, "one namespace/dataset; 'herbarium datasets' lists them")
+	cmd.Args = exactly(1, "one namespace/dataset; 'herbarium datasets list' lists them")
+	cmd.ValidArgsFunction = firstArg(r.completeDataset())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
 			return &usageError{err}
 		}
-		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return run(ctx, d, ref) })
+		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
+			return checkDataset(ctx, d, ref, run(ctx, d, ref))
+		})
 	}
 	return cmd
+}
+
+// checkDataset replaces the error of the library for an unknown dataset, which names a path of the API.
+func checkDataset(ctx context.Context, d *app.Data, ref herb.Ref, err error) error {
+	if herb.CodeOf(err) != herb.CodeNotFound {
+		return err
+	}
+	names, listErr := datasetNames(ctx, d)
+	if listErr != nil || slices.Contains(names, ref.String()) {
+		return err
+	}
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s 'herbarium datasets list' lists all datasets", ref,
+		text.Suggestion(ref.String(), names))
 }
 
 func newDatasetsShow(r *runner) *cobra.Command {
 	var asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
-		Use:     "show NAMESPACE/DATASET",
-		Short:   "Show a dataset and its fields",
-		Example: "  herbarium datasets show garden/catalog",
+		Use:   "show NAMESPACE/DATASET",
+		Short: "Show a dataset and its fields",
+		Example: `  herbarium datasets show garden/catalog
+  herbarium datasets show garden/catalog --json`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		ds, err := d.Library.Describe(ctx, ref)
 		if err != nil {
@@ -165,30 +199,48 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&version, "version", "", "`version` to show (default: the live one)")
+	completeFlag(cmd, "version", r.completeVersion())
 	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
-	return datasetCommand(r, &cobra.Command{
-		Use:     "history NAMESPACE/DATASET",
-		Short:   "List the stored versions of a dataset, newest first",
-		Example: "  herbarium datasets history garden/catalog",
+	var asJSON bool
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "history NAMESPACE/DATASET",
+		Short: "List the stored versions of a dataset, newest first",
+		Example: `  herbarium datasets history garden/catalog
+  herbarium datasets history garden/catalog --json`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		versions, err := d.Library.History(ctx, ref)
 		if err != nil {
 			return err
+		}
+		if asJSON {
+			list := make([]any, len(versions))
+			for i, v := range versions {
+				list[i] = struct {
+					herb.Ref
+					Version   string    `json:"version"`
+					Published time.Time `json:"published_at"`
+					Records   int       `json:"records"`
+					Live      bool      `json:"live"`
+				}{ref, v.Version, v.Published, v.Records, v.Live}
+			}
+			return writeJSON(r.Out, list...)
 		}
 		live := map[bool]string{true: "live"}
 		return writeTable(r.Out, "VERSION\tPUBLISHED\tRECORDS\tLIVE", versions, func(v store.Version) []any {
 			return []any{v.Version, v.Published.Format(time.DateTime), herb.Count(v.Records), live[v.Live]}
 		})
 	})
+	jsonFlag(cmd, &asJSON, ", one version per line")
+	return cmd
 }
 
 func newDatasetsRollback(r *runner) *cobra.Command {
 	var to string
-	var allowBreaking bool
+	var allowBreaking, asJSON bool
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
 		Short: "Restore an earlier version of a dataset",
@@ -203,25 +255,55 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 			}
 			return err
 		}
+		if asJSON {
+			return writeJSON(r.Out, struct {
+				herb.Ref
+				Version string `json:"version"`
+			}{ref, version})
+		}
 		fmt.Fprintf(r.Out, "%s: version %s is live\n", ref, version)
 		return nil
 	})
 	cmd.Flags().StringVar(&to, "to", "", "`version` to restore (default: the one before the live one)")
 	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
+	completeFlag(cmd, "to", r.completeVersion())
+	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 
 func newDatasetsRemove(r *runner) *cobra.Command {
-	return datasetCommand(r, &cobra.Command{
-		Use:     "remove NAMESPACE/DATASET",
-		Short:   "Remove a dataset with all its versions",
-		Example: "  herbarium datasets remove garden/catalog",
+	var yes, asJSON bool
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "remove NAMESPACE/DATASET",
+		Short: "Remove a dataset with all its versions",
+		Long: `Remove a dataset with all its versions. They cannot be restored. The command asks for confirmation; --yes skips the
+question and is required if standard input is not a terminal.`,
+		Example: `  herbarium datasets remove garden/catalog
+  herbarium datasets remove garden/catalog --yes`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		if !yes {
+			versions, err := d.Library.History(ctx, ref)
+			if err != nil {
+				return err
+			}
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s? This cannot be undone.", ref, count(len(versions), "version"))); err != nil {
+				return err
+			}
+		}
 		if err := d.Library.Remove(ctx, ref); err != nil {
 			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 			return err
 		}
+		if asJSON {
+			return writeJSON(r.Out, struct {
+				herb.Ref
+				Removed bool `json:"removed"`
+			}{ref, true})
+		}
 		fmt.Fprintf(r.Out, "removed %s\n", ref)
 		return nil
 	})
+	yesFlag(cmd, &yes)
+	jsonFlag(cmd, &asJSON, "")
+	return cmd
 }

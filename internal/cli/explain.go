@@ -12,9 +12,11 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/segment"
 )
 
 func newExplain(r *runner) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain NAMESPACE/DATASET QUERY",
 		Short: "Show how a listing is computed, with counts and times",
@@ -24,19 +26,31 @@ listing URL. The command reads the data folder directly, whether a server is run
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
 		Args: exactly(2, "one namespace/dataset and a query"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return r.completeDataset()(cmd, args, typed)
+			case 1:
+				return r.completeQuery()(cmd, args, typed)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
 			return &usageError{err}
 		}
-		return r.withData(cmd, func(ctx context.Context, d *app.Data) error { return r.explain(ctx, d, ref, args[1]) })
+		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
+			return checkDataset(ctx, d, ref, r.explain(ctx, d, ref, args[1], asJSON))
+		})
 	}
+	jsonFlag(cmd, &asJSON, "")
 	return cmd
 }
 
 // explain prints the steps of a listing.
-func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string) error {
+func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked string, asJSON bool) error {
 	view, err := d.Library.Acquire(ctx, ref)
 	if err != nil {
 		return err
@@ -50,6 +64,9 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 	if err != nil {
 		return err
 	}
+	if asJSON {
+		return writeJSON(r.Out, newExplanationJSON(e))
+	}
 	w := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STEP\tMETHOD\tRECORDS\tTIME")
 	sum := time.Duration(0)
@@ -59,4 +76,25 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 	}
 	fmt.Fprintf(w, "total\t\t%s\t%v\n", herb.Count(e.Total), sum.Round(time.Microsecond))
 	return w.Flush()
+}
+
+// explanationJSON is the output of explain with --json.
+type explanationJSON struct {
+	Total int        `json:"total"`
+	Steps []stepJSON `json:"steps"`
+}
+
+type stepJSON struct {
+	Step         string `json:"step"`
+	Method       string `json:"method"`
+	Records      int    `json:"records"`
+	Microseconds int64  `json:"microseconds"`
+}
+
+func newExplanationJSON(e segment.Explanation) explanationJSON {
+	j := explanationJSON{Total: e.Total}
+	for _, s := range e.Steps {
+		j.Steps = append(j.Steps, stepJSON{s.Name, s.Method, s.Records, s.Time.Microseconds()})
+	}
+	return j
 }

@@ -20,6 +20,9 @@ func TestExplain(t *testing.T) {
 			t.Errorf("line %d is %q; want %q …", i, line, want[i])
 		}
 	}
+	if out := e.must(t, "explain", "a/b", "sort=kind,-name"); !strings.Contains(out, "sorted by kind, name descending") {
+		t.Errorf("several sort fields:\n%s", out)
+	}
 	if code, _, errOut := e.run(t, "explain", "a/b", "nothing=1"); code != 2 || !strings.Contains(errOut, "unknown parameter") {
 		t.Errorf("unknown parameter: exit code %d, %s", code, errOut)
 	}

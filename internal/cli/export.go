@@ -46,6 +46,8 @@ With --output, the file is created only when it is complete, and not at all if t
 	cmd.Flags().StringVar(&asked, "query", "", "filters, search and order: query `parameters` as in a listing URL")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	completeWith(cmd, "format", "csv", "ndjson", "xlsx")
+	completeFlag(cmd, "query", r.completeQuery())
+	completeFlag(cmd, "output", completePaths)
 	return cmd
 }
 

@@ -21,6 +21,9 @@ func newKeys(r *runner) *cobra.Command {
 		Short: "Create, list and revoke keys",
 		Long: `Clients send a key as bearer token with POST /plants, and as API key with datasets that require one. Running servers accept
 a new key at once and reject a revoked key within a second. A key is shown only once, when it is created.`,
+		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
+  herbarium keys list
+  herbarium keys revoke nursery`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -31,11 +34,12 @@ a new key at once and reject a revoked key within a second. A key is shown only 
 func newKeysCreate(r *runner) *cobra.Command {
 	var name, expires string
 	var scopes []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "create --name NAME --scope SCOPE…",
 		Short: "Create a key and print it",
 		Long: `Create a key. Only the key is printed to standard output, so that you can assign it to a variable. It cannot be shown again.
-Other output goes to standard error.
+Other output goes to standard error. With --json, standard output contains one JSON object with the key and its properties.
 
 Scopes:
   plants:write                       create plants
@@ -45,16 +49,19 @@ Scopes:
 		Example: `  TOKEN=$(herbarium keys create --name nursery --scope plants:write)
   herbarium keys create --name partner --scope data:read:shop/prices --expires 90d`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.createKey(cmd, name, scopes, expires, asJSON) },
 	}
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
 	cmd.Flags().StringVar(&expires, "expires", "", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)")
-	completeWith(cmd, "scope", string(herb.ScopePlantsWrite), string(herb.ScopeDataRead))
+	completeFlag(cmd, "scope", r.completeScope())
+	completeWith(cmd, "expires", "12h", "30d", "90d", "52w")
+	completeWith(cmd, "name")
+	jsonFlag(cmd, &asJSON, ", with the key")
 	return cmd
 }
 
-func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string) error {
+func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, expires string, asJSON bool) error {
 	if strings.TrimSpace(name) == "" {
 		return usagef("--name is required")
 	}
@@ -87,6 +94,12 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 		}
 		fmt.Fprintf(r.Err, "Created key %s (%s) with scope %s; it %s.\nThe key cannot be shown again; store it safely.\n",
 			key.ID, key.Name, herb.JoinScopes(key.Scopes, ","), expiry)
+		if asJSON {
+			return writeJSON(r.Out, struct {
+				Secret string `json:"key"`
+				keyJSON
+			}{secret, newKeyJSON(key)})
+		}
 		_, err := fmt.Fprintln(r.Out, secret)
 		return err
 	})
@@ -130,7 +143,10 @@ func newKeysList(r *runner) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the keys",
-		Args:  noArgs,
+		Long:  "List all keys, including expired and revoked ones. The keys themselves are not stored and cannot be shown.",
+		Example: `  herbarium keys list
+  herbarium keys list --json | jq -r 'select(.status == "active").name'`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				keys, err := d.Store.Keys(ctx)
@@ -160,20 +176,27 @@ func (r *runner) keysAsTable(keys []herb.Key) error {
 }
 
 func (r *runner) keysAsJSON(keys []herb.Key) error {
-	list := make([]any, len(keys))
+	list := make([]keyJSON, len(keys))
 	for i, k := range keys {
-		list[i] = struct {
-			ID       string       `json:"id"`
-			Name     string       `json:"name"`
-			Status   string       `json:"status"`
-			Scopes   []herb.Scope `json:"scopes"`
-			Created  time.Time    `json:"created"`
-			Expires  time.Time    `json:"expires,omitzero"`
-			Revoked  time.Time    `json:"revoked,omitzero"`
-			LastUsed time.Time    `json:"last_used,omitzero"`
-		}{k.ID, k.Name, k.Status(time.Now()), k.Scopes, k.Created, k.Expires, k.Revoked, k.LastUsed}
+		list[i] = newKeyJSON(k)
 	}
 	return writeJSON(r.Out, list...)
+}
+
+// keyJSON is the output of a key with --json.
+type keyJSON struct {
+	ID       string       `json:"id"`
+	Name     string       `json:"name"`
+	Status   string       `json:"status"`
+	Scopes   []herb.Scope `json:"scopes"`
+	Created  time.Time    `json:"created"`
+	Expires  time.Time    `json:"expires,omitzero"`
+	Revoked  time.Time    `json:"revoked,omitzero"`
+	LastUsed time.Time    `json:"last_used,omitzero"`
+}
+
+func newKeyJSON(k herb.Key) keyJSON {
+	return keyJSON{k.ID, k.Name, k.Status(time.Now()), k.Scopes, k.Created, k.Expires, k.Revoked, k.LastUsed}
 }
 
 func newKeysRevoke(r *runner) *cobra.Command {
@@ -183,7 +206,8 @@ func newKeysRevoke(r *runner) *cobra.Command {
 		Long:  "Revoke a key. KEY is its ID, its name if no other key in use has the same name, or the key itself. A key cannot be reinstated.",
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
-		Args: exactly(1, "the ID or the name of one key; 'herbarium keys list' shows them"),
+		Args:              exactly(1, "the ID or the name of one key; 'herbarium keys list' shows them"),
+		ValidArgsFunction: firstArg(r.completeKey()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				key, err := findKey(ctx, d, args[0])

@@ -45,6 +45,8 @@ servers on the source, because plants that they create later are not copied. The
 	cmd.Flags().StringVar(&given.fromBlobs, "from-blobs", "", "`URL` of the object store of --from, if both are databases")
 	cmd.Flags().StringVar(&given.toBlobs, "to-blobs", "", "`URL` of the object store of --to, if both are databases")
 	cmd.Flags().BoolVar(&given.check, "check", false, "compare only")
+	completeFlag(cmd, "from", completeFolders)
+	completeFlag(cmd, "to", completeFolders)
 	return cmd
 }
 
@@ -88,7 +90,7 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	return r.runMigration("migrate", func(o migrate.Options) (migrate.Result, error) {
 		o.Check = given.check
 		return migrate.Migrate(cmd.Context(), from, to, o)
-	}, func(m migrate.Result, took time.Duration) {
+	}, func(m migrate.Result, took time.Duration) error {
 		if given.check {
 			fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
 		} else {
@@ -100,12 +102,13 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 			fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
 				strings.Join(m.Changed, ", "))
 		}
+		return nil
 	})
 }
 
-// runMigration runs a migration, a dump or a load with its progress shown, and prints the result.
+// runMigration runs a migration, a backup or a restore with its progress shown, and prints the result.
 func (r *runner) runMigration(
-	name string, run func(migrate.Options) (migrate.Result, error), print func(migrate.Result, time.Duration),
+	name string, run func(migrate.Options) (migrate.Result, error), print func(migrate.Result, time.Duration) error,
 ) error {
 	shown := r.newProgress(name)
 	began := time.Now()
@@ -114,10 +117,10 @@ func (r *runner) runMigration(
 	if herb.CodeOf(err) == herb.CodeRefused {
 		return &refusedError{err}
 	}
-	if err == nil {
-		print(m, time.Since(began))
+	if err != nil {
+		return err
 	}
-	return err
+	return print(m, time.Since(began))
 }
 
 // contents summarizes what was copied or compared.

@@ -34,44 +34,6 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-func TestDumpAndLoad(t *testing.T) {
-	t.Parallel()
-	e := newEnvironment(t)
-	e.must(t, "publish", garden)
-	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
-	from, dump, to := e["HERBARIUM_DATA"], filepath.Join(t.TempDir(), "new", "dump"), filepath.Join(t.TempDir(), "data")
-	if out := e.must(t, "dump", dump); !strings.Contains(out, "dumped 0 plants, 1 key, ") {
-		t.Errorf("dump prints\n%s", out)
-	}
-	for _, want := range []string{"new: 0 plants, 1 key, 1 file,", "new: 0 plants, 0 keys, 0 files"} {
-		if out := e.must(t, "load", dump, "--data", to); !strings.Contains(out, "loaded 0 plants, 1 key, ") || !strings.Contains(out, want) {
-			t.Errorf("load prints\n%swithout %q", out, want)
-		}
-	}
-	e.must(t, "migrate", "--check", "--from", from, "--to", to)
-	e.must(t, "keys", "create", "--name", "alien", "--scope", "data:read", "--data", to)
-	code, _, errOut := e.run(t, "load", dump, "--data", to)
-	if code != 3 || !strings.Contains(errOut, "(alien) is in the target but not in the source") {
-		t.Errorf("with another key the exit code is %d; load prints\n%s", code, errOut)
-	}
-	for _, tt := range []struct {
-		name string
-		args []string
-		code int
-		want string
-	}{
-		{"no folder to dump to", []string{"dump"}, 2, "expected a folder"},
-		{"no folder to load", []string{"load"}, 2, "expected the folder of a dump"},
-		{"nothing to dump", []string{"dump", dump, "--data", filepath.Join(dump, "missing")}, 1, "is not a data folder"},
-		{"no dump", []string{"load", from}, 1, "dump.ndjson: no such file or directory"},
-	} {
-		code, _, errOut := e.run(t, tt.args...)
-		if code != tt.code || !strings.Contains(errOut, tt.want) {
-			t.Errorf("%s: the exit code is %d, want %d; it prints\n%swithout %q", tt.name, code, tt.code, errOut, tt.want)
-		}
-	}
-}
-
 func TestMigrate_invalid(t *testing.T) {
 	t.Parallel()
 	const database, secret = "postgres://user:hunter2@127.0.0.1:1/x?connect_timeout=1", "hunter2"

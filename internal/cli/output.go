@@ -17,11 +17,6 @@ func jsonFlag(cmd *cobra.Command, to *bool, more string) {
 	cmd.Flags().BoolVar(to, "json", false, "print JSON"+more)
 }
 
-// completeWith sets the values that a shell offers for a flag.
-func completeWith(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-}
-
 // writeJSON writes values as JSON, one per line.
 func writeJSON[T any](w io.Writer, values ...T) error {
 	enc := json.NewEncoder(w)

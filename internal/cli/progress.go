@@ -3,8 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
@@ -20,41 +24,148 @@ const (
 )
 
 // progressDisplay shows the progress of a long operation: on a terminal in one line that is overwritten, elsewhere in separate
-// lines.
+// lines. It is safe for concurrent use.
 type progressDisplay struct {
-	out      io.Writer
-	terminal bool
-	now      func() time.Time
-	what     string
-	began    time.Time
-	shown    time.Time
-	phase    string
-	open     bool // a line is on the terminal
+	out   io.Writer
+	width func() int // columns of the terminal; nil: not a terminal
+	now   func() time.Time
+	what  string
+	began time.Time
+	stop  func() // ends the redrawing
+
+	mu    sync.Mutex
+	last  progress.Progress
+	at    time.Time // of last
+	shown time.Time
+	phase string // that was shown
+	open  bool   // a line is on the terminal
 }
 
 // newProgress returns a progress display on standard error. The caller must call end.
 func (r *runner) newProgress(what string) *progressDisplay {
-	return &progressDisplay{out: r.Err, terminal: telemetry.IsTerminal(r.Err), now: time.Now, what: what, began: time.Now()}
+	p := &progressDisplay{out: r.Err, now: time.Now, what: what, began: time.Now(), stop: func() {}}
+	if telemetry.IsTerminal(r.Err) {
+		p.width = func() int { return terminalWidth(r.Err) }
+		p.stop = p.redraw()
+	}
+	return p
+}
+
+// terminalWidth returns the number of columns of a terminal.
+func terminalWidth(w io.Writer) int {
+	const usual = 80
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return usual
+}
+
+// redraw shows the time that has passed once a second, so that a long step without reports is not mistaken for a hang. It
+// returns a function that ends it.
+func (p *progressDisplay) redraw() (stop func()) {
+	ticker := time.NewTicker(time.Second)
+	stopped := make(chan struct{})
+	var redrawing sync.WaitGroup
+	redrawing.Go(func() {
+		for {
+			select {
+			case <-ticker.C:
+				p.mu.Lock()
+				p.show()
+				p.mu.Unlock()
+			case <-stopped:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		ticker.Stop()
+		close(stopped)
+		redrawing.Wait()
+	})
 }
 
 // update records the progress and shows it if the interval has passed.
 func (p *progressDisplay) update(a progress.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.at = a, p.now()
+	p.show()
+}
+
+// show shows the last progress if the interval has passed.
+func (p *progressDisplay) show() {
 	now := p.now()
 	every := progressLines
-	if p.terminal {
+	if p.width != nil {
 		every = progressEvery
 	}
-	if now.Sub(p.began) < progressAfter || now.Sub(p.shown) < every && a.Phase == p.phase {
+	if p.last.Phase == "" || now.Sub(p.began) < progressAfter || now.Sub(p.shown) < every && p.last.Phase == p.phase {
 		return
 	}
-	p.shown, p.phase = now, a.Phase
-	line := p.what + ": " + progressLine(a)
-	if !p.terminal {
-		fmt.Fprintln(p.out, line)
+	p.shown, p.phase = now, p.last.Phase
+	a := p.last
+	a.Elapsed += now.Sub(p.at)
+	parts := progressParts(a)
+	if p.width == nil {
+		fmt.Fprintf(p.out, "%s: %s\n", p.what, strings.Join(parts, ", "))
 		return
 	}
 	p.open = true
-	fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+	fmt.Fprintf(p.out, "\r\x1b[K%s", fitLine(p.what, parts, p.width()-1)) // some terminals wrap after the last column
+}
+
+// fitLine joins as many parts as fit into a number of columns. A long name is cut first, in the middle.
+func fitLine(name string, parts []string, columns int) string {
+	if most := max(columns/2, 1); displayWidth(name) > most {
+		name = cut(name, most/2) + "…" + cutLeft(name, most-most/2-1)
+	}
+	line := name + ": " + parts[0]
+	for _, part := range parts[1:] {
+		if displayWidth(line+", "+part) > columns {
+			break
+		}
+		line += ", " + part
+	}
+	return cut(line, columns)
+}
+
+// displayWidth returns the number of columns that s takes on a terminal. East Asian characters take two.
+func displayWidth(s string) (n int) {
+	for _, c := range s {
+		n += runeWidth(c)
+	}
+	return n
+}
+
+func runeWidth(c rune) int {
+	if c >= 0x2E80 || 0x1100 <= c && c < 0x1160 {
+		return 2
+	}
+	return 1
+}
+
+// cut returns the beginning of s that fits into a number of columns.
+func cut(s string, columns int) string {
+	for i, c := range s {
+		if columns -= runeWidth(c); columns < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// cutLeft returns the end of s that fits into a number of columns.
+func cutLeft(s string, columns int) string {
+	runes := []rune(s)
+	for i := len(runes) - 1; i >= 0; i-- {
+		if columns -= runeWidth(runes[i]); columns < 0 {
+			return string(runes[i+1:])
+		}
+	}
+	return s
 }
 
 // bytes returns a callback that shows the progress of reading files.
@@ -83,20 +194,30 @@ func (p *progressDisplay) records(phase string, s query.Stream) query.Stream {
 
 // end clears the line on the terminal.
 func (p *progressDisplay) end() {
+	p.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.open {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.open = false
 	}
 }
 
-// progressLine formats progress as one line.
-func progressLine(a progress.Progress) string {
-	parts := []string{a.Phase}
-	if a.Steps > 1 {
-		parts[0] = fmt.Sprintf("%s (step %d of %d)", a.Phase, a.Step, a.Steps)
+// progressParts formats progress as parts of one line, the most important first.
+func progressParts(a progress.Progress) []string {
+	phase := a.Phase
+	if a.Steps > 1 && a.Step > 0 {
+		phase = fmt.Sprintf("%s (%d/%d)", a.Phase, a.Step, a.Steps)
 	}
+	if elapsed := a.Elapsed.Round(time.Second); elapsed > 0 {
+		phase += " " + elapsed.String()
+	}
+	parts := []string{phase}
 	if a.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d %%", 100*a.Done/a.Total))
+	}
+	if a.Records > 0 { // before the bytes: some formats read their file at once and then parse it
+		parts = append(parts, herb.Count(a.Records)+" records")
 	}
 	switch {
 	case a.Bytes && a.Total > 0:
@@ -104,16 +225,13 @@ func progressLine(a progress.Progress) string {
 	case a.Bytes:
 		parts = append(parts, byteCount(a.Done))
 	}
-	if a.Records > 0 {
-		parts = append(parts, herb.Count(a.Records)+" records")
-		if s := a.Elapsed.Seconds(); s > 0 {
-			parts = append(parts, herb.Count(int(float64(a.Records)/s))+"/s")
-		}
-	}
 	if left := a.Left().Round(time.Second); left > 0 {
 		parts = append(parts, "about "+left.String()+" left")
 	}
-	return strings.Join(parts, ", ")
+	if s := a.Elapsed.Seconds(); a.Records > 0 && s > 0 {
+		parts = append(parts, herb.Count(int(float64(a.Records)/s))+"/s")
+	}
+	return parts
 }
 
 // byteCount formats a number of bytes with a unit.

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/query"
 )
 
-func TestProgressLine(t *testing.T) {
+func TestProgressParts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at   progress.Progress
@@ -17,53 +17,83 @@ func TestProgressLine(t *testing.T) {
 	}{
 		"bytes": {
 			progress.Progress{Phase: "reading", Step: 3, Steps: 5, Done: 500_000, Total: 2_000_000, Bytes: true, Records: 12_000, Elapsed: 2 * time.Second},
-			"reading (step 3 of 5), 25 %, 500.0 kB of 2.0 MB, 12,000 records, 6,000/s, about 6s left",
+			"reading (3/5) 2s, 25 %, 12,000 records, 500.0 kB of 2.0 MB, about 6s left, 6,000/s",
 		},
 		"no total": {
 			progress.Progress{Phase: "exporting", Done: 999, Bytes: true, Records: 3, Elapsed: time.Second},
-			"exporting, 999 B, 3 records, 3/s",
+			"exporting 1s, 3 records, 999 B, 3/s",
 		},
 		"steps": {
 			progress.Progress{Phase: "sorting", Step: 4, Steps: 5, Done: 1, Total: 4, Elapsed: time.Second},
-			"sorting (step 4 of 5), 25 %, about 3s left",
+			"sorting (4/5) 1s, 25 %, about 3s left",
 		},
-		"just begun":  {progress.Progress{Phase: "checking", Step: 5, Steps: 5}, "checking (step 5 of 5)"},
+		"optional phase": {progress.Progress{Phase: "inferring types", Steps: 4, Done: 1, Total: 4}, "inferring types, 25 %"},
+		"just begun":     {progress.Progress{Phase: "checking", Step: 5, Steps: 5}, "checking (5/5)"},
+		"too early": {
+			progress.Progress{Phase: "x", Done: 1, Total: 1000, Elapsed: 3 * time.Second}, "x 3s, 0 %",
+		},
 		"a terabyte":  {progress.Progress{Phase: "x", Done: 3_400_000_000_000, Bytes: true}, "x, 3.4 TB"},
-		"all is done": {progress.Progress{Phase: "x", Done: 5, Total: 5, Elapsed: time.Second}, "x, 100 %"},
+		"all is done": {progress.Progress{Phase: "x", Done: 5, Total: 5, Elapsed: time.Second}, "x 1s, 100 %"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := progressLine(c.at); got != c.want {
+			if got := strings.Join(progressParts(c.at), ", "); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
 	}
 }
 
+func TestFitLine(t *testing.T) {
+	t.Parallel()
+	parts := []string{"reading the source (1/4) 12s", "25 %", "12,000 records", "about 6s left"}
+	for _, c := range []struct {
+		name    string
+		columns int
+		want    string
+	}{
+		{"shop/prices", 79, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records, about 6s left"},
+		{"shop/prices", 77, "shop/prices: reading the source (1/4) 12s, 25 %, 12,000 records"},
+		{"shop/prices", 42, "shop/prices: reading the source (1/4) 12s"},
+		{"shop/prices", 20, "shop/…ices: reading "},
+		{"shop/prices", 0, ""},
+		{strings.Repeat("a", 50) + "/" + strings.Repeat("b", 50), 60,
+			strings.Repeat("a", 15) + "…" + strings.Repeat("b", 14) + ": reading the source (1/4) 12s"},
+		{strings.Repeat("植", 50), 60, strings.Repeat("植", 7) + "…" + strings.Repeat("植", 7) + ": reading the source (1/4) 12s"},
+	} {
+		if got := fitLine(c.name, parts, c.columns); got != c.want || displayWidth(got) > c.columns {
+			t.Errorf("in %d columns\ngot  %s\nwant %s", c.columns, got, c.want)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		terminal bool
-		want     string
+		width func() int
+		want  string
 	}{
-		"terminal": {true, "\r\x1b[Kf: a, 1 %\r\x1b[Kf: a, 2 %\r\x1b[Kf: b\r\x1b[Kf: b, 70 %\r\x1b[K"},
-		"pipe":     {false, "f: a, 1 %\nf: b\nf: b, 70 %\n"},
+		"terminal": {func() int { return 80 }, "\r\x1b[Kf: a, 1 %\r\x1b[Kf: a, 2 %\r\x1b[Kf: b\r\x1b[Kf: b 3s\r\x1b[Kf: b, 70 %\r\x1b[K"},
+		"pipe":     {nil, "f: a, 1 %\nf: b\nf: b, 70 %\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			now := time.Unix(0, 0)
-			p := &progressDisplay{out: &out, terminal: c.terminal, now: func() time.Time { return now }, what: "f", began: now}
-			at := func(ms int, a progress.Progress) {
+			p := &progressDisplay{out: &out, width: c.width, now: func() time.Time { return now }, what: "f", began: now, stop: func() {}}
+			at := func(ms int, show func()) {
 				now = time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond)
-				p.update(a)
+				show()
 			}
-			at(900, progress.Progress{Phase: "a", Done: 0, Total: 100})
-			at(1000, progress.Progress{Phase: "a", Done: 1, Total: 100})
-			at(1050, progress.Progress{Phase: "a", Done: 1, Total: 100})
-			at(1100, progress.Progress{Phase: "a", Done: 2, Total: 100})
-			at(1101, progress.Progress{Phase: "b"})
-			at(6101, progress.Progress{Phase: "b", Done: 70, Total: 100})
+			update := func(ms int, a progress.Progress) { at(ms, func() { p.update(a) }) }
+			at(850, p.show)
+			update(900, progress.Progress{Phase: "a", Done: 0, Total: 100})
+			update(1000, progress.Progress{Phase: "a", Done: 1, Total: 100})
+			update(1050, progress.Progress{Phase: "a", Done: 1, Total: 100})
+			update(1100, progress.Progress{Phase: "a", Done: 2, Total: 100})
+			update(1101, progress.Progress{Phase: "b"})
+			at(4101, p.show)
+			update(6101, progress.Progress{Phase: "b", Done: 70, Total: 100})
 			p.end()
 			p.end()
 			if got := out.String(); got != c.want {
@@ -77,7 +107,7 @@ func TestProgress_records(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	now := time.Unix(0, 0)
-	p := &progressDisplay{out: &out, now: func() time.Time { return now }, what: "f", began: now}
+	p := &progressDisplay{out: &out, now: func() time.Time { return now }, what: "f", began: now, stop: func() {}}
 	now = now.Add(2 * time.Second)
 	passed := 0
 	for range p.records("exporting", query.Stream{Total: 4096, Records: func(yield func([]byte, error) bool) {
@@ -89,7 +119,7 @@ func TestProgress_records(t *testing.T) {
 	}}).Records {
 		passed++
 	}
-	if want := "f: exporting, 25 %, 1,024 records, 512/s, about 6s left\n"; out.String() != want || passed != 4096 {
+	if want := "f: exporting 2s, 25 %, 1,024 records, about 6s left, 512/s\n"; out.String() != want || passed != 4096 {
 		t.Errorf("%d records passed\ngot  %swant %s", passed, &out, want)
 	}
 }

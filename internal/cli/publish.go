@@ -83,13 +83,16 @@ refused or failed), version, changes and report.`,
 			if err := given.apply(set.Sources); err != nil {
 				return err
 			}
-			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
+			return r.withNewData(cmd, func(ctx context.Context, d *app.Data) error {
 				return errors.Join(set.Err(), r.publish(ctx, d, set, opts))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&given.as, "as", "", "publish one file under this `namespace/dataset`")
-	cmd.Flags().StringVar(&given.access, "access", "", "who can list the records: open or key (default: as in the descriptor, else open)")
+	cmd.Flags().StringVar(&given.access, "access", "", "`access` to the records: open or key (default: as in the descriptor, else open)")
+	completeWith(cmd, "access", string(herb.AccessOpen), string(herb.AccessKey))
+	completeFlag(cmd, "as", r.completeDataset())
+	cmd.ValidArgsFunction = completePaths
 	given.add(cmd)
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")

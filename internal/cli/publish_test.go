@@ -295,3 +295,23 @@ func TestPublish_format(t *testing.T) {
 		t.Errorf("the formats are completed with %q", out)
 	}
 }
+
+// TestPublish_explains checks that a rejected publish shows the value that caused it, and a note the column that was meant.
+func TestPublish_explains(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "a.csv", "id,price\n1,5\n2,7\n"), "--as", "shop/a")
+	code, _, errOut := e.run(t, "publish", write(t, "a.csv", "id,price\n1,5\n2,seven\n"), "--as", "shop/a")
+	if want := `field "price" is a text instead of a number (text: "seven" (line 3) is not a number`; code != 3 || !strings.Contains(errOut, want) {
+		t.Errorf("exit code %d; want 3 and %q in\n%s", code, want, errOut)
+	}
+	folder := filepath.Dir(write(t, "b.csv", "id,price,title\n1,5,Rose\n"))
+	descriptor := `{"name":"shop","resources":[{"path":"b.csv","schema":{"fields":[{"name":"id"},{"name":"prize"}]}}]}`
+	if err := os.WriteFile(filepath.Join(folder, "datapackage.json"), []byte(descriptor), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut = e.run(t, "publish", folder)
+	if want := `describes as prize; it is left out; is "prize" the column "price"?`; code != 0 || !strings.Contains(errOut, want) {
+		t.Errorf("exit code %d; want 0 and %q in\n%s", code, want, errOut)
+	}
+}

@@ -29,7 +29,13 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.header, "header", "", "`line` that names the columns, or none (default: detected)")
 	flags.StringVar(&f.comment, "comment", "", "`prefix` of lines that are not records, such as # (default: detected)")
 	flags.IntVar(&f.skip, "skip", 0, "number of `lines` before the header to skip")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	setGroup(flags, groupReading, "format", "delimiter", "encoding", "header", "comment", "skip")
+	completeWith(cmd, "format", names...)
+	completeWith(cmd, "delimiter", ",", ";", "tab", "|")
+	completeWith(cmd, "encoding", "utf-8", "windows-1252", "iso-8859-1", "utf-16")
+	completeWith(cmd, "header", "none", "1")
+	completeWith(cmd, "comment", "#")
+	completeWith(cmd, "skip")
 }
 
 // options parses the flags.

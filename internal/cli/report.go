@@ -95,10 +95,11 @@ func (r *runner) writeChanges(p publish.Result) {
 	}
 }
 
-// Colors of changes on a terminal.
+// Colors on a terminal.
 const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
 )
 
 // paint colors s if the output is a terminal and NO_COLOR is not set.

@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/telemetry"
 )
 
@@ -32,7 +33,7 @@ How files are read is detected. Override it with --format, --delimiter, --encodi
 apply to all files without a descriptor.
 
 With --watch, files are published again within a second of a change, once writing has finished. A file that cannot be
-published leaves its dataset unchanged; the log and 'herbarium datasets' show the reason.
+published leaves its dataset unchanged; the log and 'herbarium datasets list' show the reason.
 
 The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
 		Example: `  herbarium serve examples/garden
@@ -40,10 +41,11 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
   herbarium serve --header none --comment '#' measurements.dat
   herbarium serve --addr :80 --data /var/lib/herbarium prices.csv`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			c, _, err := r.config(cmd)
+			c, origins, err := r.config(cmd)
 			if err != nil {
 				return err
 			}
+			r.place = place(c, origins)
 			log, err := telemetry.NewLog(r.Err, telemetry.LogOptions{Level: c.LogLevel, Format: c.LogFormat})
 			if err != nil {
 				return err
@@ -73,23 +75,29 @@ The environment variable ` + app.TokenEnv + ` sets a key with every scope that i
 				Log:     log,
 				Version: Version(),
 				Ready: func(_ context.Context, addr net.Addr, datasets []herb.Dataset, total int) {
-					r.banner(addr, datasets, total)
+					r.banner(addr, c, datasets, total, found)
 				},
 				NotifySocket: notify,
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "publish files again when they change")
+	cmd.ValidArgsFunction = completePaths
 	given.add(cmd)
 	addSettings(cmd.Flags(), serverSettings()...)
 	return cmd
 }
 
-// banner prints the address of the server and sample requests.
-func (r *runner) banner(addr net.Addr, datasets []herb.Dataset, total int) {
+// banner prints the addresses of the server, sample requests and the files that are not served.
+func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, total int, found source.Set) {
 	base := "http://" + reachable(addr)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Herbarium listens on %s\n\n", base)
+	if c.PublicURL != "" {
+		fmt.Fprintf(&b, "  Public   %s\n", c.PublicURL)
+	}
+	fmt.Fprintf(&b, "  Pages    %s/\n  API      %[1]s/api/v1\n  Docs     %[1]s/docs (OpenAPI: %[1]s/openapi.json)\n", base)
+	fmt.Fprintf(&b, "  Data     %s\n\nDatasets\n", absolute(c.Data))
 	for _, d := range datasets {
 		key := ""
 		if d.Access == herb.AccessKey {
@@ -100,9 +108,32 @@ func (r *runner) banner(addr net.Addr, datasets []herb.Dataset, total int) {
 	if more := total - len(datasets); more > 0 {
 		fmt.Fprintf(&b, "  %s more datasets\n    curl '%s/api/v1'\n", herb.Count(more), base)
 	}
-	fmt.Fprintf(&b, "  create a plant\n    curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
-	fmt.Fprintf(&b, "  OpenAPI document\n    curl %s/openapi.json\n\n", base)
+	fmt.Fprintf(&b, "\nCreate a plant\n  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
+	writeSkipped(&b, found)
+	fmt.Fprintln(&b)
 	fmt.Fprint(r.Out, b.String())
+}
+
+// writeSkipped lists the first files that were skipped or could not be read.
+func writeSkipped(b *strings.Builder, found source.Set) {
+	const most = 5
+	var reasons []string
+	for _, err := range found.Errors {
+		reasons = append(reasons, err.Error())
+	}
+	for _, s := range found.Skipped {
+		reasons = append(reasons, s.String())
+	}
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nSkipped files\n")
+	for _, reason := range reasons[:min(len(reasons), most)] {
+		fmt.Fprintf(b, "  %s\n", printable(reason))
+	}
+	if more := len(reasons) - most; more > 0 {
+		fmt.Fprintf(b, "  %s more; the log lists them\n", herb.Count(more))
+	}
 }
 
 // reachable returns the host and port of an address for use in a URL. An unspecified address becomes localhost.

@@ -31,14 +31,18 @@ func (s *server) total(t *testing.T, path string, headers ...string) int {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	s := e.serve(t, garden)
+	s := e.serve(t, garden, filepath.Dir(write(t, "photo.png", "\x89PNG")))
 	if n := s.total(t, "/api/v1/garden/catalog/data?status=published&search=lavender"); n == 0 {
 		t.Error("no lavender in the garden")
 	}
-	for _, want := range []string{"/api/v1/garden/catalog/data", "/api/v1/store/plants/data", "/openapi.json"} {
-		if !strings.Contains(s.out.String(), "curl") || !strings.Contains(s.out.String(), want) {
+	for _, want := range []string{"Pages    " + s.url + "/\n", "API      " + s.url + "/api/v1\n", "Docs     " + s.url + "/docs",
+		"Skipped files\n  ", "photo.png", e["HERBARIUM_DATA"], "curl '" + s.url + "/api/v1/garden/catalog/data'", "/api/v1/store/plants/data", "/openapi.json"} {
+		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
 		}
+	}
+	if !strings.Contains(s.log.String(), "created data folder") {
+		t.Errorf("the log does not say that the data folder was created:\n%s", s.log)
 	}
 	for _, path := range []string{"/", "/healthz", "/readyz", "/api/v1", "/api/v1/garden/catalog", "/openapi.json"} {
 		if status, body := s.get(t, path); status != http.StatusOK {
@@ -162,7 +166,7 @@ func TestPublish_onRunningServer(t *testing.T) {
 	if out := e.must(t, "datasets", "show", "shop/prices"); !strings.Contains(out, "number") {
 		t.Errorf("datasets show says\n%s", out)
 	}
-	e.must(t, "datasets", "remove", "shop/prices")
+	e.must(t, "datasets", "remove", "shop/prices", "--yes")
 	if status, _ := s.get(t, path); status != http.StatusNotFound {
 		t.Errorf("a dataset that was removed is answered with %d; want 404", status)
 	}

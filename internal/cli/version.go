@@ -9,19 +9,43 @@ import (
 )
 
 func newVersion(r *runner) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program",
-		Args:  noArgs,
+		Example: `  herbarium version
+  herbarium version --json`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(r.Out, "herbarium %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if asJSON {
+				return writeJSON(r.Out, struct {
+					Version string `json:"version"`
+					Go      string `json:"go"`
+					OS      string `json:"os"`
+					Arch    string `json:"arch"`
+				}{Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			}
+			_, err := fmt.Fprintln(r.Out, versionLine())
 			return err
 		},
 	}
+	jsonFlag(cmd, &asJSON, "")
+	return cmd
 }
 
-// Version returns the version of the build: its tag, or else its commit.
+// versionLine describes the program in one line.
+func versionLine() string {
+	return fmt.Sprintf("herbarium %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// release is the version of a release build. The linker sets it; see tools/release.
+var release string
+
+// Version returns the version of the build: that of the release, its tag, or else its commit.
 func Version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

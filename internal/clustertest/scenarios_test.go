@@ -122,7 +122,13 @@ func rollback(t *testing.T, c *cluster) {
 			return err
 		})
 	}
-	c.run(t, "datasets", "remove", "garden/gone")
+	findings := c.run(t, "doctor", "--addr", "127.0.0.1:0")
+	for _, want := range []string{"ok   database         PostgreSQL ", "ok   catalogue        2 ", "ok   object store     wrote, read, listed and deleted"} {
+		if !strings.Contains(findings, want) {
+			t.Errorf("doctor does not report %q:\n%s", want, findings)
+		}
+	}
+	c.run(t, "datasets", "remove", "garden/gone", "--yes")
 	for _, n := range c.nodes {
 		eventually(t, "it is not listed any more", func(ctx context.Context) error {
 			a, err := do(ctx, http.MethodGet, n.URL+"/api/v1/garden/gone/data", "")

@@ -44,14 +44,17 @@ func startServer(t *testing.T, data, shell string) *programtest.Server {
 // publishFile publishes a CSV file with n records as garden/numbers with a process of its own.
 func publishFile(t *testing.T, data string, n int) {
 	t.Helper()
+	run(t, data, "publish", writeCSV(t, n), "--as", "garden/numbers")
+}
+
+// writeCSV returns the path of a CSV file with n records.
+func writeCSV(t *testing.T, n int) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "numbers.csv")
 	if err := os.WriteFile(path, []byte("n\n"+strings.Repeat("1\n", n)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, code, err := programtest.Run(t.Context(), program, []string{"HERBARIUM_DATA=" + data}, "publish", path, "--as", "garden/numbers")
-	if err != nil || code != 0 {
-		t.Fatalf("publish: exit code %d, %v\n%s", code, err, out)
-	}
+	return path
 }
 
 // send sends a request and returns the status and the body.

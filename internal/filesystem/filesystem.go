@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 )
 
 // FS is a file system. Finished segments are not read through it, because they are memory-mapped.
@@ -43,7 +44,11 @@ func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 }
 
 // SyncDir writes the entries of a folder to disk, so that a renamed or created file keeps its name after a power failure.
+// Windows cannot sync folders; NTFS keeps a journal of names.
 func SyncDir(fs FS, path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := fs.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ const (
 	CodeForbidden       Code = "forbidden"       // valid key without the required scope
 	CodeRateLimited     Code = "rate_limited"    // too many requests of this kind from one client
 	CodeNotFound        Code = "not_found"
+	CodeGone            Code = "gone" // existed, and was removed
 	CodeMethod          Code = "method_not_allowed"
 	CodeRefused         Code = "refused"     // valid, but rejected because it would break consumers
 	CodeUnavailable     Code = "unavailable" // overload, shutdown, or an unavailable dependency

@@ -23,6 +23,8 @@ import (
 type Library interface {
 	// Acquire returns the current version of a dataset. It fails with herb.CodeNotFound if there is none.
 	Acquire(ctx context.Context, ref herb.Ref) (library.View, error)
+	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.

@@ -23,6 +23,10 @@ func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, erro
 	return library.View{Dataset: l.dataset, Source: l}, nil
 }
 
+func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {
+	return l.Acquire(ctx, ref)
+}
+
 func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
 
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {

@@ -60,7 +60,7 @@ func TestListingTags(t *testing.T) {
 	if got := tag("sort=title&order=asc&category[eq]=fern&page=1&api_key=x"); got != first {
 		t.Error("the same request in other words has another tag")
 	}
-	for _, query := range []string{"category=fern", "category=fern&sort=title&page=2", "category=moss&sort=title"} {
+	for _, query := range []string{"category=fern", "category=fern&sort=title&page=2", "category=moss&sort=title", "category=fern&sort=title,-id"} {
 		if tag(query) == first {
 			t.Errorf("%s has the same tag", query)
 		}

@@ -129,8 +129,8 @@ func TestDescriptor(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.get(t, "/api/v1/odd/a-b.c").body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if ops := got.Fields[2].Operators; ops == nil || len(ops) != 0 {
-		t.Errorf("a field that is not filterable has operators %v", ops)
+	if ops := got.Fields[2].Operators; !slices.Equal(ops, []string{"match"}) {
+		t.Errorf("a searchable field that is not filterable has operators %v", ops)
 	}
 	if a := s.get(t, "/api/v1/garden/nothing"); a.status != 404 {
 		t.Errorf("an unknown dataset is described: %d", a.status)

@@ -23,6 +23,7 @@ var statuses = map[herb.Code]int{
 	herb.CodeForbidden:       http.StatusForbidden,
 	herb.CodeRateLimited:     http.StatusTooManyRequests,
 	herb.CodeNotFound:        http.StatusNotFound,
+	herb.CodeGone:            http.StatusGone,
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
 	herb.CodeRefused:         http.StatusConflict,
 	herb.CodeUnavailable:     http.StatusServiceUnavailable,

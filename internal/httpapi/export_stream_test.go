@@ -67,7 +67,7 @@ func TestExport(t *testing.T) {
 func TestExportEqualsPages(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
-	for _, q := range []string{"", "category=tree&sort=price&order=desc", "search=plant", "sort=date", "id[gt]=1000"} {
+	for _, q := range []string{"", "category=tree&sort=price&order=desc", "search=plant", "sort=date", "sort=-category,price,-id", "id[gt]=1000"} {
 		var want strings.Builder
 		for page := 1; ; page++ {
 			a := s.get(t, fmt.Sprintf("%s?%s&per_page=7&page=%d", catalogData, q, page))

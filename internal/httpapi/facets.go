@@ -36,12 +36,12 @@ type facetRange struct {
 
 // facets handles facet requests.
 func (a *API) facets(w *response, r *http.Request) error {
-	view, err := a.openDataset(w, r)
+	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseFacets(r.URL.RawQuery, view.Fields)
+	req, err := query.ParseFacets(raw, view.Fields)
 	if err != nil {
 		return err
 	}

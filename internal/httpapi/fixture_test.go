@@ -101,6 +101,7 @@ type fakeLibrary struct {
 	plants *fakePlants
 	mu     sync.Mutex
 	sets   map[herb.Ref]fakeDataset
+	old    map[string]fakeDataset // by version
 	puts   int
 	listed atomic.Int64
 }
@@ -153,6 +154,22 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, er
 	}
 	if !ok {
 		return library.View{}, herb.Errorf(herb.CodeNotFound, "there is no dataset %q; GET /api/v1 lists what there is", ref)
+	}
+	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
+}
+
+// putOld adds a version that is not live.
+func (l *fakeLibrary) putOld(d herb.Dataset, records []herb.Record) {
+	l.old[d.Version] = fakeDataset{d, listtest.NewOracle(d.Fields, records)}
+}
+
+func (l *fakeLibrary) AcquireVersion(_ context.Context, ref herb.Ref, version string) (library.View, error) {
+	d, ok := l.old[version]
+	switch {
+	case ref == herb.PlantsRef:
+		return library.View{}, herb.Invalidf("dataset %s has no versions", ref)
+	case !ok || d.Ref != ref:
+		return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: v1, v0", ref, version)
 	}
 	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
 }
@@ -243,7 +260,7 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	t.Helper()
 	plants := &fakePlants{replays: map[store.IdempotencyKey]herb.Plant{}}
 	s := &service{
-		library: &fakeLibrary{plants: plants, sets: map[herb.Ref]fakeDataset{}},
+		library: &fakeLibrary{plants: plants, sets: map[herb.Ref]fakeDataset{}, old: map[string]fakeDataset{}},
 		plants:  plants, keys: &fakeKeys{}, log: &logBuffer{},
 	}
 	s.library.put(catalog())

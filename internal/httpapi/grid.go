@@ -24,12 +24,12 @@ type gridMeta struct {
 
 // grid handles grid requests.
 func (a *API) grid(w *response, r *http.Request) error {
-	view, err := a.openDataset(w, r)
+	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	defer view.Release()
-	req, err := query.ParseGrid(r.URL.RawQuery, view.Fields)
+	req, err := query.ParseGrid(raw, view.Fields)
 	if err != nil {
 		return err
 	}

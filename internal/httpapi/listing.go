@@ -117,7 +117,7 @@ func (a *API) streamListing(w *response, r *http.Request, l listing) error {
 // openListing opens the dataset of the path, authorizes the client and parses the raw query, in this order. The caller
 // must release the view.
 func (a *API) openListing(w *response, r *http.Request, raw string) (library.View, *query.Request, error) {
-	view, err := a.openDataset(w, r)
+	view, raw, err := a.openDataset(w, r, raw)
 	if err != nil {
 		return view, nil, err
 	}
@@ -131,20 +131,41 @@ func (a *API) openListing(w *response, r *http.Request, raw string) (library.Vie
 	return view, req, err
 }
 
-// openDataset opens the dataset of the path and authorizes the client. The caller must release the view.
-func (a *API) openDataset(w *response, r *http.Request) (library.View, error) {
-	view, err := a.acquire(r)
-	if err != nil {
-		return view, err
+// openDataset opens the dataset of the path, in the version that the raw query names, and authorizes the client. It returns
+// the rest of the query. The caller must release the view.
+func (a *API) openDataset(w *response, r *http.Request, raw string) (view library.View, rest string, err error) {
+	if view, err = a.acquire(r); err != nil {
+		return view, "", err
 	}
-	if err := a.authorizeRead(w, r, view.Dataset); err != nil {
+	if err = a.authorizeRead(w, r, view.Dataset); err == nil {
+		var version string
+		if version, rest, err = query.CutVersion(raw); version != "" {
+			view, err = a.switchVersion(w, r, view, version)
+		}
+	}
+	if err != nil {
 		view.Release()
-		return view, err
+		return view, "", err
 	}
 	w.setCaching(r, view.Access)
 	w.Header().Set("X-Dataset-Version", view.Version)
 	w.immutable = view.Ref != herb.PlantsRef
-	return view, nil
+	return view, rest, nil
+}
+
+// switchVersion replaces the view of the live version, which the client may read, by that of another one. A key is required
+// if one of them requires it: a dataset can become protected after the version was published, or open.
+func (a *API) switchVersion(w *response, r *http.Request, live library.View, version string) (library.View, error) {
+	view, err := a.opts.Library.AcquireVersion(r.Context(), live.Ref, version)
+	if err != nil {
+		return live, err
+	}
+	live.Release()
+	if live.Access == herb.AccessKey {
+		view.Access = herb.AccessKey
+	}
+	view.Source = a.opts.Admission.Limit(view.Dataset, view.Source)
+	return view, a.authorizeRead(w, r, view.Dataset)
 }
 
 // authorizeRead checks that the client may read the records of a dataset.

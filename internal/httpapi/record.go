@@ -16,7 +16,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if r.PathValue("key") == "" {
 		return a.noSuchPath(r)
 	}
-	view, err := a.openDataset(w, r)
+	view, raw, err := a.openDataset(w, r, r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -38,14 +38,14 @@ func (a *API) record(w *response, r *http.Request) error {
 		}
 		params = params.With(query.Param{Name: query.FilterParam(view.PrimaryKey[i], query.OpEq), Value: value})
 	}
-	fields, err := query.ParseParams(r.URL.RawQuery)
+	fields, err := query.ParseParams(raw)
 	if err != nil {
 		return err
 	}
 	for _, p := range fields.Without(query.ParamAPIKey) {
 		if p.Name != query.ParamFields {
-			return herb.Invalidf("unknown parameter %q; a record has the parameters %s and %s",
-				herb.Clip(p.Name, maxShown), query.ParamAPIKey, query.ParamFields)
+			return herb.Invalidf("unknown parameter %q; a record has the parameters %s, %s and %s",
+				herb.Clip(p.Name, maxShown), query.ParamAPIKey, query.ParamFields, query.ParamVersion)
 		}
 		params = params.With(p)
 	}

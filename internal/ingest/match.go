@@ -102,10 +102,21 @@ func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken [
 		}
 	}
 	if len(absent) > 0 {
-		notes = append(notes, "no column was found for what the schema describes as "+rows.JoinNames(absent)+"; it is left out")
+		notes = append(notes, "no column was found for what the schema describes as "+rows.JoinNames(absent)+"; it is left out"+
+			similarColumns(absent, hidden))
 	}
 	if len(hidden) > 0 && optional { // a schema written for other programs may lack columns by mistake
 		notes = append(notes, "not exposed, because the schema does not list it: "+rows.JoinNames(hidden))
 	}
 	return notes, nil
+}
+
+// similarColumns returns a hint for fields without a column whose name is similar to that of a column without a field.
+func similarColumns(absent, hidden []string) (hint string) {
+	for _, name := range absent {
+		if c, ok := text.Closest(name, hidden); ok {
+			hint += fmt.Sprintf("; is %q the column %q?", name, c)
+		}
+	}
+	return hint
 }

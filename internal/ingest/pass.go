@@ -88,6 +88,9 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 	p.batch = <-free
 	p.send = func() error {
 		full <- p.batch
+		if p.opts.Rows != nil {
+			p.opts.Rows(p.count)
+		}
 		p.batch = <-free
 		return context.Cause(ctx)
 	}
@@ -298,7 +301,7 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 func (p *pass) readSpill(ctx context.Context, v *view) error {
 	row := 0
 	where := func() string { return fmt.Sprintf("row %d", row) }
-	for chunk, err := range p.spill.chunks(ctx, nil) {
+	for chunk, err := range p.spill.chunks(ctx, p.opts.Inferring) {
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,12 @@ type Options struct {
 	// Progress is called with the bytes that were read and their total: by Inspect for the files, by Table.Records for the
 	// spilled rows. It is called about four times per megabyte by the goroutine that reads. nil disables reporting.
 	Progress func(read, size int64)
+	// Rows is called with the number of rows that Inspect has read, after each batch, by the goroutine that reads. It
+	// advances while formats that read their file at once parse it. nil disables reporting.
+	Rows func(n int)
+	// Inferring is called like Progress while Inspect reads the spilled rows again to infer types, which is necessary if
+	// the descriptor names columns that are known only after the last row. nil disables reporting.
+	Inferring func(read, size int64)
 	// MaxRecord is the number of bytes that one record may have. 0: rows.MaxRecord.
 	MaxRecord int
 	// Temp is the folder of temporary files, which need as much space as the uncompressed source. Empty: that of the system.

@@ -307,6 +307,26 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgress_inferring reads records whose columns are known only after the last one, so that they are read twice.
+func TestProgress_inferring(t *testing.T) {
+	t.Parallel()
+	const records = 50_000
+	path := writeFile(t, t.TempDir(), "x.ndjson", strings.Repeat(`{"a":"0123456789"}`+"\n", records))
+	counted, inferred, size := 0, int64(0), int64(0)
+	_, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", From: "a"}}}, ingest.Options{
+		Rows: func(n int) {
+			if n < counted || inferred > 0 {
+				t.Errorf("%d rows after %d rows and %d bytes", n, counted, inferred)
+			}
+			counted = n
+		},
+		Inferring: func(read, total int64) { inferred, size = read, total },
+	})
+	if err != nil || counted != records || inferred == 0 || inferred != size {
+		t.Errorf("%d rows, inferred from %d of %d bytes, error %v", counted, inferred, size, err)
+	}
+}
+
 // TestMemory reads a file of 12 MB whose records are small. What is allocated at any time must not grow with the file.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()

@@ -82,7 +82,7 @@ func (l *Library) cacheSize() (cached, pending int64) {
 	for _, n := range l.cache.files {
 		cached += n
 	}
-	for _, e := range l.sorted {
+	for e := range l.allEntries() {
 		if e.fetch != nil {
 			pending += l.missingBytes(e)
 		}
@@ -127,6 +127,7 @@ func (l *Library) maintainCache(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cache.epoch.Add(1)
+	l.closeIdle()
 	cached, pending := l.cacheSize()
 	running := 0
 	for _, e := range l.sorted {
@@ -186,7 +187,7 @@ func (l *Library) learnSizes(ctx context.Context) {
 type evictable struct {
 	version  string
 	size     int64
-	entry    *entry // whose live version it is; nil if it is not live
+	entry    *entry // whose live or named version it is; nil if there is none
 	lastUsed int64
 }
 
@@ -211,7 +212,7 @@ func (l *Library) evictCache() {
 		}
 		delete(l.cache.files, h.version)
 		cached -= h.size
-		l.opts.Log.Debug("evicted file from cache", "version", h.version, "bytes", h.size, "live", h.entry != nil)
+		l.opts.Log.Debug("evicted file from cache", "version", h.version, "bytes", h.size, "used", h.entry != nil)
 	}
 	if over := cached > l.opts.CacheSize; over != l.cache.overLimit {
 		if l.cache.overLimit = over; over {
@@ -226,8 +227,10 @@ func (l *Library) evictionOrder() []evictable {
 	pinned := map[string]bool{} // versions
 	live := map[string]*entry{}
 	var last *openVersion
-	for _, e := range l.sorted {
-		live[e.Version] = e
+	for e := range l.allEntries() {
+		if live[e.Version] == nil {
+			live[e.Version] = e
+		}
 		if e.fetch != nil {
 			pinned[e.fetch.version.Version] = true
 		}

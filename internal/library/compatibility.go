@@ -48,7 +48,7 @@ func compare(live, next herb.Dataset) []Change {
 	for i, was := range live.Fields {
 		j, ok := after[was.Name]
 		if ok {
-			compareField(was, next.Fields[j], add)
+			compareField(was, next.Fields[j], evidence(next, was.Name), add)
 			continue
 		}
 		if i < len(next.Fields) && next.Fields[i].Type == was.Type {
@@ -77,10 +77,24 @@ func compare(live, next herb.Dataset) []Change {
 	return changes
 }
 
-func compareField(was, is herb.Field, add func(ChangeKind, string, bool, string, ...any)) {
+// evidence returns why a field has its type, with the value that excludes others; empty if that is unknown.
+func evidence(d herb.Dataset, field string) string {
+	if d.Report == nil {
+		return ""
+	}
+	for _, c := range d.Report.Columns {
+		if c.Field == field && c.Evidence != "" {
+			return " (" + c.Evidence + ")"
+		}
+	}
+	return ""
+}
+
+// compareField compares a field with the live one. why is the evidence for its type.
+func compareField(was, is herb.Field, why string, add func(ChangeKind, string, bool, string, ...any)) {
 	finer := was.Type == herb.TypeText && is.Type.IsScalar() // values stay the same and compare as what they are
 	if was.Type != is.Type {
-		add(TypeChanged, was.Name, !finer, "field %q is a %s instead of a %s", was.Name, is.Type, was.Type)
+		add(TypeChanged, was.Name, !finer, "field %q is a %s instead of a %s%s", was.Name, is.Type, was.Type, why)
 	}
 	for _, flag := range []struct {
 		name    string

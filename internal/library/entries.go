@@ -13,7 +13,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// entry is a dataset of the catalogue. Its fields are guarded by Library.mu.
+// entry is a dataset of the catalogue, or a version that requests have named: then LiveVersion is that version, and switches
+// are those of its dataset when the catalogue was asked for the version. Its fields are guarded by Library.mu.
 type entry struct {
 	herb.LiveVersion              // according to the catalogue
 	switches         int          // changes of the live version seen
@@ -22,6 +23,7 @@ type entry struct {
 	failed           *failure     // of the last fetch of the live version; nil if there is none
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0: it has none there
+	checkAt          time.Time    // of a named version: when to ask the catalogue for it again
 }
 
 // openVersion is a version that is open on this node.
@@ -78,7 +80,7 @@ func (l *Library) closeUnused() {
 		return
 	}
 	var unused []*entry
-	for _, e := range l.sorted {
+	for e := range l.allEntries() {
 		if e.open.isLive(e) && e.open.Holders() == 1 {
 			unused = append(unused, e)
 		}

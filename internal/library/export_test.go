@@ -16,3 +16,10 @@ func (l *Library) Poll(ctx context.Context) {
 	l.poll(ctx, false)
 	l.maintainCache(ctx)
 }
+
+// NamedVersions returns the number of open versions that requests have named.
+func (l *Library) NamedVersions() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.named)
+}

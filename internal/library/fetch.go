@@ -38,9 +38,9 @@ const (
 	maxBackoff = time.Minute
 )
 
-// awaitFetch returns a version of a dataset whose live version is not open on this node, after waiting for its fetch if
-// requests must.
-func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (View, error) {
+// awaitFetch returns a version of a dataset whose live version is not open on this node, or a named version, after waiting
+// for its fetch if requests must.
+func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
 	limited := ctx
 	if l.opts.Wait > 0 {
 		var cancel context.CancelFunc
@@ -48,7 +48,7 @@ func (l *Library) awaitFetch(ctx context.Context, ref herb.Ref) (View, error) {
 		defer cancel()
 	}
 	for {
-		f, view, err := l.joinFetch(ref)
+		f, view, err := l.joinFetch(key)
 		if f == nil {
 			return view, err
 		}
@@ -81,12 +81,12 @@ func (f *fetch) inProgressError() error {
 	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.version.Ref, part)
 }
 
-// joinFetch adds a request to the fetch of a dataset, and starts the fetch if there is none. If no fetch is needed or
+// joinFetch adds a request to the fetch of a dataset or a named version, and starts the fetch if there is none. If no fetch is needed or
 // possible, it returns a view or an error instead.
-func (l *Library) joinFetch(ref herb.Ref) (*fetch, View, error) {
+func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.entries[ref]
+	e := l.lookup(key)
 	if e != nil {
 		if v := l.listed(e); v != nil && v.Acquire() {
 			l.cache.touch(v)
@@ -95,9 +95,11 @@ func (l *Library) joinFetch(ref herb.Ref) (*fetch, View, error) {
 	}
 	switch {
 	case l.cache.closed:
-		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", ref)
+		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", key.ref)
+	case e == nil && key.version != "":
+		return nil, View{}, herb.Errorf(herb.CodeGone, "version %s of dataset %s was removed", key.version, key.ref)
 	case e == nil:
-		return nil, View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
+		return nil, View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", key.ref)
 	case e.fetch == nil && e.deferred(l.opts.Now()):
 		return nil, View{}, e.failed.err
 	case e.fetch == nil:
@@ -206,7 +208,7 @@ func (l *Library) finishFetch(ctx context.Context, f *fetch, v *openVersion, err
 // fetched one is listed. l.mu is held.
 func (l *Library) installFetched(f *fetch) {
 	e := f.entry
-	if l.entries[e.Ref] != e || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
+	if !l.contains(e) || l.cache.closed || e.open != nil && e.open.sequence >= f.sequence {
 		_ = f.opened.Release()
 		return
 	}

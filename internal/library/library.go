@@ -140,8 +140,9 @@ type Library struct {
 
 	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
 	entries  map[herb.Ref]*entry
-	sorted   []*entry // by ref
-	openSize int      // memory of open versions, estimated
+	sorted   []*entry              // by ref
+	named    map[versionKey]*entry // versions that requests have named
+	openSize int                   // memory of open versions, estimated
 	cache    *cache
 }
 
@@ -190,7 +191,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{catalogue: catalogue, opts: opts, notifier: n, mutable: map[herb.Ref]*lastKnown{},
-		openFile: openSegment, entries: map[herb.Ref]*entry{}, cache: newCache()}
+		openFile: openSegment, entries: map[herb.Ref]*entry{}, named: map[versionKey]*entry{}, cache: newCache()}
 	for ref := range opts.Mutable {
 		l.mutable[ref] = &lastKnown{dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen}}
 	}
@@ -220,7 +221,7 @@ func (l *Library) Close() error {
 	l.cache.running.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.sorted {
+	for e := range l.allEntries() {
 		l.setOpen(e, nil)
 	}
 	return l.notifier.Close()
@@ -251,7 +252,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if e == nil {
 		return View{}, l.unknownDataset(ref)
 	}
-	return l.awaitFetch(ctx, ref)
+	return l.awaitFetch(ctx, versionKey{ref: ref})
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the cache and collects

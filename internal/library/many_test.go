@@ -1,3 +1,5 @@
+//go:build unix
+
 package library_test
 
 import (
@@ -84,7 +86,7 @@ func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
 // read from the catalogue are counted.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	const copies = 300
+	const copies = 60
 	dir := manyDatasets(t, copies)
 	publisher, db := openMany(t, dir)
 	counted := &unsteady{Catalogue: db}

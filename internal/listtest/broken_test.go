@@ -2,6 +2,7 @@ package listtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,14 +57,19 @@ func withOrder(change func(o *Oracle, r *query.Request, found []int)) broken {
 	return func(o *Oracle, r *query.Request) (query.Page, error) {
 		found := o.findAll(r)
 		change(o, r, found)
-		page := query.Page{Total: len(found)}
-		for i, n := range found {
-			if i/r.PerPage == r.Page-1 {
-				page.Records = append(page.Records, render(o.fields, o.records[n]))
-			}
-		}
-		return page, nil
+		return o.page(r, found), nil
 	}
+}
+
+// page returns the requested page of the records with these indexes.
+func (o *Oracle) page(r *query.Request, found []int) query.Page {
+	page := query.Page{Total: len(found)}
+	for i, n := range found {
+		if i/r.PerPage == r.Page-1 {
+			page.Records = append(page.Records, render(o.fields, o.records[n]))
+		}
+	}
+	return page
 }
 
 // passes reports whether the engine passes on a random dataset.
@@ -87,6 +93,18 @@ func faults() map[string]broken {
 			if r.Search != nil {
 				for i := range r.Search.Clauses {
 					change(&r.Search.Clauses[i])
+				}
+			}
+		})
+	}
+	eachMatch := func(change func(o *query.Operand)) broken {
+		return withRequest(func(r *query.Request) {
+			for i, c := range r.Conditions {
+				if c.Op == query.OpMatch {
+					r.Conditions[i].Values = slices.Clone(c.Values)
+					for k := range c.Values {
+						change(&r.Conditions[i].Values[k])
+					}
 				}
 			}
 		})
@@ -195,6 +213,23 @@ func faults() map[string]broken {
 				}
 			}
 		}),
+		"match in any field": matchAnywhere,
+		"match ranks": withOrder(func(o *Oracle, r *query.Request, found []int) {
+			i := slices.IndexFunc(r.Conditions, func(c query.Condition) bool { return c.Op == query.OpMatch })
+			if i >= 0 && len(r.Sort) == 0 && r.Search == nil {
+				scores := o.scores(r.Conditions[i].Values[0].Search)
+				slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+			}
+		}),
+		"match of all words is of the first": eachMatch(func(o *query.Operand) {
+			o.Search = &query.Search{Clauses: o.Search.Clauses[:min(1, len(o.Search.Clauses))]}
+		}),
+		"match excludes nothing": eachMatch(func(o *query.Operand) {
+			o.Search = &query.Search{Clauses: slices.Clone(o.Search.Clauses)}
+			for i := range o.Search.Clauses {
+				o.Search.Clauses[i].Exclude = false
+			}
+		}),
 		"numbers as text":     withTypes(herb.TypeNumber, herb.TypeText),
 		"datetimes as text":   withTypes(herb.TypeDateTime, herb.TypeText),
 		"booleans as text":    withTypes(herb.TypeBoolean, herb.TypeText),
@@ -233,6 +268,26 @@ func replace(p *query.Page, before, after string) {
 	for i, rec := range p.Records {
 		p.Records[i] = bytes.ReplaceAll(rec, []byte(before), []byte(after))
 	}
+}
+
+// matchAnywhere finds the words of a match in any field.
+func matchAnywhere(o *Oracle, r *query.Request) (query.Page, error) {
+	changed := *r
+	changed.Conditions = nil
+	var matches []query.Condition
+	for _, c := range r.Conditions {
+		if c.Op == query.OpMatch {
+			matches = append(matches, c)
+		} else {
+			changed.Conditions = append(changed.Conditions, c)
+		}
+	}
+	found := slices.DeleteFunc(o.findAll(&changed), func(n int) bool {
+		return slices.ContainsFunc(matches, func(c query.Condition) bool {
+			return !slices.ContainsFunc(c.Values, func(v query.Operand) bool { return contains(o.words[n], v.Search) })
+		})
+	})
+	return o.page(r, found), nil
 }
 
 // rarityAfterFilter computes IDF over the filtered records instead of the whole dataset.

@@ -18,7 +18,12 @@ func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.
 func meets(f herb.Field, value string, c query.Condition) bool {
-	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool { return fits(f, value, c.Op, v.Text) })
+	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool {
+		if c.Op == query.OpMatch {
+			return contains([][]string{text.AppendWords(nil, value)}, v.Search)
+		}
+		return fits(f, value, c.Op, v.Text)
+	})
 	return matches != (c.Op == query.OpNe)
 }
 

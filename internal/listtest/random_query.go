@@ -40,13 +40,16 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	add := func(name, value string) {
 		params = append(params, url.QueryEscape(name)+"="+url.QueryEscape(value))
 	}
-	var filterable, sortable []int
+	var filterable, sortable, searchable []int
 	for i, f := range fields {
 		if f.Filterable {
 			filterable = append(filterable, i)
 		}
 		if f.Sortable {
 			sortable = append(sortable, i)
+		}
+		if f.Searchable {
+			searchable = append(searchable, i)
 		}
 	}
 	if len(filterable) > 0 {
@@ -58,6 +61,16 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 			}) {
 				add(name, value)
 			}
+		}
+	}
+	if len(searchable) > 0 {
+		for range pick(g, []int{0, 0, 0, 1, 1, 2}) {
+			i := pick(g, searchable)
+			words := fields // of any field
+			if g.chance(70) {
+				words = onlySearchable(fields, i)
+			}
+			add(query.FilterParam(fields[i].Name, query.OpMatch), g.search(words, records))
 		}
 	}
 	if g.chance(45) {
@@ -118,7 +131,7 @@ const maxOperand = 100
 
 // condition returns a filter parameter on a field.
 func (g *generator) condition(f herb.Field, sample func() string) (name, value string) {
-	op := pick(g, query.Ops())
+	op := pick(g, slices.DeleteFunc(query.Ops(), func(o query.Op) bool { return o == query.OpMatch }))
 	if g.chance(30) {
 		op = query.OpEq
 	}
@@ -153,6 +166,15 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		return f.Name, value
 	}
 	return f.Name + "[" + string(op) + "]", value
+}
+
+// onlySearchable returns the fields with one of them searchable.
+func onlySearchable(fields []herb.Field, i int) []herb.Field {
+	fields = slices.Clone(fields)
+	for k := range fields {
+		fields[k].Searchable = k == i
+	}
+	return fields
 }
 
 // search returns a full-text query, mostly of words that occur.

@@ -10,14 +10,14 @@ import (
 	"herbarium/internal/store"
 )
 
-// Entry is one line of a dump.
+// Entry is one line of a backup.
 type Entry interface {
 	fmt.Stringer                        // names the entry in errors, as in "plant 3"
 	position() (section int, id string) // in the stream, ascending; no two entries have the same
 	normalized() any                    // what must be equal on both sides
 }
 
-// Section describes a section of a dump.
+// Section describes a section of a backup.
 type Section struct {
 	Name  string
 	Since int          // first format version that has it
@@ -30,6 +30,7 @@ const (
 	keys
 	plants
 	idempotencyKeys
+	audit
 	datasets
 )
 
@@ -41,6 +42,7 @@ func Sections() []Section {
 		keys:            {"keys", 1, func() Entry { return &Key{} }},
 		plants:          {"plants", 1, func() Entry { return &Plant{} }},
 		idempotencyKeys: {"idempotency_keys", 1, func() Entry { return &IdempotencyKey{} }},
+		audit:           {"audit", 1, func() Entry { return &AuditEntry{} }},
 		datasets:        {"datasets", 1, func() Entry { return &Dataset{} }},
 	}
 }
@@ -92,6 +94,25 @@ func (k *IdempotencyKey) position() (int, string) {
 func (k *IdempotencyKey) normalized() any { return k }
 func (k *IdempotencyKey) String() string {
 	return fmt.Sprintf("idempotency key %q of credential %q", k.Key, k.Credential)
+}
+
+// AuditEntry is an entry of the audit log.
+type AuditEntry struct{ herb.AuditEntry }
+
+// position consists of all members, so that entries are found in the logs of both sides.
+func (e *AuditEntry) position() (int, string) {
+	id := fmt.Sprintf("%020d", e.Time.UnixMicro())
+	return audit, portable(strings.Join([]string{id, string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}, "\x01"))
+}
+
+func (e *AuditEntry) normalized() any {
+	n := e.AuditEntry
+	n.Subject, n.Actor, n.Origin, n.Detail = portable(n.Subject), portable(n.Actor), portable(n.Origin), portable(n.Detail)
+	return n
+}
+
+func (e *AuditEntry) String() string {
+	return fmt.Sprintf("audit entry %s %s %s", e.Time.Format(time.RFC3339), e.Action, e.Subject)
 }
 
 // Dataset is a dataset with all its versions, oldest first.

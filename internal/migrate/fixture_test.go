@@ -227,5 +227,5 @@ func migrateWith(ctx context.Context, from, to Place, modify func(from, to *Inst
 		return Result{}, err
 	}
 	modify(&source.Installation, &target.Installation)
-	return copyAll(ctx, source.Installation, target.Installation, Options{}.start())
+	return copyAll(ctx, source.Installation, target.Installation, Options{}.start(loadPhases()...))
 }

@@ -29,6 +29,7 @@ type loader struct {
 	keys            []herb.Key
 	plants          []store.Creation
 	idempotencyKeys []store.IdempotencyRecord
+	audit           []herb.AuditEntry
 }
 
 // add handles an entry of the source. t is the entry of the target, nil if it has none.
@@ -58,6 +59,10 @@ func (l *loader) add(ctx context.Context, s, t Entry) (err error) {
 		if t == nil {
 			l.idempotencyKeys = append(l.idempotencyKeys, s.IdempotencyRecord)
 		}
+	case *AuditEntry:
+		if t == nil {
+			l.audit = append(l.audit, s.AuditEntry)
+		}
 	case *Dataset:
 		return l.addDataset(ctx, s, t)
 	}
@@ -82,7 +87,12 @@ func (l *loader) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	l.keys, l.plants, l.idempotencyKeys = nil, nil, nil
+	if len(l.audit) > 0 {
+		if err := l.to.Store.AddAuditEntries(ctx, l.audit); err != nil {
+			return err
+		}
+	}
+	l.keys, l.plants, l.idempotencyKeys, l.audit = nil, nil, nil, nil
 	return nil
 }
 

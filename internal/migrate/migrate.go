@@ -1,7 +1,8 @@
-// Package migrate copies everything that one installation stores to another one, or to a dump in a folder.
+// Package migrate copies everything that one installation stores to another one, or to a backup in a file or folder.
 //
-// The content of an installation is a stream of entries in a fixed order: segments, keys, plants, idempotency keys and
-// datasets (docs/format/dump.md). A Source yields the stream: a Snapshot reads it from a database, a DumpFile from a file.
+// The content of an installation is a stream of entries in a fixed order: segments, keys, plants, idempotency keys, the audit
+// log and datasets (docs/format/backup.md). A Source yields the stream: a Snapshot reads it from a database, an EntryFile from
+// a file.
 // load writes it into a database. Datasets come last, so that a target never lists what it does not have.
 package migrate
 
@@ -24,17 +25,20 @@ import (
 	"herbarium/internal/store"
 )
 
-// The phases of Migrate and Load.
+// The phases of Migrate, Backup and Restore.
 const (
 	PhaseCompare  = "comparing"
 	PhaseSegments = "copying segments"
 	PhaseLoad     = "loading"
 	PhaseVerify   = "verifying"
+	PhaseEntries  = "writing entries"
+	PhaseRead     = "reading the backup"
 )
 
-// Options of Migrate, Dump and Load. The zero value copies everything and disables progress reports.
+// Options of Migrate, Backup and Restore. The zero value copies everything and disables progress reports.
 type Options struct {
-	Check bool // only compare
+	Check   bool // only compare, or only verify the backup
+	Replace bool // restore into a data folder that has data
 	// Progress is called by one goroutine at a time.
 	Progress func(progress.Progress)
 
@@ -42,8 +46,8 @@ type Options struct {
 }
 
 // start returns options that report the phases of one operation.
-func (o Options) start() Options {
-	o.steps = progress.New(o.Progress, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
+func (o Options) start(phases ...string) Options {
+	o.steps = progress.New(o.Progress, phases...)
 	return o
 }
 
@@ -54,13 +58,24 @@ func (o Options) report(phase string, done, total int) {
 
 // Result describes what source and target have in common, and what is new in the target.
 type Result struct {
-	Plants, IdempotencyKeys, Keys, Datasets, Versions int
-	Bytes                                             int64 // of segment files
-	NewPlants, NewKeys, NewFiles                      int
+	Plants          int   `json:"plants"`
+	IdempotencyKeys int   `json:"idempotency_keys"`
+	Keys            int   `json:"keys"`
+	AuditEntries    int   `json:"audit_entries"`
+	Datasets        int   `json:"datasets"`
+	Versions        int   `json:"versions"`
+	Bytes           int64 `json:"bytes"` // of segment files
 
-	Hash    string   // of all entries; the same on both sides
-	Changed []string // what has changed in the source since the copy began, such as "12 plants"
+	NewPlants int `json:"new_plants"`
+	NewKeys   int `json:"new_keys"`
+	NewFiles  int `json:"new_files"`
+
+	Hash    string   `json:"hash,omitempty"`    // of all entries; the same on both sides
+	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
 }
+
+// loadPhases returns the phases of load.
+func loadPhases() []string { return []string{PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify} }
 
 // copyAll loads everything of one installation into another.
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
@@ -94,6 +109,9 @@ func load(ctx context.Context, source Source, files Files, to Installation, o Op
 	in.Plants = math.MaxInt // more plants in the target are a difference
 	hash := sha256.New()
 	err = merge(source.Entries(ctx, in), target.Entries(ctx, in), func(s, t Entry) error {
+		if _, ok := t.(*AuditEntry); ok && s == nil {
+			return nil // of the target alone
+		}
 		if err := compareEqual(s, t); err != nil {
 			return err
 		}
@@ -151,6 +169,8 @@ func (r *Result) count(e Entry) {
 		r.Plants++
 	case *IdempotencyKey:
 		r.IdempotencyKeys++
+	case *AuditEntry:
+		r.AuditEntries++
 	case *Dataset:
 		r.Datasets++
 		r.Versions += len(e.Versions)
@@ -232,9 +252,9 @@ func compareEarlier(s, t Entry) error {
 	switch t := t.(type) {
 	case nil:
 		return nil
-	case *Segment:
+	case *Segment, *AuditEntry:
 		if s == nil {
-			return nil // of a version that the source has dropped since
+			return nil // a version that the source has dropped since, or an action on the target
 		}
 	case *Key:
 		if k, ok := s.(*Key); ok && t.Revoked.IsZero() {

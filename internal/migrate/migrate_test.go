@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -53,7 +52,7 @@ func TestMigrate_thereAndBack(t *testing.T) {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
 	want := Result{
-		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, Datasets: 2, Versions: 4, NewPlants: g.plants, NewKeys: 3, NewFiles: 4,
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: m.AuditEntries, Datasets: 2, Versions: 4, NewPlants: g.plants, NewKeys: 3, NewFiles: 4,
 		Bytes: m.Bytes, Hash: m.Hash,
 	}
 	if diff := cmp.Diff(want, m); diff != "" || m.Bytes == 0 || !strings.HasPrefix(m.Hash, "sha256:") {
@@ -243,81 +242,6 @@ func contentOf(t *testing.T, p Place) (c content) {
 }
 
 func (c content) isEmpty() bool { return c.plants+len(c.keys)+len(c.datasets) == 0 }
-
-// TestDumpAndLoad dumps a folder and a cluster, updates the dump and loads it into both kinds of places.
-func TestDumpAndLoad(t *testing.T) {
-	t.Parallel()
-	g, cluster := newGarden(t, 2_100), newCluster(t)
-	mustMigrate(t, g.Place, cluster, Options{})
-	for name, source := range map[string]Place{"folder": g.Place, "cluster": cluster} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "a dump 100%")
-			r, err := Dump(t.Context(), source, dir, "test", Options{})
-			must(t, err)
-			if r.Plants != g.plants || r.NewFiles != 4 {
-				t.Errorf("dumped %+v", r)
-			}
-			for _, to := range []Place{{Folder: t.TempDir()}, newCluster(t)} {
-				_, err := Load(t.Context(), dir, to, Options{})
-				must(t, err)
-				mustMigrate(t, source, to, Options{Check: true})
-				g.works(t, to)
-				again, err := Load(t.Context(), dir, to, Options{})
-				must(t, err)
-				if again.NewPlants+again.NewKeys+again.NewFiles > 0 {
-					t.Errorf("loaded again: %+v", again)
-				}
-			}
-			if r, err = Dump(t.Context(), source, dir, "test", Options{}); err != nil || r.NewFiles != 0 {
-				t.Errorf("dumped again: %+v, %v", r, err)
-			}
-		})
-	}
-}
-
-// TestLoad_refused loads dumps that are damaged, or that do not belong to the target. The target is left unchanged.
-func TestLoad_refused(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		damage func(t *testing.T, dir string, to Place)
-		want   string
-	}{
-		{"changed plant", func(t *testing.T, dir string, _ Place) {
-			path := filepath.Join(dir, dumpFile)
-			b, err := os.ReadFile(path)
-			must(t, err)
-			must(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
-		}, "section plants"},
-		{"truncated dump", func(t *testing.T, dir string, _ Place) { must(t, os.Truncate(filepath.Join(dir, dumpFile), 2000)) }, "the dump is incomplete"},
-		{"changed segment", func(t *testing.T, dir string, _ Place) {
-			files, err := filepath.Glob(filepath.Join(dir, dumpSegments, "*.segment"))
-			must(t, err)
-			must(t, os.WriteFile(files[0], []byte("changed"), 0o600))
-		}, "the file of the source is damaged: got 7 bytes"},
-		{"missing segment", func(t *testing.T, dir string, _ Place) { must(t, os.RemoveAll(filepath.Join(dir, dumpSegments))) }, "the source has no such file"},
-		{"other plants in the target", func(t *testing.T, _ string, to Place) {
-			to.use(t, func(d *app.Data) { (&garden{plants: 99}).create(t, d, 1) })
-		}, "plant 1: "},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			g, dir, to := newGarden(t, 5), t.TempDir(), Place{Folder: t.TempDir()}
-			_, err := Dump(t.Context(), g.Place, dir, "test", Options{})
-			must(t, err)
-			to.use(t, func(*app.Data) {})
-			tt.damage(t, dir, to)
-			before := contentOf(t, to)
-			if _, err := Load(t.Context(), dir, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
-			}
-			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
-				t.Errorf("the target has changed (-before +after):\n%s", diff)
-			}
-		})
-	}
-}
 
 // TestMigrate_check compares with a target that is not there, and one that is empty, and makes nothing.
 func TestMigrate_check(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"herbarium/internal/blobs"
@@ -66,44 +67,7 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 	if err := target.openPlace(ctx, to, o.Check); err != nil {
 		return Result{}, fmt.Errorf("target: %w", err)
 	}
-	return copyAll(ctx, source.Installation, target.Installation, o.start())
-}
-
-// The entries of the folder of a dump.
-const (
-	dumpFile     = "dump.ndjson"
-	dumpSegments = "segments"
-)
-
-// Dump writes everything of a place to a folder, which it creates. program is the version of the program.
-func Dump(ctx context.Context, from Place, dir, program string, o Options) (_ Result, err error) {
-	var source, dump opened
-	defer func() { err = errors.Join(err, source.close(), dump.close()) }()
-	if err := source.openPlace(ctx, from, true); err != nil {
-		return Result{}, err
-	}
-	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return Result{}, err
-	}
-	header := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
-	return save(ctx, source.Installation, filepath.Join(dir, dumpFile), dump.Files, header, o.start())
-}
-
-// Load loads a dump into a place; see load for its guarantees.
-func Load(ctx context.Context, dir string, to Place, o Options) (_ Result, err error) {
-	source, err := OpenDump(ctx, filepath.Join(dir, dumpFile))
-	if err != nil {
-		return Result{}, err
-	}
-	var dump, target opened
-	defer func() { err = errors.Join(err, dump.close(), target.close()) }()
-	if err := dump.openFiles(ctx, "", filepath.Join(dir, dumpSegments)); err != nil {
-		return Result{}, err
-	}
-	if err := target.openPlace(ctx, to, o.Check); err != nil {
-		return Result{}, err
-	}
-	return load(ctx, source, dump.Files, target.Installation, o.start())
+	return copyAll(ctx, source.Installation, target.Installation, o.start(loadPhases()...))
 }
 
 // opened is an installation, or only its files, that must be closed.
@@ -154,7 +118,7 @@ func (o *opened) openFiles(ctx context.Context, address herb.Address, dir string
 		if err := os.MkdirAll(o.Files.Dir, 0o700); err != nil {
 			return err
 		}
-		folder := url.URL{Scheme: "file", Path: filepath.ToSlash(o.Files.Dir)}
+		folder := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(o.Files.Dir), "/")}
 		address = herb.Address(folder.String())
 	}
 	objects, err := blobs.Open(ctx, string(address), blobs.Options{})
@@ -190,9 +154,15 @@ func (f Files) path(name string) string {
 // hash reads a file, copies it to a writer and returns its size and hash.
 func (f Files) hash(ctx context.Context, name string, to io.Writer) (herb.File, error) {
 	sum, size := sha256.New(), byteCounter(0)
-	err := f.Get(ctx, name, io.MultiWriter(to, sum, &size))
+	err := f.Get(ctx, name, io.MultiWriter(canceler{ctx}, to, sum, &size))
 	return herb.File{Size: int64(size), SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
+
+// canceler is a writer that fails once its context is canceled.
+type canceler struct{ ctx context.Context }
+
+// Write implements io.Writer.
+func (c canceler) Write(p []byte) (int, error) { return len(p), c.ctx.Err() }
 
 // byteCounter counts the bytes written to it.
 type byteCounter int64

@@ -30,6 +30,8 @@ type Store interface {
 	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, retireAt time.Time) error
 	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
+	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
+	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 }
 
 // Installation is where one installation keeps its data.
@@ -49,12 +51,12 @@ type Source interface {
 	Plants() int
 }
 
-// Snapshot is the state of an installation at one time. Keys, datasets and segments are held in memory; plants, which
-// never change, and idempotency keys are read on demand.
+// Snapshot is the state of an installation at one time. Keys, audit entries, datasets and segments are held in memory; plants,
+// which never change, and idempotency keys are read on demand.
 type Snapshot struct {
-	of                       Installation
-	plants                   int
-	segments, keys, datasets []Entry
+	of                              Installation
+	plants                          int
+	segments, keys, audit, datasets []Entry
 }
 
 // readState reads the state of an installation, without segments.
@@ -71,6 +73,14 @@ func readState(ctx context.Context, of Installation) (s *Snapshot, err error) {
 		s.keys = append(s.keys, &Key{k})
 	}
 	slices.SortFunc(s.keys, compareOrder)
+	log, err := of.Store.AuditEntries(ctx, herb.AuditQuery{})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range log {
+		s.audit = append(s.audit, &AuditEntry{e})
+	}
+	slices.SortFunc(s.audit, compareOrder)
 	datasets, err := of.Store.AllVersions(ctx)
 	for _, d := range datasets {
 		s.datasets = append(s.datasets, &Dataset{d})
@@ -86,31 +96,50 @@ func takeSnapshot(ctx context.Context, of Installation, verify, required bool) (
 	if err != nil {
 		return nil, err
 	}
+	return s, s.addSegments(func(v herb.Dataset) (herb.File, error) {
+		if v.File != nil && !verify {
+			return *v.File, nil
+		}
+		file, err := of.Files.identify(ctx, v)
+		if herb.CodeOf(err) == herb.CodeNotFound && !required {
+			return herb.File{}, nil
+		}
+		return file, err
+	})
+}
+
+// addSegments adds the segment files of all versions. identify returns size and hash of a file, or zero if it is missing and
+// that is permitted.
+func (s *Snapshot) addSegments(identify func(v herb.Dataset) (herb.File, error)) error {
 	for _, d := range s.datasets {
 		versions := d.(*Dataset).Versions
 		for i := range versions {
 			v := &versions[i]
-			name := segmentName(v.Version)
-			if v.File == nil || verify {
-				got, err := of.Files.hash(ctx, name, io.Discard)
-				switch {
-				case herb.CodeOf(err) == herb.CodeNotFound && !required:
-					continue
-				case err == nil && v.File != nil:
-					err = compareFile(got, *v.File, "the file is damaged")
-				case err == nil:
-					err = verifySegment(of.Files.path(name))
-				}
-				if err != nil {
-					return nil, segmentError(err, v.Version)
-				}
-				v.File = &got
+			file, err := identify(*v)
+			if err != nil {
+				return segmentError(err, v.Version)
 			}
-			s.segments = append(s.segments, &Segment{v.Version, *v.File})
+			if file.Size > 0 {
+				v.File = &file
+				s.segments = append(s.segments, &Segment{v.Version, file})
+			}
 		}
 	}
 	slices.SortFunc(s.segments, compareOrder)
-	return s, nil
+	return nil
+}
+
+// identify reads the file of a version and returns its size and hash. It fails if they differ from those in the catalogue.
+func (f Files) identify(ctx context.Context, v herb.Dataset) (herb.File, error) {
+	name := segmentName(v.Version)
+	got, err := f.hash(ctx, name, io.Discard)
+	switch {
+	case err == nil && v.File != nil:
+		err = compareFile(got, *v.File, "the file is damaged")
+	case err == nil:
+		err = verifySegment(f.path(name))
+	}
+	return got, err
 }
 
 // verifySegment checks a segment file that has no recorded hash. Only files that were never in an object store have none.
@@ -137,7 +166,8 @@ func (s *Snapshot) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 	in.Plants = min(in.Plants, s.plants)
 	return func(yield func(Entry, error) bool) {
 		for _, nextPage := range []func() ([]Entry, error){ // until it is empty
-			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in), onePage(s.datasets),
+			onePage(s.segments), onePage(s.keys), s.plantPages(ctx, in), s.idempotencyKeyPages(ctx, in),
+			onePage(s.audit), onePage(s.datasets),
 		} {
 			for page, err := nextPage(); err != nil || len(page) > 0; page, err = nextPage() {
 				if err != nil {

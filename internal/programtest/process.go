@@ -8,14 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -178,14 +175,4 @@ func FreeAddr() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// SkipWithout skips a test because a part is missing, such as a program. It fails the test if the environment variable
-// HERBARIUM_TEST_REQUIRE names the part or is "all".
-func SkipWithout(t testing.TB, part, message string) {
-	t.Helper()
-	if required := os.Getenv("HERBARIUM_TEST_REQUIRE"); required == "all" || strings.Contains(required, part) {
-		t.Fatal(message)
-	}
-	t.Skip(message)
 }

@@ -10,7 +10,7 @@ import (
 // Progress is the progress of a long operation.
 type Progress struct {
 	Phase   string        // name of the phase
-	Step    int           // number of the phase, from 1
+	Step    int           // number of the phase, from 1; 0: a phase that is not always necessary
 	Steps   int           // number of phases
 	Done    int64         // in bytes, or in the unit of the phase
 	Total   int64         // 0: unknown
@@ -19,9 +19,10 @@ type Progress struct {
 	Elapsed time.Duration // since the phase began
 }
 
-// Left estimates the remaining time of the phase; 0 if unknown.
+// Left estimates the remaining time of the phase; 0 if unknown. The beginning of a phase is not representative.
 func (p Progress) Left() time.Duration {
-	if p.Done <= 0 || p.Total <= p.Done {
+	const least = time.Second
+	if p.Elapsed < least || p.Done < p.Total/50 || p.Done <= 0 || p.Total <= p.Done {
 		return 0
 	}
 	return time.Duration(float64(p.Elapsed) / float64(p.Done) * float64(p.Total-p.Done))

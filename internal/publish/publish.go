@@ -55,8 +55,12 @@ type Result struct {
 	Changes    []library.Change // relative to that version, and problems of the new one
 }
 
-// phaseRead is the phase of a publish before its version is built.
-const phaseRead = "reading the source"
+// Phases of a publish before segment.PhaseSorting.
+const (
+	phaseRead  = "reading the source"
+	phaseInfer = "inferring types" // only if it cannot be done while reading
+	phaseIndex = "indexing"        // segment.PhaseReading
+)
 
 // Publish reads a source and makes it live, unless it has not changed since it was last published. An error with
 // herb.CodeRefused means that it was rejected; Changes then contains the reasons.
@@ -67,10 +71,15 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		defer func() { p.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
 	}
 	defer herb.Recover(&err)
-	phases := append([]string{phaseRead, segment.PhaseReading, segment.PhaseSorting}, p.Library.Phases()...)
+	phases := append([]string{phaseRead, phaseIndex, segment.PhaseSorting}, p.Library.Phases()...)
 	steps := progress.New(opts.Progress, phases...)
 	reading := steps.Bytes(phaseRead)
-	read := ingest.Options{Temp: p.Data, Progress: func(read, size int64) { reading(read, size) }}
+	read := ingest.Options{
+		Temp:      p.Data,
+		Progress:  func(read, size int64) { reading(read, size) },
+		Rows:      func(n int) { steps.Update(phaseRead, func(p *progress.Progress) { p.Records = n }) },
+		Inferring: steps.Bytes(phaseInfer),
+	}
 	live, err := p.Library.Version(ctx, s.Ref, "")
 	if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 		return Result{}, err
@@ -95,7 +104,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 			return Result{Dataset: live, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
-	reading = steps.Bytes(segment.PhaseReading)
+	reading = steps.Bytes(phaseIndex)
 	out, err := p.Library.Publish(ctx, library.Publication{
 		Dataset:       t.Dataset(),
 		Records:       t.Records(ctx),
@@ -123,11 +132,11 @@ func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash stri
 
 // reportBuild reports the progress of segment.Create and the library. The bytes read are reported by the reader of the file.
 func reportBuild(steps *progress.Reporter, b segment.Progress) {
+	if b.Phase == segment.PhaseReading {
+		steps.Update(phaseIndex, func(p *progress.Progress) { p.Records = b.Done })
+		return
+	}
 	steps.Update(b.Phase, func(p *progress.Progress) {
-		if b.Phase == segment.PhaseReading {
-			p.Records = b.Done
-			return
-		}
 		p.Done, p.Total, p.Bytes = int64(b.Done), int64(b.Total), b.Phase == library.PhaseUploading
 	})
 }

@@ -32,6 +32,7 @@ func TestRequestIsExpensive(t *testing.T) {
 		{"range of lists", "tags[gte]=3", true},
 		{"prefix", "title[prefix]=r", false},
 		{"prefix of lists", "tags[prefix]=r", true},
+		{"match", "title[match]=rose", true},
 		{"word", "search=rose", false},
 		{"words", "search=rosa+canina+%22dog+rose%22", false},
 		{"many words", "search=a+b+c+d+e", true},

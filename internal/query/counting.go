@@ -20,7 +20,7 @@ func parseCounting(raw string, fields []herb.Field, what string, reserved func()
 		own := slices.Contains(reserved(), p.Name)
 		switch {
 		case p.Name == ParamAPIKey:
-		case !own && !IsReserved(p.Name):
+		case !own && !IsReserved(p.Name), p.Name == ParamFilter:
 			err = filters.add(p)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
@@ -28,7 +28,7 @@ func parseCounting(raw string, fields []herb.Field, what string, reserved func()
 			if p.Name != ParamField {
 				seen = append(seen, p.Name)
 			}
-			err = r.setCounting(p, set)
+			err = r.setCounting(p, &filters, set)
 		case p.Value != "":
 			err = herb.Invalidf("%q is given, but %s count all records that meet the filters and the search, "+
 				"in no order and without pages; leave %q out", p.Name, what, p.Name)
@@ -42,13 +42,15 @@ func parseCounting(raw string, fields []herb.Field, what string, reserved func()
 }
 
 // setCounting sets the search, or calls set. An empty value counts as absent.
-func (r *Request) setCounting(p Param, set func(Param) error) (err error) {
+func (r *Request) setCounting(p Param, filters *filterParser, set func(Param) error) (err error) {
 	switch {
 	case p.Value == "":
 		return nil
 	case p.Name == ParamSearch:
-		r.Search, err = parseSearch(p.Value)
+		r.Search, err = filters.search(p.Value)
 		return err
+	case p.Name == ParamVersion:
+		return errVersion()
 	}
 	return set(p)
 }

@@ -127,6 +127,7 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 func FacetParams() []string {
 	return []string{
 		ParamField, ParamTop, ParamOffset, ParamValues, ParamBuckets, ParamScale, ParamEdges, ParamOwnFilter, ParamSearch, ParamAPIKey,
+		ParamFilter, ParamVersion,
 	}
 }
 

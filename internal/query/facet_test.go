@@ -25,6 +25,7 @@ func TestParseFacets(t *testing.T) {
 		{"field=id&_scale=linear&_edges=matching&_own_filter=apply", "field=id&top=10&buckets=20"},
 		{"_own_filter=ignore&_values=R%C3%B6+s&_edges=all&_scale=auto&field=id&_offset=10000",
 			"field=id&top=10&_offset=10000&_values=R%C3%B6+s&buckets=20&_scale=auto&_edges=all&_own_filter=ignore"},
+		{"field=id&_filter=title%3Db&_filter=&title=a", "title%5Beq%5D=a&title%5Beq%5D=b&field=id&top=10&buckets=20"},
 		{"field=page&page[eq]=3", "page%5Beq%5D=3&field=page&top=10&buckets=20"},
 	} {
 		f, err := query.ParseFacets(tt.raw, catalog())
@@ -70,7 +71,7 @@ func TestParseFacets_refusals(t *testing.T) {
 			`and without pages; leave "page" out`},
 		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
 		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, _offset, _values, buckets, _scale, ` +
-			`_edges, _own_filter, search, api_key; ` +
+			`_edges, _own_filter, search, api_key, _filter, _version; ` +
 			`fields to filter by: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
@@ -92,7 +93,7 @@ func FuzzParseFacets(f *testing.F) {
 	for _, raw := range []string{
 		"field=id", "field=title&field=price&top=5&buckets=7", "field=field&field[eq]=x&top[in]=1,2",
 		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1", "field=&field=été&top=&buckets=0",
-		"field=id&field=id", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
+		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
 		"field=id&_offset=7&_values=%C3%A9&_scale=auto&_edges=all&_own_filter=ignore", "field=id&_scale=log&_edges=matching&_offset=-1",
 	} {
 		f.Add(raw)

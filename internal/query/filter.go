@@ -21,6 +21,7 @@ const (
 	OpLt     Op = "lt"
 	OpLte    Op = "lte"
 	OpPrefix Op = "prefix"
+	OpMatch  Op = "match"
 )
 
 // Operators of the query string only; Parse rewrites them to OpEq and OpNe.
@@ -31,7 +32,7 @@ const (
 
 // Ops returns the operators of the query string.
 func Ops() []Op {
-	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpEmpty}
+	return []Op{OpEq, OpNe, OpGt, OpGte, OpLt, OpLte, OpIn, OpPrefix, OpMatch, OpEmpty}
 }
 
 // AcceptsEmpty reports whether an operator accepts an empty value.
@@ -51,6 +52,8 @@ type Operand struct {
 	// Key is the sort key of the value; for OpPrefix on texts and list elements its primary key, which may be empty. It is
 	// empty for OpPrefix on dates, for equality of texts and list elements, and for missing values.
 	Key string
+	// Search is the parsed value of OpMatch; Text is its canonical form. It is nil for other operators.
+	Search *Search
 }
 
 // filterParser collects the conditions of a request.
@@ -59,10 +62,21 @@ type filterParser struct {
 	reserved func() []string // returns the parameters that are not filters
 	groups   []Condition
 	values   int
+	words    int   // of the search and of OpMatch
 	empty    []int // fields for which [empty] is given
 }
 
 func (fp *filterParser) add(p Param) error {
+	if p.Name == ParamFilter {
+		if p.Value == "" {
+			return nil
+		}
+		expanded, ok := ExpandFilter(p.Value, fp.fields)
+		if !ok {
+			return herb.Invalidf("%s is %q; write field=value or field[operator]=value", ParamFilter, clip(p.Value))
+		}
+		p = expanded
+	}
 	field, op, err := fp.resolve(p.Name)
 	if err != nil {
 		return err
@@ -85,6 +99,10 @@ func (fp *filterParser) add(p Param) error {
 			return herb.Invalidf("%s is %q; it must be true or false", p.Name, clip(p.Value))
 		}
 		values = append([]string{""}, fp.fields[field].Notation.Missing...)
+	case OpMatch:
+		if strings.TrimSpace(p.Value) == "" {
+			return nil // as a blank search
+		}
 	}
 	if fp.values += len(values); fp.values > MaxFilterValues {
 		return herb.Invalidf("the filters have more than %d values; give at most %d", MaxFilterValues, MaxFilterValues)
@@ -95,7 +113,7 @@ func (fp *filterParser) add(p Param) error {
 		fp.groups = append(fp.groups, Condition{Field: field, Op: op})
 	}
 	for _, v := range values {
-		o, err := operand(fp.fields[field], op, v)
+		o, err := fp.operand(fp.fields[field], op, v)
 		if err != nil {
 			return err
 		}
@@ -107,9 +125,11 @@ func (fp *filterParser) add(p Param) error {
 // resolve returns the field and the operator of a parameter.
 func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 	if field, op, ok := resolveFilter(param, fp.fields); ok {
-		if !fp.fields[field].Filterable {
-			return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", fp.fields[field].Name,
-				list(names(fp.fields, isFilterable)))
+		switch f := fp.fields[field]; {
+		case op == OpMatch && !f.Searchable:
+			return 0, "", herb.Invalidf("field %q is not searchable; searchable fields: %s", f.Name, list(names(fp.fields, isSearchable)))
+		case op != OpMatch && !f.Filterable:
+			return 0, "", herb.Invalidf("field %q is not filterable; filterable fields: %s", f.Name, list(names(fp.fields, isFilterable)))
 		}
 		return field, op, nil
 	}
@@ -127,8 +147,26 @@ func (fp *filterParser) resolve(param string) (field int, op Op, err error) {
 		text.Suggestion(clip(name), slices.Concat(choices, fp.reserved())), strings.Join(fp.reserved(), ", "), list(choices))
 }
 
-// operand validates a value for the type of the field.
-func operand(f herb.Field, op Op, value string) (Operand, error) {
+func isSearchable(f herb.Field) bool { return f.Searchable }
+
+// search parses a full-text query: that of ParamSearch, or of OpMatch.
+func (fp *filterParser) search(value string) (*Search, error) {
+	s, words := parseSearch(value)
+	if fp.words += words; fp.words > MaxSearchWords {
+		return nil, herb.Invalidf("the search has more than %d words, including those of [match]; give at most %d", MaxSearchWords, MaxSearchWords)
+	}
+	return s, nil
+}
+
+// operand validates a value for the operator and the type of the field.
+func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, error) {
+	if op == OpMatch {
+		s, err := fp.search(value)
+		if err != nil {
+			return Operand{}, err
+		}
+		return Operand{Text: s.String(), Search: s}, nil
+	}
 	o := Operand{Text: value}
 	equality := op == OpEq || op == OpNe
 	switch {

@@ -60,7 +60,7 @@ func (g *Grid) SetCells(q *GridRequest, counts []int) {
 
 // GridParams returns the reserved parameters of grid requests.
 func GridParams() []string {
-	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey}
+	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
 // noAxis is the position of an axis that is not given.

@@ -66,7 +66,7 @@ func (ps Params) With(more ...Param) Params { return append(ps[:len(ps):len(ps)]
 
 // Reserved returns the parameters that every listing has.
 func Reserved() []string {
-	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields}
+	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamVersion}
 }
 
 // IsReserved reports whether a parameter is one that every listing has.
@@ -94,6 +94,16 @@ func resolveFilter(param string, fields []herb.Field) (field int, op Op, ok bool
 	}
 	i := herb.FieldIndex(fields, param)
 	return i, OpEq, i >= 0
+}
+
+// ExpandFilter returns the filter parameter that a value of ParamFilter stands for, such as price[gte]=10, with an operator
+// if it is a filter on these fields. ok is false if the value contains no =.
+func ExpandFilter(value string, fields []herb.Field) (p Param, ok bool) {
+	p.Name, p.Value, ok = strings.Cut(value, "=")
+	if field, op, found := resolveFilter(p.Name, fields); found {
+		p.Name = FilterParam(fields[field].Name, op)
+	}
+	return p, ok
 }
 
 // splitOperator splits field[op]; a parameter without an operator has OpEq.

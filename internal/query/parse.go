@@ -20,13 +20,13 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 	for _, p := range ps {
 		switch {
 		case p.Name == ParamAPIKey:
-		case !IsReserved(p.Name):
+		case !IsReserved(p.Name), p.Name == ParamFilter:
 			err = filters.add(p)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		default:
 			seen = append(seen, p.Name)
-			err = r.setReserved(p)
+			err = r.setReserved(p, &filters)
 		}
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func parseQuery(raw string) (Params, error) {
 }
 
 // setReserved sets a reserved parameter, except those of the order, which are parsed together.
-func (r *Request) setReserved(p Param) (err error) {
+func (r *Request) setReserved(p Param, filters *filterParser) (err error) {
 	if p.Value == "" {
 		return nil
 	}
@@ -72,7 +72,9 @@ func (r *Request) setReserved(p Param) (err error) {
 	case ParamPerPage:
 		r.PerPage, err = parsePerPage(p.Value)
 	case ParamSearch:
-		r.Search, err = parseSearch(p.Value)
+		r.Search, err = filters.search(p.Value)
+	case ParamVersion:
+		err = errVersion()
 	case ParamFields:
 		r.Selected, err = parseFields(p.Value, r.fields)
 	}

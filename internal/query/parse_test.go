@@ -30,13 +30,14 @@ func catalog() []herb.Field {
 // Common endings of messages.
 const (
 	filterableNames = "a[b], date, id, page, price, tags, title, x y, été"
-	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, empty"
-	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields; fields to filter by: " + filterableNames
+	operators       = "operators: eq, ne, gt, gte, lt, lte, in, prefix, match, empty"
+	parameters      = "parameters: page, per_page, sort, order, search, api_key, _fields, _filter, _version; fields to filter by: " + filterableNames
 	pageRule        = "; it must be a whole number from 1 to 9007199254740991"
 	perPageRule     = "; it must be a whole number from 1 (over 100 is served as 100)"
 	orderRule       = `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=`
 	numberRule      = " is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"
 	dateRule        = " is not a date; write it YYYY-MM-DD, such as 2024-02-29"
+	wordsRule       = "the search has more than 32 words, including those of [match]; give at most 32"
 	percentRule     = "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"
 )
 
@@ -60,6 +61,10 @@ func TestParseRefuses(t *testing.T) {
 		{"per_page a word", "per_page=all", `per_page is "all"` + perPageRule},
 		{"order and a -", "sort=-id&order=desc", orderRule + "-id"},
 		{"order and several sort fields", "sort=price,-id&order=asc", orderRule + "-price,-id"},
+		{"_filter without a value", "_filter=price", `_filter is "price"; write field=value or field[operator]=value`},
+		{"_filter by an unknown field", "_filter=prize%3D3", `unknown parameter "prize"; did you mean "price"? ` + parameters},
+		{"_filter by a hidden field", "_filter=notes%3D3", `field "notes" is not filterable; filterable fields: ` + filterableNames},
+		{"_filter with an unknown operator", "_filter=price%5Bover%5D%3D3", `unknown operator "over" in "price[over]"; ` + operators},
 		{"order unknown", "order=up", `order is "up"; it must be asc or desc`},
 		{"order in capitals", "sort=id&order=DESC", `order is "DESC"; it must be asc or desc`},
 		{"sort unknown", "sort=colour", `unknown sort field "colour"; sortable fields: ` + filterableNames},
@@ -111,8 +116,11 @@ func TestParseRefuses(t *testing.T) {
 		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8198 bytes; at most 8192 are read`},
 		{"filters", strings.Repeat("id=1&", 101), `the filters have more than 100 values; give at most 100`},
 		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100), `the filters have more than 100 values; give at most 100`},
-		{"words", "search=" + strings.Repeat("a+", 33), `the search has more than 32 words; give at most 32`},
-		{"words in one", "search=" + strings.Repeat("植", 33), `the search has more than 32 words; give at most 32`},
+		{"words", "search=" + strings.Repeat("a+", 33), wordsRule},
+		{"words in one", "search=" + strings.Repeat("植", 33), wordsRule},
+		{"words of search and match", "title[match]=b&search=" + strings.Repeat("a+", 30) + "&tags[match]=b&tags[match]=b", wordsRule},
+		{"match not searchable", "notes[match]=a", `field "notes" is not searchable; searchable fields: ` + filterableNames},
+		{"match of many", "title[match]=a" + strings.Repeat("&title[match]=!", 100), `the filters have more than 100 values; give at most 100`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -219,6 +227,10 @@ func TestParseConditions(t *testing.T) {
 		}
 		return out
 	}
+	match := func(canonical string, clauses ...query.Clause) query.Operand {
+		return query.Operand{Text: canonical, Search: &query.Search{Clauses: clauses}}
+	}
+	rose := query.Clause{Words: []string{"rose"}}
 	type cs = []query.Condition
 	for _, c := range []struct {
 		raw  string
@@ -236,6 +248,14 @@ func TestParseConditions(t *testing.T) {
 		{"title[prefix]=Ro", cs{{1, query.OpPrefix, []query.Operand{{Text: "Ro", Key: text.PrimaryKey("Ro")}}}}},
 		{"title[prefix]=r\u00f3&title[prefix]=RO", cs{{1, query.OpPrefix, []query.Operand{{Text: "RO", Key: text.PrimaryKey("ro")}}}}},
 		{"title[gt]=a", cs{{1, query.OpGt, []query.Operand{{Text: "a", Key: text.CollationKey("a")}}}}},
+		{"title[match]=Ros%C3%A9+rose", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
+		{"title[match]=ROSE&title[match]=-%22old+ro%22*&title[match]=rose", cs{{1, query.OpMatch, []query.Operand{
+			match(`-"old ro"*`, query.Clause{Words: []string{"old", "ro"}, Prefix: true, Exclude: true}), match("rose", rose),
+		}}}},
+		{"title[match]=!", cs{{1, query.OpMatch, []query.Operand{match("-")}}}},
+		{"title[match]=+&title[match]", nil}, // blank, as a blank search
+		{"title[match]=rose&title[match]=", cs{{1, query.OpMatch, []query.Operand{match("rose", rose)}}}},
+		{"id[match]=rose", cs{{0, query.OpMatch, []query.Operand{match("rose", rose)}}}}, // numbers are searched by their words
 		{"price=25.0", cs{{3, query.OpEq, []query.Operand{number("25.0")}}}},
 		{"price=25.0&price=25", cs{{3, query.OpEq, []query.Operand{number("25")}}}}, // equal numbers are one value
 		{"price[ne]=", cs{{3, query.OpNe, plain("")}}},
@@ -352,6 +372,7 @@ func TestParseLimits(t *testing.T) {
 		"words":        "search=" + strings.Repeat("a+", 32),
 		"words in one": "search=" + strings.Repeat("植", 32),
 		"sort fields":  "sort=id,title,date,price,tags,page,x+y,-a[b]",
+		"match":        "search=" + strings.Repeat("a+", 16) + "&title[match]=" + strings.Repeat("a+", 16),
 	} {
 		if _, err := query.Parse(raw, catalog()); err != nil {
 			t.Errorf("%s: %v", name, err)

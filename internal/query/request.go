@@ -29,6 +29,8 @@ const (
 	ParamSearch  = "search"
 	ParamAPIKey  = "api_key"
 	ParamFields  = "_fields" // parameters that are not in the specification begin with an underscore
+	ParamFilter  = "_filter"
+	ParamVersion = "_version"
 )
 
 // Request is a listing request, validated against the fields of a dataset.

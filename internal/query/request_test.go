@@ -26,7 +26,7 @@ func TestString(t *testing.T) {
 		{"selected fields", "_fields=price%2Cid&page=1&per_page=25", []string{"_fields=price,id"}},
 		{"filters", "title%5Beq%5D=a&title%5Beq%5D=b&page=1&per_page=25", []string{
 			"title=a&title=b", "title=b&title=a", "title[in]=b,a", "title[eq]=a&title=b&title=a",
-			"%74itle=b&title[in]=a,b,a",
+			"%74itle=b&title[in]=a,b,a", "_filter=title%3Db&_filter=title%5Beq%5D%3Da", "title=b&_filter=title%5Bin%5D%3Da&_filter=",
 		}},
 		{"empty", "title%5Beq%5D=&page=1&per_page=25", []string{"title=", "title", "title[empty]=true", "title[in]="}},
 		{"not empty", "title%5Bne%5D=&page=1&per_page=25", []string{"title[ne]=", "title[empty]=false"}},
@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 		"", "page=2&per_page=1000&sort=price&order=desc", "title=a&title=b&title[in]=c,,d",
 		"price[gt]=1.50&price[lte]=-0", "date[prefix]=20&date=2024-02-29",
 		"a[b]=1&a[eq]=2&a[eq][eq]=3&[eq]=4", "search=AB-12/7+%22old+ro%22*+-x+植物*", "search=%E2%80%9Cx&tags[ne]=",
-		"page[eq]=1&%C3%A9t%C3%A9[empty]=true",
+		"title[match]=ros*&title[match]=-&x+y[match]=-a%22+b&id[match]=+", "page[eq]=1&%C3%A9t%C3%A9[empty]=true",
 		"search=%D7%A6%D7%94%22%D7%9C+%22", "id[in]=1,1.0,2&x+y[gt]=%00",
 		"sort=a,-price", "sort=-a,b&order=desc", "sort=--x", "sort=a,b,--x,-",
 		"search=a%CC%81*+%F0%9F%91%A9%E2%80%8D%F0%9F%8C%BE",

@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
@@ -49,13 +48,13 @@ func (s *Search) String() string {
 	return strings.Join(parts, " ")
 }
 
-// parseSearch parses a full-text query. The only possible error is too many words. It returns nil for a blank query.
+// parseSearch parses a full-text query, and returns the number of its words. It returns nil for a blank query.
 //
 // The query is split at white space into chunks; each chunk is one clause. A quotation mark at the start of a chunk
 // begins a phrase that ends at the next quotation mark. Anything else is punctuation that separates words.
-func parseSearch(s string) (*Search, error) {
+func parseSearch(s string) (search *Search, words int) {
 	s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
-	search, words := &Search{}, 0
+	search = &Search{}
 	blank := true
 	for {
 		s = strings.TrimLeftFunc(s, unicode.IsSpace)
@@ -65,19 +64,17 @@ func parseSearch(s string) (*Search, error) {
 		blank = false
 		var c Clause
 		c, s = cutClause(s)
-		if words += len(c.Words); words > MaxSearchWords {
-			return nil, herb.Invalidf("the search has more than %d words; give at most %d", MaxSearchWords, MaxSearchWords)
-		}
+		words += len(c.Words)
 		if len(c.Words) > 0 {
 			search.Clauses = append(search.Clauses, c)
 		}
 	}
 	if blank {
-		return nil, nil
+		return nil, 0
 	}
 	slices.SortFunc(search.Clauses, func(a, b Clause) int { return strings.Compare(a.String(), b.String()) })
 	search.Clauses = slices.CompactFunc(search.Clauses, func(a, b Clause) bool { return a.String() == b.String() })
-	return search, nil
+	return search, words
 }
 
 // cutClause parses one clause at the start of s, which must not begin with white space, and returns the rest.

@@ -35,12 +35,13 @@ const cancelRecords = 100_000
 // cancelFields returns the fields of that segment; each makes a different loop long.
 func cancelFields() []herb.Field {
 	fields := []herb.Field{
-		{Name: "name", Type: herb.TypeText},                   // unique values
-		{Name: "spelling", Type: herb.TypeText},               // one value with two written forms
-		{Name: "tags", Type: herb.TypeList},                   // unique elements
-		{Name: "size", Type: herb.TypeNumber},                 // unique values
-		{Name: "group", Type: herb.TypeText},                  // three values
-		{Name: "body", Type: herb.TypeText, Searchable: true}, // a unique word, and common words with different frequencies
+		{Name: "name", Type: herb.TypeText},                    // unique values
+		{Name: "spelling", Type: herb.TypeText},                // one value with two written forms
+		{Name: "tags", Type: herb.TypeList},                    // unique elements
+		{Name: "size", Type: herb.TypeNumber},                  // unique values
+		{Name: "group", Type: herb.TypeText, Searchable: true}, // three values
+		{Name: "number", Type: herb.TypeNumber},                // a thousand values
+		{Name: "body", Type: herb.TypeText, Searchable: true},  // a unique word, and common words with different frequencies
 	}
 	for i := range fields {
 		fields[i].Filterable, fields[i].Sortable = true, true
@@ -62,7 +63,7 @@ func openCancelSegment(t *testing.T) *segment.Reader {
 		}
 		records[i] = herb.Record{
 			fmt.Sprintf("v%06d", i), spelling, fmt.Sprintf("e%06d, f%06d", i, i), fmt.Sprint(i * 7919 % cancelRecords),
-			fmt.Sprint("g", i%3), body,
+			fmt.Sprint("g", i%3), fmt.Sprint(i % 1000), body,
 		}
 	}
 	r, _ := opened(t, cancelFields(), records)
@@ -116,15 +117,20 @@ func TestCancel(t *testing.T) {
 		{"list: range that ends inside a part", "size[gt]=100&size[lt]=98000", list, 1},
 		{"list: sparse filter, sorted", "tags[lt]=e010000&sort=name", list, 2},
 		{"list: dense filter, sorted", "group=g1&sort=size&page=300&per_page=100", list, 1},
+		{"list: sorted by several fields", "sort=group,-spelling,size&page=300&per_page=100", list, 2},
 		{"list: word, by relevance", "search=rose&page=900&per_page=100", list, pass / 2},
 		{"list: words, by relevance", "search=" + url.QueryEscape("rose fern") + "&page=900&per_page=100", list, pass},
 		{"list: phrase", "search=" + url.QueryEscape(`"fern rose moss"`), list, pass / 2},
 		{"list: prefix of words", "search=" + url.QueryEscape("w* rose"), list, pass},
 		{"list: phrase with a prefix", "search=" + url.QueryEscape(`rose-f*`), list, pass},
 		{"list: exclusion", "search=" + url.QueryEscape(`-"rose moss"`), list, 1},
+		{"list: match", "body[match]=rose", list, 2 * pass},
+		{"list: match of alternatives", "body[match]=rose&body[match]=-fern", list, 3 * pass},
 		{"stream: all", "", stream, pass},
 		{"stream: sorted", "sort=size&order=desc", stream, pass},
 		{"stream: filtered and sorted", "group=g1&sort=size&order=desc", stream, pass},
+		{"stream: sorted by several fields", "sort=-group,spelling,-size", stream, 2 * pass},
+		{"stream: short groups", "sort=number,-size", stream, 2 * pass},
 		{"stream: by relevance", "search=rose", stream, pass},
 		{"facets: distinct values", "", facets(0), 1},
 		{"facets: distinct values of some", "group=g1", facets(0), 2},

@@ -80,8 +80,11 @@ func rawQueries(fields []herb.Field) []string {
 	} {
 		raws = append(raws, "search="+url.QueryEscape(search))
 	}
-	for _, f := range fields {
+	for i, f := range fields {
 		name, operand := url.QueryEscape(f.Name), operands[f.Type]
+		if i > 0 {
+			raws = append(raws, "per_page=3&page=2&sort=-"+name+","+url.QueryEscape(fields[i-1].Name))
+		}
 		if operand == "" {
 			operand = "rose"
 		}
@@ -90,8 +93,8 @@ func rawQueries(fields []herb.Field) []string {
 			switch {
 			case op == "empty":
 				value = "true"
-			case op == query.OpPrefix && f.Type == herb.TypeNumber:
-				continue // numbers have no prefix operator
+			case op == query.OpPrefix && f.Type == herb.TypeNumber, op == query.OpMatch && !f.Searchable:
+				continue // does not apply
 			case op == query.OpPrefix:
 				value = operand[:max(1, len(operand)-1)]
 			}

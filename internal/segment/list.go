@@ -106,7 +106,9 @@ func (r *Reader) order(q *query.Request, res result) string {
 	case len(q.Sort) > 0:
 		names := make([]string, len(q.Sort))
 		for i, f := range q.Sort {
-			names[i] = r.Fields()[f.Field].Name
+			if names[i] = r.Fields()[f.Field].Name; f.Desc {
+				names[i] += " descending"
+			}
 		}
 		return "sorted by " + strings.Join(names, ", ")
 	case len(res.clauses) > 0:
@@ -137,15 +139,19 @@ func (r *Reader) evaluate(st *guard.Steps, q *query.Request, trace plan.Trace) (
 			}
 		}
 	}
-	terms = append(terms, r.terms(q.Conditions)...)
+	terms = append(terms, r.terms(st, q.Conditions)...)
 	res.set = plan.Evaluate(st, &r.pool, terms, trace)
 	return res
 }
 
 // terms returns the conditions for evaluation. Those that select ranges of one field are combined.
-func (r *Reader) terms(conditions []query.Condition) (terms []plan.Term) {
+func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []plan.Term) {
 	ranges := map[int]int{} // by field, the index of its range in terms
 	for _, cond := range conditions {
+		if cond.Op == query.OpMatch {
+			terms = append(terms, r.words.Match(st, cond)...)
+			continue
+		}
 		t := r.columns[cond.Field].Term(cond)
 		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
 			if i, ok := ranges[cond.Field]; ok {

@@ -3,16 +3,18 @@ package segment_test
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
 
-// BenchmarkOrder measures the first, the middle and the last page of a million records sorted by one to three fields, with and
-// without filters, and exports.
-func BenchmarkOrder(b *testing.B) {
+// orderBenchmark returns the fields and records of the benchmarks below: fields with 3, 5, 100, 1000, 500,000 and a million values.
+func orderBenchmark() ([]herb.Field, []herb.Record) {
 	const n = 1_000_000
 	fields := []herb.Field{{Name: "five"}, {Name: "thousand"}, {Name: "pairs"}, {Name: "distinct"}, {Name: "third"}, {Name: "hundredth"}}
 	for i := range fields {
@@ -26,43 +28,83 @@ func BenchmarkOrder(b *testing.B) {
 			fmt.Sprint(i % 3), fmt.Sprint(i / 10 % 100),
 		}
 	}
+	return fields, records
+}
+
+// benchmarkPages measures the first, the middle and the last page with and without filters.
+func benchmarkPages(b *testing.B, l listtest.Lister, fields []herb.Field, sort string) {
+	for _, filter := range []string{"", "third=1&", "hundredth=7&"} {
+		for _, share := range []float64{0, 0.5, 1} {
+			q, err := query.Parse(filter+"per_page=100&sort="+sort, fields)
+			if err != nil {
+				b.Fatal(err)
+			}
+			page, err := l.List(b.Context(), q)
+			if err != nil {
+				b.Fatal(err)
+			}
+			q.Page = max(1, int(share*float64(q.Meta(page.Total).TotalPages)))
+			b.Run(fmt.Sprintf("sort=%s/filter=%s/page=%d", sort, strings.TrimSuffix(filter, "&"), q.Page), func(b *testing.B) {
+				reportCPU(b, func() error {
+					_, err := l.List(b.Context(), q)
+					return err
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkOrder measures pages and exports of a segment, sorted by one to six fields.
+func BenchmarkOrder(b *testing.B) {
+	fields, records := orderBenchmark()
 	r := openBuilt(b, fields, records, segment.Options{FS: unsynced{}})
-	sorts := []string{
+	for _, sort := range []string{
 		"five", "-five", "distinct", "-distinct",
 		"five,distinct", "-five,-distinct", "five,thousand,-distinct", "five,third,distinct", "thousand,distinct", "-thousand,-five,-distinct",
 		"pairs,-distinct", "distinct,five", "third,five,hundredth,thousand,pairs,-distinct",
-	}
-	for _, sort := range sorts {
-		for _, filter := range []string{"", "third=1&", "hundredth=7&"} {
-			for _, share := range []float64{0, 0.5, 1} {
-				q, err := query.Parse(filter+"per_page=100&sort="+sort, fields)
-				if err != nil {
-					b.Fatal(err)
-				}
-				page, err := r.List(b.Context(), q)
-				if err != nil {
-					b.Fatal(err)
-				}
-				q.Page = max(1, int(share*float64(q.Meta(page.Total).TotalPages)))
-				b.Run(fmt.Sprintf("sort=%s/filter=%s/page=%d", sort, strings.TrimSuffix(filter, "&"), q.Page), func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						if _, err := r.List(b.Context(), q); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
-			}
-		}
-	}
-	for _, sort := range sorts {
-		b.Run("export/sort="+sort, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if total, err := count(b, r, fields, "sort="+sort); err != nil || total != n {
-					b.Fatal(total, err)
-				}
-			}
+	} {
+		benchmarkPages(b, r, fields, sort)
+		b.Run("sort="+sort+"/export", func(b *testing.B) {
+			reportCPU(b, func() error {
+				_, err := count(b, r, fields, "sort="+sort)
+				return err
+			})
 		})
 	}
+}
+
+// BenchmarkOrder_union measures pages of a union of segments of different sizes and a tail.
+func BenchmarkOrder_union(b *testing.B) {
+	fields, records := orderBenchmark()
+	u, start := &segment.Union{}, 0
+	for _, end := range []int{600_000, 850_000, 950_000, 992_000} {
+		u.Segments = append(u.Segments, openBuilt(b, fields, records[start:end], segment.Options{FS: unsynced{}}))
+		start = end
+	}
+	var err error
+	if u.Tail, err = segment.NewTail(fields).Append(records[start:]...); err != nil {
+		b.Fatal(err)
+	}
+	for _, sort := range []string{"distinct", "-distinct", "five,-distinct", "-thousand,distinct", "third,five,thousand,-distinct", "pairs,distinct"} {
+		benchmarkPages(b, u, fields, sort)
+	}
+}
+
+// reportCPU reports the CPU time of the process, which other processes on the machine disturb less than elapsed time.
+func reportCPU(b *testing.B, run func() error) {
+	used := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	b.ReportAllocs()
+	before := used()
+	for b.Loop() {
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((used()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 }

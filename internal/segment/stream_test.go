@@ -142,12 +142,13 @@ func TestStream_fault(t *testing.T) {
 func TestStream_memory(t *testing.T) {
 	fields := []herb.Field{
 		{Name: "a", Type: herb.TypeText, Sortable: true, Filterable: true},
-		{Name: "b", Type: herb.TypeText, Filterable: true},
+		{Name: "b", Type: herb.TypeText, Filterable: true, Sortable: true},
+		{Name: "c", Type: herb.TypeText, Filterable: true, Sortable: true},
 	}
 	allocations := func(records int, raw string) float64 {
 		all := make([]herb.Record, records)
 		for i := range all {
-			all[i] = herb.Record{fmt.Sprint(i * 7919 % records), fmt.Sprint(i % 3)}
+			all[i] = herb.Record{fmt.Sprint(i * 7919 % records), fmt.Sprint(i % 3), fmt.Sprint(i / 3 % 500)}
 		}
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.seg", records))
 		if _, err := segment.Create(t.Context(), path, fields, sequence(all), segment.Options{}); err != nil {
@@ -179,7 +180,8 @@ func TestStream_memory(t *testing.T) {
 			}
 		})
 	}
-	for _, raw := range []string{"", "sort=a", "sort=a&order=desc", "b=1", "b=1&sort=a", "b=1&sort=a&order=desc"} {
+	for _, raw := range []string{"", "sort=a", "sort=a&order=desc", "b=1", "b=1&sort=a", "b=1&sort=a&order=desc",
+		"sort=b,-a", "sort=-c,b,a", "sort=b,c,-a", "b=1&sort=c,-a"} {
 		// A chunk of records takes a closure, a record nothing.
 		few, many := allocations(3_000, raw), allocations(30_000, raw)
 		if many-few > 30_000/100 {

@@ -28,8 +28,8 @@ type tailRow struct {
 	record herb.Record
 	json   []byte
 	keys   []column.SortKey // by field
-	words  [][]string       // by searchable field
-	weight []int            // by searchable field
+	words  [][]string       // by field; nil if it is not searchable
+	weight []int            // by field
 	length int              // number of words, weighted
 }
 
@@ -60,7 +60,10 @@ func (t Tail) After(n int) Tail {
 // Append returns the tail with records after its own. Only the latest tail may be appended to, because tails share memory.
 func (t Tail) Append(records ...herb.Record) (Tail, error) {
 	for _, record := range records {
-		row := &tailRow{record: record, json: record.AppendJSON(nil, t.fields), keys: make([]column.SortKey, len(t.fields))}
+		row := &tailRow{
+			record: record, json: record.AppendJSON(nil, t.fields), keys: make([]column.SortKey, len(t.fields)),
+			words: make([][]string, len(t.fields)), weight: make([]int, len(t.fields)),
+		}
 		for i := range t.fields {
 			f := &t.fields[i]
 			key, ok := column.NewSortKey(f, record[i])
@@ -69,9 +72,8 @@ func (t Tail) Append(records ...herb.Record) (Tail, error) {
 			}
 			row.keys[i] = key
 			if f.Searchable {
-				words, weight := text.AppendWords(nil, record[i]), max(f.Weight, 1)
-				row.words, row.weight = append(row.words, words), append(row.weight, weight)
-				row.length += weight * len(words)
+				row.words[i], row.weight[i] = text.AppendWords(nil, record[i]), max(f.Weight, 1)
+				row.length += row.weight[i] * len(row.words[i])
 			}
 		}
 		t.rows, t.words = append(t.rows, row), t.words+row.length
@@ -148,6 +150,9 @@ func scoreRows(rows []*tailRow, clauses []query.Clause, stats fulltext.Statistic
 func (row *tailRow) meets(fields []herb.Field, conditions []query.Condition) bool {
 	return !slices.ContainsFunc(conditions, func(c query.Condition) bool {
 		matches := slices.ContainsFunc(c.Values, func(o query.Operand) bool {
+			if c.Op == query.OpMatch {
+				return satisfies(o.Search, func(clause query.Clause) bool { return row.countIn(c.Field, clause) > 0 })
+			}
 			return row.meetsOperand(&fields[c.Field], row.keys[c.Field], row.record[c.Field], c.Op, o)
 		})
 		return matches == (c.Op == query.OpNe)
@@ -184,21 +189,28 @@ func (row *tailRow) meetsOperand(f *herb.Field, k column.SortKey, value string, 
 
 // contains reports whether a record matches a search.
 func (row *tailRow) contains(s *query.Search) bool {
-	for _, c := range s.Clauses {
-		if found := row.count(c) > 0; found == c.Exclude {
-			return false
-		}
-	}
-	return len(s.Clauses) > 0
+	return satisfies(s, func(c query.Clause) bool { return row.count(c) > 0 })
+}
+
+// satisfies reports whether found holds for exactly those clauses of a search that are not excluded.
+func satisfies(s *query.Search, found func(query.Clause) bool) bool {
+	return len(s.Clauses) > 0 && !slices.ContainsFunc(s.Clauses, func(c query.Clause) bool { return found(c) == c.Exclude })
 }
 
 // count returns the number of occurrences of a clause in a record, weighted.
 func (row *tailRow) count(c query.Clause) (n int) {
-	for i, words := range row.words {
-		for start := range len(words) - len(c.Words) + 1 {
-			if begins(words[start:], c) {
-				n += row.weight[i]
-			}
+	for i := range row.words {
+		n += row.weight[i] * row.countIn(i, c)
+	}
+	return n
+}
+
+// countIn returns the number of occurrences of a clause in a field.
+func (row *tailRow) countIn(field int, c query.Clause) (n int) {
+	words := row.words[field]
+	for start := range len(words) - len(c.Words) + 1 {
+		if begins(words[start:], c) {
+			n++
 		}
 	}
 	return n

@@ -112,6 +112,10 @@ func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, er
 	return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
 }
 
+func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {
+	return l.Acquire(ctx, ref)
+}
+
 func (l *fakeLibrary) DescribeVersions(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
 	return l.versions[ref], nil
 }

@@ -2,72 +2,54 @@ package openapi
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
-
-// addFilterSchemas adds the schemas that the filters of compact datasets share.
-func (doc *document) addFilterSchemas() {
-	ops := make([]string, 0, len(query.Ops()))
-	for _, op := range query.Ops() {
-		ops = append(ops, string(op))
-	}
-	doc.Components.Schemas["FilterOperator"] = map[string]any{
-		"type": "string", "description": "A field with an operator.", "pattern": `\[(` + strings.Join(ops, "|") + `)\]$`,
-	}
-	doc.Components.Schemas["Reserved"] = map[string]any{
-		"type": "string", "description": "A parameter that is not a filter.", "enum": slices.Concat(query.Reserved(), query.FacetParams()),
-	}
-}
 
 // typeSchema returns the name of the schema of a type's values, such as Text.
 func typeSchema(t herb.Type) string { return strings.ToUpper(string(t[:1])) + string(t[1:]) }
 
 // sharedSchema returns the schema of a field's type. The document of its dataset has its title, description and notation.
-func sharedSchema(f herb.Field) any { return schemaRef(typeSchema(f.Type)) }
+func sharedSchema(f herb.Field, goName string) any {
+	schema := schemaRef(typeSchema(f.Type))
+	if goName != "" {
+		schema["x-go-name"] = goName
+	}
+	return schema
+}
 
 // addCompact adds the operations and the schemas of a dataset in few bytes. Each name of a field occurs once as a member of
 // the records and once in a list of names, which the parameters share.
 func (doc *document) addCompact(d *herb.Dataset, name string) {
 	title, path := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
-	sortable := fieldNames(d, func(f herb.Field) bool { return f.Sortable })
 	schemas := doc.Components.Schemas
 	for _, f := range d.Fields {
 		schemas[typeSchema(f.Type)] = map[string]any{"type": "string", "description": describeField(herb.Field{Type: f.Type})}
 	}
-	schemas["Record_"+name] = map[string]any{
-		"type": "object", "description": "A record of " + d.Ref.String() + ".", "properties": properties{d.Fields, sharedSchema},
-		"minProperties": len(d.Fields), "additionalProperties": false,
-	}
+	record := recordSchema(d, "A record of "+d.Ref.String()+".", sharedSchema)
+	record["minProperties"] = len(d.Fields)
+	schemas["Record_"+name] = record
 	newEnum := func(prefix string, names []string) map[string]any {
-		schemas[prefix+name] = map[string]any{"type": "string", "description": "A field of " + d.Ref.String() + ".", "enum": names}
+		enum := enumSchema(names)
+		enum["description"] = "A field of " + d.Ref.String() + "."
+		schemas[prefix+name] = enum
 		return schemaRef(prefix + name)
 	}
-	var filters []parameter
 	var fields map[string]any
 	if len(filterable) > 0 {
 		fields = newEnum("Field_", filterable)
-		schemas["Filters_"+name] = map[string]any{
-			"type": "object", "description": "Filters of " + d.Ref.String() + ".", "additionalProperties": schemaRef("FilterValues"),
-			"propertyNames": map[string]any{"anyOf": []any{fields, schemaRef("FilterOperator"), schemaRef("Reserved")}},
-		}
-		filters = []parameter{queryParameter("filters", "", schemaRef("Filters_"+name))}
 	}
 
 	list := doc.Paths[listPath]["get"].forCompact(d, "list_"+name, "List "+title, "sort")
 	list.Description = d.Description
-	if len(sortable) > 0 {
-		sort := fields
-		if !slices.Equal(sortable, filterable) {
-			sort = newEnum("Sort_", sortable)
-		}
-		list.Parameters = append(list.Parameters, parameter{Name: "sort", In: "query", Schema: sort})
+	if len(sortKeys(d)) > 0 { // not listed: each field would occur twice
+		list.Parameters = append(list.Parameters, parameter{
+			Name: "sort", In: "query", Style: "form", Explode: new(false),
+			Schema: map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		})
 	}
-	list.Parameters = append(list.Parameters, filters...)
 	list.Responses["200"] = jsonResponse("A page of records.", map[string]any{
 		"type": "object", "required": []string{"data", "meta"},
 		"properties": map[string]any{
@@ -81,10 +63,9 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	}
 	facets := doc.Paths[facetsPath]["get"].forCompact(d, "facets_"+name, "Count the values of "+title, "field")
 	facets.Parameters = append(facets.Parameters, parameter{
-		Name: "field", In: "query", Style: "form", Explode: true, Required: true,
+		Name: "field", In: "query", Style: "form", Explode: new(true), Required: true,
 		Schema: map[string]any{"type": "array", "minItems": 1, "items": fields},
 	})
-	facets.Parameters = append(facets.Parameters, filters...)
 	facets.Responses["200"] = jsonResponse("The distribution of the values.", schemaRef("Facets"))
 	doc.Paths[path+"/facets"] = map[string]operation{"get": facets}
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -20,43 +20,18 @@ const (
 	facetsPath = "/api/v1/{namespace}/{dataset}/facets"
 )
 
-// uniqueNames generates unique names.
-type uniqueNames map[string]bool
-
-// identifier returns a name for a dataset that all client generators accept: letters, digits and underscores.
-func (u uniqueNames) identifier(r herb.Ref) string {
-	base := strings.NewReplacer("-", "_", ".", "_").Replace(r.Namespace + "_" + r.Name)
-	name := base
-	for n := 2; u[name]; n++ {
-		name = base + "_" + strconv.Itoa(n)
-	}
-	u[name] = true
-	return name
-}
-
 // addDataset adds the operations and the schemas of a dataset. name is its unique identifier.
 func (doc *document) addDataset(d *herb.Dataset, name string) {
-	title, path := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
+	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
-	wide := len(filterable) > maxListed
 	doc.Components.Schemas["Record_"+name] = newRecordSchema(d)
-	if wide {
-		doc.Components.Schemas["Filters_"+name] = newFiltersSchema(d, filterable)
-	}
-	filters := func(reserved []string) []parameter {
-		if wide {
-			return []parameter{queryParameter("filters", "Any field in the schema, as `field=value` or `field[operator]=value`; may be "+
-				"repeated. For the operators of a field, see `"+path+"`.", schemaRef("Filters_"+name))}
-		}
-		return filterParameters(d, reserved)
-	}
 
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
 	if d.Description != "" {
 		list.Description = d.Description + "\n\n" + list.Description
 	}
-	list.replaceParameter("sort", fieldNames(d, func(f herb.Field) bool { return f.Sortable }))
-	list.Parameters = append(list.Parameters, filters(query.Reserved())...)
+	list.replaceParameter("sort", sortKeys(d))
+	list.addFilters(d, query.Reserved())
 	ok := list.Responses["200"]
 	ok.Content = maps.Clone(ok.Content)
 	ok.Content["application/json"] = map[string]any{"schema": map[string]any{
@@ -68,13 +43,13 @@ func (doc *document) addDataset(d *herb.Dataset, name string) {
 	}}
 	list.Responses = maps.Clone(list.Responses)
 	list.Responses["200"] = ok
-	doc.Paths[path+"/data"] = map[string]operation{"get": list}
+	doc.Paths[url+"/data"] = map[string]operation{"get": list}
 
 	if len(filterable) > 0 {
 		facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
 		facets.replaceParameter("field", filterable)
-		facets.Parameters = append(facets.Parameters, filters(slices.Concat(query.Reserved(), query.FacetParams()))...)
-		doc.Paths[path+"/facets"] = map[string]operation{"get": facets}
+		facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
+		doc.Paths[url+"/facets"] = map[string]operation{"get": facets}
 	}
 }
 
@@ -88,14 +63,22 @@ func fieldNames(d *herb.Dataset, meets func(herb.Field) bool) (names []string) {
 	return names
 }
 
-// forDataset returns the operation for one dataset, without the parameters for its path and its filters.
+// sortKeys returns the values of the sort parameter: the sortable fields, ascending and descending.
+func sortKeys(d *herb.Dataset) (keys []string) {
+	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
+		keys = append(keys, name, "-"+name)
+	}
+	return keys
+}
+
+// forDataset returns the operation for one dataset, without the parameters for its path.
 func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	op.ID, op.Summary = id, summary
 	if d.Access == herb.AccessKey {
 		op.Security = op.Security[1:] // the first alternative is no key
 	}
 	op.Parameters = slices.DeleteFunc(slices.Clone(op.Parameters), func(p parameter) bool {
-		return p.Name == "filters" || strings.HasSuffix(p.Ref, "/namespace") || strings.HasSuffix(p.Ref, "/dataset")
+		return strings.HasSuffix(p.Ref, "/namespace") || strings.HasSuffix(p.Ref, "/datasetName")
 	})
 	return op
 }
@@ -108,34 +91,58 @@ func (op *operation) replaceParameter(name string, fields []string) {
 		return
 	}
 	p := &op.Parameters[i]
-	p.Schema = maps.Clone(p.Schema)
 	if _, ok := p.Schema["items"]; ok {
-		p.Schema["items"] = map[string]any{"type": "string", "enum": fields}
+		p.Schema = maps.Clone(p.Schema)
+		p.Schema["items"] = enumSchema(fields)
 	} else {
-		p.Schema["enum"] = fields
+		p.Schema = enumSchema(fields)
 	}
+}
+
+// enumSchema returns the schema of a string that is one of the names. Client generators do not support all names.
+func enumSchema(names []string) map[string]any {
+	schema := map[string]any{"type": "string"}
+	if !slices.ContainsFunc(names, func(name string) bool { return !isPortable(name) }) {
+		schema["enum"] = names
+	}
+	return schema
 }
 
 // newRecordSchema returns the schema of the records of a dataset.
 func newRecordSchema(d *herb.Dataset) map[string]any {
-	return map[string]any{
-		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is an empty string.",
-		"required":   append([]string{}, fieldNames(d, func(herb.Field) bool { return true })...),
-		"properties": properties{d.Fields, ownSchema}, "additionalProperties": false,
+	schema := recordSchema(d, "A record of "+d.Ref.String()+". A missing value is an empty string.", ownSchema)
+	schema["required"] = append([]string{}, fieldNames(d, func(f herb.Field) bool { return isPortable(f.Name) })...)
+	return schema
+}
+
+// recordSchema returns the schema of the records of a dataset, without required members. Members whose names client
+// generators do not support are additional ones, so that clients can read them.
+func recordSchema(d *herb.Dataset, description string, schema func(f herb.Field, goName string) any) map[string]any {
+	record := map[string]any{"type": "object", "description": description, "additionalProperties": false}
+	members := properties{schema: schema}
+	for _, f := range d.Fields {
+		if isPortable(f.Name) {
+			members.fields = append(members.fields, f)
+		} else {
+			record["additionalProperties"] = map[string]any{"type": "string"}
+		}
 	}
+	record["properties"] = members
+	return record
 }
 
 // properties encodes fields as the properties of a schema, in the order of the fields.
 type properties struct {
 	fields []herb.Field
-	schema func(herb.Field) any
+	schema func(f herb.Field, goName string) any
 }
 
 // MarshalJSON implements json.Marshaler.
 func (p properties) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
+	goNames := uniqueNames{"AdditionalProperties": true, "Get": true, "Set": true} // of records with additional members
 	for i, f := range p.fields {
-		schema, err := json.Marshal(p.schema(f))
+		schema, err := json.Marshal(p.schema(f, goNames.goName(f.Name)))
 		if err != nil {
 			return nil, err
 		}
@@ -149,12 +156,13 @@ func (p properties) MarshalJSON() ([]byte, error) {
 }
 
 // ownSchema returns the schema of a field with its title and description.
-func ownSchema(f herb.Field) any {
+func ownSchema(f herb.Field, goName string) any {
 	return struct {
 		Type        string `json:"type"`
 		Title       string `json:"title,omitempty"`
 		Description string `json:"description"`
-	}{"string", f.Title, describeField(f)}
+		GoName      string `json:"x-go-name,omitempty"`
+	}{"string", f.Title, describeField(f), goName}
 }
 
 // describeField returns the description of a field, followed by that of its type and its notation.
@@ -187,50 +195,45 @@ func describeField(f herb.Field) string {
 // dataset would dominate the document and exceed what viewers and client generators support.
 const maxListed = 50
 
-// newFiltersSchema returns the schema of the filters of a dataset with more than maxListed filterable fields.
-func newFiltersSchema(d *herb.Dataset, filterable []string) map[string]any {
-	fields := map[string]any{}
-	for _, name := range filterable {
-		if !slices.Contains(query.Reserved(), name) {
-			fields[name] = schemaRef("FilterValues")
-		}
+// addFilters adds the filter parameters of a dataset: one for each field and operator, and one for each field whose name is
+// not reserved. A field without any is filtered with query.ParamFilter.
+func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
+	if len(fieldNames(d, func(f herb.Field) bool { return f.Filterable })) > maxListed {
+		return
 	}
-	return map[string]any{
-		"type": "object", "description": "Filters of " + d.Ref.String() + ". All must match.", "properties": fields,
-		"patternProperties": map[string]any{`\[empty\]$`: booleanSchema(), `\[(eq|ne|gt|gte|lt|lte|in|prefix)\]$`: schemaRef("FilterValues")},
+	goNames := uniqueNames{}
+	for _, p := range op.Parameters {
+		goNames[camelCase(p.Name+path.Base(p.Ref))] = true
 	}
-}
-
-func booleanSchema() map[string]any {
-	return map[string]any{"type": "string", "enum": []string{"true", "false"}}
-}
-
-// filterParameters returns the filter parameters of a dataset: one for each field and operator, and one for each field
-// whose name is not reserved.
-func filterParameters(d *herb.Dataset, reserved []string) (params []parameter) {
 	values := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
-	for _, f := range d.Fields {
-		if f.Filterable && !slices.Contains(reserved, f.Name) {
-			about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records without a value.", f.Name)
-			if f.Type.IsScalar() {
-				about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
-			}
-			params = append(params, queryParameter(f.Name, about, values))
+	for i, f := range d.Fields {
+		if !isPortable(f.Name) {
+			continue
 		}
-		for _, op := range Operators(f) {
-			schema := values
-			if op == query.OpEmpty {
-				schema = booleanSchema()
+		add := func(name string, operator query.Op, description string, schema map[string]any) {
+			// A field may be called price[gte].
+			field, resolved, ok := query.ResolveFilter(name, d.Fields)
+			if ok && field == i && resolved == operator && !slices.Contains(reserved, name) {
+				op.Parameters = append(op.Parameters, parameter{
+					Name: name, In: "query", Description: description, Style: "form", Explode: new(true), Schema: schema, GoName: goNames.goName(name),
+				})
 			}
-			params = append(params, queryParameter(fmt.Sprintf("%s[%s]", f.Name, op), describeOperator(op, f.Name), schema))
+		}
+		about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records without a value.", f.Name)
+		if f.Type.IsScalar() {
+			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
+		}
+		if f.Filterable {
+			add(f.Name, query.OpEq, about, values)
+		}
+		for _, operator := range Operators(f) {
+			schema := values
+			if operator == query.OpEmpty {
+				schema = map[string]any{"type": "boolean"}
+			}
+			add(query.FilterParam(f.Name, operator), operator, describeOperator(operator, f.Name), schema)
 		}
 	}
-	return params
-}
-
-// queryParameter returns a query parameter. Lists are given by repeating it.
-func queryParameter(name, description string, schema map[string]any) parameter {
-	return parameter{Name: name, In: "query", Description: description, Style: "form", Explode: true, Schema: schema}
 }
 
 // describeOperator describes the records that an operator selects.
@@ -244,6 +247,7 @@ func describeOperator(op query.Op, field string) string {
 		query.OpLte:    "Records whose %s is less than or equal to this value.",
 		query.OpPrefix: "Records whose %s begins with this value.",
 		query.OpIn:     "Records whose %s is one of these comma-separated values.",
+		query.OpMatch:  "Records whose %s contains these words, in the syntax of search.",
 		query.OpEmpty:  "true: records whose %s is missing; false: those with a value.",
 	}
 	return fmt.Sprintf(about[op], field)
@@ -251,12 +255,13 @@ func describeOperator(op query.Op, field string) string {
 
 // Operators returns the operators of a field.
 func Operators(f herb.Field) []query.Op {
-	ops := []query.Op{}
-	if f.Filterable {
-		ops = query.Ops()
-	}
-	if f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean {
-		ops = slices.DeleteFunc(ops, func(o query.Op) bool { return o == query.OpPrefix })
-	}
-	return ops
+	return slices.DeleteFunc(query.Ops(), func(o query.Op) bool {
+		switch o {
+		case query.OpMatch:
+			return !f.Searchable
+		case query.OpPrefix:
+			return !f.Filterable || f.Type == herb.TypeNumber || f.Type == herb.TypeBoolean
+		}
+		return !f.Filterable
+	})
 }

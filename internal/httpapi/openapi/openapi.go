@@ -64,10 +64,11 @@ type parameter struct {
 	In          string         `json:"in,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Style       string         `json:"style,omitempty"`
-	Explode     bool           `json:"explode,omitempty"`
+	Explode     *bool          `json:"explode,omitempty"` // nil: the default of the style
 	Required    bool           `json:"required,omitempty"`
 	Reserved    bool           `json:"allowReserved,omitempty"` // values are not percent-encoded
 	Schema      map[string]any `json:"schema,omitempty"`
+	GoName      string         `json:"x-go-name,omitempty"`
 }
 
 type response struct {
@@ -93,7 +94,7 @@ type detail int
 
 const (
 	allOperators detail = iota // a parameter for each field and operator
-	compact                    // one parameter for all filters of a dataset, and schemas shared by datasets
+	compact                    // one parameter for all filters, and schemas shared by datasets
 	generic                    // no dataset; refers to the documents of datasets
 )
 
@@ -139,7 +140,6 @@ func generate(publicURL string, datasets []herb.Dataset, total int, level detail
 		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
 			"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
 	case compact:
-		doc.addFilterSchemas()
 		for i := range datasets {
 			doc.addCompact(&datasets[i], names.identifier(datasets[i].Ref))
 		}

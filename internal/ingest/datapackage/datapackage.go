@@ -109,8 +109,9 @@ type reader struct {
 	base      string   // Source.Base of the resources
 	namespace string
 	access    herb.Access
-	members   object // of the package, without its resources
-	err       error  // the first error of the package or of the current resource
+	members   object   // of the package, without its resources
+	notes     []string // about the package
+	err       error    // the first error of the package or of the current resource
 }
 
 // skipError is the reason why a resource is not published although nothing is wrong with it: it is not a table.
@@ -138,7 +139,7 @@ func (p *reader) readPackage(in file.Dir, set *source.Set) error {
 	}
 	resources := root.member("resources").list()
 	if len(resources) == 0 {
-		root.fail("has no resources; list at least one under \"resources\"")
+		root.fail("has no resources; list at least one under \"resources\"%s", root.misspelled("resources"))
 	}
 	if p.err != nil {
 		return p.err
@@ -170,6 +171,7 @@ func (p *reader) readHeader(root node) {
 		root.record(err)
 		p.namespace = filepath.Base(abs)
 	}
+	p.notes = root.typos(packageMembers())
 	root.checkPlacement("herbarium")
 	root.member("herbarium").bindAll(packageSettings(&p.access))
 	p.members = without(root, "resources")
@@ -181,6 +183,7 @@ func (p *reader) resource(n node, position int) source.Source {
 	if !n.isObject() {
 		return s
 	}
+	s.Notes = slices.Concat(p.notes, n.typos(resourceMembers()))
 	name := ""
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {

@@ -26,7 +26,7 @@ func (p *reader) readLocation(s *source.Source, n node) {
 	}
 	written := path.texts()
 	if len(written) == 0 || written[0] == "" {
-		n.fail("has no path; set it to the file, relative to the descriptor")
+		n.fail("has no path; set it to the file, relative to the descriptor%s", n.misspelled("path"))
 		return
 	}
 	for _, item := range path.items() {

@@ -24,6 +24,7 @@ func (p *reader) readSchema(s *source.Source, n node) {
 	if schema.value == nil {
 		return
 	}
+	s.Notes = append(s.Notes, schema.typos(schemaMembers())...)
 	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
 		s.Missing = nil
 	}
@@ -67,16 +68,17 @@ func readFields(s *source.Source, list []node) {
 
 func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
-	own := n.member("herbarium")
-	own.bindAll(fieldSettings(&f))
-	f.Optional = own.value == nil
+	s.Notes = append(s.Notes, n.typos(fieldMembers())...)
+	settings := n.member("herbarium")
+	settings.bindAll(fieldSettings(&f))
+	f.Optional = settings.value == nil
 	name := n.member("name")
 	if name.value == nil { // its name in early editions
 		name = n.member("id")
 	}
 	var ok bool
 	if f.Name, ok = name.scalar(); !ok {
-		n.fail("has no name; set one")
+		n.fail("has no name; set one%s", n.misspelled("name"))
 	}
 	f.Title = cmp.Or(n.annotation("title"), n.annotation("label"))
 	f.Description = n.annotation("description")

@@ -17,6 +17,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
@@ -172,4 +173,21 @@ func (s *Store) Ping(ctx context.Context) error {
 		return s.ProbeWrite(ctx)
 	}
 	return mapError("pinging the database", err)
+}
+
+// Quiesce writes the write-ahead log back to a database file, so that the file alone is the database and can be replaced. It
+// fails if another connection is open. It does not depend on the schema version.
+func Quiesce(ctx context.Context, path string) error {
+	db, err := connect(path, Options{}.withDefaults(), nil)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err = errors.Join(err, db.Close()); err != nil { // closing the last connection removes the log
+		return mapError("closing the database "+path, err)
+	}
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return herb.Errorf(herb.CodeUnavailable, "%s is in use; stop the server and other commands first", path)
+	}
+	return nil
 }

@@ -69,6 +69,9 @@ func ParseState(path, raw string, d *herb.Dataset) (s State, canonical bool, err
 		return s, true, err
 	}
 	for _, p := range ps {
+		if expanded, ok := query.ExpandFilter(p.Value, s.fields); ok && p.Name == query.ParamFilter {
+			p = expanded
+		}
 		if !s.setOwn(p) && !hasNoEffect(p, s.fields) {
 			s.Listing = append(s.Listing, s.normalize(p))
 		}

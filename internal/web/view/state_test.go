@@ -34,6 +34,8 @@ func TestParseState(t *testing.T) {
 		{"field that looks like a comparison", "x%5Bgte%5D=", "/p?x%5Bgte%5D=", true},
 		{"unknown parameter", "colour=", "/p?colour=", true},
 		{"field with a reserved name", "page%5Beq%5D=1", "/p?page%5Beq%5D=1", true},
+		{"filters of a generated client", "_filter=price%5Bgte%5D%3D5&_filter=page%3D1%3D1", "/p?price%5Bgte%5D=5&page%5Beq%5D=1%3D1", false},
+		{"filter without a value", "_filter=price", "/p?_filter=price", true},
 		{"first page", "page=1", "/p", false},
 		{"key", "api_key=k&price=1", "/p?price=1", false},
 		{"order without sort", "order=desc", "/p", false},

@@ -22,8 +22,11 @@ type Clause struct {
 
 // Clause returns a clause for evaluation.
 func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
-	name := "search " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
-	out := &Clause{index: w, pattern: &pattern{index: w}}
+	return w.newClause(st, c, "search "+query.Clause{Words: c.Words, Prefix: c.Prefix}.String())
+}
+
+func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause {
+	out := &Clause{index: w, pattern: &pattern{index: w, part: allParts}}
 	words := c.Words
 	if c.Prefix {
 		words = words[:len(words)-1]
@@ -44,7 +47,7 @@ func (w *Index) Clause(st *guard.Steps, c query.Clause) *Clause {
 		parts = append(parts, w.prefix(st, out.pattern, name))
 	}
 	if len(parts) > 1 || parts[0].words < len(c.Words) {
-		p := &phrase{clause: out, name: name}
+		p := &phrase{clause: out, most: MaxFrequency, name: name}
 		for _, part := range parts {
 			p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 		}
@@ -125,10 +128,11 @@ func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
 	return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
 }
 
-// phrase is the condition that a record contains adjacent words.
+// phrase is the condition that a record, or a field of it, contains adjacent words.
 type phrase struct {
 	clause     *Clause
 	candidates []plan.Term
+	most       int // frequency up to which it is counted
 	name       string
 }
 
@@ -162,7 +166,7 @@ func (p *phrase) verify(st *guard.Steps) *matches {
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			st.Add(1)
-			if n := p.clause.pattern.count(rec, MaxFrequency); n > 0 {
+			if n := p.clause.pattern.count(rec, p.most); n > 0 {
 				found.records, found.counts = append(found.records, rec), append(found.counts, byte(n))
 			}
 		}
@@ -173,11 +177,14 @@ func (p *phrase) verify(st *guard.Steps) *matches {
 // pattern matches adjacent words in the forward index, of which the last may be a prefix.
 type pattern struct {
 	index    *Index
+	part     int    // the part of a record in which it must occur, or allParts
 	words    []byte // the words, or those before the prefix, as encoded in the forward index
 	prefix   bool
 	from, to int         // prefix: range of its terms
 	last     bitmap.Bits // prefix: their numbers; nil if not collected yet
 }
+
+const allParts = -1
 
 func (p *pattern) setPrefix(from, to int) { p.prefix, p.from, p.to = true, from, to }
 
@@ -194,6 +201,9 @@ func (p *pattern) count(record uint32, most int) int {
 		}
 	}
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
+	if p.part != allParts {
+		b = cutPart(b, p.part)
+	}
 	n := 0
 	for at := 0; at < len(b); at++ {
 		if len(p.words) > 0 {

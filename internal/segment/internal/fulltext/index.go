@@ -41,6 +41,8 @@ type Index struct {
 	lengths       file.U32s // number of words by record
 	lengthOrder   file.U32s // records by ascending number of words; empty in small files
 	words         int       // number of words of all records
+	fields        []fieldPart
+	searchable    int       // number of searchable fields
 	sums          sync.Pool // of *frequencySum
 	pool          *bitmap.Pool
 }
@@ -53,6 +55,7 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
+	w.fields, w.searchable = fieldParts(f)
 	if w.terms, err = file.OpenStrings(section(file.TagTerms)); err != nil {
 		return nil, err
 	}

@@ -65,3 +65,51 @@ func (c AnyOf) String() string {
 	}
 	return strings.Join(names, " or ")
 }
+
+// AllOf is the condition that a record satisfies all of several terms, as a part of another condition.
+type AllOf struct {
+	Pool  *bitmap.Pool
+	Terms []Term
+}
+
+// Cost implements Condition.
+func (c AllOf) Cost() Cost {
+	all := Cost{Records: c.Pool.Records}
+	for _, t := range c.Terms {
+		cost := t.Cost()
+		if !t.Exclude {
+			all.Records = min(all.Records, cost.Records)
+		}
+		all.Fill += cost.Fill
+		all.Contains += cost.Contains
+	}
+	return all
+}
+
+// Fill implements Condition.
+func (c AllOf) Fill(st *guard.Steps, b *bitmap.Builder) {
+	set := Evaluate(st, c.Pool, c.Terms, nil)
+	if set == nil {
+		set = bitmap.All(c.Pool)
+	}
+	defer set.Release()
+	set.Each(st, func(records []uint32) { b.AddList(st, records) })
+}
+
+// Contains implements Condition.
+func (c AllOf) Contains(record uint32) bool {
+	for _, t := range c.Terms {
+		if t.Contains(record) == t.Exclude {
+			return false
+		}
+	}
+	return true
+}
+
+func (c AllOf) String() string {
+	names := make([]string, len(c.Terms))
+	for i, t := range c.Terms {
+		names[i] = t.name()
+	}
+	return strings.Join(names, " and ")
+}

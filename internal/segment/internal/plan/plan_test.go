@@ -56,6 +56,18 @@ func TestEvaluate(t *testing.T) {
 			nil, []string{"test each record"}, func(n int) bool { return n%3 != 0 }},
 		{"any of", []plan.Term{{Condition: plan.AnyOf{multiples{of: 3, cost: few}, multiples{of: 5, cost: few}}}},
 			[]string{"xxx", "xxxxx"}, []string{"fill"}, func(n int) bool { return n%3 == 0 || n%5 == 0 }},
+		{"any of all of", []plan.Term{{Condition: plan.AnyOf{
+			plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{
+				{Condition: multiples{of: 2, cost: many}, Exclude: true}, {Condition: multiples{of: 5, cost: few}},
+			}},
+			plan.AllOf{Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: multiples{of: 3, cost: many}}}},
+		}}}, []string{"xxxxx", "xx", "xxx"}, []string{"fill"}, func(n int) bool { return n%2 != 0 && n%5 == 0 || n%3 == 0 }},
+		{"tests all of", []plan.Term{{Condition: multiples{of: 5, cost: few}}, {Condition: plan.AllOf{
+			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: multiples{of: 3, cost: slow}, Exclude: true}},
+		}}}, []string{"xxxxx"}, []string{"fill", "test each record"}, func(n int) bool { return n%5 == 0 && n%3 != 0 }},
+		{"all of no exclusions", []plan.Term{{Condition: plan.AnyOf{plan.AllOf{
+			Pool: &bitmap.Pool{Records: records}, Terms: []plan.Term{{Condition: plan.Stored{}, Exclude: true}},
+		}}}}, nil, []string{"fill"}, func(int) bool { return true }},
 		{"nothing left", []plan.Term{{Condition: plan.Stored{}}, {Condition: multiples{of: 2, cost: many}}},
 			nil, []string{"fill"}, func(int) bool { return false }},
 	} {
@@ -96,6 +108,10 @@ func logged(c plan.Condition, log *[]string) plan.Condition {
 	case plan.AnyOf:
 		for i := range c {
 			c[i] = logged(c[i], log)
+		}
+	case plan.AllOf:
+		for i, t := range c.Terms {
+			c.Terms[i].Condition = logged(t.Condition, log)
 		}
 	}
 	return c

@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/store"
 )
 
-const formatDoc = "../../docs/format/dump.md"
+const formatDoc = "../../docs/format/backup.md"
 
 // example has an entry of each section, with all members set in some of them.
 func example() []migrate.Entry {
@@ -34,6 +34,9 @@ func example() []migrate.Entry {
 		&migrate.Plant{Number: 2, ID: 8, Plant: herb.Plant{Name: "Fern"}},
 		&migrate.IdempotencyKey{IdempotencyRecord: store.IdempotencyRecord{
 			IdempotencyKey: store.IdempotencyKey{Credential: "k1", Key: "order-17", Body: [32]byte{4}}, Plant: 2, Created: day,
+		}},
+		&migrate.AuditEntry{AuditEntry: herb.AuditEntry{
+			Time: day, Action: herb.AuditPublished, Subject: "garden/trees", Actor: "ann", Origin: "host1", Result: herb.AuditOK, Detail: "3 records",
 		}},
 		&migrate.Dataset{DatasetVersions: store.DatasetVersions{Ref: ref, Live: "20260314T092653Z-a1b2", Versions: []herb.Dataset{{
 			Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3, Published: day, Source: "sha256:77",
@@ -124,33 +127,33 @@ func TestRead(t *testing.T) {
 
 func TestRead_damaged(t *testing.T) {
 	t.Parallel()
-	dump := write(t, header(), example()...)
-	lines := strings.SplitAfter(dump, "\n")
+	backup := write(t, header(), example()...)
+	lines := strings.SplitAfter(backup, "\n")
 	newer := header()
 	newer.Format++
 	newer.Program = "v9.9.9"
 	for _, tt := range []struct {
-		name, dump, want string
+		name, backup, want string
 	}{
-		{"empty file", "", "line 1 of the dump: the dump is incomplete"},
+		{"empty file", "", "line 1 of backup.ndjson: the backup is incomplete"},
 		{"another file", "id,name\n", "not a JSON object"},
-		{"another object", `{"type":"FeatureCollection"}` + "\n", "not a dump of Herbarium"},
-		{"newer format", write(t, newer), "load the dump with herbarium v9.9.9 or later"},
-		{"truncated in a line", dump[:len(dump)-10], "the dump is incomplete"},
-		{"truncated between sections", strings.Join(lines[:3], ""), "the dump is incomplete"},
-		{"changed value", strings.Replace(dump, `"Fern"`, `"Farn"`, 1), "section plants has 2 entries"},
-		{"changed header", strings.Replace(dump, "2026-03-15", "2026-03-16", 1), "section segments"},
-		{"missing entry", strings.Replace(dump, lines[6], "", 1), "section plants has 1 entries"},
-		{"missing end", strings.Replace(dump, lines[2], "", 1), `unexpected entry "keys" in section segments`},
-		{"invalid hash", strings.Replace(dump, `"0102`, `"01`, 1), "64 hexadecimal digits, not 62"},
+		{"another object", `{"type":"FeatureCollection"}` + "\n", "not a backup of Herbarium"},
+		{"newer format", write(t, newer), "restore the backup with herbarium v9.9.9 or later"},
+		{"truncated in a line", backup[:len(backup)-10], "the backup is incomplete"},
+		{"truncated between sections", strings.Join(lines[:3], ""), "the backup is incomplete"},
+		{"changed value", strings.Replace(backup, `"Fern"`, `"Farn"`, 1), "section plants has 2 entries"},
+		{"changed header", strings.Replace(backup, "2026-03-15", "2026-03-16", 1), "section segments"},
+		{"missing entry", strings.Replace(backup, lines[6], "", 1), "section plants has 1 entries"},
+		{"missing end", strings.Replace(backup, lines[2], "", 1), `unexpected entry "keys" in section segments`},
+		{"invalid hash", strings.Replace(backup, `"0102`, `"01`, 1), "64 hexadecimal digits, not 62"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "dump.ndjson")
-			if err := os.WriteFile(path, []byte(tt.dump), 0o600); err != nil {
+			path := filepath.Join(t.TempDir(), "backup.ndjson")
+			if err := os.WriteFile(path, []byte(tt.backup), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := migrate.OpenDump(t.Context(), path)
+			_, err := migrate.OpenEntryFile(t.Context(), path)
 			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
@@ -158,13 +161,13 @@ func TestRead_damaged(t *testing.T) {
 	}
 }
 
-func TestDump_range(t *testing.T) {
+func TestEntryFile_range(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "dump.ndjson")
+	path := filepath.Join(t.TempDir(), "backup.ndjson")
 	if err := os.WriteFile(path, []byte(write(t, header(), example()...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := migrate.OpenDump(t.Context(), path)
+	d, err := migrate.OpenEntryFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ import (
 	"herbarium/internal/herb"
 )
 
-// FormatVersion is the version of the dump format that Write writes. Read reads it and all earlier ones.
+// FormatVersion is the version of the backup format that Write writes. Read reads it and all earlier ones.
 const FormatVersion = 1
 
-// Header is the first line of a dump.
+// Header is the first line of a backup.
 type Header struct {
 	Format  int       `json:"format"` // FormatVersion
 	Created time.Time `json:"created"`
@@ -32,15 +32,15 @@ type Header struct {
 type end struct {
 	Section string `json:"section"`
 	Count   int    `json:"count"`  // of entries
-	SHA256  string `json:"sha256"` // of all lines of the dump up to this one
+	SHA256  string `json:"sha256"` // of all lines up to this one
 }
 
-// Write writes entries as a dump: one JSON object per line, with a single member that names the section.
+// Write writes entries as lines: one JSON object per line, with a single member that names the section.
 func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 	buffered, sum := bufio.NewWriter(w), sha256.New()
 	encoder := json.NewEncoder(io.MultiWriter(buffered, sum))
 	encode := func(member string, value any) error { return encoder.Encode(map[string]any{member: value}) }
-	if err := encode("dump", h); err != nil {
+	if err := encode("backup", h); err != nil {
 		return err
 	}
 	sections, section, count := Sections(), 0, 0
@@ -66,21 +66,21 @@ func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 	return errors.Join(endSections(len(sections)), buffered.Flush())
 }
 
-// Read yields the entries of a dump and fails where it is damaged or incomplete.
+// Read yields the entries of a backup and fails where it is damaged or incomplete.
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines, d := bufio.NewReader(r), decoder{hash: sha256.New()}
 		for n := 1; n == 1 || len(d.sections) > 0; n++ {
 			line, err := lines.ReadBytes('\n')
 			if err == io.EOF {
-				err = errors.New("the dump is incomplete")
+				err = errors.New("the backup is incomplete")
 			}
 			var e Entry
 			if err == nil {
 				e, err = d.decode(line)
 			}
 			if err != nil {
-				yield(nil, herb.Errorf(herb.CodeInvalid, "line %d of the dump: %v", n, err))
+				yield(nil, herb.Errorf(herb.CodeInvalid, "line %d of "+entriesFile+": %v", n, err))
 				return
 			}
 			if e != nil && !yield(e, nil) {
@@ -90,7 +90,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
-// decoder decodes the lines of a dump.
+// decoder decodes the lines of a backup.
 type decoder struct {
 	hash     hash.Hash // of the lines so far
 	sections []Section // that are not complete
@@ -123,11 +123,11 @@ func (d *decoder) decode(line []byte) (e Entry, err error) {
 
 func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	var h Header
-	if err := json.Unmarshal(value, &h); err != nil || name != "dump" {
-		return errors.New("not a dump of Herbarium")
+	if err := json.Unmarshal(value, &h); err != nil || name != "backup" {
+		return errors.New("not a backup of Herbarium")
 	}
 	if h.Format < 1 || h.Format > FormatVersion {
-		return fmt.Errorf("format %d is newer than %d; load the dump with herbarium %s or later", h.Format, FormatVersion, h.Program)
+		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
 	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
 	return nil
@@ -141,22 +141,22 @@ func (d *decoder) readEnd(value json.RawMessage) error {
 		return err
 	}
 	if got != want {
-		return fmt.Errorf("the dump is damaged: section %s has %d entries and hash %s, but %+v was written", want.Section, want.Count,
+		return fmt.Errorf("the backup is damaged: section %s has %d entries and hash %s, but %+v was written", want.Section, want.Count,
 			want.SHA256, got)
 	}
 	d.sections, d.count = d.sections[1:], 0
 	return nil
 }
 
-// DumpFile is a dump in a file.
-type DumpFile struct {
+// EntryFile is a file with the entries of a backup.
+type EntryFile struct {
 	path   string
 	plants int
 }
 
-// OpenDump reads a dump completely, to find damage before anything is loaded.
-func OpenDump(ctx context.Context, path string) (*DumpFile, error) {
-	d := &DumpFile{path: path}
+// OpenEntryFile reads the entries completely, to find damage before anything is loaded.
+func OpenEntryFile(ctx context.Context, path string) (*EntryFile, error) {
+	d := &EntryFile{path: path}
 	for e, err := range d.Entries(ctx, everything()) {
 		if err != nil {
 			return nil, err
@@ -169,10 +169,10 @@ func OpenDump(ctx context.Context, path string) (*DumpFile, error) {
 }
 
 // Plants implements Source.
-func (d *DumpFile) Plants() int { return d.plants }
+func (d *EntryFile) Plants() int { return d.plants }
 
 // Entries implements Source.
-func (d *DumpFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
+func (d *EntryFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, err := os.Open(d.path)
 		if err != nil {
@@ -196,38 +196,4 @@ func (d *DumpFile) Entries(ctx context.Context, in Range) iter.Seq2[Entry, error
 			}
 		}
 	}
-}
-
-// save writes a dump of an installation to a file, and its segment files to a folder, which may have some of them from an
-// earlier run.
-func save(ctx context.Context, from Installation, path string, files Files, h Header, o Options) (r Result, err error) {
-	source, err := takeSnapshot(ctx, from, false, true)
-	if err != nil {
-		return r, err
-	}
-	part := path + ".part"
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return r, err
-	}
-	err = Write(f, h, func(yield func(Entry, error) bool) {
-		for e, err := range source.Entries(ctx, everything()) {
-			if s, ok := e.(*Segment); ok && err == nil {
-				err = ensureSegment(ctx, from.Files, files, s, o, &r)
-			}
-			if err == nil {
-				r.count(e)
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	})
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return r, err
-	}
-	return r, os.Rename(part, path)
 }

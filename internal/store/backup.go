@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// The methods in this file read and write what a dump contains beyond keys and the catalogue.
+// The methods in this file read and write what a backup contains beyond keys and the catalogue.
 
 // CountPlants returns the number of plants.
 func (s Tables) CountPlants(ctx context.Context) (n int, err error) {
@@ -70,5 +70,16 @@ func (s Tables) AddIdempotencyKeys(ctx context.Context, records []IdempotencyRec
 	}
 	return s.write(ctx, "adding idempotency keys", func(ctx context.Context, tx Tx) error {
 		return Insert(ctx, tx, "retries (credential, key, body, seq, created)", rows, "ON CONFLICT (credential, key) DO NOTHING")
+	})
+}
+
+// AddAuditEntries stores entries of another database in one transaction.
+func (s Tables) AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error {
+	rows := make([][]any, len(entries))
+	for i, e := range entries {
+		rows[i] = []any{e.Time.UnixMicro(), string(e.Action), e.Subject, e.Actor, e.Origin, string(e.Result), e.Detail}
+	}
+	return s.write(ctx, "adding audit entries", func(ctx context.Context, tx Tx) error {
+		return Insert(ctx, tx, "audit (time, action, subject, actor, origin, result, detail)", rows, "")
 	})
 }

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/migrate"
+	"herbarium/internal/telemetry"
+)
+
+func newBackup(r *runner) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "backup [FILE|FOLDER|-]",
+		Short: "Back up everything to a file or folder",
+		Long: `Write all plants, idempotency keys, keys, the audit log and datasets with all their versions to a backup. Servers can keep
+running: the backup has everything that was acknowledged before the command started.
+
+A FILE is a tar archive; it replaces an existing file once it is complete. The default is herbarium-<time>.tar in the current
+folder. With -, the archive is written to standard output. A FOLDER (an existing one, or a path that ends with a slash)
+contains the same files. Run the command again with the same folder to update the backup; segment files that are already
+there are not copied again.
+
+The backup contains hashes of the keys, not the keys themselves. Verify it with 'herbarium restore --check' and restore it with
+'herbarium restore'.`,
+		Example: `  herbarium backup
+  herbarium backup - | zstd > /backup/herbarium.tar.zst
+  herbarium backup /backup/herbarium/
+  herbarium backup cluster.tar --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
+		Args:              atMostOne("a file, a folder or -"),
+		ValidArgsFunction: firstArg(completePaths),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			to := "herbarium-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
+			if len(args) == 1 {
+				to = args[0]
+			}
+			return r.backUp(cmd, to, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON, "; with -, on standard error")
+	return cmd
+}
+
+func (r *runner) backUp(cmd *cobra.Command, to string, asJSON bool) error {
+	c, origins, err := r.config(cmd)
+	if err != nil {
+		return err
+	}
+	r.place = place(c, origins)
+	printTo := r.Out
+	if to == "-" {
+		if telemetry.IsTerminal(r.Out) {
+			return usagef("standard output is a terminal; write the backup to a file or pipe it to a command")
+		}
+		printTo = r.Err
+	}
+	from := migrate.NewPlace(c.Data, c.Database, c.Blobs)
+	return r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
+		switch info, err := os.Stat(to); {
+		case to == "-":
+			return migrate.Backup(cmd.Context(), from, r.Out, Version(), o)
+		case strings.HasSuffix(to, "/") || strings.HasSuffix(to, string(os.PathSeparator)) || err == nil && info.IsDir():
+			return migrate.BackupToFolder(cmd.Context(), from, to, Version(), o)
+		}
+		return migrate.BackupToFile(cmd.Context(), from, to, Version(), o)
+	}, func(m migrate.Result, _ time.Duration) error {
+		if asJSON {
+			return writeJSON(printTo, backupResult{to, m})
+		}
+		_, err := fmt.Fprintf(printTo, "backed up %s\n  to %s\n", contents(m), to)
+		return err
+	})
+}
+
+// backupResult is the JSON of a backup or restore.
+type backupResult struct {
+	Path string `json:"path"`
+	migrate.Result
+}
+
+// atMostOne is cobra.MaximumNArgs(1) with a usageError that names the expected argument.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("expected %s", what)
+		}
+		return nil
+	}
+}

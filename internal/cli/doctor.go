@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"herbarium/internal/doctor"
+)
+
+func newDoctor(r *runner) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the installation and its environment",
+		Long: `Check the settings, the data folder, the database, the live versions, the object store, the addresses, the clock and the
+limits of the system, with the settings of the server: pass the same flags, environment variables and configuration file.
+
+Each line is a finding: ok, warn (works, but should be changed) or fail (does not work), followed by what to do. The exit
+code is 1 if anything failed. The command is safe while a server is running: it changes nothing and deletes the probes that
+it writes. It verifies the header and the footer of every live version, not its content; use 'herbarium segment verify' for
+that.`,
+		Example: `  herbarium doctor
+  herbarium doctor --data /var/lib/herbarium --addr :80
+  herbarium doctor --json | jq 'select(.status != "ok")'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, origins, err := r.config(cmd)
+			if err != nil {
+				return err
+			}
+			return r.doctor(cmd.Context(), doctor.Options{Config: c, Origins: origins, Program: Version()}, asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON, ", one finding per line")
+	addSettings(cmd.Flags(), serverSettings()...)
+	return cmd
+}
+
+// doctor runs the checks and prints the findings.
+func (r *runner) doctor(ctx context.Context, o doctor.Options, asJSON bool) error {
+	counts := map[doctor.Status]int{}
+	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
+	var failed error
+	doctor.Run(ctx, o, func(f doctor.Result) {
+		counts[f.Status]++
+		if asJSON {
+			failed = writeJSON(r.Out, f)
+			return
+		}
+		line := f.Detail
+		if f.Remedy != "" {
+			line += "; to do: " + f.Remedy
+		}
+		fmt.Fprintf(r.Out, "%s %-16s %s\n", r.paint(color[f.Status], fmt.Sprintf("%-4s", f.Status)), f.Check, printable(line))
+	})
+	if failed != nil || ctx.Err() != nil {
+		return cmp.Or(failed, ctx.Err())
+	}
+	if n := counts[doctor.Fail]; n > 0 {
+		return fmt.Errorf("%s failed", count(n, "check"))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// groupAnnotation is the annotation of a flag that names its group in the help.
+const groupAnnotation = "herbarium_group"
+
+// Groups of flags in the help.
+const (
+	groupOwn     = "Flags"
+	groupReading = "Reading files"
+	groupAddress = "Addresses"
+	groupLimits  = "Limits"
+	groupFiles   = "Published files"
+	groupStop    = "Stopping"
+	groupGlobal  = "Global flags"
+)
+
+// settingGroup returns the group of the flag of a setting; empty for settings that all commands have.
+func settingGroup(key string) string {
+	switch key {
+	case "addr", "admin_addr", "public_url":
+		return groupAddress
+	case "max_in_flight", "max_expensive", "max_exports", "max_writes", "request_timeout", "memory":
+		return groupLimits
+	case "keep", "cache_size", "retention":
+		return groupFiles
+	case "drain", "shutdown":
+		return groupStop
+	}
+	return ""
+}
+
+// setGroup assigns flags to a group of the help.
+func setGroup(flags *pflag.FlagSet, group string, names ...string) {
+	for _, name := range names {
+		_ = flags.SetAnnotation(name, groupAnnotation, []string{group}) // the flag exists
+	}
+}
+
+// FlagGroup is a group of flags of a command.
+type FlagGroup struct {
+	Title string
+	Flags *pflag.FlagSet
+}
+
+// FlagGroups returns the visible flags of a command by group.
+func FlagGroups(cmd *cobra.Command) (groups []FlagGroup) {
+	byTitle := map[string]*pflag.FlagSet{}
+	add := func(title string, f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		if byTitle[title] == nil {
+			byTitle[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
+		}
+		byTitle[title].AddFlag(f)
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		title := groupOwn
+		if group := f.Annotations[groupAnnotation]; len(group) > 0 {
+			title = group[0]
+		} else if cmd.PersistentFlags().Lookup(f.Name) != nil {
+			title = groupGlobal
+		}
+		add(title, f)
+	})
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add(groupGlobal, f) })
+	for _, title := range []string{groupOwn, groupReading, groupAddress, groupLimits, groupFiles, groupStop, groupGlobal} {
+		if flags := byTitle[title]; flags != nil {
+			groups = append(groups, FlagGroup{title, flags})
+		}
+	}
+	return groups
+}
+
+// writeUsage writes the usage of a command: its syntax, examples, subcommands and flags.
+func writeUsage(cmd *cobra.Command) error {
+	cmd.InitDefaultHelpFlag()
+	w := cmd.OutOrStderr()
+	fmt.Fprint(w, "Usage:\n")
+	if cmd.Runnable() && cmd.HasParent() {
+		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "  %s COMMAND [flags]\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	for _, g := range cmd.Groups() {
+		writeCommands(w, cmd, g.Title, g.ID)
+	}
+	title := "Commands:"
+	if len(cmd.Groups()) > 0 {
+		title = "Other commands:"
+	}
+	writeCommands(w, cmd, title, "")
+	for _, g := range FlagGroups(cmd) {
+		fmt.Fprintf(w, "\n%s:\n%s\n", g.Title, strings.TrimRight(g.Flags.FlagUsagesWrapped(min(terminalWidth(w), 120)), "\n"))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nUse '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())
+	}
+	return nil
+}
+
+// writeCommands writes the subcommands of a group.
+func writeCommands(w io.Writer, cmd *cobra.Command, title, group string) {
+	for _, c := range cmd.Commands() {
+		if c.GroupID != group || !c.IsAvailableCommand() {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(w, "\n%s\n", title)
+			title = ""
+		}
+		fmt.Fprintf(w, "  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
+	}
+}

@@ -1,0 +1,172 @@
+package library_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+)
+
+// wantVersion checks the number of records that a version of a dataset lists.
+func wantVersion(t *testing.T, l *library.Library, d herb.Dataset, want int) {
+	t.Helper()
+	v, err := l.AcquireVersion(t.Context(), d.Ref, d.Version)
+	if err != nil {
+		t.Errorf("version %s: %v; want %d records", d.Version, err, want)
+		return
+	}
+	defer v.Release()
+	if got := total(t, v); got != want || v.Version != d.Version || v.Records != want || v.File != nil {
+		t.Errorf("version %s lists %d records; want %d of %s", v.Version, got, want, d.Version)
+	}
+}
+
+// wantNoVersion checks the code and the message of the error for a version.
+func wantNoVersion(t *testing.T, l *library.Library, ref herb.Ref, version string, code herb.Code, message string) {
+	t.Helper()
+	v, err := l.AcquireVersion(t.Context(), ref, version)
+	if err == nil {
+		v.Release()
+	}
+	if herb.CodeOf(err) != code || !strings.Contains(herb.MessageOf(err), message) {
+		t.Errorf("version %s of %s: %v; want %s: %s", version, ref, err, code, message)
+	}
+}
+
+func TestAcquireVersion(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	publisher, l := s.open(t), s.open(t)
+	var ds []herb.Dataset
+	for n := range library.DefaultKeep {
+		ds = append(ds, publish(t, publisher, n+1))
+	}
+	other := publishAs(t, publisher, named(1), 1)
+	for n, d := range ds {
+		wantVersion(t, l, d, n+1)
+	}
+	wantVersion(t, l, ds[0], 1)
+	wantNoVersion(t, l, ref, other.Version, herb.CodeGone, ds[0].Version)
+	wantNoVersion(t, l, ref, "v1", herb.CodeInvalid, `malformed version "v1"`)
+	wantNoVersion(t, l, ref, "", herb.CodeInvalid, "malformed version")
+	wantNoVersion(t, l, ref, "../../etc/passwd", herb.CodeInvalid, "malformed version")
+	wantNoVersion(t, l, herb.PlantsRef, "1", herb.CodeInvalid, "has no versions")
+	wantNoVersion(t, l, herb.Ref{Namespace: "shop", Name: "price"}, ds[0].Version, herb.CodeNotFound, `did you mean "shop/prices"?`)
+
+	if _, err := publisher.Rollback(t.Context(), ref, ds[1].Version, true); err != nil {
+		t.Fatal(err)
+	}
+	wantListed(t, l, ref, 2)
+	wantVersion(t, l, ds[4], 5)
+
+	// The oldest version is open and in use when it is pruned.
+	held, err := l.AcquireVersion(t.Context(), ref, ds[0].Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	newest := publish(t, publisher, 9)
+	for range 2 {
+		wantNoVersion(t, l, ref, ds[0].Version, herb.CodeGone, newest.Version+", "+ds[4].Version)
+	}
+	wantVersion(t, l, ds[4], 5)
+	wantVersion(t, l, newest, 9)
+	if n := total(t, held); n != 1 {
+		t.Errorf("a view of 1 record lists %d after its version was pruned", n)
+	}
+	if err := publisher.Remove(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	wantNoVersion(t, l, ref, ds[4].Version, herb.CodeNotFound, "no such dataset")
+}
+
+// TestAcquireVersion_cluster: a node fetches a version once, keeps it while the catalogue is down, and notices that it was
+// pruned.
+func TestAcquireVersion_cluster(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		old := publishAs(t, publisher.Library, ref, 1)
+		live := publishAs(t, publisher.Library, ref, 2)
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		wantFiles(t, b, live)
+		var requests sync.WaitGroup
+		for range 10 {
+			requests.Go(func() { wantVersion(t, b.Library, old, 1) })
+		}
+		requests.Wait()
+		wantListed(t, b.Library, ref, 2)
+		wantFiles(t, b, old, live)
+		if n := c.bucket.count("get"); n != 2 {
+			t.Errorf("%d downloads of two versions", n)
+		}
+		wantHealth(t, b.Library, library.Health{Open: 1})
+
+		for _, fault := range []interface{ Store(bool) }{&b.catalogue.away, &b.catalogue.silent} {
+			fault.Store(true)
+			pass(20 * time.Second)
+			wantVersion(t, b.Library, old, 1)
+			fault.Store(false)
+		}
+		c.bucket.set(away, nil)
+		if _, err := c.db.PruneVersions(t.Context(), ref, 1, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		pass(20 * time.Second)
+		wantNoVersion(t, b.Library, ref, old.Version, herb.CodeGone, live.Version)
+		wantVersion(t, b.Library, live, 2)
+		c.bucket.set(nil, nil)
+	})
+}
+
+// TestAcquireVersion_cache: versions that requests name are closed when they are idle, and evicted like others, but not while
+// they are in use.
+func TestAcquireVersion_cache(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		old := publishAs(t, publisher.Library, ref, 100)
+		live := publishAs(t, publisher.Library, ref, 101)
+		other := publishAs(t, publisher.Library, named(1), 102)
+		b := c.node(t, func(o *library.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).run(t)
+		pass(3 * time.Second)
+		wantFiles(t, b, live, other)
+
+		v, err := b.AcquireVersion(t.Context(), ref, old.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(2 * time.Second)
+		if _, ok := b.files(t)[old.Version]; !ok {
+			t.Error("a version in use is evicted")
+		}
+		pass(10 * time.Minute)
+		if n := total(t, v); n != 100 || b.NamedVersions() != 1 {
+			t.Errorf("a version in use lists %d records; %d versions are open", n, b.NamedVersions())
+		}
+		v.Release()
+		wantListed(t, b.Library, ref, 101)
+		wantListed(t, b.Library, named(1), 102)
+		pass(2 * time.Minute)
+		if b.NamedVersions() != 0 {
+			t.Error("an idle version is open")
+		}
+		wantListed(t, b.Library, ref, 101)
+		wantListed(t, b.Library, named(1), 102)
+		pass(2 * time.Second)
+		wantFiles(t, b, live, other)
+
+		c.bucket.set(away, nil)
+		wantNoVersion(t, b.Library, ref, old.Version, herb.CodeUnavailable, "cannot open dataset")
+		c.bucket.set(nil, nil)
+		pass(time.Minute)
+		wantVersion(t, b.Library, old, 100)
+		if b.NamedVersions() != 1 {
+			t.Errorf("%d versions are open; want 1", b.NamedVersions())
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package migrate
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// archive is a backup that is written as a tar archive: the segment files first, the entries last.
+type archive struct {
+	tar      *tar.Writer
+	spool    *os.File // for the entries, whose size must be known before they are written
+	created  time.Time
+	progress func(done, total int64)
+}
+
+func newArchive(w io.Writer, spool *os.File, created time.Time, progress func(done, total int64)) *archive {
+	return &archive{tar.NewWriter(w), spool, created, progress}
+}
+
+// addSegment implements destination.
+func (a *archive) addSegment(ctx context.Context, from Files, s *Segment) error {
+	w := &archivedFile{archive: a, name: path.Join(segmentsDir, segmentName(s.Version)), size: s.Size, progress: a.progress}
+	got, err := from.hash(ctx, segmentName(s.Version), w)
+	if err != nil {
+		return err
+	}
+	return compareFile(got, s.File, "the file has changed")
+}
+
+// addEntries implements destination. It ends the archive.
+func (a *archive) addEntries(write func(io.Writer) error) error {
+	if err := write(a.spool); err != nil {
+		return err
+	}
+	size, err := a.spool.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if _, err := a.spool.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := io.Copy(&archivedFile{archive: a, name: entriesFile, size: size, progress: func(int64, int64) {}}, a.spool); err != nil {
+		return err
+	}
+	return a.tar.Close()
+}
+
+// archivedFile writes a file of an archive. It writes the header with the first bytes, so that a file that cannot be read at
+// all leaves no trace.
+type archivedFile struct {
+	*archive
+	name       string
+	size, done int64
+	progress   func(done, total int64)
+}
+
+// Write implements io.Writer.
+func (f *archivedFile) Write(p []byte) (int, error) {
+	if f.done == 0 {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: f.size, Mode: 0o600, ModTime: f.created.Truncate(time.Second)}
+		if err := f.tar.WriteHeader(h); err != nil {
+			return 0, err
+		}
+	}
+	n, err := f.tar.Write(p)
+	f.done += int64(n)
+	f.progress(f.done, f.size)
+	return n, err
+}
+
+// segmentPath matches the path of a segment file in an archive.
+var segmentPath = regexp.MustCompile(`^` + segmentsDir + `/([A-Za-z0-9-]+)\.segment$`)
+
+// unpack reads an archive. It calls segment for each segment file, and entries for the entries, which come last.
+func unpack(ctx context.Context, r io.Reader, segment func(version string, r io.Reader) error, entries func(io.Reader) error) error {
+	archive := tar.NewReader(r)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		h, err := archive.Next()
+		if err == io.EOF {
+			err = errors.New(entriesFile + " is missing")
+		}
+		if err != nil {
+			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
+		}
+		switch m := segmentPath.FindStringSubmatch(h.Name); {
+		case m != nil:
+			err = segment(m[1], archive)
+		case h.Name == entriesFile:
+			err = entries(archive)
+		default:
+			err = herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = herb.Errorf(herb.CodeInvalid, "the backup is incomplete: it ends in %s", h.Name)
+		}
+		if err != nil || h.Name == entriesFile {
+			return err
+		}
+	}
+}

@@ -1,0 +1,424 @@
+package migrate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/app"
+	"herbarium/internal/herb"
+	"herbarium/internal/progress"
+	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
+)
+
+// backedUp returns an archive of a place.
+func backedUp(t *testing.T, from Place) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := Backup(t.Context(), from, &b, "test", Options{})
+	must(t, err)
+	return b.Bytes()
+}
+
+// restore restores an archive from standard input.
+func restore(ctx context.Context, archive []byte, to Place, o Options) (Result, error) {
+	return Restore(ctx, StandardInput, bytes.NewReader(archive), to, o)
+}
+
+func (p Place) auditEntries(t *testing.T) (entries []herb.AuditEntry) {
+	t.Helper()
+	p.use(t, func(d *app.Data) {
+		var err error
+		entries, err = d.Store.AuditEntries(t.Context(), herb.AuditQuery{})
+		must(t, err)
+	})
+	return entries
+}
+
+// TestBackup backs up folders and clusters, to files and folders, and restores them in each other.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	g, cluster := newGarden(t, 2_100), newCluster(t)
+	file, folder := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "new", "backup")
+	made, err := BackupToFile(t.Context(), g.Place, file, "test", Options{})
+	must(t, err)
+	want := Result{
+		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Bytes: made.Bytes,
+	}
+	if diff := cmp.Diff(want, made); diff != "" || made.AuditEntries < 9 {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	for _, files := range []int{4, 0} { // the second run continues the first
+		r, err := Restore(t.Context(), file, nil, cluster, Options{})
+		must(t, err)
+		if r.NewFiles != files {
+			t.Errorf("restored %+v; want %d new files", r, files)
+		}
+	}
+	for _, files := range []int{4, 0} { // the second run updates the folder
+		r, err := BackupToFolder(t.Context(), cluster, folder, "test", Options{})
+		must(t, err)
+		if r.NewFiles != files {
+			t.Errorf("backed up %+v; want %d new files", r, files)
+		}
+	}
+	to := Place{Folder: filepath.Join(t.TempDir(), "new", "data")}
+	_, err = Restore(t.Context(), folder, nil, to, Options{})
+	must(t, err)
+	for _, place := range []Place{cluster, to} {
+		wantAlike(t, g.Place, place)
+		if diff := cmp.Diff(g.auditEntries(t), place.auditEntries(t)); diff != "" {
+			t.Errorf("audit log (-want +got):\n%s", diff)
+		}
+		g.works(t, place)
+	}
+	for _, path := range []string{file, folder} {
+		checked, err := Restore(t.Context(), path, nil, Place{}, Options{Check: true})
+		must(t, err)
+		if diff := cmp.Diff(made, checked); diff != "" {
+			t.Errorf("%s (-made +checked):\n%s", path, diff)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.part")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+// replacingObjects calls replace before one of the reads of files.
+type replacingObjects struct {
+	Objects
+	reads   int // until then
+	replace func(name string)
+}
+
+func (o *replacingObjects) Get(ctx context.Context, name string, to io.Writer) error {
+	if o.reads--; o.reads == 0 {
+		o.replace(name)
+	}
+	return o.Objects.Get(ctx, name, to)
+}
+
+// backupWith is Backup with the installation modified by a test.
+func backupWith(ctx context.Context, from Place, spool *os.File, modify func(*Installation)) (archive []byte, err error) {
+	var source opened
+	defer func() { err = errors.Join(err, source.close()) }()
+	if err := source.openPlace(ctx, from, true); err != nil {
+		return nil, err
+	}
+	modify(&source.Installation)
+	var b bytes.Buffer
+	h, r := Header{Format: FormatVersion}, Result{}
+	err = save(ctx, source.Installation, newArchive(&b, spool, h.Created, func(int64, int64) {}), h, Options{}.start(), &r)
+	return b.Bytes(), err
+}
+
+// TestBackup_publishing drops versions after the catalogue was read and before their files are. The backup has the newer state.
+func TestBackup_publishing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ published, reads int }{
+		{1, 1}, // drops the first version before it is read
+		{2, 3}, // drops the first version, which has been copied, and the second
+		{0, 1},
+	} {
+		t.Run(fmt.Sprintf("published=%d", tt.published), func(t *testing.T) {
+			t.Parallel()
+			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
+			spool, err := os.Create(filepath.Join(t.TempDir(), "spool"))
+			must(t, err)
+			defer spool.Close()
+			archive, err := backupWith(t.Context(), g.Place, spool, func(from *Installation) {
+				from.Files.Objects = &replacingObjects{from.Files.Objects, tt.reads, func(name string) {
+					for n := range tt.published {
+						g.use(t, func(d *app.Data) { publish(t, d, trees, 4+n) })
+					}
+					if err := os.Remove(from.Files.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+						t.Error(err)
+					}
+				}}
+			})
+			if tt.published == 0 {
+				if herb.CodeOf(err) != herb.CodeNotFound || !strings.Contains(err.Error(), "the source has no such file") {
+					t.Errorf("a missing file: %v", err)
+				}
+				return
+			}
+			must(t, err)
+			r, err := restore(t.Context(), archive, to, Options{})
+			must(t, err)
+			wantAlike(t, g.Place, to)
+			if files, err := filepath.Glob(filepath.Join(to.Folder, store.VersionsDir, "*.segment")); err != nil || len(files) != r.Versions {
+				t.Errorf("%d versions have %d files (%v)", r.Versions, len(files), err)
+			}
+		})
+	}
+}
+
+// TestRestore_damaged damages a backup in various ways: nothing may be restored.
+func TestRestore_damaged(t *testing.T) {
+	t.Parallel()
+	good := backedUp(t, newGarden(t, 3).Place)
+	change := func(at int) func([]byte) []byte {
+		return func(b []byte) []byte {
+			b[at] ^= 0x20
+			return b
+		}
+	}
+	entries := bytes.Index(good, []byte(`{"backup":`))
+	for _, tt := range []struct {
+		name   string
+		damage func([]byte) []byte
+		want   string
+	}{
+		{"segment", change(600), "the backup is damaged: got "},
+		{"header of a file", change(3), "not a backup of Herbarium"},
+		{"entry", change(bytes.Index(good, []byte(`"name":"active"`)) + 9), "the backup is damaged: section keys"},
+		{"empty", func([]byte) []byte { return nil }, "backup.ndjson is missing"},
+		{"truncated in a segment", func(b []byte) []byte { return b[:700] }, "the backup is incomplete: it ends in segments/"},
+		{"truncated before the entries", func(b []byte) []byte { return b[:entries-512] }, "backup.ndjson is missing"},
+		{"truncated in the entries", func(b []byte) []byte { return b[:entries+700] }, "backup.ndjson"},
+		{"missing segment", func(b []byte) []byte { // the size of the first file is in the first header
+			var size int
+			_, err := fmt.Sscanf(string(b[124:135]), "%o", &size)
+			must(t, err)
+			return b[512+(size+511)/512*512:]
+		}, "is missing"},
+		{"other files", func(b []byte) []byte { return bytes.Replace(b, []byte("segments/"), []byte("segmentz/"), 1) }, "not a backup"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			damaged, to := tt.damage(bytes.Clone(good)), Place{Folder: t.TempDir()}
+			for _, check := range []bool{true, false} {
+				_, err := restore(t.Context(), damaged, to, Options{Check: check})
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, tt.want)
+				}
+			}
+			if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
+// TestRestore_damagedFolder damages a backup in a folder.
+func TestRestore_damagedFolder(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		want   string
+	}{
+		{"changed plant", func(t *testing.T, dir string) {
+			path := filepath.Join(dir, entriesFile)
+			b, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, bytes.Replace(b, []byte(`{"plants":{"number":3,`), []byte(`{"plants":{"number":4,`), 1), 0o600))
+		}, "section plants"},
+		{"truncated entries", func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, entriesFile), 2000)) },
+			"the backup is incomplete"},
+		{"changed segment", func(t *testing.T, dir string) {
+			files, err := filepath.Glob(filepath.Join(dir, segmentsDir, "*.segment"))
+			must(t, err)
+			must(t, os.WriteFile(files[0], []byte("changed"), 0o600))
+		}, "the backup is damaged: got 7 bytes"},
+		{"missing segment", func(t *testing.T, dir string) { must(t, os.RemoveAll(filepath.Join(dir, segmentsDir))) },
+			"the backup is incomplete"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir, to := t.TempDir(), Place{Folder: t.TempDir()}
+			_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
+			must(t, err)
+			tt.damage(t, dir)
+			for _, check := range []bool{true, false} {
+				_, err := Restore(t.Context(), dir, nil, to, Options{Check: check})
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("check=%t: the error is %v; want one that contains %q", check, err, tt.want)
+				}
+			}
+			if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
+// TestRestore_laterSegment restores a segment file that this program cannot open, although it is as the backup describes it.
+func TestRestore_laterSegment(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), Place{Folder: t.TempDir()}
+	_, err := BackupToFolder(t.Context(), newGarden(t, 5).Place, dir, "test", Options{})
+	must(t, err)
+	entries := &EntryFile{path: filepath.Join(dir, entriesFile)}
+	var changed bytes.Buffer
+	must(t, Write(&changed, Header{Format: FormatVersion}, func(yield func(Entry, error) bool) {
+		for e, err := range entries.Entries(t.Context(), everything()) {
+			if s, ok := e.(*Segment); ok {
+				content := []byte("a later format")
+				must(t, os.WriteFile(filepath.Join(dir, segmentsDir, segmentName(s.Version)), content, 0o600))
+				s.File = herb.File{Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}))
+	must(t, os.WriteFile(entries.path, changed.Bytes(), 0o600))
+	if _, err := Restore(t.Context(), dir, nil, to, Options{}); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "segment ") {
+		t.Errorf("the error is %v", err)
+	}
+	if left, err := os.ReadDir(to.Folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+// TestRestore_otherData restores into a database with plants that the backup does not have.
+func TestRestore_otherData(t *testing.T) {
+	t.Parallel()
+	archive, to := backedUp(t, newGarden(t, 5).Place), newCluster(t)
+	to.use(t, func(d *app.Data) { (&garden{plants: 99}).create(t, d, 1) })
+	before := contentOf(t, to)
+	if _, err := restore(t.Context(), archive, to, Options{}); herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), "plant 1: ") {
+		t.Errorf("the error is %v", err)
+	}
+	if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
+		t.Errorf("the target has changed (-before +after):\n%s", diff)
+	}
+}
+
+// TestRestore_replace restores over other data, which stays if the restore fails or a server uses it.
+func TestRestore_replace(t *testing.T) {
+	t.Parallel()
+	g, other := newGarden(t, 5), newGarden(t, 8)
+	archive, before := backedUp(t, g.Place), other.listing(t)
+	for name, attempt := range map[string]func() error{
+		"not requested": func() error {
+			_, err := restore(t.Context(), archive, other.Place, Options{})
+			return err
+		},
+		"damaged": func() error {
+			_, err := restore(t.Context(), archive[:len(archive)-5000], other.Place, Options{Replace: true})
+			return err
+		},
+		"in use at the end": func() (err error) {
+			db := sync.OnceValues(func() (*sqlite.Store, error) {
+				return sqlite.Open(t.Context(), filepath.Join(other.Folder, store.DatabaseFile), sqlite.Options{})
+			})
+			_, err = restore(t.Context(), archive, other.Place, Options{Replace: true, Progress: func(progress.Progress) {
+				if _, err := db(); err != nil {
+					t.Error(err)
+				}
+			}})
+			opened, openErr := db()
+			must(t, openErr)
+			must(t, opened.Close())
+			return err
+		},
+		"in use": func() (err error) {
+			other.use(t, func(*app.Data) { _, err = restore(t.Context(), archive, other.Place, Options{Replace: true}) })
+			return err
+		},
+	} {
+		if attempt() == nil {
+			t.Errorf("%s: the data was replaced", name)
+		}
+		if diff := cmp.Diff(before, other.listing(t)); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+	other.exec(t, "PRAGMA user_version = 99") // a later release has used it
+	_, err := restore(t.Context(), archive, other.Place, Options{Replace: true})
+	must(t, err)
+	wantAlike(t, g.Place, other.Place)
+	g.works(t, other.Place)
+}
+
+// The environment of the processes that TestBackup_survivesKill kills: the arguments of BackupToFile or Restore.
+const backupEnv, restoreEnv = "HERBARIUM_TEST_BACKUP", "HERBARIUM_TEST_RESTORE"
+
+// TestBackup_process is such a process. It prints a line for each progress report.
+func TestBackup_process(t *testing.T) {
+	o := Options{Progress: func(progress.Progress) { fmt.Println("progress") }}
+	var err error
+	if args, ok := os.LookupEnv(backupEnv); ok {
+		data, file, _ := strings.Cut(args, "\n")
+		_, err = BackupToFile(t.Context(), Place{Folder: data}, file, "test", o)
+	} else if args, ok := os.LookupEnv(restoreEnv); ok {
+		data, file, _ := strings.Cut(args, "\n")
+		_, err = Restore(t.Context(), file, nil, Place{Folder: data}, o)
+	} else {
+		t.Skip("runs only as a process that TestBackup_survivesKill starts")
+	}
+	must(t, err)
+}
+
+// killAfter runs such a process and kills it after a number of progress reports. It returns how many there were.
+func killAfter(t *testing.T, reports int, env, data, file string) (seen int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBackup_process$", "-test.v")
+	cmd.Env = append(os.Environ(), env+"="+data+"\n"+file)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if lines.Text() == "progress" {
+			if seen++; seen == reports {
+				_ = cmd.Process.Kill() // it may have ended
+			}
+		}
+	}
+	_ = cmd.Wait() // it was killed, or has ended
+	return seen
+}
+
+// TestBackup_survivesKill kills a backup and a restore after their first progress report, then after more of them. There is
+// never a partial backup nor a partial data folder.
+func TestBackup_survivesKill(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 2_100), Place{Folder: t.TempDir()}
+	file := filepath.Join(t.TempDir(), "backup.tar")
+	const steps = 3
+	for reports := 1; reports <= 1+2*steps; reports += steps {
+		if killAfter(t, reports, backupEnv, g.Folder, file) == 0 {
+			t.Fatal("the backup has not reported any progress")
+		}
+		if _, err := os.Stat(file); err == nil {
+			_, err := Restore(t.Context(), file, nil, Place{}, Options{Check: true})
+			must(t, err)
+		}
+	}
+	_, err := BackupToFile(t.Context(), g.Place, file, "test", Options{})
+	must(t, err)
+	restored := filepath.Join(to.Folder, store.DatabaseFile)
+	for reports := 1; reports <= 1+2*steps; reports += steps {
+		if killAfter(t, reports, restoreEnv, to.Folder, file) == 0 {
+			t.Fatal("the restore has not reported any progress")
+		}
+		if _, err := os.Stat(restored); err == nil {
+			wantAlike(t, g.Place, to)
+			must(t, os.Remove(restored))
+			continue
+		}
+		if _, err := Restore(t.Context(), file, nil, to, Options{}); herb.CodeOf(err) != herb.CodeRefused {
+			t.Errorf("after a kill: %v", err)
+		}
+		must(t, os.RemoveAll(filepath.Join(to.Folder, stagingDir)))
+	}
+	_, err = Restore(t.Context(), file, nil, to, Options{})
+	must(t, err)
+	wantAlike(t, g.Place, to)
+	g.works(t, to)
+}

@@ -1,0 +1,85 @@
+package fulltext
+
+import (
+	"bytes"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/plan"
+)
+
+// fieldPart is the position of a field in the forward index.
+type fieldPart struct {
+	name  string
+	first int // number of parts of a record before it; a field has as many parts as its weight
+}
+
+// fieldParts returns the positions of all fields, and the number of searchable ones. Only those have a position.
+func fieldParts(f *file.File) (parts []fieldPart, searchable int) {
+	next := 0
+	for _, field := range f.Meta.Fields {
+		parts = append(parts, fieldPart{field.Name, next})
+		if field.Searchable {
+			next += max(field.Weight, 1)
+			searchable++
+		}
+	}
+	return parts, searchable
+}
+
+// Match returns a condition with query.OpMatch for evaluation.
+func (w *Index) Match(st *guard.Steps, cond query.Condition) []plan.Term {
+	if len(cond.Values) == 1 {
+		return w.matchTerms(st, cond.Field, cond.Values[0].Search)
+	}
+	any := make(plan.AnyOf, len(cond.Values))
+	for i, o := range cond.Values {
+		any[i] = plan.AllOf{Pool: w.pool, Terms: w.matchTerms(st, cond.Field, o.Search)}
+	}
+	return []plan.Term{{Condition: any}}
+}
+
+// matchTerms returns the clauses of a search within one field.
+func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms []plan.Term) {
+	if len(s.Clauses) == 0 {
+		return []plan.Term{{Condition: plan.Stored{Name: w.fields[field].name + " match nothing"}}}
+	}
+	for _, c := range s.Clauses {
+		st.Check()
+		terms = append(terms, plan.Term{Condition: w.matchClause(st, field, c), Exclude: c.Exclude})
+	}
+	return terms
+}
+
+// matchClause returns the condition that a field contains a clause. The postings are those of all fields together, so
+// the records that contain the clause in any field are examined in the forward index.
+func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
+	part := w.fields[field]
+	name := part.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
+	clause := w.newClause(st, c, name)
+	if w.searchable == 1 || clause.Cost().Records == 0 { // an unknown word has no pattern
+		return clause.Condition
+	}
+	p := &phrase{clause: clause, candidates: []plan.Term{{Condition: clause.Condition}}, most: 1, name: name}
+	if words, ok := clause.Condition.(*phrase); ok {
+		p.candidates = words.candidates
+	}
+	clause.Condition, clause.found = p, nil
+	clause.pattern.part = part.first
+	return p
+}
+
+// cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.
+func cutPart(b []byte, part int) []byte {
+	for {
+		end := bytes.IndexByte(b, 0)
+		if end < 0 {
+			guard.Corrupt("a record has too few parts in the forward index")
+		}
+		if part == 0 {
+			return b[:end+1]
+		}
+		b, part = b[end+1:], part-1
+	}
+}

@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Inspection describes a database server and the schema of the database.
+type Inspection struct {
+	Version  int64  // of the schema; 0 if the database is new
+	Latest   int64  // version of the schema that this program uses
+	Server   string // version of the server
+	ReadOnly bool   // the server is a standby, or set to read-only
+	TLS      bool   // the connection is encrypted
+	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the request.
+	ClockOffset, Accuracy time.Duration
+}
+
+// Inspect connects to the database at an address and describes it. Unlike a Store, it does not migrate the schema. The error
+// explains why the database cannot be used and how to fix it.
+func Inspect(ctx context.Context, address string) (i Inspection, err error) {
+	i.Latest = latest
+	config, err := configure(address, Options{}.withDefaults())
+	if err != nil {
+		return i, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return i, setupError(config.ConnConfig, err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	return i, setupError(config.ConnConfig, i.read(ctx, conn))
+}
+
+func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) error {
+	_, i.TLS = conn.PgConn().Conn().(interface{ HandshakeContext(context.Context) error }) // *tls.Conn
+	var readOnly string
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('transaction_read_only')").
+		Scan(&i.Server, &readOnly); err != nil {
+		return err
+	}
+	i.ReadOnly = readOnly == "on"
+	var now time.Time
+	sent := time.Now()
+	if err := conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return err
+	}
+	i.Accuracy = time.Since(sent) / 2
+	i.ClockOffset = now.Sub(sent.Add(i.Accuracy))
+	var version, needs sql.Null[int64]
+	err := conn.QueryRow(ctx, "SELECT max(m.version_id), max(l.needs) FROM "+migrationsTable+" m, migrations_lock l").Scan(&version, &needs)
+	if codeOf(err) == undefinedTable {
+		return nil // new database
+	}
+	i.Version = version.V
+	if err == nil && needs.V > latest {
+		return &newerError{needs: needs.V}
+	}
+	return err
+}

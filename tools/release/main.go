@@ -1,0 +1,226 @@
+// Command release builds what a release consists of: archives with static binaries, a container image, a bill of materials and
+// checksums. Two runs on the same commit with the same Go version and CA certificates produce identical files. Nothing is
+// uploaded.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options of a release.
+type Options struct {
+	Repository   string // root of the repository
+	Out          string // folder to write to, which is created or emptied
+	Version      string // as in v1.2.3
+	Commit       string
+	Date         time.Time  // of the commit, given to all files
+	Platforms    []Platform // to build for
+	Certificates string     // file with CA certificates, for the image
+	Compression  int        // level of gzip
+	// Build builds the program for a platform. Nil means compile.
+	Build func(ctx context.Context, o Options, p Platform, path string) error
+	// Man writes the manual pages to a folder. Nil means writeManPages.
+	Man func(ctx context.Context, o Options, folder string) error
+	Log func(format string, args ...any)
+}
+
+// Platform is an operating system and an architecture.
+type Platform struct{ OS, Arch string }
+
+func (p Platform) String() string { return p.OS + "/" + p.Arch }
+
+// program returns the file name of the program.
+func (p Platform) program() string {
+	if p.OS == "windows" {
+		return "herbarium.exe"
+	}
+	return "herbarium"
+}
+
+const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o := Options{Compression: gzip.BestCompression, Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }}
+	platforms := flag.String("platforms", allPlatforms, "comma-separated platforms, as OS/architecture")
+	flag.StringVar(&o.Repository, "repository", ".", "root of the repository")
+	flag.StringVar(&o.Out, "out", "dist", "folder to write to; its content is deleted")
+	flag.StringVar(&o.Certificates, "certificates", "/etc/ssl/certs/ca-certificates.crt", "CA certificates for the image")
+	flag.Parse()
+	for name := range strings.SplitSeq(*platforms, ",") {
+		system, arch, _ := strings.Cut(name, "/")
+		o.Platforms = append(o.Platforms, Platform{system, arch})
+	}
+	err := describeCommit(ctx, &o)
+	if err == nil {
+		err = Release(ctx, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// describeCommit sets version, commit and date from git: the version is the tag, or the last tag with the commit.
+func describeCommit(ctx context.Context, o *Options) error {
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir, cmd.Stderr = o.Repository, os.Stderr
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	var err error
+	if o.Version, err = git("describe", "--tags", "--always", "--dirty", "--match", "v[0-9]*"); err != nil {
+		return err
+	}
+	if o.Commit, err = git("rev-parse", "HEAD"); err != nil {
+		return err
+	}
+	seconds, err := git("log", "-1", "--format=%ct")
+	if err != nil {
+		return err
+	}
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	o.Date = time.Unix(unix, 0).UTC()
+	return err
+}
+
+// Release builds a release.
+func Release(ctx context.Context, o Options) error {
+	if err := checkChangelog(o); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(o.Out); err != nil {
+		return err
+	}
+	work, err := filepath.Abs(filepath.Join(o.Out, "build"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return err
+	}
+	documents, err := readDocuments(ctx, o, work)
+	if err != nil {
+		return err
+	}
+	var binaries []binary
+	for _, p := range o.Platforms {
+		o.Log("building for %s", p)
+		b, err := o.build(ctx, work, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		binaries = append(binaries, b)
+		if err := writeArchive(o, b, documents); err != nil {
+			return err
+		}
+	}
+	if err := writeSBOM(o, binaries); err != nil {
+		return err
+	}
+	if err := writeImage(o, binaries); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(work); err != nil {
+		return err
+	}
+	return writeChecksums(o.Out)
+}
+
+// checkChangelog fails if the change log does not describe a version that is released.
+func checkChangelog(o Options) error {
+	log, err := os.ReadFile(filepath.Join(o.Repository, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	version, released := strings.CutPrefix(o.Version, "v")
+	if released && !strings.Contains(version, "-") && !bytes.Contains(log, []byte("\n## ["+version+"] ")) {
+		return fmt.Errorf("CHANGELOG.md has no section for %s", version)
+	}
+	return nil
+}
+
+// fileName returns the name of a file of the release.
+func (o Options) fileName(suffix string) string {
+	return "herbarium_" + strings.TrimPrefix(o.Version, "v") + suffix
+}
+
+// binary is the program for a platform.
+type binary struct {
+	Platform
+	path string
+}
+
+func (o Options) build(ctx context.Context, work string, p Platform) (binary, error) {
+	b := binary{p, filepath.Join(work, p.OS+"-"+p.Arch)}
+	if _, err := os.Stat(b.path); err == nil {
+		return b, nil // that of this machine, which printed its completions
+	}
+	build := o.Build
+	if build == nil {
+		build = compile
+	}
+	return b, build(ctx, o, p, b.path)
+}
+
+// goCommand returns a go command that does not depend on settings of the user.
+func goCommand(ctx context.Context, o Options, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Repository, os.Stderr, os.Stderr
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	return cmd
+}
+
+// writeManPages generates the manual pages.
+func writeManPages(ctx context.Context, o Options, folder string) error {
+	return goCommand(ctx, o, "run", "./tools/reference", "-man", folder, "-version", o.Version).Run()
+}
+
+// compile builds a static binary that depends only on the source and the Go version.
+func compile(ctx context.Context, o Options, p Platform, path string) error {
+	cmd := goCommand(ctx, o, "build", "-buildvcs=false", "-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version,
+		"-o", path, "./cmd/herbarium")
+	cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Arch)
+	return cmd.Run()
+}
+
+// host returns the platform of this machine.
+func host() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
+
+// writeChecksums writes the SHA-256 hashes of all files in the format of sha256sum.
+func writeChecksums(folder string) error {
+	files, err := os.ReadDir(folder) // sorted
+	if err != nil {
+		return err
+	}
+	var sums bytes.Buffer
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), f.Name())
+	}
+	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), sums.Bytes(), 0o644)
+}
+
+// linuxBinaries returns those that an image can contain.
+func linuxBinaries(all []binary) []binary {
+	return slices.DeleteFunc(slices.Clone(all), func(b binary) bool { return b.OS != "linux" })
+}

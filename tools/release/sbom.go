@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// component is a component of a CycloneDX document.
+type component struct {
+	Type    string `json:"type"`
+	Ref     string `json:"bom-ref"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PURL    string `json:"purl,omitempty"`
+}
+
+// document is a CycloneDX document, as far as it is used here.
+type document struct {
+	Format      string `json:"bomFormat"`
+	SpecVersion string `json:"specVersion"`
+	Serial      string `json:"serialNumber"`
+	Version     int    `json:"version"`
+	Metadata    struct {
+		Timestamp string    `json:"timestamp"`
+		Component component `json:"component"`
+	} `json:"metadata"`
+	Components   []component  `json:"components"`
+	Dependencies []dependency `json:"dependencies"`
+}
+
+type dependency struct {
+	Ref       string   `json:"ref"`
+	DependsOn []string `json:"dependsOn,omitempty"`
+}
+
+// writeSBOM writes a bill of materials: the modules that the linker recorded in the binaries.
+func writeSBOM(o Options, binaries []binary) error {
+	found := map[string]component{}
+	add := func(path, version string) {
+		ref := fmt.Sprintf("pkg:golang/%s@%s", strings.ToLower(path), version)
+		found[ref] = component{Type: "library", Ref: ref, Name: path, Version: version, PURL: ref}
+	}
+	for _, b := range binaries {
+		info, err := buildinfo.ReadFile(b.path)
+		if err != nil {
+			return err
+		}
+		add("stdlib", strings.TrimPrefix(info.GoVersion, "go"))
+		for _, m := range info.Deps {
+			m = cmp.Or(m.Replace, m)
+			add(m.Path, m.Version)
+		}
+	}
+	refs := slices.Sorted(maps.Keys(found))
+	d := document{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
+	for _, ref := range refs {
+		d.Components = append(d.Components, found[ref])
+	}
+	program := "pkg:generic/herbarium@" + o.Version
+	d.Metadata.Timestamp = o.Date.Format(time.RFC3339)
+	d.Metadata.Component = component{Type: "application", Ref: program, Name: "herbarium", Version: o.Version, PURL: program}
+	d.Dependencies = []dependency{{Ref: program, DependsOn: refs}}
+	d.Serial = "urn:uuid:" + contentUUID(fmt.Sprint(o.Version, o.Commit, refs))
+	content, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.Out, o.fileName(".cdx.json")), append(content, '\n'), 0o644)
+}
+
+// contentUUID returns a UUID of version 8 (RFC 9562) that depends only on a text.
+func contentUUID(text string) string {
+	b := sha256.Sum256([]byte(text))
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
