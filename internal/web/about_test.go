@@ -25,7 +25,7 @@ func TestAbout(t *testing.T) {
 	main := one(t, doc, tag("main", ""))
 	for _, want := range []string{
 		"Plants Grown by us.", "id primary key number", "Price in € What it costs", "LicenseCC0", "Homepagehttps://garden.example/home", "Old lists Attic",
-		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2", "7 of 8 columns have no empty values", "category 5 % empty",
+		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2", "7 of 8 columns have no empty values", "category 5% empty",
 		"the file has no header", "category: three rows lack it", "https://garden.example/plants/1",
 	} {
 		if !strings.Contains(strings.ReplaceAll(words(main), " ", ""), strings.ReplaceAll(want, " ", "")) {

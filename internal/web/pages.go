@@ -121,6 +121,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset + "/charts":                  p.dataset(p.charts),
 		"GET " + dataset + "/record":                  p.dataset(p.record),
 		"GET " + dataset + "/fields":                  p.dataset(p.fields),
+		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
 		"GET " + dataset + "/about":                   p.dataset(p.about),
 		"GET " + dataset + "/api":                     p.dataset(p.reference),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
@@ -140,7 +141,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to += "?search=" + url.QueryEscape(ns)
+		to = namespaceHref(p.base, ns)
 	}
 	return redirect(w, to)
 }

@@ -232,64 +232,6 @@ func TestOrigin_invalidHost(t *testing.T) {
 	}
 }
 
-func TestCatalogue(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	doc := s.page(t, "/", 200)
-	cards := all(doc, tag("li", "card"))
-	if len(cards) != 5 {
-		t.Fatalf("%d datasets are shown", len(cards))
-	}
-	got := words(cards[2])
-	for _, want := range []string{"The garden", "garden/catalog", "public", "What grows in it.", "Rows60", "Columns8", "Updated20 March 2026"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the card lacks %q: %s", want, got)
-		}
-	}
-	if !strings.Contains(words(cards[3]), "key") {
-		t.Errorf("a dataset with a key is not marked: %s", words(cards[3]))
-	}
-	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1, "staff": 1, "-": 0, "f1": 1, "  ": 5} {
-		if got := len(all(s.page(t, "/?search="+url.QueryEscape(search), 200), tag("li", "card"))); got != want {
-			t.Errorf("%q finds %d datasets, want %d", search, got, want)
-		}
-	}
-	if a := s.get(t, "/?page=0"); a.status != 400 {
-		t.Errorf("page 0 gives %d", a.status)
-	}
-}
-
-func TestCatalogue_empty(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
-	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
-		t.Errorf("the page does not say what to do: %s", got)
-	}
-}
-
-func TestCatalogue_pages(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
-		for i := range 100 {
-			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
-		}
-	})
-	shown := 0
-	for path := "/"; path != ""; {
-		doc := s.page(t, path, 200)
-		shown += len(all(doc, tag("li", "card")))
-		path = ""
-		for _, a := range all(doc, tag("a", "button")) {
-			if attr(a, "rel") == "next" {
-				path = attr(a, "href")
-			}
-		}
-	}
-	if shown != 105 {
-		t.Errorf("%d datasets are shown on all pages, want 105", shown)
-	}
-}
-
 // TestFailures checks that errors of the library give an error page without internals.
 func TestFailures(t *testing.T) {
 	t.Parallel()

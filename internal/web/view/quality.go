@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 )
@@ -48,21 +47,8 @@ func NewQuality(d *herb.Dataset) *Quality {
 	}
 	slices.SortStableFunc(sparse, func(a, b int) int { return cmp.Compare(ColumnReport(d, b).Empty, ColumnReport(d, a).Empty) })
 	for _, i := range sparse[:min(len(sparse), maxSparse)] {
-		q.Sparse = append(q.Sparse, Sparse{Heading(d.Fields[i]), Share(ColumnReport(d, i).Empty, d.Records)})
+		q.Sparse = append(q.Sparse, Sparse{Heading(d.Fields[i]), Percent(ColumnReport(d, i).Empty, d.Records)})
 	}
 	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
 	return &q
-}
-
-// Share formats a part of a whole in percent. Only zero is 0 %, and only the whole is 100 %.
-func Share(part, whole int) string {
-	switch {
-	case whole <= 0 || part <= 0:
-		return "0 %"
-	case part >= whole:
-		return "100 %"
-	case 100*part < whole:
-		return "< 1 %"
-	}
-	return strconv.Itoa(min(part*100/whole, 99)) + " %"
 }
