@@ -69,7 +69,7 @@ check: ## formatting, vet, staticcheck, go mod tidy
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json \
+	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json tools/adapters/node_modules/.package-lock.json \
 		tools/clients/node_modules/.package-lock.json tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.
