@@ -113,8 +113,8 @@ chromium:
 tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
 	npm ci --prefix tools/$* --no-progress
 
-pictures: chromium ## update the screenshots in docs/pictures
-	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
+pictures: chromium ## update the pictures in docs/pictures
+	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
 
 reference: ## write docs/cli.md from the commands
 	$(GO) run ./tools/reference -markdown docs/cli.md
