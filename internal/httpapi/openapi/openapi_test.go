@@ -43,6 +43,8 @@ func TestLimits(t *testing.T) {
 		{"default top", []string{"parameters", "top", "schema", "default"}, query.DefaultTop},
 		{"buckets", []string{"parameters", "buckets", "schema", "maximum"}, query.MaxBuckets},
 		{"default buckets", []string{"parameters", "buckets", "schema", "default"}, query.DefaultBuckets},
+		{"sort fields", []string{"parameters", "sort", "schema", "maxItems"}, query.MaxSortFields},
+		{"fields of facets", []string{"parameters", "countedField", "schema", "maxItems"}, query.MaxFacetFields},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},
 	} {
