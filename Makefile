@@ -13,7 +13,7 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 # Packages with the longest tests, which start first.
-LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres
+LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres ./internal/clienttest
 
 # Tests that run the program as a process use this one instead of building it again.
 PROGRAM := $(CURDIR)/herbarium
@@ -70,7 +70,7 @@ check: ## formatting, vet, staticcheck, go mod tidy
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
 	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json \
-		postgres s3 chromium
+		tools/clients/node_modules/.package-lock.json tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -99,6 +99,12 @@ tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
+# The client generator for Go, and the library of the clients that it generates.
+tools/clients/oapi-codegen: tools/clients/go.mod tools/clients/go.sum
+	$(GO) build -modfile=tools/clients/go.mod -ldflags '-s -w' -o $@.new github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
+	$(GO) build -modfile=tools/clients/go.mod github.com/oapi-codegen/runtime
+	mv $@.new $@
+
 # The browser for the tests of the pages, and fonts for it.
 chromium:
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then exit 0; fi >/dev/null; \
@@ -107,8 +113,8 @@ chromium:
 tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
 	npm ci --prefix tools/$* --no-progress
 
-pictures: chromium ## update the screenshots in docs/pictures
-	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^TestPictures$$' -count 1 -update
+pictures: chromium ## update the pictures in docs/pictures
+	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation)$$' -count 1 -update
 
 reference: ## write docs/cli.md from the commands
 	$(GO) run ./tools/reference -markdown docs/cli.md

@@ -38,11 +38,24 @@ var cliffs = []struct{ name, raw string }{
 	{"match-search-sort", "title[match]=" + gen.FirstWord + "&search=" + gen.CommonWord + "&sort=date"},
 }
 
+// allFields is the facets of all fields.
+const allFields = "field=id&field=title&field=category&field=status&field=date&field=url&field=image&field=price&field=author&field=tags"
+
+// gridCliffs are grid requests of the same kind.
+var gridCliffs = []struct{ name, raw string }{
+	{"all", "_x=id&_y=price&_bounds=0,0,1000000,100"},
+	{"common-word", "_x=id&_y=price&_bounds=0,0,1000000,100&search=" + gen.CommonWord},
+}
+
 // facetCliffs are facet requests of the same kind.
 var facetCliffs = []struct{ name, raw string }{
 	{"distinct-values", "field=image&field=id&field=url"},
 	{"distinct-values-of-some", "field=image&field=id&field=url&search=" + gen.CommonWord},
-	{"all-fields", "field=id&field=title&field=category&field=status&field=date&field=url&field=image&field=price&field=author&field=tags&search=" + gen.CommonWord},
+	{"charts", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24&price[gte]=20&search=" + gen.CommonWord},
+	{"charts-of-all", allFields + "&_scale=auto&_edges=all&_own_filter=ignore&buckets=24"},
+	{"value-search", "field=author&_values=an"},
+	{"value-search-of-distinct-values", "field=title&_values=an"},
+	{"all-fields", allFields + "&search=" + gen.CommonWord},
 }
 
 // BenchmarkCliffs measures the CPU time and the allocations of expensive requests.
@@ -61,6 +74,16 @@ func BenchmarkCliffs(b *testing.B) {
 				}
 				benchmarkCPU(b, "list="+c.name, func() error {
 					_, err := l.List(b.Context(), r)
+					return err
+				})
+			}
+			for _, c := range gridCliffs {
+				r, err := query.ParseGrid(c.raw, fields)
+				if err != nil {
+					b.Fatal(err)
+				}
+				benchmarkCPU(b, "grid="+c.name, func() error {
+					_, err := l.(listtest.Gridder).Grid(b.Context(), r)
 					return err
 				})
 			}

@@ -220,6 +220,11 @@ func (s stubSource) Facets(context.Context, *query.FacetRequest) (query.Facets, 
 	return query.Facets{}, nil
 }
 
+func (s stubSource) Grid(context.Context, *query.GridRequest) (query.Grid, error) {
+	s.run()
+	return query.Grid{}, nil
+}
+
 // TestLimit checks in which lanes a query runs, and which slot its request holds afterwards.
 func TestLimit(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ type Source interface {
 	List(ctx context.Context, r *query.Request) (query.Page, error)
 	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
 	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
+	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
 }
 
 // Limit returns a source that runs each query in the lane of its cost. The slot is that of the ticket in the context; a
@@ -42,6 +43,15 @@ func (s *limited) Facets(ctx context.Context, r *query.FacetRequest) (query.Face
 	}
 	defer leave()
 	return s.source.Facets(ctx, r)
+}
+
+func (s *limited) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
+	ctx, leave, err := s.enter(ctx, r.IsExpensive(s.records))
+	if err != nil {
+		return query.Grid{}, err
+	}
+	defer leave()
+	return s.source.Grid(ctx, r)
 }
 
 // Stream computes the result of an export. The export holds a slot of its own lane; an expensive query takes another one until

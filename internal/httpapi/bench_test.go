@@ -45,6 +45,10 @@ func (l *preparedLibrary) Facets(context.Context, *query.FacetRequest) (query.Fa
 	return query.Facets{}, nil
 }
 
+func (l *preparedLibrary) Grid(context.Context, *query.GridRequest) (query.Grid, error) {
+	return query.Grid{}, nil
+}
+
 // nullWriter discards everything.
 type nullWriter struct{ header http.Header }
 

@@ -29,7 +29,7 @@ const (
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long as the client needs.
 func (a *API) export(w *response, r *http.Request, format export.Format) error {
 	raw := r.URL.RawQuery
-	if w.route.pattern == pageCSV { // the link of a page
+	if w.route.page { // the link of a page
 		if ps, err := query.ParseParams(raw); err == nil {
 			raw = ps.Without(query.ParamPage, query.ParamPerPage).Encode()
 		}

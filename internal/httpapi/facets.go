@@ -18,8 +18,10 @@ type facetsBody struct {
 type facet struct {
 	Field    string             `json:"field"`
 	Type     herb.Type          `json:"type"`
+	Total    int                `json:"total"`
 	Empty    int                `json:"empty"`
 	Distinct int                `json:"distinct"`
+	Matching *int               `json:"matching,omitempty"` // if values are searched for
 	Values   []query.ValueCount `json:"values"`
 	*facetRange
 }
@@ -28,6 +30,7 @@ type facet struct {
 type facetRange struct {
 	Min       string         `json:"min"`
 	Max       string         `json:"max"`
+	Scale     query.Scale    `json:"scale"`
 	Histogram []query.Bucket `json:"histogram"`
 }
 
@@ -49,7 +52,7 @@ func (a *API) facets(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := encodeJSON(renderFacets(found))
+	body, err := encodeJSON(renderFacets(found, req))
 	if err != nil {
 		return err
 	}
@@ -57,13 +60,16 @@ func (a *API) facets(w *response, r *http.Request) error {
 	return nil
 }
 
-func renderFacets(found query.Facets) facetsBody {
+func renderFacets(found query.Facets, req *query.FacetRequest) facetsBody {
 	body := facetsBody{Data: make([]facet, len(found.Fields))}
 	body.Meta.Total = found.Total
 	for i, f := range found.Fields {
-		body.Data[i] = facet{Field: f.Field, Type: f.Type, Empty: f.Empty, Distinct: f.Distinct, Values: orEmpty(f.Values)}
+		body.Data[i] = facet{Field: f.Field, Type: f.Type, Total: f.Total, Empty: f.Empty, Distinct: f.Distinct, Values: orEmpty(f.Values)}
+		if req.Containing != "" {
+			body.Data[i].Matching = &f.Matching
+		}
 		if query.HasRange(f.Type) {
-			body.Data[i].facetRange = &facetRange{f.Min, f.Max, orEmpty(f.Histogram)}
+			body.Data[i].facetRange = &facetRange{f.Min, f.Max, f.Scale, orEmpty(f.Histogram)}
 		}
 	}
 	return body

@@ -22,26 +22,42 @@ func TestFacets(t *testing.T) {
 	tests := []struct{ name, target, key, want string }{
 		{
 			"text", facetsPath + "?field=category&top=2", "",
-			`{"data":[{"field":"category","type":"text","empty":0,"distinct":3,"values":[{"value":"fern","count":20},{"value":"moss","count":20}]}],` +
+			`{"data":[{"field":"category","type":"text","total":60,"empty":0,"distinct":3,"values":[{"value":"fern","count":20},{"value":"moss","count":20}]}],` +
 				`"meta":{"total":60}}`,
 		},
 		{
 			"numbers", facetsPath + "?field=id&id[lte]=4&top=1&buckets=3", "",
-			`{"data":[{"field":"id","type":"number","empty":0,"distinct":4,"values":[{"value":"1","count":1}],"min":"1","max":"4",` +
+			`{"data":[{"field":"id","type":"number","total":4,"empty":0,"distinct":4,"values":[{"value":"1","count":1}],"min":"1","max":"4","scale":"linear",` +
 				`"histogram":[{"from":"0","to":"2","count":1},{"from":"2","to":"4","count":2},{"from":"4","to":"6","count":1}]}],"meta":{"total":4}}`,
 		},
 		{
+			"value search", facetsPath + "?field=category&_values=ER&_offset=0&top=1", "",
+			`{"data":[{"field":"category","type":"text","total":60,"empty":0,"distinct":3,"matching":1,"values":[{"value":"fern","count":20}]}],` +
+				`"meta":{"total":60}}`,
+		},
+		{
+			"own filter ignored", facetsPath + "?field=category&category=moss&top=1&_offset=2&_own_filter=ignore", "",
+			`{"data":[{"field":"category","type":"text","total":60,"empty":0,"distinct":3,"values":[{"value":"tree","count":20}]}],` +
+				`"meta":{"total":20}}`,
+		},
+		{
+			"edges of all records, log scale", facetsPath + "?field=id&id[lte]=4&top=0&buckets=7&_edges=all&_scale=log", "",
+			`{"data":[{"field":"id","type":"number","total":4,"empty":0,"distinct":4,"values":[],"min":"1","max":"4","scale":"log",` +
+				`"histogram":[{"from":"1","to":"2","count":1},{"from":"2","to":"5","count":3},{"from":"5","to":"10","count":0},` +
+				`{"from":"10","to":"20","count":0},{"from":"20","to":"50","count":0},{"from":"50","to":"100","count":0}]}],"meta":{"total":4}}`,
+		},
+		{
 			"nothing found", facetsPath + "?field=price&field=tags&category=cactus", "",
-			`{"data":[{"field":"price","type":"number","empty":0,"distinct":0,"values":[],"min":"","max":"","histogram":[]},` +
-				`{"field":"tags","type":"list","empty":0,"distinct":0,"values":[]}],"meta":{"total":0}}`,
+			`{"data":[{"field":"price","type":"number","total":0,"empty":0,"distinct":0,"values":[],"min":"","max":"","scale":"linear","histogram":[]},` +
+				`{"field":"tags","type":"list","total":0,"empty":0,"distinct":0,"values":[]}],"meta":{"total":0}}`,
 		},
 		{
 			"with a key", "/api/v1/locked/staff/facets?field=name&top=1", reader,
-			`{"data":[{"field":"name","type":"text","empty":0,"distinct":3,"values":[{"value":"Ana","count":1}]}],"meta":{"total":3}}`,
+			`{"data":[{"field":"name","type":"text","total":3,"empty":0,"distinct":3,"values":[{"value":"Ana","count":1}]}],"meta":{"total":3}}`,
 		},
 		{
 			"plants", "/api/v1/store/plants/facets?field=tag", "",
-			`{"data":[{"field":"tag","type":"text","empty":0,"distinct":0,"values":[]}],"meta":{"total":0}}`,
+			`{"data":[{"field":"tag","type":"text","total":0,"empty":0,"distinct":0,"values":[]}],"meta":{"total":0}}`,
 		},
 	}
 	for _, tt := range tests {
@@ -72,7 +88,11 @@ func TestFacets_invalid(t *testing.T) {
 		{"page", facetsPath + "?field=id&page=2", 400, `"page" is given`},
 		{"sort", facetsPath + "?field=id&sort=id", 400, `"sort" is given`},
 		{"too many buckets", facetsPath + "?field=id&buckets=101", 400, "from 2 to 100"},
-		{"unknown parameter", facetsPath + "?field=id&bucket=5", 400, `did you mean "buckets"? parameters: field, top, buckets, search, api_key`},
+		{"unknown parameter", facetsPath + "?field=id&bucket=5", 400, `did you mean "buckets"? parameters: field, top, _offset, _values, buckets, `},
+		{"scale", facetsPath + "?field=id&_scale=square", 400, `_scale is "square"; it must be linear, log or auto`},
+		{"edges", facetsPath + "?field=id&_edges=none", 400, `_edges is "none"; it must be matching or all`},
+		{"own filter", facetsPath + "?field=id&_own_filter=no", 400, `_own_filter is "no"; it must be apply or ignore`},
+		{"offset", facetsPath + "?field=id&_offset=10001", 400, "from 0 to 10000"},
 		{"unknown dataset", "/api/v1/garden/nothing/facets?field=id", 404, "no dataset"},
 		{"without a key", "/api/v1/locked/staff/facets?field=name", 401, "needs a key"},
 		{"with the wrong key", "/api/v1/locked/staff/facets?field=name&api_key=" + writer, 403, ""},
@@ -109,7 +129,8 @@ func TestFacetsHeaders(t *testing.T) {
 	if same.status != 304 || s.library.listed.Load() != counted {
 		t.Errorf("the same request gets %d after %d facet queries", same.status, s.library.listed.Load()-counted)
 	}
-	for _, other := range []string{"field=category&search=everywhere&top=5", "field=category&field=id&search=everywhere&top=6", "field=category&field=id&top=5"} {
+	for _, other := range []string{"field=category&search=everywhere&top=5", "field=category&field=id&search=everywhere&top=6", "field=category&field=id&top=5",
+		"field=category&field=id&search=everywhere&top=5&_values=x", "field=category&field=id&search=everywhere&top=5&_edges=all"} {
 		if a := s.get(t, facetsPath+"?"+other, "If-None-Match: "+tag); a.status != 200 || a.header.Get("ETag") == tag {
 			t.Errorf("%s has the tag of another request", other)
 		}

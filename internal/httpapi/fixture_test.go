@@ -235,6 +235,14 @@ func (s *fakeSource) Facets(ctx context.Context, r *query.FacetRequest) (query.F
 	return s.d.oracle.Facets(ctx, r)
 }
 
+func (s *fakeSource) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
+	s.l.listed.Add(1)
+	if s.l.listErr != nil {
+		return query.Grid{}, s.l.listErr
+	}
+	return s.d.oracle.Grid(ctx, r)
+}
+
 // service is an API over fakes, with its log.
 type service struct {
 	*httpapi.API

@@ -89,7 +89,7 @@ func TestDocument_routes(t *testing.T) {
 	if d.OpenAPI != "3.1.0" || d.Info.Version != "1.0.0" {
 		t.Errorf("it is OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
 	}
-	for _, name := range []string{"Plant", "NewPlant", "Error", "DataRecord", "Meta", "Listing", "Facets", "Dataset", "Catalogue"} {
+	for _, name := range []string{"Plant", "NewPlant", "Error", "DataRecord", "Meta", "Listing", "Facets", "Grid", "Dataset", "Catalogue"} {
 		if _, ok := d.Components.Schemas[name]; !ok {
 			t.Errorf("there is no schema %s", name)
 		}
@@ -116,7 +116,7 @@ func TestDocument_dataset(t *testing.T) {
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
-	wantOdd = append([]string{"field", "top", "buckets", "search"}, wantOdd[5:]...)
+	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search"}, wantOdd[5:]...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}

@@ -23,11 +23,11 @@ type Pages interface {
 	Key(r *http.Request) string
 }
 
-// Listings for pages: the same responses as those of the API, at paths for which the browser sends its stored key. pageCSV
-// ignores pagination parameters.
+// pageData is the listing for pages: the same response as that of the API, at a path for which the browser sends its stored
+// key. Exports for pages are at the same path with an extension; they ignore pagination parameters. pageGrid is the same for grids.
 const (
 	pageData = "/datasets/{namespace}/{dataset}/data"
-	pageCSV  = "/datasets/{namespace}/{dataset}/data.csv"
+	pageGrid = "/datasets/{namespace}/{dataset}/grid"
 )
 
 // pageRoutes returns the routes of the pages, ordered by pattern.
@@ -37,9 +37,12 @@ func (a *API) pageRoutes() []route {
 	}
 	routes := []route{
 		{method: http.MethodGet, pattern: pageData, page: true, handle: a.list},
-		{method: http.MethodGet, pattern: pageCSV, page: true, handle: func(w *response, r *http.Request) error {
-			return a.export(w, r, export.CSV)
-		}},
+		{method: http.MethodGet, pattern: pageGrid, page: true, handle: a.grid},
+	}
+	for extension, format := range map[string]export.Format{".csv": export.CSV, ".ndjson": export.NDJSON, ".xlsx": export.XLSX} {
+		routes = append(routes, route{method: http.MethodGet, pattern: pageData + extension, page: true, handle: func(w *response, r *http.Request) error {
+			return a.export(w, r, format)
+		}})
 	}
 	for pattern, handle := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")

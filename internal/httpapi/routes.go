@@ -34,6 +34,7 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
 		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
 		{method: http.MethodGet, pattern: facetsPattern, handle: a.facets},
+		{method: http.MethodGet, pattern: gridPattern, handle: a.grid},
 		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
 		{method: http.MethodGet, pattern: "/openapi.json", handle: a.openAPI},

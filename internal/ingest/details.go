@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/text"
 )
 
@@ -22,6 +23,9 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 		}
 		d.PrimaryKey = append(d.PrimaryKey, fields[i].Name)
 	}
+	if err := checkMap(src, fields); err != nil {
+		return d, err
+	}
 	if src.Order.Field == "" {
 		return d, nil
 	}
@@ -36,6 +40,26 @@ func details(src Source, e *exposure, fields []herb.Field) (herb.Details, error)
 		return d, herb.Invalidf("order: there is no sortable field %q%s sortable fields: %s", name, text.Suggestion(name, sortable), rows.JoinNames(sortable))
 	}
 	return d, nil
+}
+
+// checkMap checks that the map has coordinates.
+func checkMap(src Source, fields []herb.Field) error {
+	if src.Map == (source.MapFields{}) {
+		return nil
+	}
+	numbers := []string{}
+	for _, f := range fields {
+		if f.Type == herb.TypeNumber && f.Filterable {
+			numbers = append(numbers, f.Name)
+		}
+	}
+	for _, name := range []string{src.Map.Latitude, src.Map.Longitude} {
+		if !slices.Contains(numbers, name) {
+			name = rows.Clip(name)
+			return herb.Invalidf("map: there is no filterable number field %q%s number fields: %s", name, text.Suggestion(name, numbers), rows.JoinNames(numbers))
+		}
+	}
+	return nil
 }
 
 // fieldOf returns the position of an exposed field that a schema may call by the name of its column, -1 if there is none.

@@ -77,6 +77,8 @@ type Source interface {
 	Stream(ctx context.Context, r *query.Request) (query.Stream, error)
 	// Facets counts the values of fields among the matching records.
 	Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error)
+	// Grid counts the matching records in the cells of a grid over two fields.
+	Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error)
 }
 
 // Mutable is a dataset that is not published but changes with every write, such as the plant store.

@@ -108,6 +108,10 @@ func (staticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets,
 	return query.Facets{Total: 1}, nil
 }
 
+func (staticMutable) Grid(context.Context, *query.GridRequest) (query.Grid, error) {
+	return query.Grid{Total: 1}, nil
+}
+
 // numbers yields the records 1 to n, and then err if it is not nil.
 func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {

@@ -67,17 +67,51 @@ func withFacetTypes(from, to herb.Type) facetFault {
 
 func facetFaults() map[string]facetFault {
 	return map[string]facetFault{
-		"filters ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
-		"search ignored":   withFacetRequest(func(r *query.FacetRequest) { r.Request.Search = nil }),
-		"top ignored":      withFacetRequest(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
-		"buckets ignored":  withFacetRequest(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
-		"fields reversed":  withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
-		"one field only":   withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
-		"numbers as text":  withFacetTypes(herb.TypeNumber, herb.TypeText),
-		"dates as text":    withFacetTypes(herb.TypeDate, herb.TypeText),
-		"booleans as text": withFacetTypes(herb.TypeBoolean, herb.TypeText),
-		"lists as text":    withFacetTypes(herb.TypeList, herb.TypeText),
-		"text as lists":    withFacetTypes(herb.TypeText, herb.TypeList),
+		"filters ignored":      withFacetRequest(func(r *query.FacetRequest) { r.Request.Conditions = nil }),
+		"search ignored":       withFacetRequest(func(r *query.FacetRequest) { r.Request.Search = nil }),
+		"top ignored":          withFacetRequest(func(r *query.FacetRequest) { r.Top = query.MaxTop }),
+		"buckets ignored":      withFacetRequest(func(r *query.FacetRequest) { r.Buckets = query.MaxBuckets }),
+		"offset ignored":       withFacetRequest(func(r *query.FacetRequest) { r.Offset = 0 }),
+		"value search ignored": withFacetRequest(func(r *query.FacetRequest) { r.Containing = "" }),
+		"value search of the returned values only": func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+			plain := *r
+			plain.Containing = ""
+			facets, err := o.Facets(context.Background(), &plain)
+			for i := range facets.Fields {
+				f := &facets.Fields[i]
+				f.Values = slices.DeleteFunc(f.Values, func(v query.ValueCount) bool { return !containsText(v.Value, r.Containing) })
+			}
+			return facets, err
+		},
+		"value search with case": func(o *Oracle, r *query.FacetRequest) (query.Facets, error) {
+			facets, err := o.Facets(context.Background(), r)
+			for i := range facets.Fields {
+				f := &facets.Fields[i]
+				f.Values = slices.DeleteFunc(f.Values, func(v query.ValueCount) bool { return !strings.Contains(v.Value, r.Containing) })
+			}
+			return facets, err
+		},
+		"always linear": withFacetRequest(func(r *query.FacetRequest) { r.Scale = query.ScaleLinear }),
+		"auto is log": withFacetRequest(func(r *query.FacetRequest) {
+			if r.Scale == query.ScaleAuto {
+				r.Scale = query.ScaleLog
+			}
+		}),
+		"auto is linear": withFacetRequest(func(r *query.FacetRequest) {
+			if r.Scale == query.ScaleAuto {
+				r.Scale = query.ScaleLinear
+			}
+		}),
+		"edges of the matching records": withFacetRequest(func(r *query.FacetRequest) { r.AllEdges = false }),
+		"own filter applied":            withFacetRequest(func(r *query.FacetRequest) { r.IgnoreOwnFilter = false }),
+		"own filter always ignored":     withFacetRequest(func(r *query.FacetRequest) { r.IgnoreOwnFilter = true }),
+		"fields reversed":               withFacetRequest(func(r *query.FacetRequest) { r.Fields = slices.Clone(r.Fields); slices.Reverse(r.Fields) }),
+		"one field only":                withFacetRequest(func(r *query.FacetRequest) { r.Fields = r.Fields[:1] }),
+		"numbers as text":               withFacetTypes(herb.TypeNumber, herb.TypeText),
+		"dates as text":                 withFacetTypes(herb.TypeDate, herb.TypeText),
+		"booleans as text":              withFacetTypes(herb.TypeBoolean, herb.TypeText),
+		"lists as text":                 withFacetTypes(herb.TypeList, herb.TypeText),
+		"text as lists":                 withFacetTypes(herb.TypeText, herb.TypeList),
 		"empty values are values": withFacet(func(f *query.Facet) {
 			if f.Empty > 0 {
 				f.Distinct++

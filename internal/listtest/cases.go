@@ -95,7 +95,14 @@ func (c testCase) checkFacets(ctx context.Context, f Faceter, q facetQuery) erro
 func sketch(f query.Facets) []string {
 	lines := []string{fmt.Sprint(f.Total)}
 	for _, facet := range f.Fields {
-		line := fmt.Sprintf("%s: %d empty, %d distinct:", facet.Field, facet.Empty, facet.Distinct)
+		line := fmt.Sprintf("%s: %d empty, %d distinct", facet.Field, facet.Empty, facet.Distinct)
+		if facet.Total != f.Total {
+			line = fmt.Sprintf("%s: of %d: %d empty, %d distinct", facet.Field, facet.Total, facet.Empty, facet.Distinct)
+		}
+		if facet.Matching != facet.Distinct {
+			line += fmt.Sprintf(", %d matching", facet.Matching)
+		}
+		line += ":"
 		for _, v := range facet.Values {
 			line += fmt.Sprintf(" %s=%d", v.Value, v.Count)
 		}
@@ -105,6 +112,8 @@ func sketch(f query.Facets) []string {
 		previous := ""
 		for i, bucket := range facet.Histogram {
 			switch {
+			case i == 0 && facet.Scale != query.ScaleLinear:
+				line += fmt.Sprintf("; %s from %s", facet.Scale, bucket.From)
 			case i == 0:
 				line += "; from " + bucket.From
 			case bucket.From != previous:

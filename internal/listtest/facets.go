@@ -5,12 +5,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/big"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -51,14 +48,8 @@ func agreeInFacets(ctx context.Context, l Lister, o *Oracle, raw string) error {
 }
 
 // facets returns a raw facet query with the filters and the search of a listing, or "" if no field is filterable.
-func (g *generator) facets(fields []herb.Field, listing string) string {
-	params, err := url.ParseQuery(listing)
-	if err != nil {
-		panic(fmt.Sprintf("the generator made an invalid query %q: %v", listing, err))
-	}
-	for _, name := range []string{query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder} {
-		params.Del(name)
-	}
+func (g *generator) facets(fields []herb.Field, records []herb.Record, listing string) string {
+	params := countingParams(listing)
 	var choices []string
 	for _, f := range fields {
 		if f.Filterable {
@@ -76,17 +67,49 @@ func (g *generator) facets(fields []herb.Field, listing string) string {
 	if g.chance(70) {
 		params.Set(query.ParamBuckets, strconv.Itoa(pick(g, []int{0, 2, 3, 4, 7, 30, 100})))
 	}
+	if g.chance(30) {
+		params.Set(query.ParamOffset, strconv.Itoa(pick(g, []int{0, 1, 2, 5, 50, query.MaxValueOffset})))
+	}
+	if g.chance(50) {
+		params.Set(query.ParamScale, pick(g, []string{"auto", "auto", "log", "linear"}))
+	}
+	if g.chance(30) {
+		params.Set(query.ParamEdges, pick(g, []string{"all", "all", "matching"}))
+	}
+	if g.chance(40) {
+		params.Set(query.ParamOwnFilter, pick(g, []string{"ignore", "ignore", "apply"}))
+	}
+	if g.chance(30) {
+		params.Set(query.ParamValues, g.substring(fields, records))
+	}
 	if raw := params.Encode(); len(raw) <= query.MaxQueryBytes {
 		return raw
 	}
 	return ""
 }
 
+// substring returns a part of a value, mostly of one that occurs.
+func (g *generator) substring(fields []herb.Field, records []herb.Record) string {
+	i := g.IntN(len(fields))
+	r := []rune(g.sample(fields[i], i, records))
+	if len(r) == 0 {
+		return pick(g, g.words)
+	}
+	from := g.IntN(len(r))
+	part := string(r[from : from+1+g.IntN(min(len(r)-from, 4))])
+	return pick(g, []string{part, strings.ToUpper(part), strings.ToLower(part)})
+}
+
 // Facets implements Faceter.
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
-	found := o.findAll(r.Request)
-	f := query.Facets{Total: len(found)}
+	all := o.findAll(r.Request)
+	f := query.Facets{Total: len(all)}
 	for _, i := range r.Fields {
+		found, others := all, *r.Request
+		others.Conditions = slices.DeleteFunc(slices.Clone(others.Conditions), func(c query.Condition) bool { return c.Field == i })
+		if r.IgnoreOwnFilter && len(others.Conditions) < len(r.Request.Conditions) {
+			found = o.findAll(&others)
+		}
 		f.Fields = append(f.Fields, o.facet(found, i, r))
 	}
 	return f, nil
@@ -100,12 +123,39 @@ type counted struct {
 
 func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Facet {
 	def := o.fields[field]
-	f := query.Facet{Field: def.Name, Type: def.Type}
+	all, empty := o.countValues(found, field)
+	f := query.Facet{Field: def.Name, Type: def.Type, Total: len(found), Empty: empty, Distinct: len(all)}
+	if query.HasRange(def.Type) {
+		if len(all) > 0 {
+			f.Min, f.Max = all[0].Value, all[len(all)-1].Value
+		}
+		edges := all
+		if r.AllEdges {
+			edges, _ = o.countValues(o.everything(), field)
+		}
+		f.Scale, f.Histogram = histogram(def, all, edges, r)
+	}
+	slices.SortStableFunc(all, func(a, b *counted) int { return cmp.Compare(b.Count, a.Count) })
+	for _, v := range all {
+		if !containsText(v.Value, r.Containing) {
+			continue
+		}
+		f.Matching++
+		if f.Matching > r.Offset && f.Matching <= r.Offset+r.Top {
+			f.Values = append(f.Values, v.ValueCount)
+		}
+	}
+	return f
+}
+
+// countValues returns the values of records in ascending order, and the number of records whose value is missing.
+func (o *Oracle) countValues(records []int, field int) (all []*counted, empty int) {
+	def := o.fields[field]
 	values := map[string]*counted{}
-	for _, n := range found {
+	for _, n := range records {
 		value := o.records[n][field]
 		if _, missing := missingRank(def, value); missing {
-			f.Empty++
+			empty++
 			continue
 		}
 		seen := map[string]bool{}
@@ -125,19 +175,38 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 			values[id].Count++
 		}
 	}
-	all := slices.SortedFunc(maps.Values(values), func(a, b *counted) int {
+	return slices.SortedFunc(maps.Values(values), func(a, b *counted) int {
 		return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value))
-	})
-	f.Distinct = len(all)
-	if query.HasRange(def.Type) && len(all) > 0 {
-		f.Min, f.Max = all[0].Value, all[len(all)-1].Value
-		f.Histogram = histogram(def, all, r.Buckets)
+	}), empty
+}
+
+// everything returns the numbers of all records.
+func (o *Oracle) everything() []int {
+	all := make([]int, len(o.records))
+	for i := range all {
+		all[i] = i
 	}
-	slices.SortStableFunc(all, func(a, b *counted) int { return cmp.Compare(b.Count, a.Count) })
-	for _, v := range all[:min(len(all), r.Top)] {
-		f.Values = append(f.Values, v.ValueCount)
+	return all
+}
+
+// containsText reports whether the primary weights of a text include those of another in sequence.
+func containsText(s, part string) bool {
+	all, wanted := weights(s), weights(part)
+	for i := 0; i+len(wanted) <= len(all); i++ {
+		if slices.Equal(all[i:i+len(wanted)], wanted) {
+			return true
+		}
 	}
-	return f
+	return false
+}
+
+// weights returns the primary weights of a text. Those whose first byte has its high bit set are three bytes long, others two.
+func weights(s string) (all []string) {
+	for key := text.PrimaryKey(s); key != ""; {
+		n := 2 + int(key[0]>>7)
+		all, key = append(all, key[:n]), key[n:]
+	}
+	return all
 }
 
 // parts returns the values that are counted: the elements of a list, or the value itself.
@@ -165,146 +234,4 @@ func firstWritings(f herb.Field, field int, records []herb.Record) map[string]st
 		}
 	}
 	return first
-}
-
-// histogram counts values, which must be in ascending order.
-func histogram(f herb.Field, all []*counted, most int) []query.Bucket {
-	if most == 0 {
-		return nil
-	}
-	var borders []string
-	least, greatest := all[0].place, all[len(all)-1].place
-	if f.Type == herb.TypeNumber {
-		borders = numberBorders(least.number, greatest.number, most)
-	} else {
-		borders = timeBorders(f.Type, least.time, greatest.time, most)
-	}
-	var buckets []query.Bucket
-	for i := 1; i < len(borders); i++ {
-		b := query.Bucket{From: localized(f, borders[i-1]), To: localized(f, borders[i])}
-		from, to := parseValue(f, b.From), parseValue(f, b.To)
-		for _, v := range all {
-			last := i == len(borders)-1
-			if v.place.compare(from) >= 0 && (v.place.compare(to) < 0 || last && v.place.compare(to) == 0) {
-				b.Count += v.Count
-			}
-		}
-		buckets = append(buckets, b)
-	}
-	return buckets
-}
-
-// localized writes a border with the decimal separator of its field.
-func localized(f herb.Field, border string) string {
-	if f.Notation.Decimal == "" {
-		return border
-	}
-	return strings.ReplaceAll(border, ".", f.Notation.Decimal)
-}
-
-// numberBorders tries steps of 1, 2, 5, 10 and so on, in units of the last significant decimal place.
-func numberBorders(least, greatest *big.Rat, most int) []string {
-	places := 0
-	for _, v := range []*big.Rat{least, greatest} {
-		p := 0
-		for scaled := new(big.Rat).Set(v); !scaled.IsInt(); scaled.Mul(scaled, big.NewRat(10, 1)) {
-			p++
-		}
-		if digits := strings.Trim(v.FloatString(p), "-."); len(strings.ReplaceAll(digits, ".", "")) > query.MaxBorderDigits {
-			return nil
-		}
-		places = max(places, p)
-	}
-	unit := big.NewRat(1, 1)
-	for range places {
-		unit.Mul(unit, big.NewRat(1, 10))
-	}
-	for ; ; unit.Mul(unit, big.NewRat(10, 1)) {
-		for _, factor := range []int64{1, 2, 5} {
-			step := new(big.Rat).Mul(unit, big.NewRat(factor, 1))
-			first, last := floor(least, step), floor(greatest, step)
-			count := new(big.Int).Sub(last, first)
-			if count.Cmp(big.NewInt(int64(most))) >= 0 {
-				continue
-			}
-			var borders []string
-			for i := first; i.Cmp(last) <= 0; i.Add(i, big.NewInt(1)) {
-				borders = append(borders, plain(step, i, places))
-			}
-			return append(borders, plain(step, last.Add(last, big.NewInt(1)), places))
-		}
-	}
-}
-
-// floor returns n divided by step, rounded toward negative infinity.
-func floor(n, step *big.Rat) *big.Int {
-	q := new(big.Rat).Quo(n, step)
-	return new(big.Int).Div(q.Num(), q.Denom())
-}
-
-// plain formats a multiple of a step.
-func plain(step *big.Rat, times *big.Int, places int) string {
-	s := new(big.Rat).Mul(step, new(big.Rat).SetInt(times)).FloatString(places)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
-}
-
-// timeBorders tries a day, a week, a month, a quarter, and years; for datetimes first minutes and hours.
-func timeBorders(t herb.Type, least, greatest time.Time, most int) []string {
-	type step struct {
-		clock               time.Duration
-		days, months, years int
-	}
-	var steps []step
-	if t == herb.TypeDateTime {
-		for _, minutes := range []time.Duration{1, 5, 15, 30, 60, 180, 360, 720} {
-			steps = append(steps, step{clock: minutes * time.Minute})
-		}
-	}
-	steps = append(steps, step{days: 1}, step{days: 7}, step{months: 1}, step{months: 3})
-	for years := 1; years <= 10_000; years *= 10 {
-		steps = append(steps, step{years: years}, step{years: 2 * years}, step{years: 5 * years})
-	}
-	for _, s := range steps {
-		begin := time.Date(least.Year(), least.Month(), least.Day(), 0, 0, 0, 0, time.UTC)
-		switch {
-		case s.clock > 0:
-			for begin.Add(s.clock).Compare(least) <= 0 {
-				begin = begin.Add(s.clock)
-			}
-		case s.days == 7:
-			for begin.Weekday() != time.Monday {
-				begin = begin.AddDate(0, 0, -1)
-			}
-		case s.days == 0:
-			begin = begin.AddDate(0, 0, 1-begin.Day())
-			for s.months == 3 && begin.Month()%3 != 1 || s.years > 0 && begin.Month() != time.January {
-				begin = begin.AddDate(0, -1, 0)
-			}
-			for s.years > 0 && begin.Year()%s.years != 0 {
-				begin = begin.AddDate(-1, 0, 0)
-			}
-		}
-		borders := []string{border(t, begin)}
-		for at := begin; !at.After(greatest) && len(borders) <= most+1; {
-			at = at.AddDate(s.years, s.months, s.days).Add(s.clock)
-			borders = append(borders, border(t, at))
-		}
-		if len(borders) <= most+1 {
-			return borders
-		}
-	}
-	panic("the oracle found no step for times")
-}
-
-// border formats a time, clamped to the valid range.
-func border(t herb.Type, at time.Time) string {
-	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-	at = slices.MinFunc([]time.Time{last, slices.MaxFunc([]time.Time{first, at}, time.Time.Compare)}, time.Time.Compare)
-	if t == herb.TypeDate {
-		return at.Format(time.DateOnly)
-	}
-	return at.Format(time.RFC3339Nano)
 }

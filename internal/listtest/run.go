@@ -130,7 +130,7 @@ var largeSizes = []int{1<<16 - 1, 1 << 16, 1<<16 + 1, 70_000}
 // largeQueries is the number of random queries on a large dataset. The oracle is slow on each.
 const largeQueries = 10
 
-// facetShare is the number of queries per compared facet request.
+// facetShare is the number of queries per compared facet request, and per compared grid.
 const facetShare = 5
 
 // checkRandom compares random queries on one random dataset, which may be large, and returns the number of compared
@@ -153,8 +153,12 @@ func checkRandom(t testing.TB, e Engine, seed uint64, large bool) (compared int,
 			err = errors.Join(agree(t.Context(), l, o, r), agreeInFull(t.Context(), l, o, r))
 		}
 		if err == nil && compared%facetShare == 0 {
-			raw = g.facets(fields, raw)
+			raw = g.facets(fields, records, raw)
 			err = agreeInFacets(t.Context(), l, o, raw)
+		}
+		if err == nil && compared%facetShare == 1 {
+			raw = g.grid(fields, records, raw)
+			err = agreeInGrid(t.Context(), l, o, raw)
 		}
 		if err != nil {
 			return compared, fmt.Errorf("query: %s\n%s%w", raw, describe(fields, records), err)

@@ -188,6 +188,12 @@ func (s *Snapshot) Facets(ctx context.Context, r *query.FacetRequest) (query.Fac
 	return f, s.check(err)
 }
 
+// Grid counts the matching plants in the cells of a grid over two fields.
+func (s *Snapshot) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
+	g, err := s.union.Grid(ctx, r)
+	return g, s.check(err)
+}
+
 // check discards the segments if one of them is damaged. The next listing builds them again.
 func (s *Snapshot) check(err error) error {
 	if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrUnexpected) ||

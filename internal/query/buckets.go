@@ -35,12 +35,17 @@ func Buckets(f herb.Field, least, greatest string, most int) []Bucket {
 	default:
 		borders = numberBorders(low, high, most)
 	}
+	return newBuckets(&f, borders)
+}
+
+// newBuckets returns the empty buckets between borders.
+func newBuckets(f *herb.Field, borders []string) []Bucket {
 	if len(borders) == 0 {
 		return nil
 	}
 	buckets := make([]Bucket, len(borders)-1)
 	for i := range buckets {
-		buckets[i].From, buckets[i].To = text.Localize(&f, borders[i]), text.Localize(&f, borders[i+1])
+		buckets[i].From, buckets[i].To = text.Localize(f, borders[i]), text.Localize(f, borders[i+1])
 	}
 	return buckets
 }

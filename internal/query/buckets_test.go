@@ -64,18 +64,65 @@ func TestBuckets(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var borders []string
 			buckets := query.Buckets(herb.Field{Type: tt.typ}, tt.least, tt.greatest, tt.most)
-			for i, b := range buckets {
-				if i > 0 && b.From != buckets[i-1].To {
-					t.Errorf("bucket %d begins at %s, and the one before ends at %s", i, b.From, buckets[i-1].To)
-				}
-				borders = append(borders, b.From)
+			if got := bordersOf(t, buckets); got != tt.want || len(buckets) > tt.most {
+				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
 			}
-			if len(buckets) > 0 {
-				borders = append(borders, buckets[len(buckets)-1].To)
-			}
-			if got := strings.Join(borders, " "); got != tt.want || len(buckets) > tt.most {
+		})
+	}
+}
+
+// bordersOf returns the borders of adjacent buckets.
+func bordersOf(t *testing.T, buckets []query.Bucket) string {
+	t.Helper()
+	var borders []string
+	for i, b := range buckets {
+		if i > 0 && b.From != buckets[i-1].To {
+			t.Errorf("bucket %d begins at %s, and the one before ends at %s", i, b.From, buckets[i-1].To)
+		}
+		borders = append(borders, b.From)
+	}
+	if len(buckets) > 0 {
+		borders = append(borders, buckets[len(buckets)-1].To)
+	}
+	return strings.Join(borders, " ")
+}
+
+func TestLogBuckets(t *testing.T) {
+	t.Parallel()
+	nines := strings.Repeat("9", query.MaxBorderDigits)
+	for _, tt := range []struct {
+		name string
+		r    query.Range
+		most int
+		want string
+	}{
+		{"one decade", query.Range{Min: "1", Max: "9.9", LeastPositive: "1"}, 20, "1 1.5 2 3 5 7 10"},
+		{"coarser", query.Range{Min: "1", Max: "9.9", LeastPositive: "1"}, 5, "1 2 5 10"},
+		{"powers of ten", query.Range{Min: "3", Max: "30000", LeastPositive: "3"}, 5, "1 10 100 1000 10000 100000"},
+		{"powers of a hundred", query.Range{Min: "3", Max: "30000", LeastPositive: "3"}, 4, "1 100 10000 1000000"},
+		{"fractions", query.Range{Min: "0.00030", Max: "0.02", LeastPositive: "0.00030"}, 7, "0.0002 0.0005 0.001 0.002 0.005 0.01 0.02 0.05"},
+		{"the greatest on a border", query.Range{Min: "10", Max: "20", LeastPositive: "10"}, 3, "10 15 20 30"},
+		{"one value", query.Range{Min: "150", Max: "150.0", LeastPositive: "150"}, 9, "150 200"},
+		{"with zero", query.Range{Min: "0.0", Max: "55", LeastPositive: "8"}, 6, "0 5 10 20 50 100"},
+		{"both sides of zero", query.Range{Min: "-40", Max: "800", GreatestNegative: "-3", LeastPositive: "50"}, 5, "-100 -10 0 10 100 1000"},
+		{"negative and zero", query.Range{Min: "-40", Max: "-0", GreatestNegative: "-3"}, 4, "-50 -20 -10 -5 0"},
+		{"negative", query.Range{Min: "-40", Max: "-3", GreatestNegative: "-3"}, 5, "-50 -20 -10 -5 -2"},
+		{"one negative value", query.Range{Min: "-10", Max: "-10", GreatestNegative: "-10"}, 5, "-15 -10"},
+		{"only zero", query.Range{Min: "0", Max: "0"}, 5, ""},
+		{"far apart", query.Range{Min: "0.00000000001", Max: "30000000000", LeastPositive: "0.00000000001"}, 3, "0.00000000000000000001 1 100000000000000000000"},
+		{"as many digits as there may be", query.Range{Min: "1", Max: nines, LeastPositive: "1"}, 2,
+			"1 1" + strings.Repeat("0", 500) + " 1" + strings.Repeat("0", 1000)},
+		{"too many digits", query.Range{Min: "1", Max: nines + "9", LeastPositive: "1"}, 20, ""},
+		{"too few buckets", query.Range{Min: "-1", Max: "1", GreatestNegative: "-1", LeastPositive: "1"}, 2, ""},
+		{"no buckets", query.Range{Min: "1", Max: "2", LeastPositive: "1"}, 0, ""},
+		{"no number", query.Range{Min: "1", Max: "x", LeastPositive: "1"}, 20, ""},
+		{"no value", query.Range{}, 20, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			buckets := query.LogBuckets(herb.Field{Type: herb.TypeNumber}, tt.r, tt.most)
+			if got := bordersOf(t, buckets); got != tt.want || len(buckets) > tt.most {
 				t.Errorf("%d buckets: %s\nwant %s", len(buckets), got, tt.want)
 			}
 		})

@@ -17,14 +17,38 @@ const (
 	MinBuckets      = 2 // values on both sides of zero never fit into one bucket
 	MaxBuckets      = 100
 	MaxFacetFields  = 32
+	MaxValueOffset  = 10_000
 	MaxBorderDigits = 1000 // numbers with more digits get no histogram
 )
 
 // Parameters of facet requests in addition to those of a listing.
 const (
-	ParamField   = "field"
-	ParamTop     = "top"
-	ParamBuckets = "buckets"
+	ParamField     = "field"
+	ParamTop       = "top"
+	ParamBuckets   = "buckets"
+	ParamOffset    = "_offset"
+	ParamValues    = "_values"
+	ParamScale     = "_scale"
+	ParamEdges     = "_edges"
+	ParamOwnFilter = "_own_filter"
+)
+
+// Scale is how the bucket boundaries of a histogram are spaced.
+type Scale string
+
+// The scales. A request may leave the choice to the server; a histogram is always linear or logarithmic.
+const (
+	ScaleLinear Scale = "linear"
+	ScaleLog    Scale = "log"
+	ScaleAuto   Scale = "auto"
+)
+
+// Values of ParamEdges and ParamOwnFilter; the first is the default.
+const (
+	edgesMatching   = "matching"
+	edgesAll        = "all"
+	ownFilterApply  = "apply"
+	ownFilterIgnore = "ignore"
 )
 
 // FacetRequest asks for the distribution of the values of some fields over the records that match the filters and the
@@ -34,7 +58,30 @@ type FacetRequest struct {
 	Request *Request // page and order are ignored
 	Fields  []int    // field positions in the requested order, without duplicates
 	Top     int      // number of values to return per field; 0 for none
+	Offset  int      // number of values to skip before those
 	Buckets int      // maximum number of histogram buckets; 0 for no histogram, else at least MinBuckets
+	Scale   Scale    // of the histograms of numbers; "" means ScaleLinear
+
+	// Containing restricts the returned values to those that contain this text, ignoring case and accents. Counts,
+	// Distinct and histograms do not depend on it.
+	Containing string
+	// AllEdges takes the bucket boundaries and the scale from all records of the dataset instead of the matching ones, so
+	// that histograms of different filters can be compared.
+	AllEdges bool
+	// IgnoreOwnFilter counts each field without the conditions on that field.
+	IgnoreOwnFilter bool
+}
+
+// Without returns the request for the records of a field's facet: without the conditions on that field if its own filter
+// is ignored.
+func (f *FacetRequest) Without(field int) *Request {
+	own := func(c Condition) bool { return c.Field == field }
+	if !f.IgnoreOwnFilter || !slices.ContainsFunc(f.Request.Conditions, own) {
+		return f.Request
+	}
+	r := *f.Request
+	r.Conditions = slices.DeleteFunc(slices.Clone(r.Conditions), own)
+	return &r
 }
 
 // Facets is the result of a facet request.
@@ -50,10 +97,13 @@ type Facets struct {
 type Facet struct {
 	Field     string
 	Type      herb.Type
+	Total     int          // records that are counted; more than Facets.Total if the filter of the field is ignored
 	Empty     int          // records whose value is missing
 	Distinct  int          // distinct values; for lists, distinct elements
+	Matching  int          // distinct values that contain FacetRequest.Containing
 	Values    []ValueCount // by descending count, ties in the order of the values
 	Min, Max  string       // HasRange: minimum and maximum as written; empty if there are no values
+	Scale     Scale        // HasRange: of the histogram; ScaleLinear if there is none
 	Histogram []Bucket     // HasRange: adjacent buckets in ascending order
 }
 
@@ -75,50 +125,24 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
-	return []string{ParamField, ParamTop, ParamBuckets, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
+	return []string{
+		ParamField, ParamTop, ParamOffset, ParamValues, ParamBuckets, ParamScale, ParamEdges, ParamOwnFilter, ParamSearch, ParamAPIKey,
+		ParamFilter, ParamVersion,
+	}
 }
 
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
-	ps, err := parseQuery(raw)
+	f := &FacetRequest{Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
+	r, err := parseCounting(raw, fields, "facets", FacetParams, func(p Param) error { return f.setReserved(p, fields) })
 	if err != nil {
 		return nil, err
-	}
-	f := &FacetRequest{
-		Request: &Request{Page: 1, PerPage: DefaultPerPage, fields: fields},
-		Top:     DefaultTop, Buckets: DefaultBuckets,
-	}
-	filters := filterParser{fields: fields, reserved: FacetParams}
-	var seen []string
-	for _, p := range ps {
-		switch {
-		case p.Name == ParamAPIKey:
-		case p.Name == ParamField:
-			err = f.addField(p.Value)
-		case p.Name == ParamFilter:
-			err = filters.add(p)
-		case slices.Contains(seen, p.Name):
-			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
-		case slices.Contains(FacetParams(), p.Name):
-			seen = append(seen, p.Name)
-			err = f.setReserved(p, &filters)
-		case IsReserved(p.Name):
-			if p.Value != "" {
-				err = herb.Invalidf("%q is given, but facets count all records that meet the filters and the search, "+
-					"in no order and without pages; leave %q out", p.Name, p.Name)
-			}
-		default:
-			err = filters.add(p)
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	if len(f.Fields) == 0 {
 		return nil, herb.Invalidf("no %q is given; name the fields to count the values of, as in field=%s; "+
 			"filterable fields: %s", ParamField, exampleField(fields), list(names(fields, isFilterable)))
 	}
-	f.Request.Conditions = filters.conditions()
+	f.Request = r
 	return f, nil
 }
 
@@ -132,12 +156,8 @@ func exampleField(fields []herb.Field) string {
 
 func isFilterable(f herb.Field) bool { return f.Filterable }
 
-// addField adds one value of "field". As in all parameters, an empty value counts as absent.
-func (f *FacetRequest) addField(name string) error {
-	if name == "" {
-		return nil
-	}
-	fields := f.Request.fields
+// addField adds one value of "field".
+func (f *FacetRequest) addField(name string, fields []herb.Field) error {
 	choices := names(fields, isFilterable)
 	i := herb.FieldIndex(fields, name)
 	switch {
@@ -154,11 +174,10 @@ func (f *FacetRequest) addField(name string) error {
 	return nil
 }
 
-func (f *FacetRequest) setReserved(p Param, filters *filterParser) (err error) {
-	if p.Value == "" {
-		return nil
-	}
+func (f *FacetRequest) setReserved(p Param, fields []herb.Field) (err error) {
 	switch p.Name {
+	case ParamField:
+		err = f.addField(p.Value, fields)
 	case ParamTop:
 		if f.Top, err = parseUpTo(p.Value, 1, MaxTop); err != nil {
 			return herb.Invalidf("top is %q; it must be a whole number from 0 (no values) to %d", clip(p.Value), MaxTop)
@@ -168,12 +187,39 @@ func (f *FacetRequest) setReserved(p Param, filters *filterParser) (err error) {
 			return herb.Invalidf("buckets is %q; it must be 0 (no histogram) or a whole number from %d to %d",
 				clip(p.Value), MinBuckets, MaxBuckets)
 		}
-	case ParamVersion:
-		err = errVersion()
-	case ParamSearch:
-		f.Request.Search, err = filters.search(p.Value)
+	case ParamOffset:
+		if f.Offset, err = parseUpTo(p.Value, 1, MaxValueOffset); err != nil {
+			return herb.Invalidf("%s is %q; it must be a whole number from 0 to %d; to find other values, use %s",
+				ParamOffset, clip(p.Value), MaxValueOffset, ParamValues)
+		}
+	case ParamValues:
+		f.Containing = p.Value
+	case ParamScale:
+		err = setChoice(&f.Scale, p, ScaleLinear, ScaleLog, ScaleAuto)
+	case ParamEdges:
+		edges := edgesMatching
+		err = setChoice(&edges, p, edgesMatching, edgesAll)
+		f.AllEdges = edges == edgesAll
+	case ParamOwnFilter:
+		filter := ownFilterApply
+		err = setChoice(&filter, p, ownFilterApply, ownFilterIgnore)
+		f.IgnoreOwnFilter = filter == ownFilterIgnore
 	}
 	return err
+}
+
+// setChoice sets dst to the value of a parameter, which must be one of the choices.
+func setChoice[T ~string](dst *T, p Param, choices ...T) error {
+	if !slices.Contains(choices, T(p.Value)) {
+		shown := make([]string, len(choices))
+		for i, c := range choices {
+			shown[i] = string(c)
+		}
+		last := len(shown) - 1
+		return herb.Invalidf("%s is %q; it must be %s or %s", p.Name, clip(p.Value), strings.Join(shown[:last], ", "), shown[last])
+	}
+	*dst = T(p.Value)
+	return nil
 }
 
 // parseUpTo parses 0, or an integer from least to most.
@@ -193,6 +239,21 @@ func (f *FacetRequest) String() string {
 		writeParam(&b, ParamField, f.Request.fields[i].Name)
 	}
 	writeParam(&b, ParamTop, strconv.Itoa(f.Top))
+	if f.Offset > 0 {
+		writeParam(&b, ParamOffset, strconv.Itoa(f.Offset))
+	}
+	if f.Containing != "" {
+		writeParam(&b, ParamValues, f.Containing)
+	}
 	writeParam(&b, ParamBuckets, strconv.Itoa(f.Buckets))
+	if f.Scale != ScaleLinear {
+		writeParam(&b, ParamScale, string(f.Scale))
+	}
+	if f.AllEdges {
+		writeParam(&b, ParamEdges, edgesAll)
+	}
+	if f.IgnoreOwnFilter {
+		writeParam(&b, ParamOwnFilter, ownFilterIgnore)
+	}
 	return b.String()
 }

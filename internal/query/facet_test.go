@@ -21,6 +21,10 @@ func TestParseFacets(t *testing.T) {
 		{"field=id&top=100&buckets=100", "field=id&top=100&buckets=100"},
 		{"buckets=02&field=id&page=&sort=&order=&per_page=", "field=id&top=10&buckets=2"},
 		{"title=b&field=id&title=a&search=Rose", "title%5Beq%5D=a&title%5Beq%5D=b&search=rose&field=id&top=10&buckets=20"},
+		{"field=id&_offset=0&_values=&_scale=&_edges=&_own_filter=", "field=id&top=10&buckets=20"},
+		{"field=id&_scale=linear&_edges=matching&_own_filter=apply", "field=id&top=10&buckets=20"},
+		{"_own_filter=ignore&_values=R%C3%B6+s&_edges=all&_scale=auto&field=id&_offset=10000",
+			"field=id&top=10&_offset=10000&_values=R%C3%B6+s&buckets=20&_scale=auto&_edges=all&_own_filter=ignore"},
 		{"field=id&_filter=title%3Db&_filter=&title=a", "title%5Beq%5D=a&title%5Beq%5D=b&field=id&top=10&buckets=20"},
 		{"field=page&page[eq]=3", "page%5Beq%5D=3&field=page&top=10&buckets=20"},
 	} {
@@ -58,10 +62,16 @@ func TestParseFacets_refusals(t *testing.T) {
 		{"field=id&top=1&top=2", catalog(), `"top" is given more than once; give it once`},
 		{"field=id&buckets=1", catalog(), `buckets is "1"; it must be 0 (no histogram) or a whole number from 2 to 100`},
 		{"field=id&buckets=many", catalog(), `buckets is "many"; it must be 0 (no histogram) or a whole number from 2 to 100`},
+		{"field=id&_offset=10001", catalog(), `_offset is "10001"; it must be a whole number from 0 to 10000; to find other values, use _values`},
+		{"field=id&_scale=Log", catalog(), `_scale is "Log"; it must be linear, log or auto`},
+		{"field=id&_edges=some", catalog(), `_edges is "some"; it must be matching or all`},
+		{"field=id&_own_filter=1", catalog(), `_own_filter is "1"; it must be apply or ignore`},
+		{"field=id&_edges=all&_edges=all", catalog(), `"_edges" is given more than once; give it once`},
 		{"field=id&page=1", catalog(), `"page" is given, but facets count all records that meet the filters and the search, in no order ` +
 			`and without pages; leave "page" out`},
 		{"field=id&top=999999999999999999999", catalog(), `top is "999999999999999999999"; it must be a whole number from 0 (no values) to 100`},
-		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, buckets, search, api_key, _filter, _version; ` +
+		{"field=id&feild=2", catalog(), `unknown parameter "feild"; did you mean "field"? parameters: field, top, _offset, _values, buckets, _scale, ` +
+			`_edges, _own_filter, search, api_key, _filter, _version; ` +
 			`fields to filter by: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
@@ -84,6 +94,7 @@ func FuzzParseFacets(f *testing.F) {
 		"field=id", "field=title&field=price&top=5&buckets=7", "field=field&field[eq]=x&top[in]=1,2",
 		"field=date&date[gte]=2024-01-01&search=%22old+rose%22+-x", "field=x+y&page=1", "field=&field=été&top=&buckets=0",
 		"field=id&field=id", "field=id&title[match]=ros*+-x", "field=tags&tags=&tags[ne]=a&api_key=k", "field=a%5Bb%5D&buckets=1&top=101", "%ff=&field=%00",
+		"field=id&_offset=7&_values=%C3%A9&_scale=auto&_edges=all&_own_filter=ignore", "field=id&_scale=log&_edges=matching&_offset=-1",
 	} {
 		f.Add(raw)
 	}

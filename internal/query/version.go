@@ -33,5 +33,5 @@ func CutVersion(raw string) (version, rest string, err error) {
 
 // errVersion is the error for ParamVersion where the records are those of the live version.
 func errVersion() error {
-	return herb.Invalidf("%q applies to listings, exports, records and facets of the API only; leave it out", ParamVersion)
+	return herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
 }

@@ -13,13 +13,21 @@ import (
 func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		res := r.evaluate(st, q.Request, nil)
-		defer res.set.Release()
-		m := column.NewMatches(st, &r.pool, res.set)
+		match := func(q *query.Request) (*column.Matches, func()) {
+			set := r.evaluate(st, q, nil).set
+			return column.NewMatches(st, &r.pool, set), set.Release
+		}
+		m, release := match(q.Request)
+		defer release()
 		f.Total = m.Len()
 		for _, i := range q.Fields {
 			st.Check()
-			f.Fields = append(f.Fields, r.columns[i].Facet(m, q))
+			own, release := m, func() {}
+			if request := q.Without(i); request != q.Request {
+				own, release = match(request)
+			}
+			f.Fields = append(f.Fields, r.columns[i].Facet(own, q))
+			release()
 		}
 		return nil
 	})

@@ -7,44 +7,28 @@ import (
 	"strings"
 
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Facets counts the values of fields among the records that match a request. The values of the largest segment are counted
-// in place; those of the others and of the tail are collected and looked up in it, so they need memory.
+// Facets counts the values of fields among the records that match a request. Values outside the largest segment need
+// memory.
 func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
 	err = u.guard(func() error {
 		st := guard.NewSteps(ctx)
-		tail := u.Tail.matching(st, q.Request)
-		f.Total = len(tail)
-		all := make([]*column.Matches, len(u.Segments))
-		base := -1
-		for i, r := range u.Segments {
-			set := r.evaluate(st, q.Request, nil).set
-			defer set.Release()
-			all[i] = column.NewMatches(st, &r.pool, set)
-			f.Total += all[i].Len()
-			if base < 0 || r.Len() > u.Segments[base].Len() {
-				base = i
-			}
-		}
+		m := u.matchForFacets(st, q.Request)
+		defer m.release()
+		f.Total = m.total
 		for _, i := range q.Fields {
 			st.Check()
-			field, others := &u.Tail.fields[i], column.Values{}
-			for k, r := range u.Segments {
-				if k != base {
-					others.Add(field, r.columns[i].MatchingValues(all[k]))
-				}
+			own := m
+			if request := q.Without(i); request != q.Request {
+				own = u.matchForFacets(st, request)
 			}
-			others.Add(field, tailValues(i, tail))
-			switch {
-			case base < 0 || all[base].Len() == 0:
-				f.Fields = append(f.Fields, column.FacetOf(field, others, q))
-			case len(others.All)+others.Empty == 0:
-				f.Fields = append(f.Fields, u.Segments[base].columns[i].Facet(all[base], q))
-			default:
-				f.Fields = append(f.Fields, u.Segments[base].columns[i].FacetWith(all[base], others, q))
+			f.Fields = append(f.Fields, u.facet(own, i, q))
+			if own != m {
+				own.release()
 			}
 		}
 		return nil
@@ -53,6 +37,50 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 		return query.Facets{}, err
 	}
 	return f, nil
+}
+
+// facetMatches is the records of a union that match a request.
+type facetMatches struct {
+	segments []*column.Matches // by segment
+	sets     []*bitmap.Set
+	tail     []*tailRow
+	total    int
+}
+
+func (u *Union) matchForFacets(st *guard.Steps, q *query.Request) *facetMatches {
+	m := &facetMatches{tail: u.Tail.matching(st, q)}
+	m.total = len(m.tail)
+	for _, r := range u.Segments {
+		set := r.evaluate(st, q, nil).set
+		matches := column.NewMatches(st, &r.pool, set)
+		m.segments, m.sets = append(m.segments, matches), append(m.sets, set)
+		m.total += matches.Len()
+	}
+	return m
+}
+
+func (m *facetMatches) release() {
+	for _, set := range m.sets {
+		set.Release()
+	}
+}
+
+// facet counts the values of a field.
+func (u *Union) facet(m *facetMatches, field int, q *query.FacetRequest) query.Facet {
+	var parts []column.Part
+	for i, r := range u.Segments {
+		if m.segments[i].Len() > 0 || q.AllEdges {
+			parts = append(parts, column.Part{Column: &r.columns[field], Matches: m.segments[i]})
+		}
+	}
+	if len(parts) == 1 && len(m.tail) == 0 && (!q.AllEdges || u.Tail.Len() == 0) {
+		return parts[0].Column.Facet(parts[0].Matches, q)
+	}
+	var all column.Values
+	if q.AllEdges {
+		all = tailValues(field, u.Tail.rows)
+	}
+	return column.FacetOfParts(&u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
 }
 
 // tailValues returns the values of a field.

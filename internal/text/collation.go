@@ -31,14 +31,43 @@ func CollationKey(s string) string { return string(appendCollationKey(make([]byt
 // the first two zero bytes. It is empty if no character has a primary weight.
 func PrimaryKey(s string) string {
 	key := CollationKey(s)
-	for i := 0; ; {
-		switch {
-		case key[i] == 0 && key[i+1] == 0:
-			return key[:i]
-		case key[i] >= 0x80: // a weight of three bytes
-			i += 3
-		default:
-			i += 2
+	i := 0
+	for !endsLevel(key, i) {
+		i += weightLen(key[i])
+	}
+	return key[:i]
+}
+
+// endsLevel reports whether a level of a collation key ends at i.
+func endsLevel[T string | []byte](key T, i int) bool { return key[i] == 0 && key[i+1] == 0 }
+
+// weightLen returns the length of the primary weight with this first byte.
+func weightLen(first byte) int {
+	if first >= 0x80 {
+		return 3
+	}
+	return 2
+}
+
+// Substring is a text to find in others, ignoring case and accents: by its primary weights. It is not safe for concurrent
+// use.
+type Substring struct {
+	weights string
+	key     []byte // of the last text
+}
+
+// NewSubstring returns a substring to find. A text without primary weights is in all others.
+func NewSubstring(s string) *Substring { return &Substring{weights: PrimaryKey(s)} }
+
+// In reports whether a text contains the substring.
+func (s *Substring) In(text string) bool {
+	s.key = appendCollationKey(s.key[:0], text)
+	for i := 0; ; i += weightLen(s.key[i]) {
+		if rest := s.key[i:]; len(rest) >= len(s.weights) && string(rest[:len(s.weights)]) == s.weights {
+			return true
+		}
+		if endsLevel(s.key, i) {
+			return false
 		}
 	}
 }

@@ -299,3 +299,38 @@ func TestPrimaryKey(t *testing.T) {
 		t.Error("there is a key after all")
 	}
 }
+
+func TestSubstring(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		part, text string
+		want       bool
+	}{
+		{"ros", "Rose", true}, {"OSE", "Rose", true}, {"e", "Rosé", true}, {"é", "ROSE", true}, {"rose", "ros", false},
+		{"", "", true}, {"", "x", true}, {"x", "", false}, {"\u0301", "x", true}, {"ST", "Straße", true}, {"ss", "Straße", true}, {"sse", "Straße", true},
+		{"物", "植物園", true}, {"園植", "植物園", false}, {"b c", "ab cd", true}, {"bc", "ab cd", false}, {"12", "3.12", true},
+	} {
+		if got := text.NewSubstring(tt.part).In(tt.text); got != tt.want {
+			t.Errorf("%q in %q: %t", tt.part, tt.text, got)
+		}
+	}
+}
+
+// TestSubstring_random checks that every part of a text is found, also if the bytes of its weights occur elsewhere.
+func TestSubstring_random(t *testing.T) {
+	t.Parallel()
+	seed := testseed.Seed(t)
+	g := rand.New(rand.NewPCG(seed, 1))
+	letters := []rune("abcXYZ 019-éßあ物\u4e00\u9fff\U00020000")
+	for range 2000 {
+		s := make([]rune, 1+g.IntN(8))
+		for i := range s {
+			s[i] = letters[g.IntN(len(letters))]
+		}
+		from := g.IntN(len(s))
+		part := string(s[from : from+1+g.IntN(len(s)-from)])
+		if !text.NewSubstring(part).In(string(s)) {
+			t.Errorf("%q is not in %q", part, string(s))
+		}
+	}
+}

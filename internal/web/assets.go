@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -9,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -18,26 +21,26 @@ import (
 //go:embed assets templates
 var files embed.FS
 
-// assets are the files that pages refer to. Their names contain a hash of their content, so that browsers cache them without
-// revalidation and never combine a new page with an old file.
+// assets are the files that pages refer to. Their folder is named by a hash of them all, so that browsers cache them without
+// revalidation and never combine a new page with an old file. Files refer to each other by relative names.
 type assets struct {
-	base        string
-	names       map[string]string // "app.js" to "app-0123456789.js"
-	files       map[string]asset  // by hashed name
-	fingerprint string            // of all assets and templates
+	folder      string // URL path
+	files       map[string]asset
+	fingerprint string // of all assets and templates
 }
 
 type asset struct {
 	contentType string
 	content     []byte
+	compressed  []byte // with gzip; nil: it would not be smaller
 }
 
 func newAssets(base string) (*assets, error) {
-	a := &assets{base: base, names: map[string]string{}, files: map[string]asset{}}
+	a := &assets{files: map[string]asset{}}
 	types := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2",
 	}
-	all := sha256.New()
+	all, served := sha256.New(), sha256.New()
 	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -47,26 +50,62 @@ func newAssets(base string) (*assets, error) {
 			return err
 		}
 		all.Write(content)
-		if path.Dir(file) != "assets" {
-			return nil
+		contentType, known := types[path.Ext(file)]
+		if path.Dir(file) == "assets" && known { // licenses of third-party files are not served
+			a.files[path.Base(file)] = asset{contentType: contentType, content: content}
+			served.Write(content)
 		}
-		sum := sha256.Sum256(content)
-		name, ext := path.Base(file), path.Ext(file)
-		hashed := strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:5]) + ext
-		a.names[name], a.files[hashed] = hashed, asset{types[ext], content}
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read assets: %w", err)
 	}
+	script, err := a.bundle("app.js")
+	if err != nil {
+		return nil, err
+	}
+	a.files["app.js"] = asset{contentType: types[".js"], content: script}
+	for name, f := range a.files {
+		if path.Ext(name) == ".css" {
+			f.content = stripCSS(f.content)
+		}
+		if f.compressed, err = compress(f.content); err != nil {
+			return nil, err
+		}
+		a.files[name] = f
+	}
+	a.folder = base + "/assets/" + hex.EncodeToString(served.Sum(nil)[:5])
 	a.fingerprint = hex.EncodeToString(all.Sum(nil))
 	return a, nil
 }
 
+// stripCSS removes comments, indentation and line breaks.
+func stripCSS(content []byte) []byte {
+	content = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(content, nil)
+	content = regexp.MustCompile(`\s*\n\s*`).ReplaceAll(content, nil)
+	return regexp.MustCompile(` ?([{};]) ?`).ReplaceAll(content, []byte("$1"))
+}
+
+// compress compresses a file once, as small as possible; the server compresses responses as fast as possible.
+func compress(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(content); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil || b.Len() >= len(content) {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
 // path returns the URL path of an asset.
 func (a *assets) path(name string) (string, error) {
-	if hashed, ok := a.names[name]; ok {
-		return a.base + "/assets/" + hashed, nil
+	if _, ok := a.files[name]; ok {
+		return a.folder + "/" + name, nil
 	}
 	return "", fmt.Errorf("no such asset %q", name)
 }
@@ -74,20 +113,30 @@ func (a *assets) path(name string) (string, error) {
 // asset serves a file that pages refer to.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	f, ok := p.assets.files[r.PathValue("file")]
-	if !ok {
+	if !ok || path.Base(p.assets.folder) != r.PathValue("fingerprint") {
 		return herb.Errorf(herb.CodeNotFound, "no such file; reload the page that refers to it")
 	}
 	w.Header().Set("Content-Type", f.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	_, err := w.Write(f.content)
+	content := f.content
+	if f.compressed != nil && acceptsGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = f.compressed
+	}
+	_, err := w.Write(content)
 	return err
+}
+
+// acceptsGzip reports whether a client accepts files that are compressed already.
+func acceptsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // parseTemplates parses one template set per page, each with the shared layout and partials.
 func parseTemplates(a *assets) (map[string]*template.Template, error) {
 	funcs := template.FuncMap{
-		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "moment": view.Moment, "plural": view.Plural, "timestamp": view.Timestamp,
+		"asset": a.path, "clip": herb.Clip, "count": herb.Count, "day": view.Day, "exact": view.EscapeExact, "moment": view.Moment, "percent": view.Percent, "plain": view.MarkdownText, "plural": view.Plural, "shortday": view.ShortDay, "timestamp": view.Timestamp,
 	}
 	partials, err := template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html")
 	if err != nil {

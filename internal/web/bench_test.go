@@ -55,7 +55,7 @@ func shop() (herb.Dataset, []herb.Record) {
 	return d, out
 }
 
-// BenchmarkPage compares a page of the data browser with the listing it shows, through the whole server. The listing itself
+// BenchmarkPage compares a page of the table with the listing it shows, through the whole server. The listing itself
 // is cached; the difference is the cost of rendering.
 func BenchmarkPage(b *testing.B) {
 	s := newSite(b, nil)

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
@@ -10,31 +12,36 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// browsePage is the data browser of a dataset.
-type browsePage struct {
+// controls are the two bars at the top of a view of rows.
+type controls struct {
 	Head    view.Head
 	Invalid *invalidQuery // nil: the query is valid
 
-	Search       string
-	Hidden       query.Params // parameters that the search form carries along
-	Chips        []view.Chip
-	Clear        string // link without any chip
-	Filters      []view.Filter
-	MoreFilters  int
-	FacetsPath   string // where the script requests counts; empty: nowhere
-	Columns      view.ColumnChoices
-	ColumnHidden query.Params
+	Path    string // of the view
+	Search  string
+	Hidden  query.Params // parameters that the search form carries along
+	Chips   []view.Chip
+	Clear   string // link without any filter
+	Filters view.FieldMenu
+	Total   int // rows that match
 
+	FacetsPath, ChartsPath string // where the script requests counts; empty: nowhere
+}
+
+// browsePage is the table of a dataset.
+type browsePage struct {
+	controls
+	Columns  view.FieldMenu
 	Meta     query.Meta
-	Order    string // in words
-	Table    *view.Table
+	Order    view.Order
+	Table    *view.Table // nil: no rows
 	Pager    *view.Pager
 	LastPage string // link, for pages past the end
 	Record   *view.Record
 
-	CSV, JSON string // same-origin addresses, to which the browser sends its key
-	URL       string // of the API call
-	Snippets  []view.Snippet
+	URL      string // of the API call
+	Readable string // its path and query, without escapes where that is unambiguous
+	Snippets []view.Snippet
 }
 
 // invalidQuery says why a query was rejected. The page shows the rows without the invalid parameters.
@@ -43,38 +50,48 @@ type invalidQuery struct {
 	Params  []string
 }
 
-// browse serves the data browser.
+// browse serves the table.
 func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) error {
-	s, canonical, parseErr := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, v.Fields)
+	s, canonical, parseErr := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if !canonical {
 		return redirect(w, s.URL())
 	}
 	if err := p.authorize(r, &v.Dataset); err != nil {
 		return p.requestKey(w, r, &v.Dataset, r.URL.RawQuery, err)
 	}
-	if p.opts.Folder(v.Ref) != "" {
-		s.Files = s.Path + "/files/"
-	}
 	req, shown, invalid, err := resolve(s, parseErr, v.Order)
 	if err != nil {
 		return err
 	}
 	setCaching(w, &v.Dataset)
-	page, status := browsePage{Invalid: invalid}, http.StatusOK
+	status := http.StatusOK
 	if invalid != nil {
 		status = http.StatusBadRequest
 	} else if p.notModified(w, r, &v.Dataset) {
 		return nil
 	}
-	if err := p.buildControls(r, &page, &s, &shown, v); err != nil {
+	page := browsePage{}
+	if page.controls, err = p.controls(r.Context(), "table", &s, &shown, v, invalid); err != nil {
 		return err
 	}
-	if err := page.list(r, &shown, v, req); err != nil {
+	if err := p.setRejection(w, r, &page.Head); err != nil {
+		return err
+	}
+	if err := page.list(r.Context(), &shown, v, req); err != nil {
+		return err
+	}
+	if s.Charts && page.Table != nil {
+		if err := p.addCharts(r.Context(), &shown, v, page.Table); err != nil {
+			return err
+		}
+	}
+	if err := page.setCall(p, r, &shown, v); err != nil {
 		return err
 	}
 	l := p.layout(r, view.Title(&v.Dataset), view.Describe(&v.Dataset))
 	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String()
 	l.Images = view.HasImages(&v.Dataset)
+	l.Framed = true
 	l.JSONLD = datasetJSONLD(p.origin(r), &v.Dataset)
 	return p.render(w, "browser", status, l, &page)
 }
@@ -93,13 +110,13 @@ func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request
 	return req, shown, invalid, err
 }
 
-// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages of datasets that
-// require a key have no tag.
+// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
+// the browser have no tag.
 func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Dataset) bool {
-	if d.Access == herb.AccessKey {
+	if d.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}
-	tag := etag.New(p.opts.Version, p.assets.fingerprint, d.Version, p.origin(r), themeOf(r), r.URL.RawQuery)
+	tag := etag.New(p.opts.Version, p.assets.fingerprint, d.Version, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)
 	w.Header().Set("Etag", tag)
 	if !etag.Match(r.Header, tag) {
 		return false
@@ -108,72 +125,85 @@ func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Data
 	return true
 }
 
-// buildControls sets everything but the rows. Chips and inputs show the state as requested, so that invalid parameters can
-// be corrected; links lead to the state as shown.
-func (p *Pages) buildControls(r *http.Request, page *browsePage, s, shown *view.State, v library.View) (err error) {
-	page.Head = p.head(&v.Dataset, "data")
-	page.Head.Unlocked = page.Head.Locked
-	page.Search = s.Listing.Get(query.ParamSearch)
-	page.Filters, page.MoreFilters = view.NewFilters(s, &v.Dataset)
-	var invalid []string
-	if page.Invalid == nil {
-		page.FacetsPath = s.Path + "/facets"
-		if err := countFilters(r.Context(), s, v, page.Filters, s.Facets); err != nil {
-			return err
-		}
-	} else {
-		invalid = page.Invalid.Params
+// controls returns the bars of a view. Chips and inputs show the state as requested, so that invalid parameters can be
+// corrected; links lead to the state as shown.
+func (p *Pages) controls(ctx context.Context, tab string, s, shown *view.State, v library.View, invalid *invalidQuery) (controls, error) {
+	c := controls{
+		Head: p.head(&v.Dataset, tab), Invalid: invalid, Path: s.Path, Search: s.Listing.Get(query.ParamSearch),
+		Hidden: shown.Hidden(query.ParamSearch), Filters: view.NewFilterMenu(shown),
 	}
-	page.Chips, page.Clear = view.NewChips(s, invalid)
-	page.Hidden = view.Hidden(shown, page.Filters)
-	page.ColumnHidden = view.WithoutColumns(shown)
-	page.CSV = view.Join(s.Path+"/data.csv", shown.AnyPage().Without(query.ParamPerPage).Encode())
-	page.JSON = view.Join(s.Path+"/data", shown.Listing.Encode())
-	page.URL = view.Join(p.listingURL(r, v.Ref), shown.Listing.Encode())
-	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked)
-	return err
+	c.Head.Unlocked = c.Head.Locked
+	var params []string
+	message := ""
+	if invalid != nil {
+		params, message = invalid.Params, invalid.Message
+	} else {
+		c.FacetsPath, c.ChartsPath = c.Head.Path+"/facets", c.Head.Path+"/charts"
+	}
+	c.Chips, c.Clear = view.NewChips(s, params, message)
+	var forms []*view.Filter
+	for _, chip := range c.Chips {
+		if chip.Open && chip.Form != nil && invalid == nil {
+			forms = append(forms, chip.Form)
+		}
+	}
+	return c, countValues(ctx, s, v, forms)
 }
 
-// list sets the rows.
-func (page *browsePage) list(r *http.Request, s *view.State, v library.View, req *query.Request) error {
-	found, err := v.List(r.Context(), req)
+// list sets the rows and what depends on them.
+func (page *browsePage) list(ctx context.Context, s *view.State, v library.View, req *query.Request) error {
+	found, err := v.List(ctx, req)
 	if err != nil {
 		return err
-	}
-	page.Meta = req.Meta(found.Total)
-	page.Order = orderInWords(req, v.Fields)
-	page.LastPage = s.PageHref(page.Meta.TotalPages)
-	var columns []view.Column
-	columns, page.Columns = s.ShownColumns(&v.Dataset)
-	if len(found.Records) == 0 {
-		return nil
 	}
 	rows, err := view.DecodeRows(found.Records, v.Fields)
 	if err != nil {
 		return err
 	}
-	page.Table = view.NewTable(s, columns, req, rows, found.Total)
-	page.Pager = view.NewPager(s, page.Meta)
-	page.Record = view.NewRecord(s, &v.Dataset, req, rows, found.Records)
+	page.Meta, page.Total = req.Meta(found.Total), found.Total
+	page.LastPage = s.PageHref(page.Meta.TotalPages)
+	table, columns := view.NewTable(s, req, rows, found.Total)
+	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, columns)
+	page.Head.SetListing(s, found.Total)
+	page.Pager = view.NewPager(s, page.Meta, len(rows))
+	if len(rows) > 0 {
+		page.Table = table
+		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
+	}
 	return nil
 }
 
-func orderInWords(req *query.Request, fields []herb.Field) string {
-	switch {
-	case len(req.Sort) > 0:
-		words := "sorted by "
-		for i, f := range req.Sort {
-			if i > 0 {
-				words += ", then "
-			}
-			words += view.Heading(fields[f.Field])
-			if f.Desc {
-				words += ", descending"
-			}
-		}
-		return words
-	case req.ByRelevance():
-		return "best matches first"
+// setCall sets the API call that lists the rows.
+func (page *browsePage) setCall(p *Pages, r *http.Request, s *view.State, v library.View) (err error) {
+	page.URL = view.Join(p.listingURL(r, v.Ref), s.Call().Encode())
+	page.Readable = page.URL
+	if u, err := url.Parse(page.URL); err == nil {
+		page.Readable = view.Join(u.Path, view.ReadableQuery(s.Call()))
 	}
-	return "original order"
+	page.Snippets, err = view.NewSnippets(p.snippets, page.URL, page.Head.Locked)
+	return err
+}
+
+// record serves the open record of a page alone, for the script to insert into it.
+func (p *Pages) record(w http.ResponseWriter, r *http.Request, v library.View) error {
+	if err := p.authorize(r, &v.Dataset); err != nil {
+		return keyRequired(v.Ref)
+	}
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
+	if err != nil {
+		return err
+	}
+	req, err := s.Request(v.Order)
+	if err != nil {
+		return err
+	}
+	page := browsePage{}
+	if err := page.list(r.Context(), &s, v, req); err != nil {
+		return err
+	}
+	if page.Record == nil {
+		return herb.Errorf(herb.CodeNotFound, "no such row; %s is the position of a row on its page", view.ParamRecord)
+	}
+	p.setFragmentHeaders(w, &v.Dataset)
+	return p.templates["browser"].ExecuteTemplate(w, "record", page.Record)
 }

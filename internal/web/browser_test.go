@@ -36,55 +36,89 @@ func TestBrowser(t *testing.T) {
 	for _, query := range []string{
 		"", "page=2&per_page=10", "sort=price&order=desc", "sort=title&category=fern", "category=fern&category=moss", "tags=wet",
 		"price%5Bgte%5D=20000&price%5Blt%5D=30000.50", "search=plant+7", "search=pla%2A&sort=date", "category=", "date=2024-03-03",
-		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_column=title&_column=price&category=tree",
+		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_fields=title%2Cprice&category=tree", "category=fern&_charts=1",
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
 			doc := s.page(t, catalog+"?"+query, 200)
-			call := strings.TrimPrefix(words(one(t, one(t, doc, tag("section", "call")), tag("div", "one"))), "GET http://herbarium.test")
-			call = strings.TrimSuffix(call, "Copy")
-			records, total := s.listing(t, call)
+			call := one(t, doc, func(n *html.Node) bool { return attr(n, "data-url") != "" })
+			records, total := s.listing(t, strings.TrimPrefix(attr(call, "data-url"), "http://herbarium.test"))
+			readable, _ := s.listing(t, strings.ReplaceAll(words(call), " ", "+"))
+			if diff := cmp.Diff(records, readable); diff != "" {
+				t.Errorf("the call as shown lists other records:\n%s", diff)
+			}
 			var want []string
 			for _, r := range records {
 				want = append(want, r["title"])
 			}
-			column := slices.IndexFunc(all(doc, tag("th", "")), func(n *html.Node) bool { return words(n) == "title" })
 			var got []string
 			for _, row := range all(one(t, doc, tag("tbody", "")), tag("tr", "")) {
-				got = append(got, textOf(all(row, tag("td", ""))[column-1]))
+				got = append(got, textOf(cellOf(t, doc, row, "title")))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("records (-API +page):\n%s", diff)
 			}
-			found := words(one(t, one(t, doc, tag("div", "toolbar")), tag("p", "found")))
-			if !strings.HasPrefix(found, fmt.Sprintf("%d row", total)) {
-				t.Errorf("the page says %q, the API %d", found, total)
+			for _, found := range []*html.Node{one(t, doc, tag("p", "found")), one(t, one(t, doc, tag("details", "download")), tag("p", ""))} {
+				if !strings.HasPrefix(words(found), fmt.Sprintf("%d row", total)) {
+					t.Errorf("the page says %q, the API %d", words(found), total)
+				}
 			}
 		})
 	}
 }
 
+// cell returns the cell of a field in the first row.
+func cell(t *testing.T, doc *html.Node, field string) *html.Node {
+	t.Helper()
+	return cellOf(t, doc, all(one(t, doc, tag("tbody", "")), tag("tr", ""))[0], field)
+}
+
+// cellOf returns the cell of a field in a row.
+func cellOf(t *testing.T, doc, row *html.Node, field string) *html.Node {
+	t.Helper()
+	headers := all(doc, func(n *html.Node) bool { return n.Data == "th" && attr(n, "data-field") != "" })
+	at := slices.IndexFunc(headers, func(n *html.Node) bool { return attr(n, "data-field") == field })
+	if at < 0 {
+		t.Fatalf("no column %q", field)
+	}
+	return all(row, tag("td", ""))[at]
+}
+
 func TestBrowser_values(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	row := all(one(t, s.page(t, catalog+"?id=58", 200), tag("tbody", "")), tag("tr", ""))[0]
-	cells := all(row, tag("td", ""))
-	for i, want := range []string{"58", "Plant 58 of the fern kind", "fern", "57,000.50", "2 Oct 2024", "garden.example/plants/58", "", "shade"} {
-		if got := textOf(cells[i]); got != want {
-			t.Errorf("cell %d shows %q, want %q", i, got, want)
+	doc := s.page(t, catalog+"?id=58", 200)
+	for field, want := range map[string][2]string{
+		"id": {"58", ""}, "title": {"Plant 58 of the fern kind", ""}, "category": {"fern", ""}, "price": {"57,000.50", "57000.50"},
+		"date": {"2024-10-02", ""}, "url": {"garden.example/plants/58", ""}, "image": {"", ""}, "tags": {"shade", "shade"},
+	} {
+		if td := cell(t, doc, field); textOf(td) != want[0] || attr(td, "data-raw") != want[1] {
+			t.Errorf("%s shows %q with the raw value %q, want %q", field, textOf(td), attr(td, "data-raw"), want)
 		}
 	}
-	if got := attr(one(t, cells[4], tag("time", "")), "datetime"); got != "2024-10-02" {
-		t.Errorf("the date is %q for machines", got)
-	}
-	if got := attr(one(t, cells[5], tag("a", "")), "href"); got != "https://garden.example/plants/58" {
+	if got := attr(one(t, cell(t, doc, "url"), tag("a", "")), "href"); got != "https://garden.example/plants/58" {
 		t.Errorf("the link leads to %q", got)
 	}
-	if got := attr(one(t, cells[6], tag("img", "")), "src"); got != "https://garden.example/images/58.jpg" {
+	if got := attr(one(t, cell(t, doc, "image"), tag("img", "")), "src"); got != "https://garden.example/images/58.jpg" {
 		t.Errorf("the image is %q", got)
 	}
-	if got := attr(one(t, cells[7], tag("a", "tag")), "href"); got != "?id=58&tags=shade" {
-		t.Errorf("the tag leads to %q", got)
+	doc = s.page(t, catalog+"?search=FERN+58", 200)
+	var marks []string
+	for _, m := range all(cell(t, doc, "title"), tag("mark", "")) {
+		marks = append(marks, textOf(m))
+	}
+	if !slices.Equal(marks, []string{"58", "fern"}) {
+		t.Errorf("the matches are %q", marks)
+	}
+}
+
+// TestBrowser_matchesInView checks that a search shows a column with a match that is not among the default ones.
+func TestBrowser_matchesInView(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, "/datasets/wide/many?search=1234", 200)
+	if got := textOf(one(t, cell(t, doc, "f1234"), tag("mark", ""))); got != "1234" {
+		t.Errorf("the match is %q", got)
 	}
 }
 
@@ -94,8 +128,8 @@ func TestBrowser_sorting(t *testing.T) {
 	header := func(query string) (aria, href string) {
 		doc := s.page(t, catalog+"?"+query, 200)
 		for _, th := range all(one(t, doc, tag("thead", "")), tag("th", "")) {
-			if words(th) == "Price in €" {
-				return attr(th, "aria-sort"), attr(one(t, th, tag("a", "")), "href")
+			if attr(th, "data-field") == "price" {
+				return attr(th, "aria-sort"), attr(one(t, th, tag("a", "col-name")), "href")
 			}
 		}
 		t.Fatal("the column is missing")
@@ -115,22 +149,34 @@ func TestBrowser_sorting(t *testing.T) {
 	}
 }
 
-// TestBrowser_severalSortFields checks that the page names all sort fields and marks the column of the first.
+// TestBrowser_severalSortFields checks that the page names all sort fields and marks their columns.
 func TestBrowser_severalSortFields(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?sort=category,-price,id&per_page=5&page=2", 200)
-	if got := words(one(t, doc, tag("p", "found"))); !strings.Contains(got, "sorted by category, then Price in €, descending, then id") {
+	doc := s.page(t, catalog+"?sort=category,-price&per_page=5&page=2", 200)
+	menu := one(t, doc, has("id", "order"))
+	if got := words(one(t, menu, tag("summary", ""))); got != "Sorted by category ↑, Price in € ↓" {
 		t.Errorf("got %q", got)
 	}
-	var sorted []string
+	var links []string
+	for _, a := range all(menu, tag("a", "")) {
+		links = append(links, attr(a, "href"))
+	}
+	want := []string{
+		"?per_page=5&sort=-category%2C-price", "?per_page=5&sort=price&order=desc", // reverse and remove the first field
+		"?per_page=5&sort=category%2Cprice", "?per_page=5&sort=category", "?per_page=5",
+	}
+	if diff := cmp.Diff(want, links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	marks := map[string]string{}
 	for _, th := range all(one(t, doc, tag("thead", "")), tag("th", "")) {
-		if aria := attr(th, "aria-sort"); aria != "" {
-			sorted = append(sorted, words(th)+" "+aria+" "+attr(one(t, th, tag("a", "")), "href"))
+		for _, arrow := range all(th, tag("span", "arrow")) {
+			marks[attr(th, "data-field")] = attr(th, "aria-sort") + words(arrow)
 		}
 	}
-	if want := []string{"category ascending ?per_page=5&sort=category&order=desc"}; !slices.Equal(sorted, want) {
-		t.Errorf("sorted columns: %q; want %q", sorted, want)
+	if diff := cmp.Diff(map[string]string{"category": "ascending↑1", "price": "↓2"}, marks); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	if doc := s.page(t, catalog+"?sort=category,prize", 400); !strings.Contains(words(doc), `did you mean "price"?`) {
 		t.Errorf("an unknown field: %s", words(doc))
@@ -140,24 +186,24 @@ func TestBrowser_severalSortFields(t *testing.T) {
 func TestBrowser_chips(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?category=fern&category=moss&price%5Bgte%5D=5&tags=wet&title%5Bempty%5D=false&search=plant&sort=date&page=2&date%5Blte%5D=2024-12-31", 200)
+	const c, p, g, e, q, d = "category=fern&category=moss", "&price%5Bgte%5D=5000&price%5Blte%5D=60000", "&tags=wet", "&title%5Bempty%5D=false", "&search=plant&sort=date", "&date%5Blte%5D=2024-12-31"
+	doc := s.page(t, catalog+"?"+c+p+g+e+q+d, 200)
 	var got []string
-	for _, a := range all(one(t, doc, func(n *html.Node) bool { return attr(n, "aria-label") == "Active filters" }), tag("a", "")) {
-		got = append(got, words(a)+" → "+attr(a, "href"))
+	for _, li := range all(one(t, doc, tag("ul", "chips")), tag("li", "chip")) {
+		got = append(got, words(one(t, li, tag("summary", "")))+" → "+attr(one(t, li, tag("a", "x")), "href"))
 	}
-	const c, p, g, e, q, d = "category=", "&price%5Bgte%5D=5", "&tags=wet", "&title%5Bempty%5D=false", "&search=plant&sort=date", "&date%5Blte%5D=2024-12-31"
 	want := []string{
-		"Remove category is fern× → ?" + c + "moss" + p + g + e + q + d,
-		"Remove category is moss× → ?" + c + "fern" + p + g + e + q + d,
-		"Remove Price in € from 5× → ?" + c + "fern&category=moss" + g + e + q + d,
-		"Remove tags has wet× → ?" + c + "fern&category=moss" + p + e + q + d,
-		"Remove title is not empty× → ?" + c + "fern&category=moss" + p + g + q + d,
-		"Remove search plant× → ?" + c + "fern&category=moss" + p + g + e + "&sort=date" + d,
-		"Remove date up to 31 Dec 2024× → ?" + c + "fern&category=moss" + p + g + e + q,
-		"Clear all → ?sort=date",
+		"category is any of fern, moss → ?" + p[1:] + g + e + q + d,
+		"Price in € between 5,000 – 60,000 → ?" + c + g + e + q + d,
+		"tags has wet → ?" + c + p + e + q + d,
+		"title is not empty → ?" + c + p + g + q + d,
+		"date up to 2024-12-31 → ?" + c + p + g + e + q,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("chips (-want +got):\n%s", diff)
+	}
+	if got := attr(one(t, doc, tag("a", "clear")), "href"); got != "?search=plant&sort=date" {
+		t.Errorf("clearing leads to %s", got)
 	}
 }
 
@@ -172,7 +218,9 @@ func TestBrowser_canonical(t *testing.T) {
 		"category=&search=":                 catalog + "?category=",
 		"api_key=" + staffKey + "&sort=id":  catalog + "?sort=id",
 		"_record=0":                         catalog,
-		"_record=x&_column=title&_column=x": catalog + "?_column=title",
+		"_record=x&_column=title&_column=x": catalog + "?_fields=title",
+		"price%5Bgte%5D=50%2C000":           catalog + "?price%5Bgte%5D=50000",
+		"_hide=price&_fields=title%2Cprice": catalog + "?_fields=title",
 	} {
 		a := s.get(t, catalog+"?"+query)
 		if a.status != http.StatusSeeOther || a.header.Get("Location") != want {
@@ -208,7 +256,7 @@ func TestBrowser_states(t *testing.T) {
 	}
 	// Each filter can be removed.
 	empty := one(t, s.page(t, catalog+"?category=zzz&tags=wet", 200), tag("div", "empty-state"))
-	if n := len(all(empty, tag("a", "chip"))); n != 2 {
+	if n := len(all(empty, tag("a", "button"))); n != 2 {
 		t.Errorf("%d filters can be removed, want 2", n)
 	}
 }
@@ -225,9 +273,10 @@ func TestBrowser_invalid(t *testing.T) {
 		{"colour=red&id=58&id=59", "colour", 2},
 		{"price%5Bgte%5D=cheap&per_page=7", "price[gte]", 7},
 		{"page=0&per_page=10", "page", 10},
-		{"search=" + strings.Repeat("a+", 40), "search", 25},
-		{"sort=id&sort=id", "", 25},
-		{"a=%zz", "", 25},
+		{"search=" + strings.Repeat("a+", 40), "search", 50},
+		{"sort=id&sort=id", "", 50},
+		{"a=%zz", "", 50},
+		{"_fields=nothing&id=58", "_fields", 1},
 	} {
 		doc := s.page(t, catalog+"?"+tt.query, 400)
 		alert := one(t, doc, func(n *html.Node) bool { return attr(n, "role") == "alert" })
@@ -244,11 +293,11 @@ func TestBrowser_invalid(t *testing.T) {
 		}
 	}
 	doc := s.page(t, catalog+"?price%5Bgte%5D=cheap", 400)
-	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" {
-		t.Errorf("the input contains %q", attr(in, "value"))
+	if in := one(t, doc, func(n *html.Node) bool { return attr(n, "name") == "price[gte]" }); attr(in, "value") != "cheap" || attr(in, "aria-invalid") != "true" {
+		t.Errorf("the input is %v", in.Attr)
 	}
-	if chips := all(doc, tag("a", "wrong")); len(chips) != 1 || attr(chips[0], "href") != catalog {
-		t.Errorf("the invalid filter cannot be removed: %v", chips)
+	if chip := one(t, doc, tag("li", "wrong")); attr(one(t, chip, tag("a", "x")), "href") != catalog {
+		t.Errorf("the invalid filter cannot be removed: %s", words(chip))
 	}
 }
 
@@ -256,24 +305,24 @@ func TestBrowser_pages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"?per_page=5&page=6&sort=id", 200)
-	nav := one(t, doc, tag("nav", "pager"))
+	nav := one(t, doc, tag("nav", "pages"))
 	var got []string
 	for _, a := range all(nav, tag("a", "")) {
-		got = append(got, words(a)+" "+attr(a, "href")+attr(a, "aria-current"))
+		got = append(got, attr(a, "rel")+words(a)+" "+attr(a, "href")+attr(a, "aria-current"))
 	}
-	const q = "?per_page=5&sort=id"
 	want := []string{
-		"Previous " + q + "&page=5", "Page 1 " + q, "Page 4 " + q + "&page=4", "Page 5 " + q + "&page=5", "Page 6 " + q + "&page=6page",
-		"Page 7 " + q + "&page=7", "Page 8 " + q + "&page=8", "Page 12 " + q + "&page=12", "Next " + q + "&page=7",
-		"10 rows per page ?sort=id&per_page=10", "25 rows per page ?sort=id",
-		"50 rows per page ?sort=id&per_page=50", "100 rows per page ?sort=id&per_page=100",
+		"prev‹ ?per_page=5&sort=id&page=5", "25 rows per page ?sort=id&per_page=25", "50 rows per page ?sort=id",
+		"100 rows per page ?sort=id&per_page=100", "next› ?per_page=5&sort=id&page=7",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
+	if got := words(one(t, nav, tag("summary", ""))); got != "26–30 of 60 rows" {
+		t.Errorf("the pager says %q", got)
+	}
 }
 
-// TestRecord checks that the record panel shows every value byte for byte.
+// TestRecord checks that the record shows every value byte for byte, once.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -283,9 +332,11 @@ func TestRecord(t *testing.T) {
 		record := one(t, doc, tag("aside", "record"))
 		var got []string
 		for _, dd := range all(record, tag("dd", "")) {
-			if raw := all(dd, tag("bdi", "raw")); len(raw) > 0 {
-				got = append(got, textOf(raw[0]))
+			raw := textOf(one(t, dd, tag("bdi", "raw")))
+			if attr(dd, "data-raw") != "" {
+				raw = attr(dd, "data-raw")
 			}
+			got = append(got, raw)
 		}
 		for k := range d.Fields {
 			if shown := strings.ReplaceAll(want[k], "\x00", "\uFFFD"); got[k] != shown {
@@ -318,28 +369,162 @@ func TestRecord_neighbours(t *testing.T) {
 	}
 }
 
+// TestRecord_fragment checks that the fragment is the record of the page.
+func TestRecord_fragment(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, query := range []string{"category=fern&sort=price&_record=3", "per_page=10&page=2&_record=10"} {
+		want := one(t, s.page(t, catalog+"?"+query, 200), tag("aside", "record"))
+		got := one(t, s.page(t, catalog+"/record?"+query, 200), tag("aside", "record"))
+		if words(got) != words(want) {
+			t.Errorf("%s: the fragment is %s, want %s", query, words(got), words(want))
+		}
+	}
+	for path, status := range map[string]int{
+		catalog + "/record": 404, catalog + "/record?_record=99": 404, catalog + "/record?colour=red": 400, "/datasets/locked/staff/record?_record=1": 401,
+	} {
+		if a := s.get(t, path); a.status != status {
+			t.Errorf("%s gives %d, want %d", path, a.status, status)
+		}
+	}
+	record := one(t, s.page(t, catalog+"?sort=price&order=desc&_record=2", 200), tag("aside", "record"))
+	if got := words(one(t, record, tag("h2", ""))); got != "Plant 59 of the moss kind" {
+		t.Errorf("the title is %q", got)
+	}
+	link := one(t, record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" })
+	linked := one(t, s.page(t, attr(link, "href"), 200), tag("aside", "record"))
+	if got := words(one(t, linked, tag("h2", ""))); got != "Plant 59 of the moss kind" {
+		t.Errorf("the permalink %s leads to %q", attr(link, "href"), got)
+	}
+}
+
+// headers returns the names of the columns of a page.
+func (s *site) headers(t *testing.T, path string) (names []string) {
+	t.Helper()
+	for _, th := range all(one(t, s.page(t, path, 200), tag("thead", "")), tag("th", ""))[1:] {
+		names = append(names, attr(th, "data-field"))
+	}
+	return names
+}
+
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	headers := func(path string) (names []string) {
-		for _, th := range all(one(t, s.page(t, path, 200), tag("thead", "")), tag("th", ""))[1:] {
-			names = append(names, words(th))
+	for query, want := range map[string]string{
+		"": "title id category price date url image tags", "_fields=tags%2Ctitle": "tags title", "_fields=tags%2Ctitle&_pin=title": "title tags",
+		"_pin=price": "price title id category date url image tags",
+	} {
+		if got := strings.Join(s.headers(t, catalog+"?"+query), " "); got != want {
+			t.Errorf("%s: columns are %s, want %s", query, got, want)
 		}
-		return names
 	}
-	if got := headers(catalog + "?_column=tags&_column=title"); !slices.Equal(got, []string{"title", "tags"}) {
-		t.Errorf("columns are %v", got)
-	}
-	if got := headers("/datasets/wide/many"); len(got) != 12 {
+	if got := s.headers(t, "/datasets/wide/many"); len(got) != 30 {
 		t.Errorf("%d columns are shown of 2000", len(got))
 	}
-	if got := headers("/datasets/wide/many?_column=f1999"); !slices.Equal(got, []string{"f1999"}) {
+	if got := s.headers(t, "/datasets/wide/many?_fields=f1999"); !slices.Equal(got, []string{"f1999"}) {
 		t.Errorf("columns are %v", got)
 	}
-	for _, path := range []string{"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many/api", "/datasets/wide/many/versions"} {
+	for _, path := range []string{
+		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_charts=1", "/datasets/wide/many/api", "/datasets/wide/many/versions",
+	} {
 		if size := len(s.get(t, path).body); size > 150_000 {
 			t.Errorf("%s has %d bytes", path, size)
 		}
+	}
+}
+
+// submit returns the URL of a form after checking some boxes, as a browser without a script submits it.
+func submit(t *testing.T, form *html.Node, button, value string, checked ...string) string {
+	t.Helper()
+	query := url.Values{}
+	for _, in := range all(form, tag("input", "")) {
+		isBox := attr(in, "type") == "checkbox"
+		isChecked := slices.ContainsFunc(in.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
+		if name := attr(in, "name"); name != "" && (!isBox || isChecked || slices.Contains(checked, attr(in, "value"))) {
+			query.Add(name, attr(in, "value"))
+		}
+	}
+	if button != "" {
+		query.Set(button, value)
+	}
+	return attr(form, "action") + "?" + query.Encode()
+}
+
+// follow returns the URL to which a URL redirects.
+func (s *site) follow(t *testing.T, path string) string {
+	t.Helper()
+	a := s.get(t, path)
+	if a.status == http.StatusSeeOther {
+		return a.header.Get("Location")
+	}
+	return path
+}
+
+// TestColumnMenu checks that the menu selects columns, also those that it does not list at first.
+func TestColumnMenu(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	menu := func(path string) *html.Node {
+		return one(t, one(t, s.page(t, path, 200), tag("details", "columns")), tag("form", ""))
+	}
+	summary := func(path string) string {
+		return words(one(t, s.page(t, path, 200), func(n *html.Node) bool { return n.Data == "summary" && attr(n.Parent, "id") == "columns" }))
+	}
+	if got := summary("/datasets/wide/many"); got != "Columns 30 of 2,000" {
+		t.Errorf("the menu says %q", got)
+	}
+	first := menu(catalog + "?category=fern&_fields=title%2Cprice")
+	if got := s.follow(t, submit(t, first, "", "", "tags")); got != catalog+"?category=fern&_fields=title%2Cprice%2Ctags" {
+		t.Errorf("adding a column leads to %s", got)
+	}
+	path := s.follow(t, submit(t, menu("/datasets/wide/many?_fields=f3%2Cf1"), "_find", "1999"))
+	path = s.follow(t, submit(t, menu(path), "", "", "f1999"))
+	if got := s.headers(t, path); !slices.Equal(got, []string{"f3", "f1", "f1999"}) {
+		t.Errorf("%s has the columns %v", path, got)
+	}
+	if n := len(all(menu("/datasets/wide/many"), tag("label", ""))); n != 100 {
+		t.Errorf("the menu offers %d columns", n)
+	}
+	list := s.page(t, "/datasets/wide/many/fields?_find=F199&_fields=f1990", 200)
+	if n := len(all(list, tag("label", ""))); n != 11 { // f199, f1990 to f1999
+		t.Errorf("the fragment offers %d columns", n)
+	}
+}
+
+// TestColumnButtons checks the buttons of a column menu.
+func TestColumnButtons(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, catalog+"?_fields=title%2Cprice%2Ctags&page=2&per_page=10", 200)
+	form := one(t, doc, func(n *html.Node) bool { return n.Data == "form" && attr(n, "id") == "view" })
+	for button, want := range map[string]string{"_hide": "title tags", "_left": "price title tags", "_right": "title tags price", "_pin": "price title tags"} {
+		path := s.follow(t, submit(t, form, button, "price"))
+		if got := strings.Join(s.headers(t, path), " "); got != want {
+			t.Errorf("%s: columns are %s, want %s", button, got, want)
+		}
+	}
+}
+
+// TestDownload checks that the files have the columns, filters and order of the view.
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, catalog+"?category=fern&sort=price&order=desc&page=2&per_page=5&_fields=title%2Cprice", 200)
+	menu := one(t, doc, tag("details", "download"))
+	if got := words(one(t, menu, tag("p", ""))); got != "19 rows, 2 columns" {
+		t.Errorf("the menu says %q", got)
+	}
+	for _, a := range all(menu, tag("a", "")) {
+		r := s.get(t, attr(a, "href"))
+		if r.status != 200 || r.header.Get("X-Total-Count") != "19" {
+			t.Errorf("%s gives %d with %s rows", attr(a, "href"), r.status, r.header.Get("X-Total-Count"))
+		}
+		if words(a) == "CSV" && !strings.HasPrefix(r.body, "title,price\r\nPlant 58 of the fern kind,57000.50\r\n") {
+			t.Errorf("the file is %.200s", r.body)
+		}
+	}
+	if n := len(all(menu, tag("a", ""))); n != 3 {
+		t.Errorf("%d files are offered", n)
 	}
 }
 
@@ -353,17 +538,8 @@ func TestBrowser_newVersion(t *testing.T) {
 		}
 	}
 	d, records := garden()
-	for i := range s.library.datasets {
-		if s.library.datasets[i].Ref == d.Ref {
-			s.library.datasets = slices.Delete(s.library.datasets, i, i+1)
-			break
-		}
-	}
 	d.Title = "Another garden"
-	s.library.put(d, records[:7])
-	for i := range s.library.datasets {
-		s.library.datasets[i].Version = "v2"
-	}
+	s.library.replace(d, records[:7])
 	got := words(s.page(t, catalog, 200))
 	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 rows") || strings.Contains(got, "60 rows") {
 		t.Errorf("the page still shows the old version: %.500s", got)
@@ -384,15 +560,15 @@ func TestThemes(t *testing.T) {
 // FuzzURL checks that no URL causes an internal error or unsafe HTML.
 func FuzzURL(f *testing.F) {
 	for _, raw := range []string{
-		"category=fern&sort=price", "_record=3&_facet=price&_column=title", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
-		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0",
+		"category=fern&sort=price", "_record=3&_facet=price&_column=title&_hide=id&_pin=price&_charts=1", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
+		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0", "_columns=price,tags&category=fern", "_more=tags&_values=w&_menu=filters&_find=a",
 	} {
 		f.Add(raw)
 	}
 	s := newSite(f, nil)
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, ref := range []string{"garden/catalog", "evil/nasty"} {
-			for _, page := range []string{"", "/api", "/facets"} {
+			for _, page := range []string{"", "/api", "/facets", "/charts", "/record", "/fields"} {
 				r := &http.Request{
 					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw}, Host: "herbarium.test",
 					Header: http.Header{"Accept": {"text/html"}},

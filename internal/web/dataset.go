@@ -31,6 +31,15 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, library.
 	}
 }
 
+// parseState reads the state of the table of a dataset from a query string.
+func (p *Pages) parseState(rawQuery string, d *herb.Dataset) (s view.State, canonical bool, err error) {
+	s, canonical, err = view.ParseState(p.datasetPath(d.Ref), rawQuery, d)
+	if p.opts.Folder(d.Ref) != "" {
+		s.Files = s.Path + "/files/"
+	}
+	return s, canonical, err
+}
+
 // head returns the head of a page of a dataset.
 func (p *Pages) head(d *herb.Dataset, tab string) view.Head {
 	return view.NewHead(d, p.base, p.datasetPath(d.Ref), tab)
@@ -42,11 +51,15 @@ func refOf(r *http.Request) herb.Ref {
 
 // setCaching requires caches to revalidate pages of a dataset. Pages that required a key are cached only by the browser.
 func setCaching(w http.ResponseWriter, d *herb.Dataset) {
-	h := w.Header()
 	if d.Access == herb.AccessKey {
-		h.Set("Cache-Control", "private, no-cache")
-		h.Set("Vary", "Cookie, Accept, Accept-Encoding")
+		setPrivate(w)
 		return
 	}
-	h.Set("Cache-Control", "no-cache")
+	w.Header().Set("Cache-Control", "no-cache")
+}
+
+// setPrivate restricts the caching of a page to the browser, because it depends on the key of the visitor.
+func setPrivate(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("Vary", "Cookie, Accept, Accept-Encoding")
 }

@@ -1,5 +1,5 @@
-// Package web serves the HTML pages: the catalogue, the data browser of each dataset with its API reference and its
-// versions, and the metadata that machines read from them (schema.org, DCAT).
+// Package web serves the HTML pages: the catalogue, the table of each dataset with its API reference and its versions, and
+// the metadata that machines read from them (schema.org, DCAT).
 //
 // # Rendering
 //
@@ -8,8 +8,8 @@
 //
 // # Every view is a URL
 //
-// The query string of a data browser is that of the listing it shows, parameter by parameter. Parameters that only the page
-// uses (columns, the open record, open filters) begin with an underscore; a field with such a name is filtered as name[eq].
+// The query string of a table is that of the listing it shows, parameter by parameter. Parameters that only the page uses (the
+// open record, the pinned column, open filters) begin with an underscore; a field with such a name is filtered as name[eq].
 //
 // # Untrusted datasets
 //

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"io"
 	"net/http"
-	"strings"
 
 	"herbarium/internal/herb"
 )
@@ -18,7 +17,7 @@ var swaggerUI embed.FS
 
 // docsPolicy is the content security policy of the viewer: its script sets inline styles, and its style sheet contains
 // images.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docs serves the viewer of the OpenAPI document.
@@ -47,7 +46,7 @@ func (p *Pages) docsAsset(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "public, max-age=86400")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if acceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		_, err = w.Write(compressed)
 		return err

@@ -11,7 +11,7 @@ func TestBrowser_etag(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	seen := map[string]string{}
-	for _, query := range []string{"", "?page=2", "?category=fern", "?category=fern&_record=1", "?_column=title"} {
+	for _, query := range []string{"", "?page=2", "?category=fern", "?category=fern&_record=1", "?_fields=title"} {
 		for _, theme := range []string{"", "dark"} {
 			cookie := "herbarium_theme=" + theme
 			a := s.get(t, catalog+query, "Cookie", cookie)

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -11,66 +10,88 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// maxFacetFields bounds the filters that one request counts without a filter of their own.
-const maxFacetFields = 16
-
-// facets serves the counts of the filters that the URL names, for the script to insert into a page.
+// facets serves the values of the filters that the URL names, for the script to insert into a page.
 func (p *Pages) facets(w http.ResponseWriter, r *http.Request, v library.View) error {
 	if err := p.authorize(r, &v.Dataset); err != nil {
-		return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", v.Ref)
+		return keyRequired(v.Ref)
 	}
-	s, _, err := view.ParseState(p.datasetPath(v.Ref), r.URL.RawQuery, v.Fields)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}
-	filters, _ := view.NewFilters(&s, &v.Dataset)
-	requested := s.Facets
-	s.Facets = nil // the links of the fragment must not repeat what the script requested
-	if err := countFilters(r.Context(), &s, v, filters, requested); err != nil {
-		return err
-	}
-	filters = slices.DeleteFunc(filters, func(f view.Filter) bool { return f.Counts == nil })
-	setCaching(w, &v.Dataset)
-	p.setHeaders(w.Header(), false)
-	w.Header().Set("X-Robots-Tag", "noindex")
-	return p.templates["browser"].ExecuteTemplate(w, "facets", filters)
-}
-
-// countFilters sets the counts of the requested filters. The counts of a field ignore the filter of that
-// field; fields without a filter are counted together.
-func countFilters(ctx context.Context, s *view.State, v library.View, filters []view.Filter, requested []string) error {
-	var unfiltered []*view.Filter
-	for i := range filters {
-		f := &filters[i]
-		switch {
-		case f.Mode == view.ModePrefix || !slices.Contains(requested, f.Name):
-		case f.Active == 0:
-			unfiltered = append(unfiltered, f)
-		default:
-			if err := count(ctx, s, v, s.WithoutFilter(f.Index), f); err != nil {
-				return err
-			}
+	var forms []*view.Filter
+	for _, name := range s.Facets[:min(len(s.Facets), maxForms)] {
+		if i := herb.FieldIndex(v.Fields, name); v.Fields[i].Filterable {
+			form := view.NewFilter(&s, i)
+			forms = append(forms, &form)
 		}
 	}
-	return count(ctx, s, v, s.AnyPage(), unfiltered[:min(len(unfiltered), maxFacetFields)]...)
-}
-
-// count counts the values of fields in a listing.
-func count(ctx context.Context, s *view.State, v library.View, listing query.Params, filters ...*view.Filter) error {
-	req, err := query.Parse(listing.Without(query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), v.Fields)
-	if err != nil || len(filters) == 0 {
+	if err := countValues(r.Context(), &s, v, forms); err != nil {
 		return err
 	}
-	facets := &query.FacetRequest{Request: req, Top: view.FacetValues, Buckets: view.FacetBuckets}
-	for _, f := range filters {
-		facets.Fields = append(facets.Fields, f.Index)
+	p.setFragmentHeaders(w, &v.Dataset)
+	return p.templates["browser"].ExecuteTemplate(w, "facets", forms)
+}
+
+// fields serves the lists of columns that contain a text, for the script to insert into the menus of a page.
+func (p *Pages) fields(w http.ResponseWriter, r *http.Request, v library.View) error {
+	if err := p.authorize(r, &v.Dataset); err != nil {
+		return keyRequired(v.Ref)
 	}
-	found, err := v.Facets(ctx, facets)
+	s, _, err := p.parseState(r.URL.RawQuery, &v.Dataset)
 	if err != nil {
 		return err
 	}
-	for i, f := range filters {
-		f.SetCounts(s, found.Fields[i])
+	p.setFragmentHeaders(w, &v.Dataset)
+	return p.templates["browser"].ExecuteTemplate(w, "fieldlists", struct{ Columns, Filters view.FieldMenu }{view.NewColumnMenu(&s), view.NewFilterMenu(&s)})
+}
+
+// maxForms bounds the filters that one request counts.
+const maxForms = 8
+
+// countValues sets the values of filters. The counts of a field ignore the filter of that field.
+func countValues(ctx context.Context, s *view.State, v library.View, forms []*view.Filter) error {
+	if len(forms) == 0 {
+		return nil
+	}
+	req, err := selectRows(s.Listing, v.Fields)
+	if err != nil {
+		return err
+	}
+	for _, form := range forms {
+		if form.Mode == view.ModeRange {
+			continue
+		}
+		top := view.FilterValues
+		if s.More {
+			top = view.MoreFilterValues
+		}
+		found, err := v.Facets(ctx, &query.FacetRequest{
+			Request: req, Fields: []int{form.Index}, Top: top, Containing: s.Values, IgnoreOwnFilter: true,
+		})
+		if err != nil {
+			return err
+		}
+		form.SetCounts(found.Fields[0])
 	}
 	return nil
+}
+
+// selectRows parses the filters and the search of a listing.
+func selectRows(listing query.Params, fields []herb.Field) (*query.Request, error) {
+	return query.Parse(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).Encode(), fields)
+}
+
+// keyRequired is the error of a fragment of a page that requires a key.
+func keyRequired(ref herb.Ref) error {
+	return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; open its page and enter one", ref)
+}
+
+// setFragmentHeaders sets the headers of a part of a page.
+func (p *Pages) setFragmentHeaders(w http.ResponseWriter, d *herb.Dataset) {
+	setCaching(w, d)
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("X-Robots-Tag", "noindex")
 }

@@ -1,7 +1,7 @@
 package web_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,149 +9,225 @@ import (
 	"golang.org/x/net/html"
 )
 
-// facet returns the counts of a filter from the fragment.
-func (s *site) facet(t *testing.T, query, name string) *html.Node {
-	t.Helper()
-	doc := s.page(t, catalog+"/facets?"+query, 200)
-	return one(t, doc, func(n *html.Node) bool { return attr(n, "data-facet") == name })
+// has is the condition that an element has an attribute with a value.
+func has(name, value string) func(*html.Node) bool {
+	return func(n *html.Node) bool { return attr(n, name) == value }
 }
 
-func TestFacets_values(t *testing.T) {
+// valuesOf returns the values that a filter offers, with their counts; selected ones are marked.
+func valuesOf(t *testing.T, filter *html.Node) (got []string) {
+	t.Helper()
+	for _, label := range all(filter, tag("label", "")) {
+		boxes := all(label, has("type", "checkbox"))
+		if len(boxes) == 0 {
+			continue
+		}
+		value := words(label)
+		for _, a := range boxes[0].Attr {
+			if a.Key == "checked" {
+				value += " selected"
+			}
+		}
+		got = append(got, value)
+	}
+	return got
+}
+
+func TestFacets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	list := func(query, name string) (got []string) {
-		for _, a := range all(s.facet(t, query, name), tag("a", "")) {
-			got = append(got, words(a)+" "+attr(a, "aria-current")+" "+attr(a, "href"))
-		}
-		return got
-	}
-	tests := []struct {
+	for _, tt := range []struct {
 		query, name string
 		want        []string
 	}{
-		{"_facet=category", "category", []string{
-			"fern19  ?category=fern", "moss19  ?category=moss", "tree19  ?category=tree", "empty3  ?category=",
-		}},
-		{ // the counts of a field ignore its own filter
-			"category=fern&sort=price&page=2&_facet=category", "category", []string{
-				"fern19 true ?sort=price", "moss19  ?category=fern&sort=price&category=moss", "tree19  ?category=fern&sort=price&category=tree",
-				"empty3  ?category=fern&sort=price&category=",
-			},
-		},
-		{ // no fern is wet; the selected value is listed so that it can be removed
-			"category=fern&tags=wet&_facet=tags", "tags", []string{"shade19  ?category=fern&tags=wet&tags=shade", "wet true ?category=fern"},
-		},
-	}
-	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, list(tt.query, tt.name)); diff != "" {
+		{"_facet=category", "category", []string{"fern 19", "moss 19", "tree 19"}},
+		// The counts of a field ignore its own filter.
+		{"category=fern&sort=price&page=2&_facet=category", "category", []string{"fern 19 selected", "moss 19", "tree 19"}},
+		// No fern is wet; the selected value is listed so that it can be removed.
+		{"category=fern&tags=wet&_facet=tags", "tags", []string{"shade 19", "wet selected"}},
+		// The search in values ignores case and accents.
+		{"_facet=category&_values=F%C3%89R", "category", []string{"fern 19"}},
+	} {
+		filter := one(t, s.page(t, catalog+"/facets?"+tt.query, 200), has("data-facet", tt.name))
+		if diff := cmp.Diff(tt.want, valuesOf(t, filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.query, diff)
 		}
+		// Without a script, the page contains the same values.
+		chip := one(t, s.page(t, s.follow(t, catalog+"?"+tt.query), 200), has("data-facet", tt.name))
+		if diff := cmp.Diff(tt.want, valuesOf(t, chip)); diff != "" {
+			t.Errorf("%s in the page (-want +got):\n%s", tt.query, diff)
+		}
 	}
 }
 
-func TestFacets_histogram(t *testing.T) {
+// TestFacets_more checks that all values of a filter can be reached.
+func TestFacets_more(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	part := s.facet(t, "category=fern&price%5Bgte%5D=30000&_facet=price", "price")
-	bars := all(one(t, part, tag("div", "histogram")), tag("a", ""))
-	total, chosen := 0, 0
-	for _, b := range bars {
-		var n int
-		if _, err := fmt.Sscanf(attr(b, "aria-label")[strings.LastIndex(attr(b, "aria-label"), ":")+2:], "%d row", &n); err != nil {
-			t.Fatal(err)
-		}
-		total += n
-		if attr(b, "class") == "in" {
-			chosen += n
-		}
-		href := attr(b, "href")
-		if !strings.HasPrefix(href, "?category=fern&price%5Bgte%5D=") || !strings.Contains(href, "&price%5Blt") {
-			t.Errorf("a bar leads to %s", href)
-		}
-		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+href); found != n {
-			t.Errorf("%q leads to %d rows", attr(b, "aria-label"), found)
-		}
-	}
-	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern"); total != want {
-		t.Errorf("the bars have %d rows, want %d", total, want)
-	}
-	if _, want := s.listing(t, "/api/v1/garden/catalog/data?category=fern&price%5Bgte%5D=30000"); chosen != want {
-		t.Errorf("the active bars have %d rows, want %d", chosen, want)
+	chip := one(t, s.page(t, "/datasets/evil/nasty?_facet=tags", 200), has("data-facet", "tags"))
+	few := len(valuesOf(t, chip))
+	button := one(t, chip, has("name", "_more"))
+	more := one(t, s.page(t, s.follow(t, submit(t, one(t, chip, tag("form", "")), "_more", attr(button, "value"))), 200), has("data-facet", "tags"))
+	if n := len(valuesOf(t, more)); few != 12 || n <= few || len(all(more, has("name", "_more"))) != 0 {
+		t.Errorf("%d values are offered at first, then %d", few, n)
 	}
 }
 
-// TestFacets_inPage checks that a page contains only the requested counts.
-func TestFacets_inPage(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	if n := len(all(s.page(t, catalog, 200), tag("ul", "values"))); n != 0 {
-		t.Errorf("the page has %d lists of counts", n)
-	}
-	doc := s.page(t, catalog+"?_facet=category&_facet=price", 200)
-	if len(all(doc, tag("ul", "values"))) == 0 || len(all(doc, tag("div", "histogram"))) != 1 {
-		t.Error("the page lacks the requested counts")
-	}
-	opened := all(doc, func(n *html.Node) bool { return n.Data == "details" && attr(n, "data-facet") == "category" })
-	if len(opened) != 1 {
-		t.Fatal("the filter is missing")
-	}
-}
-
-// TestFilters checks the filter of each type of field.
+// TestFilters checks the form of each type of field.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	got := map[string]string{}
-	for _, d := range all(s.page(t, catalog, 200), tag("details", "facet")) {
-		inputs := ""
-		for _, in := range all(d, tag("input", "")) {
-			inputs += " " + attr(in, "type") + ":" + attr(in, "name")
-		}
-		got[attr(d, "data-facet")] = attr(d, "data-mode") + inputs
-	}
 	want := map[string]string{
-		"category": "values", "tags": "values", "title": "prefix :title[prefix]", "url": "prefix :url[prefix]", "image": "prefix :image[prefix]",
+		"category": "values search:_values :category[prefix]", "tags": "values search:_values",
+		"title": "prefix :title[prefix]", "url": "prefix :url[prefix]", "image": "prefix :image[prefix]",
 		"id": "range text:id[gte] text:id[lte]", "price": "range text:price[gte] text:price[lte]", "date": "range date:date[gte] date:date[lte]",
+	}
+	menu := one(t, s.page(t, catalog, 200), has("id", "filter-list"))
+	got := map[string]string{}
+	for _, b := range all(menu, tag("button", "")) {
+		name := attr(b, "value")
+		chip := one(t, s.page(t, catalog+"?_facet="+name, 200), has("data-facet", name))
+		got[name] = attr(chip, "data-mode")
+		for _, in := range all(chip, tag("input", "")) {
+			if typ := attr(in, "type"); typ != "checkbox" {
+				got[name] += " " + typ + ":" + attr(in, "name")
+			}
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("filters (-want +got):\n%s", diff)
 	}
 	// Without a publish report, values are counted on request.
-	wide := one(t, s.page(t, "/datasets/wide/many?_facet=f3", 200), func(n *html.Node) bool { return attr(n, "data-facet") == "f3" })
-	if attr(wide, "data-mode") != "values" || len(all(wide, tag("ul", "values"))) != 1 || len(all(wide, tag("input", ""))) != 1 {
-		t.Errorf("the filter without a publish report is %s", words(wide))
+	wide := one(t, s.page(t, "/datasets/wide/many?_facet=f3", 200), has("data-facet", "f3"))
+	if diff := cmp.Diff([]string{"3 1"}, valuesOf(t, wide)); diff != "" {
+		t.Error(diff)
 	}
 }
 
-// TestFilterForm checks that the form submits the state of the page.
-func TestFilterForm(t *testing.T) {
+// TestFilterForms checks that each form submits the state of the page, and its own conditions once.
+func TestFilterForms(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?category=fern&price%5Bgte%5D=5&price%5Blt%5D=9&sort=price&page=2&search=plant&_column=title&date%5Bprefix%5D=2024", 200)
-	got := map[string]string{}
-	for _, in := range all(doc, tag("input", "")) {
-		inForm := attr(in, "form") == "browse"
-		for p := in.Parent; p != nil; p = p.Parent {
-			inForm = inForm || p.Data == "form" && attr(p, "id") == "browse"
-		}
-		if inForm && attr(in, "value") != "" {
-			got[attr(in, "name")] += attr(in, "value")
-		}
+	const query = "category=fern&category=moss&category%5Bne%5D=x&price%5Bgte%5D=5&price%5Blt%5D=90000&date%5Bprefix%5D=2024&search=plant&sort=price&_fields=title%2Cprice&_pin=price"
+	doc := s.page(t, catalog+"?"+query, 200)
+	forms := append(all(doc, tag("form", "filter")), one(t, doc, has("id", "browse")), one(t, doc, has("id", "view")))
+	if len(forms) != 5 {
+		t.Fatalf("%d forms", len(forms))
 	}
-	want := map[string]string{
-		"category": "fern", "price[gte]": "5", "price[lt]": "9", "sort": "price", "search": "plant", "_column": "title", "date[prefix]": "2024",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the form sends (-want +got):\n%s", diff)
+	for _, form := range forms {
+		got := s.follow(t, submit(t, form, "", ""))
+		if a, b := sorted(got), sorted(catalog+"?"+query); a != b {
+			t.Errorf("the form of %q submits %s, want %s", attr(form, "data-filter"), a, b)
+		}
 	}
 }
 
-func TestFacets_errors(t *testing.T) {
+// sorted returns a URL with its parameters in alphabetical order.
+func sorted(address string) string {
+	path, query, _ := strings.Cut(address, "?")
+	params := strings.Split(query, "&")
+	for i := range params {
+		for k := i; k > 0 && params[k] < params[k-1]; k-- {
+			params[k], params[k-1] = params[k-1], params[k]
+		}
+	}
+	return path + "?" + strings.Join(params, "&")
+}
+
+// chart returns a chart of the fragment.
+func (s *site) chart(t *testing.T, query, field string) *html.Node {
+	t.Helper()
+	return one(t, s.page(t, catalog+"/charts?_columns="+field+"&"+query, 200), tag("div", "chart"))
+}
+
+// TestCharts_histogram checks that the bars of a filtered field count what the API lists.
+func TestCharts_histogram(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	const query = "category=fern&price%5Bgte%5D=30000"
+	doc := s.page(t, catalog+"?_charts=1&"+query, 200)
+	chart := one(t, one(t, doc, has("data-field", "price")), tag("div", "chart"))
+	total, inside := 0, 0
+	for _, a := range all(chart, tag("a", "")) {
+		bar := one(t, a, tag("rect", ""))
+		n, err := strconv.Atoi(attr(bar, "data-count"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+		if !strings.Contains(attr(bar, "class"), "out") {
+			inside += n
+		}
+		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+strings.Replace(attr(a, "href"), "&_charts=1", "", 1)); found != n {
+			t.Errorf("the bar from %s to %s counts %d rows, its link leads to %d", attr(bar, "data-from"), attr(bar, "data-to"), n, found)
+		}
+	}
+	_, all60 := s.listing(t, "/api/v1/garden/catalog/data?category=fern")
+	_, filtered := s.listing(t, "/api/v1/garden/catalog/data?"+query)
+	if total != all60 || inside != filtered {
+		t.Errorf("the bars count %d rows, %d of them in the range; want %d and %d", total, inside, all60, filtered)
+	}
+	// The fragment has the same bars, and those of all rows behind them.
+	if n := len(all(s.chart(t, query, "price"), tag("rect", "bar"))); n != len(all(chart, tag("rect", "bar"))) {
+		t.Errorf("the fragment has %d bars", n)
+	}
+	if len(all(chart, tag("rect", "ghost"))) == 0 || len(all(s.chart(t, "", "price"), tag("rect", "ghost"))) != 0 {
+		t.Error("all rows are drawn behind a chart of all rows, or not behind one of some rows")
+	}
+}
+
+func TestCharts_kinds(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	parts := func(chart *html.Node) (got []string) {
+		for _, a := range all(chart, tag("a", "part")) {
+			got = append(got, attr(a, "data-value")+" "+attr(a, "data-count")+" "+attr(a, "href"))
+		}
+		return got
+	}
+	want := []string{"fern 19 ?category=fern", "moss 19 ?category=moss", "tree 19 ?category=tree"}
+	if diff := cmp.Diff(want, parts(s.chart(t, "", "category"))); diff != "" {
+		t.Error(diff)
+	}
+	if got := words(s.chart(t, "", "category")); !strings.Contains(got, "5% empty") || !strings.Contains(got, "fern 32%3 values") {
+		t.Errorf("the chart says %q", got)
+	}
+	if on := one(t, s.chart(t, "category=moss", "category"), tag("a", "on")); attr(on, "data-value") != "moss" {
+		t.Errorf("%s is marked as selected", attr(on, "data-value"))
+	}
+	if got := words(s.chart(t, "", "title")); got != "60 values" {
+		t.Errorf("the chart of a text says %q", got)
+	}
+	several := s.page(t, catalog+"/charts?_columns=price,tags&_columns=category&_columns=nothing", 200)
+	if n := len(all(several, tag("div", "chart"))); n != 3 {
+		t.Errorf("%d charts", n)
+	}
+}
+
+// TestCharts_newVersion checks that cached counts are those of the version.
+func TestCharts_newVersion(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for range 2 {
+		if got := attr(s.chart(t, "", "category"), "data-total"); got != "60" {
+			t.Fatalf("%s rows are counted", got)
+		}
+	}
+	d, records := garden()
+	s.library.replace(d, records[:7])
+	if got := attr(s.chart(t, "", "category"), "data-total"); got != "7" {
+		t.Errorf("%s rows of the new version are counted", got)
+	}
+}
+
+func TestFragments_errors(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for path, status := range map[string]int{
 		catalog + "/facets?_facet=category&colour=red": 400, catalog + "/facets?%zz": 400, "/datasets/garden/nothing/facets": 404,
 		"/datasets/locked/staff/facets?_facet=room": 401, catalog + "/facets?_facet=nothing": 200,
+		catalog + "/charts?_columns=price&colour=red": 400, catalog + "/charts?%zz": 400, "/datasets/locked/staff/charts?_columns=room": 401,
+		catalog + "/charts": 200, catalog + "/fields?%zz": 400, "/datasets/locked/staff/fields": 401,
 	} {
 		if a := s.get(t, path); a.status != status {
 			t.Errorf("%s gives %d, want %d", path, a.status, status)

@@ -60,6 +60,15 @@ func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
 	slices.SortFunc(l.datasets, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
 }
 
+// replace publishes another version of a dataset.
+func (l *fakeLibrary) replace(d herb.Dataset, records []herb.Record) {
+	l.datasets = slices.DeleteFunc(l.datasets, func(o herb.Dataset) bool { return o.Ref == d.Ref })
+	l.put(d, records)
+	for i := range l.datasets {
+		l.datasets[i].Version = "v2"
+	}
+}
+
 func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error) {
 	for _, d := range l.datasets {
 		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
@@ -80,13 +89,12 @@ func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVer
 }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
-	for _, d := range l.datasets {
-		if slices.ContainsFunc(versions, func(v herb.LiveVersion) bool { return v.Ref == d.Ref }) {
-			if !details {
-				d.Details = herb.Details{}
-			}
-			all = append(all, d)
+	for _, v := range versions {
+		d := l.datasets[slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })]
+		if !details {
+			d.Details = herb.Details{}
 		}
+		all = append(all, d)
 	}
 	return all, l.err
 }

@@ -59,6 +59,8 @@ type Pages struct {
 	templates map[string]*template.Template
 	csrf      *http.CrossOriginProtection
 	snippets  *texttemplate.Template
+
+	facetCache *facetCache
 }
 
 // New returns the pages of a library.
@@ -69,7 +71,7 @@ func New(opts Options) (*Pages, error) {
 	if opts.Folder == nil {
 		opts.Folder = func(herb.Ref) string { return "" }
 	}
-	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection()}
+	p := &Pages{opts: opts, csrf: http.NewCrossOriginProtection(), facetCache: newFacetCache()}
 	if opts.PublicURL != "" {
 		u, err := url.Parse(opts.PublicURL)
 		if err != nil || u.Host == "" {
@@ -100,6 +102,7 @@ const (
 	pathDCAT      = "/catalog.jsonld"
 	pathOpenAPI   = "/openapi.json"
 	pathDatasets  = "/datasets/"
+	pathKey       = "/key"
 	pathAPI       = "/api/v1/"
 )
 
@@ -108,14 +111,23 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 	const dataset = "/datasets/{namespace}/{dataset}"
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
+		"GET " + pathKey:                              p.siteKey,
+		"POST " + pathKey:                             p.saveSiteKey,
+		"POST " + pathKey + "/forget":                 p.deleteKey,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
+		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
 		"GET " + dataset + "/facets":                  p.dataset(p.facets),
+		"GET " + dataset + "/charts":                  p.dataset(p.charts),
+		"GET " + dataset + "/record":                  p.dataset(p.record),
+		"GET " + dataset + "/fields":                  p.dataset(p.fields),
+		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
+		"GET " + dataset + "/about":                   p.dataset(p.about),
 		"GET " + dataset + "/api":                     p.dataset(p.reference),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
 		"POST " + dataset + "/key/forget":             p.deleteKey,
-		"GET /assets/{file}":                          p.asset,
+		"GET /assets/{fingerprint}/{file}":            p.asset,
 		"GET " + pathDocs:                             p.docs,
 		"GET " + pathDocs + "/{file}":                 p.docsAsset,
 		"GET " + pathDCAT:                             p.dcat,
@@ -129,7 +141,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to += "?search=" + url.QueryEscape(ns)
+		to = namespaceHref(p.base, ns)
 	}
 	return redirect(w, to)
 }
@@ -167,6 +179,7 @@ type layout struct {
 	Current     string // navigation entry: "catalogue", "docs" or empty
 	JSONLD      node   // html/template encodes it as JSON
 	Images      bool   // the page shows images of other hosts
+	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
 	Version     string
 }
 
@@ -231,7 +244,7 @@ func (p *Pages) setHeaders(h http.Header, images bool) {
 
 // contentPolicy is the content security policy of a page without images of datasets.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"base-uri 'none'; frame-ancestors 'none'; img-src 'self'"
+	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"
 
 // Failure writes an error page.
 func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {

@@ -61,7 +61,7 @@ func listen(ctx context.Context, site string) *events {
 			e.problem("a request failed: %s", f.ErrorText)
 		}
 	})
-	on(ctx, e, fetch.RequestPaused, func(p fetch.EventRequestPaused) { answerOutside(ctx, p) })
+	on(ctx, e, fetch.RequestPaused, func(p fetch.EventRequestPaused) { blockOutside(ctx, p) })
 	return e
 }
 
@@ -90,7 +90,7 @@ func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.started[r.RequestID] = r.Request.URL
 	e.mu.Unlock()
 	known := func(prefix string) bool { return strings.HasPrefix(r.Request.URL, prefix) }
-	if !slices.ContainsFunc([]string{e.site + "/", pictureHost, "data:"}, known) {
+	if !slices.ContainsFunc([]string{e.site + "/", "data:"}, known) {
 		e.problem("a request left for %s", r.Request.URL)
 	}
 }
@@ -113,12 +113,12 @@ func (e *events) idle() bool {
 	return true
 }
 
-// transferred returns the number of bytes received from the site, including headers.
-func (e *events) transferred() (total int64) {
+// transferred returns the number of bytes received from the site, including headers, for URLs with a suffix.
+func (e *events) transferred(suffix string) (total int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, bytes := range e.ended {
-		if strings.HasPrefix(e.started[id], e.site) {
+		if strings.HasPrefix(e.started[id], e.site) && strings.HasSuffix(e.started[id], suffix) {
 			total += bytes
 		}
 	}

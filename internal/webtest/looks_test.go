@@ -1,6 +1,7 @@
 package webtest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,11 +60,11 @@ func TestPhone(t *testing.T) {
 		b.settled()
 		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {
 			t.Errorf("%s is %d wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")]
-				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, pre, .vh"))
+				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".grid, .scroll, pre, .vh"))
 				.map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
 		}
 		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden]), select, .button, .chip, " +
-			".values a, .pager a, .tabs a, .results tbody th a, .popover a")]
+			".values label, .pages a, .tabs a, #grid tbody th a, .popover a")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
 			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
 			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
@@ -74,13 +75,20 @@ func TestPhone(t *testing.T) {
 	b.visit(catalog)
 	b.settled()
 	before := len(b.requested(catalog))
-	b.click(".toolbar a.narrow")
-	b.until("location.hash === '#filters' && Math.abs(document.getElementById('filters').getBoundingClientRect().top) < 300")
-	b.settled()
+	b.click(".sheet-open")
+	b.until("location.hash === '#filters' && document.getElementById('add-filter').checkVisibility()")
 	if n := len(b.requested(catalog)) - before; n != 0 {
-		t.Errorf("going to the filters of a page asks for it again (%d requests)", n)
+		t.Errorf("opening the filters of a page asks for it again (%d requests)", n)
 	}
-	b.follow(b.pick(`details[data-facet="category"] .values a`, "tree"))
+	b.click("#add-filter summary")
+	b.follow("#add-filter button[value=category]")
+	b.follow(`details[data-facet="category"] input[value=tree]`)
+	l := b.agree()
+	if got := b.text(".sheet-close"); got != fmt.Sprintf("Show %d rows", l.Meta.Total) {
+		t.Errorf("the sheet says %q, there are %d rows", got, l.Meta.Total)
+	}
+	b.click(".sheet-close")
+	b.until("!document.getElementById('filters').checkVisibility()")
 	b.agree()
 }
 
@@ -90,16 +98,16 @@ func TestProxy(t *testing.T) {
 	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})
 	b.visit("/")
 	b.settled()
-	b.click(b.pick(".card h2 a", "Garden"))
+	b.click(b.pick(".dataset h3 a", "Garden"))
 	b.until("location.pathname === '/open/data" + catalog + "'")
 	b.settled()
 	b.next(func() { b.fill("#search", "rose ") })
 	b.until("location.search.includes('rose')")
 	b.settled()
-	b.follow(b.pick(`details[data-facet="category"] .values a`, "shrub"))
-	b.follow(".results tbody tr:nth-child(1) th a")
+	b.follow("#grid .part[data-value=shrub]")
+	b.follow("#grid tbody tr:nth-child(1) th a")
 	b.agree()
-	if got := b.text(".call .code.one code"); !strings.HasPrefix(got, "GET "+b.url+"/api/v1/") {
+	if got := eval[string](b, `document.querySelector("#call code").dataset.url`); !strings.HasPrefix(got, b.url+"/api/v1/") {
 		t.Errorf("the call is %q", got)
 	}
 	if got := eval[string](b, "document.querySelector('link[rel=canonical]').href"); got != b.url+catalog {
@@ -107,7 +115,7 @@ func TestProxy(t *testing.T) {
 	}
 	b.follow("[data-record=close]")
 	b.click("[data-theme-toggle]")
-	for _, tab := range []string{"API", "Versions", "Data"} {
+	for _, tab := range []string{"API", "Versions", "Table"} {
 		b.click(b.pick(".tabs a", tab))
 		b.until("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === " + quote(tab))
 	}
@@ -115,31 +123,10 @@ func TestProxy(t *testing.T) {
 	b.until("document.querySelector('#swagger .opblock')")
 	b.visit(staff)
 	b.fill("#key", b.staffKey+"\r")
-	b.until("document.querySelector('.results tbody tr')")
+	b.until("document.querySelector('#grid tbody tr')")
 	for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
 		if !strings.HasPrefix(c.Path, "/open/data/") {
 			t.Errorf("the cookie %s is sent to %s", c.Name, c.Path)
 		}
-	}
-}
-
-// TestBudget bounds the bytes that a first visit transfers.
-func TestBudget(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	for _, path := range []string{
-		"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "?per_page=100&_record=3",
-		catalog + "/api", catalog + "/versions",
-	} {
-		b := open(t, s, tabOptions{})
-		b.visit(path)
-		b.settled()
-		b.wait("no request is under way", b.idle)
-		const most = 100_000
-		got := b.transferred()
-		if got > most || got < 5000 {
-			t.Errorf("%s transfers %d bytes, at most %d", path, got, most)
-		}
-		t.Logf("%s: %d bytes in %d requests", path, got, len(b.requested(s.url)))
 	}
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"image"
 	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
@@ -30,7 +28,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
 	}
 	s := newSite(t, nil)
-	const columns = "&_column=id&_column=title&_column=category&_column=date&_column=image&_column=price&_column=tags"
+	const columns = "&_fields=title,image,category,date,price,tags,status"
 	views := []struct {
 		name, path string
 		opts       tabOptions
@@ -38,11 +36,11 @@ func TestPictures(t *testing.T) {
 		from       string // selector of the element at the top; empty: the page
 	}{
 		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns,
-			tabOptions{height: 1000, scale: 1.5}, true, ""},
+			tabOptions{width: 1440, height: 900}, true, ""},
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
-			tabOptions{dark: true, height: 1000, scale: 1.5}, true, ".tabs"},
-		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{scale: 1.5}, true, ""},
-		{"phone", catalog + "?tags=fragrant&sort=title&_column=title&_column=image", tabOptions{phone: true, scale: 2}, true, ".tabs"},
+			tabOptions{dark: true, width: 1440, height: 900}, true, ""},
+		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{width: 1440, height: 900}, true, ""},
+		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category", tabOptions{phone: true, width: 390, height: 844, scale: 2}, true, ""},
 		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},
@@ -70,7 +68,7 @@ func TestPictures(t *testing.T) {
 				b.settled()
 				b.until(`[...document.images].map((i) => [i, i.getBoundingClientRect()])
 				.filter(([, r]) => r.top < innerHeight && r.left < innerWidth - 48).map(([i]) => i)
-				.every((i) => i.complete || i.closest(".scroll") && document.getElementById("record"))`)
+				.every((i) => i.complete || i.closest("#grid") && document.getElementById("record"))`)
 				eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
 				document.fonts.ready.then(() => true))`, cmp.Or(view.from, "body")))
 				shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
@@ -88,42 +86,61 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// compress reduces a picture to its 256 most frequent colours.
+// maxAnimation is the maximum size of an animation of the documentation in bytes.
+const maxAnimation = 600_000
+
+// TestAnimation records how the grid changes while a search is typed, a test artifact; with -update it replaces the animation of
+// the documentation.
+func TestAnimation(t *testing.T) {
+	t.Parallel()
+	if !*update && !testseed.Soak() {
+		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
+	}
+	b := open(t, newSite(t, nil), tabOptions{width: 1200, height: 640})
+	b.visit(catalog)
+	b.settled()
+	var frames []frame
+	shoot := func(delay int) {
+		b.Helper()
+		b.settled()
+		shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+		frames = append(frames, frame{shot.Data, delay})
+	}
+	b.fill("#search", "")
+	shoot(120)
+	for i, letter := range "garden" {
+		b.next(func() { b.press(string(letter)) })
+		b.until(`new URLSearchParams(location.search).get("search") === ` + quote("garden"[:i+1]+"*"))
+		shoot(25)
+	}
+	b.next(func() { b.press(" r") })
+	b.until(`new URLSearchParams(location.search).get("search") === "garden r*"`)
+	shoot(250)
+	animation := animate(t, frames)
+	if len(animation) > maxAnimation {
+		t.Errorf("the animation has %d bytes; at most %d", len(animation), maxAnimation)
+	}
+	folder := t.ArtifactDir()
+	if *update {
+		folder = picturesFolder
+	}
+	if err := os.WriteFile(filepath.Join(folder, "typing.gif"), animation, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compress reduces a picture to its 256 most frequent colors.
 func compress(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounds := from.Bounds()
 	times := map[color.NRGBA]int{}
-	at := func(x, y int) color.NRGBA { return color.NRGBAModel.Convert(from.At(x, y)).(color.NRGBA) }
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			times[at(x, y)]++
-		}
-	}
-	var all []color.NRGBA
-	for c := range times {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b color.NRGBA) int { return times[b] - times[a] })
-	var palette color.Palette
-	for _, c := range all[:min(256, len(all))] {
-		palette = append(palette, c)
-	}
-	index := map[color.NRGBA]uint8{}
-	for c := range times {
-		index[c] = uint8(palette.Index(c))
-	}
-	to := image.NewPaletted(bounds, palette)
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			to.SetColorIndex(x, y, index[at(x, y)])
-		}
-	}
+	countColors(from, times)
+	palette, index := reduceColors(times)
 	var out bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, to); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, paletted(from, palette, index)); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -66,7 +66,8 @@ func (l *library) stop() {
 	}
 }
 
-func (l *library) publish(ctx context.Context) (err error) {
+// open opens an empty data folder.
+func (l *library) open(ctx context.Context) (err error) {
 	if l.folder, err = os.MkdirTemp("", "webtest"); err != nil {
 		return err
 	}
@@ -76,8 +77,21 @@ func (l *library) publish(ctx context.Context) (err error) {
 		return err
 	}
 	l.verifier = access.NewVerifier(l.data.Store, access.Options{Log: slog.New(slog.DiscardHandler)})
-	garden, err := os.ReadFile(filepath.Join("..", "..", "examples", "garden", "catalog.csv"))
+	return nil
+}
+
+// example is the folder that the README serves.
+var example = filepath.Join("..", "..", "examples", "garden")
+
+func (l *library) publish(ctx context.Context) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	garden, err := os.ReadFile(filepath.Join(example, "catalog.csv"))
 	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(l.folder, "sources", "garden", "images"), os.DirFS(filepath.Join(example, "images"))); err != nil {
 		return err
 	}
 	lines := strings.SplitAfter(string(garden), "\n")
@@ -87,6 +101,7 @@ func (l *library) publish(ctx context.Context) (err error) {
 		{"locked/datapackage.json": lockedPackage, "locked/staff.csv": "name,room\nSecretive Ana,7\nSecretive Bo,8\n"},
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
+		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err
@@ -112,6 +127,11 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 			return err
 		}
 	}
+	return l.publishFolder(ctx, folder)
+}
+
+// publishFolder publishes the sources in a folder.
+func (l *library) publishFolder(ctx context.Context, folder string) error {
 	set := discover.New(discover.Options{Formats: ingest.Formats()}).Discover(ctx, []string{folder})
 	if err := set.Err(); err != nil {
 		return err
@@ -127,7 +147,7 @@ func (l *library) publishFiles(ctx context.Context, files map[string]string) err
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, PublicURL: publicURL, Version: "1.0"})
+	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, Folder: l.data.Folder, PublicURL: publicURL, Version: "1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +170,11 @@ type site struct {
 // newSite starts a server. around wraps its handler; nil: no wrapper.
 func newSite(t testing.TB, around func(http.Handler) http.Handler) *site {
 	t.Helper()
-	l := shared.in(t)
+	return shared.in(t).serve(t, around)
+}
+
+func (l *library) serve(t testing.TB, around func(http.Handler) http.Handler) *site {
+	t.Helper()
 	handler := l.handler(t, "")
 	if around != nil {
 		handler = around(handler)
@@ -190,3 +214,6 @@ const lockedPackage = `{
 }`
 
 const emptyPackage = `{"name": "empty", "resources": [{"name": "none", "path": "none.csv", "title": "Nothing yet"}]}`
+
+const widePackage = `{"name": "wide", "resources": [{"name": "thousand", "path": "thousand.csv", "title": "A thousand columns",
+	"description": "Columns of all types.", "schema": {"primaryKey": ["key"]}}]}`

@@ -178,11 +178,11 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is complete, with scripts including the counts of its open filters.
+// settled waits until the page is complete, with scripts including the charts in view and the values of open filters.
 func (b *tab) settled() {
 	b.Helper()
-	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], " +
-		".js #swap[data-facets]:not([data-facets=\"\"]) details[data-facet][open]:not([data-mode=prefix]) .facet-data:not([data-loaded])")`)
+	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], " +
+		".js #swap:not([data-facets='']) details[data-facet][open] .facet-data:not([data-loaded])")`)
 }
 
 // next runs an action that leads to a new view, and waits for that view.
@@ -193,8 +193,8 @@ func (b *tab) next(act func()) {
 	b.settled()
 }
 
-// click clicks the center of the first element that matches a selector, once no other element covers it.
-func (b *tab) click(selector string) {
+// center returns the center of the first element that matches a selector, once no other element covers it.
+func (b *tab) center(selector string) (at []float64) {
 	b.Helper()
 	place := fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
@@ -203,9 +203,25 @@ func (b *tab) click(selector string) {
 		const [x, y] = r ? [r.x + r.width / 2, r.y + r.height / 2] : [];
 		return r && e.contains(document.elementFromPoint(x, y)) ? [x, y] : [];
 	})()`, selector)
-	var at []float64
 	b.wait(selector+" can be clicked", func() bool { at = eval[[]float64](b, place); return len(at) == 2 })
+	return at
+}
+
+// click clicks the center of the first element that matches a selector.
+func (b *tab) click(selector string) {
+	b.Helper()
+	at := b.center(selector)
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// mouse sends one event of the mouse.
+func (b *tab) mouse(kind input.DispatchMouseEventType, at []float64, button input.MouseButton) {
+	b.Helper()
+	count := int64(0)
+	if kind != input.DispatchMouseEventTypeMouseMoved {
+		count = 1
+	}
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: button, ClickCount: count})
 }
 
 // follow clicks an element and waits for the new view.
@@ -244,13 +260,13 @@ func (b *tab) count(selector string) int {
 	return eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// column returns the values of a column of the table, by its heading.
-func (b *tab) column(heading string) []string {
+// column returns the values of a column of the grid.
+func (b *tab) column(field string) []string {
 	b.Helper()
 	return eval[[]string](b, fmt.Sprintf(`(() => {
-		const at = [...document.querySelectorAll(".results thead th")].findIndex((th) => th.innerText.trim() === %q);
-		return [...document.querySelectorAll(".results tbody tr")].map((tr) => tr.cells[at].innerText.trim());
-	})()`, heading))
+		const at = document.querySelector("#grid th[data-field=" + CSS.escape(%q) + "]").cellIndex;
+		return [...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.cells[at].innerText.trim());
+	})()`, field))
 }
 
 // query returns the query parameters of the URL.
@@ -267,10 +283,10 @@ func (b *tab) query() url.Values {
 func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
-		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chips li"), " "),
-		"headings " + strings.Join(b.texts(".results thead th"), " "),
-		"rows " + strings.Join(b.texts(".results tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text(".pager"),
-		"call " + b.text(".call .code.one code"), "search " + eval[string](b, `document.getElementById("search").value`),
+		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chip summary"), " "),
+		"headings " + strings.Join(b.texts("#grid th .col-name"), " "), "charts " + strings.Join(b.texts("#grid .chart"), " "),
+		"rows " + strings.Join(b.texts("#grid tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text("#pages summary"),
+		"call " + b.text("#call code"), "search " + eval[string](b, `document.getElementById("search").value`),
 	}, "\n")
 }
 

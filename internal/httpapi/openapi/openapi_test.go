@@ -41,9 +41,13 @@ func TestLimits(t *testing.T) {
 		{"per_page in meta", []string{"schemas", "Meta", "properties", "per_page", "maximum"}, query.MaxPerPage},
 		{"top", []string{"parameters", "top", "schema", "maximum"}, query.MaxTop},
 		{"default top", []string{"parameters", "top", "schema", "default"}, query.DefaultTop},
+		{"offset", []string{"parameters", "offset", "schema", "maximum"}, query.MaxValueOffset},
 		{"buckets", []string{"parameters", "buckets", "schema", "maximum"}, query.MaxBuckets},
 		{"default buckets", []string{"parameters", "buckets", "schema", "default"}, query.DefaultBuckets},
+		{"sort fields", []string{"parameters", "sort", "schema", "maxItems"}, query.MaxSortFields},
+		{"fields of facets", []string{"parameters", "countedField", "schema", "maxItems"}, query.MaxFacetFields},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
+		{"cells of a grid", []string{"schemas", "Grid", "properties", "data", "maxItems"}, query.MaxGridCells},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -10,6 +10,6 @@ func Settings() map[string][]string {
 	return map[string][]string{
 		"packageSettings": namesOf(packageSettings(new(herb.Access))), "resourceSettings": namesOf(resourceSettings(new(source.Source))),
 		"fieldSettings": namesOf(fieldSettings(new(source.FieldSetting))), "order": namesOf(orderSettings(new(string), new(string))),
-		"golden": namesOf(expectationSettings(new(herb.Expectation), new(bool))),
+		"map": namesOf(mapSettings(new(source.MapFields))), "golden": namesOf(expectationSettings(new(herb.Expectation), new(bool))),
 	}
 }

@@ -18,6 +18,7 @@ func resourceSettings(s *source.Source) []binding {
 	return []binding{
 		{"access", func(n node) { s.Access = readAccess(n) }},
 		{"order", func(n node) { s.Order = readOrder(n) }},
+		{"map", func(n node) { s.Map = readMap(n) }},
 		{"include", func(n node) { s.Include = readInclude(n) }},
 		{"goldens", func(n node) {
 			for _, item := range n.list() {
@@ -33,6 +34,10 @@ func fieldSettings(f *source.FieldSetting) []binding {
 		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
 		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
 	}
+}
+
+func mapSettings(m *source.MapFields) []binding {
+	return []binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}}
 }
 
 func orderSettings(field, direction *string) []binding {
@@ -89,6 +94,16 @@ func readOrder(n node) (o herb.Order) {
 		n.fail("names no field; name a sortable one")
 	}
 	return o
+}
+
+// readMap reads the fields with the coordinates of the records.
+func readMap(n node) (m source.MapFields) {
+	n.isObject()
+	n.bindAll(mapSettings(&m))
+	if m.Latitude == "" || m.Longitude == "" {
+		n.fail("must name two fields: {latitude, longitude}")
+	}
+	return m
 }
 
 // readInclude reads the conditions for rows: one value or a list of values by column.

@@ -40,12 +40,16 @@ type Source struct {
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
 	Order        herb.Order         // default order of a listing
+	Map          MapFields          `json:",omitzero"` // coordinates that the map shows; zero: detected
 	PrimaryKey   []string           // fields that together identify a record
 	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
 	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches
 	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil: no descriptor
 	Notes        []string           // remarks about the settings for the publisher
 }
+
+// MapFields are the fields with the coordinates of the records.
+type MapFields struct{ Latitude, Longitude string }
 
 // Input is content without a path, such as a copy of standard input.
 type Input struct {

@@ -61,6 +61,9 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
 			return KindCode
 		}
+		if c := ColumnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+			return KindCode
+		}
 		return KindNumber
 	case herb.TypeDate, herb.TypeDateTime:
 		return KindDate
@@ -72,14 +75,19 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	if hasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
 		return KindImage
 	}
-	if c := columnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
+	if c := ColumnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
 		return KindImage
 	}
 	return KindText
 }
 
-// columnReport returns the publish report of a field; nil if there is none.
-func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+// isYear reports whether a value looks like a year, which is not grouped.
+func isYear(s string) bool {
+	return len(s) == 4 && (s[0] == '1' || s[0] == '2') && strings.Trim(s, "0123456789") == ""
+}
+
+// ColumnReport returns the publish report of a field; nil if there is none.
+func ColumnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
 		return nil
 	}
@@ -88,6 +96,11 @@ func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 
 // hasWord reports whether an identifier such as image_url, imageUrl or image-url contains one of the words.
 func hasWord(name string, words ...string) bool {
+	return slices.ContainsFunc(identifierWords(name), func(w string) bool { return slices.Contains(words, w) })
+}
+
+// identifierWords returns the words of an identifier in lower case.
+func identifierWords(name string) []string {
 	var b strings.Builder
 	lower := false
 	for _, r := range name {
@@ -101,7 +114,7 @@ func hasWord(name string, words ...string) bool {
 		}
 		b.WriteRune(r)
 	}
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(b.String())), func(w string) bool { return slices.Contains(words, w) })
+	return strings.Fields(strings.ToLower(b.String()))
 }
 
 // IsWebAddress reports whether a value may become the target of a link: an http or https URL without user information,

@@ -1,36 +1,94 @@
 package view
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
-// Head is the top of all pages of a dataset.
+// Head is the top bar of all pages of a dataset.
 type Head struct {
 	*herb.Dataset
 	Base     string // path of the public URL
-	Path     string // of the data browser
+	Path     string // of the table
 	Title    string
 	Locked   bool   // the dataset requires a key
 	Unlocked bool   // the browser has a valid key
 	Mutable  bool   // rows are added one by one
-	Tab      string // "data", "api" or "versions"
+	Tab      string // the current view: "table", "map", "about", "api" or "versions"
 	License  *License
+	Views    []ViewLink
+	Download *Download         // nil: not offered
+	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
 }
 
-// License is the license of a dataset.
-type License struct{ Name, Href string }
+// ViewLink is a link to a view of the dataset.
+type ViewLink struct {
+	Tab, Label, Href string
+	Current          bool
+}
 
-// NewHead returns the head of a page of a dataset. path is that of its data browser.
+// Download is the menu of files with the rows and columns of a view.
+type Download struct {
+	Rows    int
+	Columns string // in words
+	Files   []File
+}
+
+// File is a file to download.
+type File struct{ Label, Hint, Href string }
+
+// NewHead returns the head of a page of a dataset. path is that of its table.
 func NewHead(d *herb.Dataset, base, path, tab string) Head {
-	return Head{
+	h := Head{
 		Dataset: d, Base: base, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
 		Tab: tab, License: ReadDescriptor(d).License(),
 	}
+	if PlainText(d.Title) == "" { // the namespace is beside it
+		h.Title = d.Ref.Name
+	}
+	h.Views = []ViewLink{
+		{Tab: "table", Label: "Table", Href: path},
+		{Tab: "map", Label: "Map", Href: path + "/map"},
+		{Tab: "about", Label: "About", Href: path + "/about"},
+		{Tab: "api", Label: "API", Href: path + "/api"},
+		{Tab: "versions", Label: "Versions", Href: path + "/versions"},
+	}
+	if len(MapPairs(d)) == 0 {
+		h.Views = slices.DeleteFunc(h.Views, func(v ViewLink) bool { return v.Tab == "map" })
+	}
+	for i := range h.Views {
+		h.Views[i].Current = h.Views[i].Tab == tab
+	}
+	if !h.Locked {
+		h.Download = newDownload(path, "", d.Records, len(d.Fields))
+	}
+	return h
+}
+
+// SetListing makes the views of rows, and the files to download, those of a listing with this many rows.
+func (h *Head) SetListing(s *State, rows int) {
+	columns := len(s.fields)
+	if ps := s.columnParams(); len(ps) == 1 { // the files have the selected columns
+		columns = len(s.Columns)
+	}
+	for i, v := range h.Views {
+		if v.Tab == "table" || v.Tab == "map" {
+			h.Views[i].Href = Join(v.Href, s.withOwn(s.AnyPage()).Encode())
+		}
+	}
+	h.Download = newDownload(h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode(), rows, columns)
+}
+
+// newDownload returns the menu of files for a query.
+func newDownload(path, rawQuery string, rows, columns int) *Download {
+	d := &Download{Rows: rows, Columns: Plural(columns, "column", "columns")}
+	for _, f := range []File{{"CSV", "for spreadsheets and scripts", ".csv"}, {"NDJSON", "one JSON object per line", ".ndjson"}, {"XLSX", "for Excel", ".xlsx"}} {
+		f.Href = Join(path+"/data"+f.Href, rawQuery)
+		d.Files = append(d.Files, f)
+	}
+	return d
 }
 
 // Title returns the title of a dataset, or its name.
@@ -41,51 +99,11 @@ func Title(d *herb.Dataset) string {
 	return d.Ref.String()
 }
 
-// Describe returns a description of a dataset for search engines and previews.
+// Describe returns a description of a dataset for search engines and previews, as plain text.
 func Describe(d *herb.Dataset) string {
-	if PlainText(d.Description) != "" {
-		return d.Description
+	if s := MarkdownText(d.Description); s != "" {
+		return s
 	}
 	return Plural(d.Records, "row", "rows") + " with " + Plural(len(d.Fields), "column", "columns") +
 		": browse, search and filter them, or read them through the API."
-}
-
-// Descriptor contains the members of a Data Package descriptor that pages show.
-type Descriptor struct {
-	Keywords []string
-	Homepage string
-	licenses []struct{ Name, Title, Path string }
-}
-
-// ReadDescriptor reads the descriptor of a dataset. Members of the resource override those of the package; malformed ones
-// are ignored. The descriptor of a dataset that requires a key is not read, because it may quote values.
-func ReadDescriptor(d *herb.Dataset) Descriptor {
-	var out Descriptor
-	var parts struct{ Package, Resource map[string]json.RawMessage }
-	if d.Access == herb.AccessKey || json.Unmarshal(d.Descriptor, &parts) != nil {
-		return out
-	}
-	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
-		// One by one, so that a malformed member does not hide the others.
-		_ = json.Unmarshal(members["keywords"], &out.Keywords)
-		_ = json.Unmarshal(members["homepage"], &out.Homepage)
-		_ = json.Unmarshal(members["licenses"], &out.licenses)
-	}
-	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
-	return out
-}
-
-// License returns the first license; nil if there is none.
-func (d Descriptor) License() *License {
-	for _, l := range d.licenses {
-		name := cmp.Or(l.Title, l.Name, l.Path)
-		if name == "" {
-			continue
-		}
-		if !IsWebAddress(l.Path) {
-			l.Path = ""
-		}
-		return &License{Name: name, Href: l.Path}
-	}
-	return nil
 }

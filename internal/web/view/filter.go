@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,19 +9,24 @@ import (
 	"herbarium/internal/text"
 )
 
-// Filter narrows a listing by one field. A page is sent without the counts of its filters, which cost more than its rows:
-// the script requests those of the open filters, and without a script a button does.
+// Filter is the form that edits the conditions on one field. A page is sent without the counts of its values, which cost more
+// than its rows: the script requests them when the form opens, and without a script a button does.
 type Filter struct {
 	herb.Field
 	Index   int // of the field
 	Heading string
 	Mode    FilterMode
-	Open    bool
-	Active  int // number of conditions on the field
-	Counts  *Counts
+	Path    string       // of the page
+	Hidden  query.Params // carried along by the form
+	Counts  *Counts      // nil: not counted
 
+	EqName                     string // of the checkboxes of values
+	Selected                   []FacetValue
 	FromName, From, ToName, To string // inputs of a range
 	PrefixName, Prefix         string // input of a prefix; no name: none
+	EmptyName, Empty           string // "true": only empty values, "false": only others
+	Find                       string // text that the values contain
+	Message                    string // why a condition is invalid; empty: all are valid
 }
 
 // FilterMode is how a field is filtered.
@@ -31,67 +35,50 @@ type FilterMode string
 // The filter modes.
 const (
 	ModeValues FilterMode = "values" // select from values with counts
-	ModeRange  FilterMode = "range"  // enter a range, or select from a histogram
+	ModeRange  FilterMode = "range"  // enter a range
 	ModePrefix FilterMode = "prefix" // enter a prefix; nearly every row has a value of its own
 )
 
-// The limits of the filters of a page.
-const (
-	maxFilters     = 40
-	maxOpenFilters = 6
-	manyValues     = 5000
-)
+// manyValues is how many values a field may have to be filtered by selecting them.
+const manyValues = 5000
 
-// NewFilters returns the filters of a dataset that a page shows, open ones first, and how many are left out. Active and
-// requested ones are always shown.
-func NewFilters(s *State, d *herb.Dataset) (shown []Filter, more int) {
-	var all []Filter
-	used, open := s.conditions(), 0
-	for i, f := range d.Fields {
-		if !f.Filterable {
-			continue
-		}
-		fl := Filter{Field: f, Index: i, Heading: Heading(f), Mode: modeOf(d, i), Active: len(used[i])}
-		fl.Open = fl.Active > 0 || slices.Contains(s.Facets, f.Name) || open < maxOpenFilters && opensByDefault(d, i)
-		if fl.Open {
-			open++
-		}
-		all = append(all, fl)
+// NewFilter returns the form for a field.
+func NewFilter(s *State, field int) Filter {
+	f := Filter{Field: s.fields[field], Index: field, Heading: Heading(s.fields[field]), Mode: modeOf(s.dataset, field), Path: s.Path, Find: s.Values}
+	f.EqName, f.EmptyName = s.eqParam(field), query.FilterParam(f.Name, query.OpEmpty)
+	if f.Mode == ModeRange {
+		f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
 	}
-	slices.SortStableFunc(all, func(a, b Filter) int { return cmp.Compare(a.rank(), b.rank()) })
-	for _, fl := range all {
-		if len(shown) < maxFilters || fl.Active > 0 || slices.Contains(s.Facets, fl.Name) {
-			fl.setInputs(d, used[fl.Index])
-			shown = append(shown, fl)
+	if f.Type == herb.TypeText {
+		f.PrefixName = query.FilterParam(f.Name, query.OpPrefix)
+	}
+	var kept query.Params // without an input
+	for _, c := range s.conditions()[field] {
+		if !f.setInput(c) {
+			kept = append(kept, c.Param)
 		}
 	}
-	return shown, len(all) - len(shown)
+	f.Hidden = s.withOwn(s.WithoutFilter(field)).With(kept...)
+	return f
 }
 
-// rank orders filters: open ones first, then those with values to select.
-func (f *Filter) rank() int {
+// setInput shows a condition in its input. It returns false if there is none.
+func (f *Filter) setInput(c condition) bool {
 	switch {
-	case f.Open:
-		return 0
-	case f.Mode != ModePrefix:
-		return 1
-	}
-	return 2
-}
-
-// opensByDefault reports whether the counts of a field are useful enough to be shown without a request.
-func opensByDefault(d *herb.Dataset, i int) bool {
-	c := columnReport(d, i)
-	if c == nil || c.Distinct < 2 {
+	case f.Mode == ModeRange && (c.op == query.OpGte || c.op == query.OpGt):
+		f.FromName, f.From = c.Name, f.input(c.Value)
+	case f.Mode == ModeRange && (c.op == query.OpLte || c.op == query.OpLt):
+		f.ToName, f.To = c.Name, f.input(c.Value)
+	case c.op == query.OpPrefix && f.PrefixName != "":
+		f.Prefix = c.Value
+	case c.op == query.OpEmpty:
+		f.Empty = c.Value
+	case c.op == query.OpEq && c.Value != "" && f.Mode != ModeRange:
+		f.Selected = append(f.Selected, FacetValue{Value: c.Value, Count: -1, Active: true})
+	default:
 		return false
 	}
-	switch modeOf(d, i) {
-	case ModeValues:
-		return c.Distinct <= 500
-	case ModeRange:
-		return KindOf(d, i) != KindCode
-	}
-	return false
+	return true
 }
 
 // modeOf returns how a field is filtered, depending on its type and on the number of its values in the publish report.
@@ -100,31 +87,11 @@ func modeOf(d *herb.Dataset, i int) FilterMode {
 	if query.HasRange(f.Type) {
 		return ModeRange
 	}
-	c := columnReport(d, i)
-	if f.Type == herb.TypeList || c == nil || c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records {
+	c := ColumnReport(d, i)
+	if f.Type != herb.TypeText || c == nil || c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records {
 		return ModeValues
 	}
 	return ModePrefix
-}
-
-// setInputs sets the inputs of a filter to the active conditions.
-func (f *Filter) setInputs(d *herb.Dataset, used []condition) {
-	if f.Mode == ModeRange {
-		f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
-	}
-	if c := columnReport(d, f.Index); f.Type == herb.TypeText && (c == nil || c.Distinct > FacetValues) { // not all values are shown
-		f.PrefixName = query.FilterParam(f.Name, query.OpPrefix)
-	}
-	for _, c := range used {
-		switch {
-		case f.Mode == ModeRange && (c.op == query.OpGte || c.op == query.OpGt):
-			f.FromName, f.From = c.Name, f.input(c.Value)
-		case f.Mode == ModeRange && (c.op == query.OpLte || c.op == query.OpLt):
-			f.ToName, f.To = c.Name, f.input(c.Value)
-		case c.op == query.OpPrefix:
-			f.PrefixName, f.Prefix = c.Name, c.Value
-		}
-	}
 }
 
 // input returns an operand in the form that its input requires: browsers show dates and times only in ISO 8601 without a
@@ -138,15 +105,6 @@ func (f *Filter) input(operand string) string {
 	return strings.TrimSuffix(local, "Z")
 }
 
-// Hidden returns the parameters that the search form carries along: those without an input of their own.
-func Hidden(s *State, filters []Filter) query.Params {
-	names := []string{query.ParamSearch}
-	for _, f := range filters {
-		names = append(names, f.FromName, f.ToName, f.PrefixName)
-	}
-	return s.withOwn(s.AnyPage().Without(names...))
-}
-
 // InputType returns the type of the inputs of a range.
 func (f Filter) InputType() string {
 	switch f.Type {
@@ -156,4 +114,48 @@ func (f Filter) InputType() string {
 		return "datetime-local"
 	}
 	return "text"
+}
+
+// The number of values that a filter offers.
+const (
+	FilterValues     = 12
+	MoreFilterValues = query.MaxTop
+)
+
+// Counts are the values of a filter with their counts, over the rows that all other filters leave, so that values that are not
+// selected can be compared with those that are.
+type Counts struct {
+	Values  []FacetValue
+	More    int  // values that are not shown
+	CanMore bool // more of them can be
+}
+
+// FacetValue is a value to select.
+type FacetValue struct {
+	Value  string
+	Count  int // -1: unknown
+	Share  int // of the most frequent value, in percent
+	Active bool
+}
+
+// SetCounts sets the values to select. Selected ones that are not among them are added, so that they can be removed.
+func (f *Filter) SetCounts(facet query.Facet) {
+	f.Counts = &Counts{More: facet.Matching - len(facet.Values), CanMore: len(facet.Values) < MoreFilterValues}
+	highest := 1
+	for _, v := range facet.Values {
+		highest = max(highest, v.Count)
+	}
+	isSelected := func(value string) bool {
+		return slices.ContainsFunc(f.Selected, func(v FacetValue) bool { return v.Value == value })
+	}
+	for _, v := range facet.Values {
+		f.Counts.Values = append(f.Counts.Values, FacetValue{
+			Value: v.Value, Count: v.Count, Share: min(100*v.Count/highest, 100), Active: isSelected(v.Value),
+		})
+	}
+	for _, v := range f.Selected {
+		if !slices.ContainsFunc(f.Counts.Values, func(o FacetValue) bool { return o.Value == v.Value }) {
+			f.Counts.Values = append(f.Counts.Values, v)
+		}
+	}
 }

@@ -1,19 +1,40 @@
 package view
 
 import (
+	"html/template"
+	"math/big"
 	"strings"
 	"time"
 	"unicode"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
 // Day formats the date of a time.
 func Day(t time.Time) string { return formatTime(t, "2 January 2006", "–") }
 
+// ShortDay formats the date of a time with an abbreviated month.
+func ShortDay(t time.Time) string { return formatTime(t, "2 Jan 2006", "–") }
+
 // Moment formats a time to the minute.
 func Moment(t time.Time) string { return formatTime(t, "2 January 2006, 15:04 UTC", "–") }
+
+// Age formats how long ago a time was, in its largest unit.
+func Age(now, t time.Time) string {
+	const day = 24 * time.Hour
+	ago := now.Sub(t)
+	for _, u := range []struct {
+		length    time.Duration
+		one, many string
+	}{{365 * day, "year", "years"}, {30 * day, "month", "months"}, {day, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+		if ago >= u.length {
+			return Plural(int(ago/u.length), u.one, u.many) + " ago"
+		}
+	}
+	return "just now"
+}
 
 // Timestamp formats a time for machines; the zero time is empty.
 func Timestamp(t time.Time) string { return formatTime(t, time.RFC3339, "") }
@@ -47,36 +68,88 @@ func PlainText(s string) string {
 	}, s)), " ")
 }
 
-// Number groups the digits of a decimal number. Numbers of up to four digits, such as years, are not grouped.
+// Number formats a decimal number for display: grouped, and rounded to what a reader compares. Up to two decimal places are
+// kept. Anything else is returned unchanged.
 func Number(s string) string {
+	whole, fraction, _ := strings.Cut(s, ".")
+	digits := strings.TrimLeft(whole, "+-")
+	if len(whole)-len(digits) > 1 || !text.IsNumber([]byte(strings.TrimPrefix(s, "+"))) || len(s) > maxDigits {
+		return s
+	}
+	if places := decimalPlaces(digits, fraction); places < len(fraction) {
+		exact, ok := new(big.Rat).SetString(s)
+		if !ok {
+			return s
+		}
+		s = exact.FloatString(places)
+	}
+	return GroupNumber(s)
+}
+
+// GroupNumber groups the digits of a decimal number.
+func GroupNumber(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "+-")
-	if len(digits) < 5 || len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
+	if len(whole)-len(digits) > 1 || strings.Trim(digits, "0123456789") != "" {
 		return s
 	}
 	return herb.GroupDigits(whole) + s[len(whole):]
 }
 
-// Time formats a date or datetime of a field, for machines and for display. Anything else is displayed unchanged, and
-// machine is empty.
-func Time(f *herb.Field, s string) (machine, display string) {
-	canonical, status := text.Operand(f, s)
-	if status != text.Valid {
-		return "", s
+// maxDigits is the length of the longest number that is formatted.
+const maxDigits = 60
+
+// decimalPlaces returns how many decimal places of a number are shown: about six significant digits.
+func decimalPlaces(whole, fraction string) int {
+	const significant = 6
+	switch zeros := len(fraction) - len(strings.TrimLeft(fraction, "0")); {
+	case len(fraction) <= 2:
+		return len(fraction)
+	case len(whole) > significant:
+		return 0
+	case strings.Trim(whole, "0") == "":
+		return min(len(fraction), zeros+4)
+	default:
+		return min(len(fraction), max(2, significant-len(whole)))
 	}
-	if t, err := time.Parse(time.DateOnly, canonical); err == nil {
-		return canonical, t.Format("2 Jan 2006")
+}
+
+// Time formats a date or datetime of a field for display, in ISO 8601 with a space before the time. Anything else is returned
+// unchanged.
+func Time(f *herb.Field, s string) string {
+	canonical, status := text.Operand(f, s)
+	switch {
+	case status != text.Valid:
+		return s
+	case f.Type == herb.TypeDate:
+		return canonical
 	}
 	t, err := time.Parse(text.DateTimeLayout, canonical)
 	if err != nil {
-		return "", s
+		return s
 	}
-	layout := "2 Jan 2006, 15:04"
+	layout := "2006-01-02 15:04"
 	if t.Second() != 0 || t.Nanosecond() != 0 {
-		layout = "2 Jan 2006, 15:04:05.999999999"
+		layout = "2006-01-02 15:04:05.999999999"
 	}
 	if _, zoned, _ := text.ScanDateTime([]byte(s)); zoned {
 		layout += " UTC"
 	}
-	return t.Format(time.RFC3339Nano), t.Format(layout)
+	return t.Format(layout)
+}
+
+// EscapeExact escapes text such that a browser keeps it unchanged: it would replace a literal carriage return by a line feed.
+func EscapeExact(s string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;"))
+}
+
+// ReadableQuery encodes parameters for display. Unlike in a URL, brackets, commas and characters of other scripts are not
+// escaped.
+func ReadableQuery(ps query.Params) string {
+	escape := strings.NewReplacer("%", "%25", "&", "%26", "=", "%3D", "+", "%2B", "#", "%23", " ", "+", "\n", "%0A", "\r", "%0D")
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		parts[i] = escape.Replace(p.Name) + "=" + escape.Replace(p.Value)
+	}
+	return strings.Join(parts, "&")
 }

@@ -8,52 +8,34 @@ import (
 
 // Pager links to the other pages of a listing.
 type Pager struct {
+	query.Meta
+	From, To   int
 	Prev, Next string // empty: there is none
-	Pages      []PageLink
 	Sizes      []PageLink
-	Jump       *Jump // nil: all pages are linked
+	Path       string // of the form that goes to any page
+	Hidden     query.Params
 }
 
-// PageLink is a link to a page, or to the listing with another number of rows per page.
+// PageLink is a link to the listing with another number of rows per page.
 type PageLink struct {
 	Number  int
 	Href    string
 	Current bool
-	Gap     bool // pages before this one are left out
 }
 
-// Jump is the form that goes to any page.
-type Jump struct {
-	Path   string
-	Hidden query.Params
-	Page   int
-}
-
-// NewPager links the first page, the last one and those around the current one.
-func NewPager(s *State, m query.Meta) *Pager {
-	const linked = 7
-	p := &Pager{}
+// NewPager returns the links of a page with this many rows.
+func NewPager(s *State, m query.Meta, rows int) *Pager {
+	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows, Path: s.Path, Hidden: s.Hidden()}
 	if m.HasPrev {
 		p.Prev = s.PageHref(min(m.Page-1, m.TotalPages))
 	}
 	if m.HasNext {
 		p.Next = s.PageHref(m.Page + 1)
 	}
-	last := 0
-	for _, n := range []int{1, m.Page - 2, m.Page - 1, m.Page, m.Page + 1, m.Page + 2, m.TotalPages} {
-		if n <= last || n > m.TotalPages {
-			continue
-		}
-		p.Pages = append(p.Pages, PageLink{Number: n, Href: s.PageHref(n), Current: n == m.Page, Gap: n > last+1})
-		last = n
-	}
-	if m.TotalPages > linked {
-		p.Jump = &Jump{s.Path, s.withOwn(s.AnyPage()), m.Page}
-	}
 	listing := s.AnyPage().Without(query.ParamPerPage)
-	for _, n := range []int{10, query.DefaultPerPage, 50, query.MaxPerPage} {
+	for _, n := range []int{query.DefaultPerPage, pageRows, query.MaxPerPage} {
 		link := PageLink{Number: n, Href: s.Href(listing), Current: n == m.PerPage}
-		if n != query.DefaultPerPage {
+		if n != pageRows {
 			link.Href = s.prefix(listing, query.ParamPerPage) + strconv.Itoa(n)
 		}
 		p.Sizes = append(p.Sizes, link)

@@ -3,7 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
-	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,32 +13,37 @@ import (
 
 // Record is one row in full.
 type Record struct {
-	Number            int // in the whole result, from 1
+	Title             string // from the column that names the records
+	Number            int    // in the whole result, from 1
+	Total             int
 	Values            []Value
 	JSON              string
+	Permalink         string // by primary key; empty: there is none
 	Prev, Next, Close string // Prev and Next are empty at the ends of the result
 }
 
 // Value is a value in full.
 type Value struct {
 	Column
-	Raw         template.HTML // the value, escaped
-	Formatted   string        // empty: same as Raw
-	Link        string        // empty: not an address
-	Image       string        // empty: not an image
-	Same        string        // link to the rows with this value; empty: not offered
-	Unprintable bool          // it contains a NUL character, which HTML cannot represent
+	Text        string
+	Pieces      []Piece // of the text, with the matches of the search; none: there are no matches
+	Raw         string  // the value, if Text differs
+	Link        string  // empty: not an address
+	Image       string  // empty: not an image
+	Same        string  // link to the rows with this value; empty: not offered
+	Unprintable bool    // it contains a NUL character, which HTML cannot represent
 }
 
 // NewRecord builds the open record of a page of rows; nil if none is open.
-func NewRecord(s *State, d *herb.Dataset, req *query.Request, rows [][]string, records [][]byte) *Record {
+func NewRecord(s *State, req *query.Request, rows [][]string, records [][]byte, total int) *Record {
 	i := s.Record - 1
 	if i < 0 || i >= len(rows) {
 		return nil
 	}
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
-	r := &Record{Number: req.Offset() + i + 1, JSON: indented.String(), Close: s.Href(s.Listing)}
+	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.permalink(rows[i])}
+	r.Title = title(s.dataset, rows[i])
 	link := func(page, position int) string {
 		return s.prefix(s.pageParams(page), ParamRecord) + strconv.Itoa(position)
 	}
@@ -51,40 +56,67 @@ func NewRecord(s *State, d *herb.Dataset, req *query.Request, rows [][]string, r
 	switch {
 	case i+1 < len(rows):
 		r.Next = link(req.Page, i+2)
-	case len(rows) == req.PerPage:
+	case r.Number < total:
 		r.Next = link(req.Page+1, 1)
 	}
-	for k := range d.Fields {
-		r.Values = append(r.Values, newValue(s, d, k, rows[i][k]))
+	h := newHighlighter(req.Search)
+	for k := range s.fields {
+		r.Values = append(r.Values, newValue(s, k, rows[i][k], h))
 	}
 	return r
 }
 
-func newValue(s *State, d *herb.Dataset, i int, value string) Value {
-	v := Value{Column: NewColumn(d, i), Raw: escapeExact(value), Unprintable: strings.ContainsRune(value, 0)}
+// maxTitle is how many characters of a name are shown.
+const maxTitle = 120
+
+// title returns the name of a record for a reader.
+func title(d *herb.Dataset, row []string) string {
+	i := NamingColumn(d)
+	name := herb.Clip(PlainText(row[i]), maxTitle)
+	if d.Fields[i].Type != herb.TypeText && name != "" {
+		return Heading(d.Fields[i]) + " " + name
+	}
+	return name
+}
+
+// permalink returns the link to a record by its primary key.
+func (s *State) permalink(row []string) string {
+	var ps query.Params
+	for _, name := range s.dataset.PrimaryKey {
+		i := herb.FieldIndex(s.fields, name)
+		if i < 0 || !s.fields[i].Filterable {
+			return ""
+		}
+		ps = append(ps, query.Param{Name: s.eqParam(i), Value: row[i]})
+	}
+	if ps == nil {
+		return ""
+	}
+	return Join(s.Path, ps.With(query.Param{Name: ParamRecord, Value: "1"}).Encode())
+}
+
+func newValue(s *State, i int, value string, h *highlighter) Value {
+	v := Value{Column: NewColumn(s.dataset, i), Text: value, Unprintable: strings.ContainsRune(value, 0)}
 	if IsWebAddress(value) {
 		v.Link = value
 	}
-	formatted := value
 	switch v.Kind {
 	case KindImage:
 		v.Image = imageAddress(s.Files, value)
 	case KindDate:
-		_, formatted = Time(&v.Field, value)
+		v.Text = Time(&v.Field, value)
 	case KindNumber:
-		formatted = Number(value)
+		v.Text = GroupNumber(value)
 	}
-	if formatted != value {
-		v.Formatted = formatted
+	if v.Text != value {
+		v.Raw = value
 	}
-	if v.Filterable && v.Type != herb.TypeList && value != "" && (v.Kind == KindDate || modeOf(d, i) == ModeValues) {
+	if v.Searchable {
+		v.Pieces = h.pieces(v.Text)
+	}
+	canSelect := v.Kind == KindDate || modeOf(s.dataset, i) == ModeValues
+	if v.Filterable && v.Type != herb.TypeList && value != "" && canSelect && !slices.Contains(s.dataset.PrimaryKey, v.Name) {
 		v.Same = s.Href(query.Params{{Name: s.eqParam(i), Value: value}})
 	}
 	return v
-}
-
-// escapeExact escapes text such that a browser shows it unchanged: it would replace a literal carriage return by a line
-// feed.
-func escapeExact(s string) template.HTML {
-	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(s), "\r", "&#13;"))
 }

@@ -22,7 +22,7 @@ func ParseSnippets() (*template.Template, error) {
 // the environment, so that copies can be shared.
 func NewSnippets(programs *template.Template, url string, locked bool) ([]Snippet, error) {
 	var out []Snippet
-	for _, language := range []string{"curl", "JavaScript", "Python", "Go"} {
+	for _, language := range []string{"curl", "JavaScript", "Python", "Go", "R"} {
 		var b strings.Builder
 		if err := programs.ExecuteTemplate(&b, language, map[string]any{"URL": url, "Locked": locked}); err != nil {
 			return nil, fmt.Errorf("render %s snippet: %w", language, err)

@@ -1,76 +1,163 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
 const (
-	ParamColumn = "_column" // a column to show, repeated; none: the first ones
+	ParamPin    = "_pin"    // the column that stays in view
+	ParamCharts = "_charts" // "1": the page contains the charts of the columns, for browsers without a script
+	ParamMap    = "_map"    // the latitude field of a map, if there are several
 	ParamRecord = "_record" // the open record, by its position on the page
-	ParamFacet  = "_facet"  // a filter whose counts are shown, repeated
+	ParamFacet  = "_facet"  // the filter to edit; in requests for counts also several
+	ParamMore   = "_more"   // the filter to edit, with more values
+	ParamValues = "_values" // text that the values offered by that filter contain
+	ParamFind   = "_find"   // text that the columns offered by a menu contain
+	ParamMenu   = "_menu"   // that menu: MenuColumns or MenuFilters
+
+	// These change the selected columns. A page redirects to the result, so that they are in no URL.
+	ParamColumn = "_column" // a column to show, repeated
+	ParamHide   = "_hide"   // a column to hide
+	ParamLeft   = "_left"   // a column to move by one position
+	ParamRight  = "_right"
 )
 
-// The limits of a page; a dataset may have ten thousand fields.
+// Menus of columns.
 const (
-	maxDefaultColumns = 12  // shown if none are selected
-	maxColumns        = 60  // shown at most
-	maxColumnChoices  = 250 // offered
+	MenuColumns = "columns"
+	MenuFilters = "filters"
 )
 
-// State is the state of a data browser, which is completely contained in its URL.
+// pageRows is the number of rows per page unless the URL says otherwise. It fills a large screen.
+const pageRows = 50
+
+// State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
 	Path    string       // of the page
 	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
-	Listing query.Params // the parameters of the listing, as the API takes them
-	Columns []string     // selected columns; none: the first ones
-	Facets  []string     // filters whose counts are shown
-	Record  int          // position of the open record, from 1; 0: none
+	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
+	Columns []int        // positions of the selected fields; nil: the default ones
+	Pin     int          // position of the column that stays in view; -1: the first one
+	Charts  bool
+	Map     string // latitude field of the map; empty: the first one
+	Record  int    // position of the open record, from 1; 0: none
 
-	fields []herb.Field
+	Facets []string // filters to edit, or to count
+	More   bool     // with more values
+	Values string   // text that the values contain
+	Find   string   // text that the offered columns contain
+	Menu   string   // the open menu
+
+	dataset *herb.Dataset
+	fields  []herb.Field
 }
 
 // ParseState reads the state from a URL of a page. It does not validate the listing. canonical is false if the URL
 // contains parameters without effect, as submitted forms do, or a key, which must not stay in a URL; redirect to URL then.
-func ParseState(path, raw string, fields []herb.Field) (s State, canonical bool, err error) {
-	s = State{Path: path, fields: fields}
+func ParseState(path, raw string, d *herb.Dataset) (s State, canonical bool, err error) {
+	s = State{Path: path, Pin: -1, dataset: d, fields: d.Fields}
 	ps, err := query.ParseParams(raw)
 	if err != nil {
 		return s, true, err
 	}
-	canonical = true
 	for _, p := range ps {
-		switch p.Name {
-		case ParamColumn:
-			if herb.FieldIndex(fields, p.Value) >= 0 && !slices.Contains(s.Columns, p.Value) && len(s.Columns) < maxColumns {
-				s.Columns = append(s.Columns, p.Value)
-			}
-		case ParamFacet:
-			s.Facets = append(s.Facets, p.Value)
-		case ParamRecord:
-			if s.Record, err = strconv.Atoi(p.Value); err != nil || s.Record < 1 || s.Record > query.MaxPerPage {
-				s.Record, canonical = 0, false
-			}
-		default:
-			if expanded, ok := query.ExpandFilter(p.Value, fields); ok && p.Name == query.ParamFilter {
-				p, canonical = expanded, false
-			}
-			if hasNoEffect(p, fields) {
-				canonical = false
-				continue
-			}
-			s.Listing = append(s.Listing, p)
+		if expanded, ok := query.ExpandFilter(p.Value, s.fields); ok && p.Name == query.ParamFilter {
+			p = expanded
+		}
+		if !s.setOwn(p) && !hasNoEffect(p, s.fields) {
+			s.Listing = append(s.Listing, s.normalize(p))
 		}
 	}
-	if s.Listing.Get(query.ParamSort) == "" && s.Listing.Get(query.ParamOrder) != "" {
-		s.Listing, canonical = s.Listing.Without(query.ParamOrder), false
+	if s.Listing.Get(query.ParamSort) == "" {
+		s.Listing = s.Listing.Without(query.ParamOrder)
 	}
-	return s, canonical, nil
+	for _, p := range ps {
+		s.changeColumns(p)
+	}
+	return s, sameParams(ps, s.params()), nil
+}
+
+// setOwn sets the part of the state that a parameter of the page describes. It returns false for other parameters.
+func (s *State) setOwn(p query.Param) bool {
+	field := herb.FieldIndex(s.fields, p.Value)
+	switch p.Name {
+	case query.ParamFields:
+		return s.selectFields(p)
+	case ParamColumn:
+		if field >= 0 && !slices.Contains(s.Columns, field) && len(s.Columns) < maxColumns {
+			s.Columns = append(s.Columns, field)
+		}
+	case ParamPin:
+		s.Pin = field
+	case ParamCharts:
+		s.Charts = p.Value == "1"
+	case ParamMap:
+		if field >= 0 {
+			s.Map = p.Value
+		}
+	case ParamRecord:
+		if n, err := strconv.Atoi(p.Value); err == nil && 1 <= n && n <= query.MaxPerPage {
+			s.Record = n
+		}
+	case ParamFacet, ParamMore:
+		if field >= 0 {
+			s.Facets, s.More = append(s.Facets, p.Value), s.More || p.Name == ParamMore
+		}
+	case ParamValues:
+		s.Values = p.Value
+	case ParamFind:
+		s.Find = p.Value
+	case ParamMenu:
+		if p.Value == MenuColumns || p.Value == MenuFilters {
+			s.Menu = p.Value
+		}
+	case ParamHide, ParamLeft, ParamRight:
+	default:
+		return false
+	}
+	return true
+}
+
+// selectFields sets the selected columns. It returns false if the API rejects the parameter, so that the page shows why.
+func (s *State) selectFields(p query.Param) bool {
+	if p.Value == "" {
+		return true
+	}
+	req, err := query.Parse(query.Params{p}.Encode(), s.fields)
+	if err != nil || s.Columns != nil {
+		return false
+	}
+	if s.Columns = req.Selected; s.Columns == nil { // all fields in their order
+		for i := range s.fields {
+			s.Columns = append(s.Columns, i)
+		}
+	}
+	s.Columns = s.Columns[:min(len(s.Columns), maxColumns)]
+	return true
+}
+
+// normalize rewrites a number in the form in which pages show numbers, such as 50,000,000, to one that the API reads.
+func (s *State) normalize(p query.Param) query.Param {
+	i, op, ok := query.ResolveFilter(p.Name, s.fields)
+	if !ok || s.fields[i].Type != herb.TypeNumber || op == query.OpIn || op == query.OpPrefix {
+		return p
+	}
+	if _, status := text.Operand(&s.fields[i], p.Value); status != text.Invalid {
+		return p
+	}
+	plain := strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "", "'", "", "\u2212", "-").Replace(p.Value)
+	if _, status := text.Operand(&s.fields[i], plain); status == text.Valid {
+		p.Value = plain
+	}
+	return p
 }
 
 // hasNoEffect reports whether a parameter can be left out of a URL.
@@ -87,9 +174,19 @@ func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	return ok && !op.AcceptsEmpty()
 }
 
+// sameParams reports whether two lists contain the same parameters, in any order.
+func sameParams(a, b query.Params) bool {
+	sorted := func(ps query.Params) query.Params {
+		return slices.SortedFunc(slices.Values(ps), func(a, b query.Param) int {
+			return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+		})
+	}
+	return slices.Equal(sorted(a), sorted(b))
+}
+
 // Request parses the listing.
 func (s *State) Request(order herb.Order) (*query.Request, error) {
-	return query.ParseOrdered(s.Listing.Encode(), s.fields, order)
+	return query.ParseOrdered(s.Call().Encode(), s.fields, order)
 }
 
 // ValidListing returns the parameters of the listing without invalid ones, and the names of those.
@@ -107,13 +204,40 @@ func (s *State) ValidListing() (valid query.Params, invalid []string) {
 	return valid, invalid
 }
 
+// Call returns the parameters of the API call that lists the rows of the page.
+func (s *State) Call() query.Params {
+	ps := s.Listing
+	if p := s.columnParams(); len(p) == 1 {
+		ps = ps.With(p...)
+	}
+	if ps.Get(query.ParamPerPage) == "" {
+		ps = ps.With(query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(pageRows)})
+	}
+	return ps
+}
+
 // URL returns the canonical URL of the page.
-func (s *State) URL() string {
+func (s *State) URL() string { return Join(s.Path, s.params().Encode()) }
+
+// params returns the complete state.
+func (s *State) params() query.Params {
 	ps := s.withOwn(s.Listing)
 	if s.Record > 0 {
 		ps = ps.With(query.Param{Name: ParamRecord, Value: strconv.Itoa(s.Record)})
 	}
-	return Join(s.Path, ps.Encode())
+	for i, f := range s.Facets {
+		name := ParamFacet
+		if s.More && i == len(s.Facets)-1 {
+			name = ParamMore
+		}
+		ps = ps.With(query.Param{Name: name, Value: f})
+	}
+	for _, p := range (query.Params{{Name: ParamValues, Value: s.Values}, {Name: ParamFind, Value: s.Find}, {Name: ParamMenu, Value: s.Menu}}) {
+		if p.Value != "" {
+			ps = ps.With(p)
+		}
+	}
+	return ps
 }
 
 // Join appends a query string to a path.
@@ -124,8 +248,7 @@ func Join(path, rawQuery string) string {
 	return path + "?" + rawQuery
 }
 
-// Href returns the link to another listing with the same columns and filters. It is relative, which saves a third of its
-// bytes.
+// Href returns the link to another listing with the same columns. It is relative, which saves a third of its bytes.
 func (s *State) Href(listing query.Params) string {
 	if ps := s.withOwn(listing); len(ps) > 0 {
 		return "?" + ps.Encode()
@@ -138,15 +261,24 @@ func (s *State) prefix(listing query.Params, name string) string {
 	return "?" + s.withOwn(listing).With(query.Param{Name: name}).Encode()
 }
 
-// withOwn adds the parameters of the page, except the open record.
+// withOwn adds the parameters of the page that stay when its listing changes.
 func (s *State) withOwn(listing query.Params) query.Params {
-	for _, c := range s.Columns {
-		listing = listing.With(query.Param{Name: ParamColumn, Value: c})
+	listing = listing.With(s.columnParams()...)
+	if s.Pin >= 0 {
+		listing = listing.With(query.Param{Name: ParamPin, Value: s.fields[s.Pin].Name})
 	}
-	for _, f := range s.Facets {
-		listing = listing.With(query.Param{Name: ParamFacet, Value: f})
+	if s.Charts {
+		listing = listing.With(query.Param{Name: ParamCharts, Value: "1"})
+	}
+	if s.Map != "" {
+		listing = listing.With(query.Param{Name: ParamMap, Value: s.Map})
 	}
 	return listing
+}
+
+// Hidden returns the parameters that a form carries along: all but those with the given names, which have inputs.
+func (s *State) Hidden(inputs ...string) query.Params {
+	return s.withOwn(s.AnyPage()).Without(inputs...)
 }
 
 // AnyPage returns the parameters of the listing without the page number.
@@ -215,38 +347,4 @@ func (s *State) withoutOps(field int, ops ...query.Op) query.Params {
 		i, op, ok := query.ResolveFilter(p.Name, s.fields)
 		return ok && i == field && slices.Contains(ops, op)
 	})
-}
-
-// ColumnChoices is the menu of columns.
-type ColumnChoices struct {
-	Choices []ColumnChoice
-	More    int // columns that are not offered
-}
-
-// ColumnChoice is a column that can be shown.
-type ColumnChoice struct {
-	Name, Heading string
-	Shown         bool
-}
-
-// ShownColumns returns the selected columns in the order of the fields, or the first ones, and the menu to select them.
-func (s *State) ShownColumns(d *herb.Dataset) (shown []Column, menu ColumnChoices) {
-	for i, f := range d.Fields {
-		selected := slices.Contains(s.Columns, f.Name) || len(s.Columns) == 0 && i < maxDefaultColumns
-		if selected {
-			shown = append(shown, NewColumn(d, i))
-		}
-		if selected || len(menu.Choices) < maxColumnChoices {
-			menu.Choices = append(menu.Choices, ColumnChoice{f.Name, Heading(f), selected})
-		}
-	}
-	menu.More = len(d.Fields) - len(menu.Choices)
-	return shown, menu
-}
-
-// WithoutColumns returns the parameters that the form of the column menu carries along.
-func WithoutColumns(s *State) query.Params {
-	other := *s
-	other.Columns = nil
-	return other.withOwn(s.Listing)
 }

@@ -8,10 +8,15 @@ import (
 	"herbarium/internal/query"
 )
 
+func testDataset() *herb.Dataset {
+	return &herb.Dataset{Fields: testFields()}
+}
+
 func testFields() []herb.Field {
 	return []herb.Field{
 		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "page", Type: herb.TypeText, Filterable: true},
 		{Name: "_column", Type: herb.TypeText, Filterable: true}, {Name: "x[gte]", Type: herb.TypeText, Filterable: true},
+		{Name: "a,b", Type: herb.TypeText},
 	}
 }
 
@@ -34,26 +39,42 @@ func TestParseState(t *testing.T) {
 		{"first page", "page=1", "/p", false},
 		{"key", "api_key=k&price=1", "/p?price=1", false},
 		{"order without sort", "order=desc", "/p", false},
-		{"record", "_record=3&_facet=price", "/p?_facet=price&_record=3", true},
+		{"record", "_record=3&_facet=price", "/p?_record=3&_facet=price", true},
 		{"record out of range", "_record=101", "/p", false},
-		{"unknown column", "_column=nope&_column=price&_column=price", "/p?_column=price", true},
+		{"columns", "_column=nope&_column=price&_column=page&_column=price", "/p?_fields=price%2Cpage", false},
+		{"canonical columns", "_fields=page%2Cprice&price=1", "/p?price=1&_fields=page%2Cprice", true},
+		{"unknown field", "_fields=nope", "/p?_fields=nope", true},
+		{"name with a comma", "_column=a%2Cb&_column=price", "/p?_column=a%2Cb&_column=price", true},
+		{"only name with a comma", "_column=a%2Cb", "/p?_fields=a%2Cb", false},
+		{"pin", "_pin=price&_charts=1", "/p?_pin=price&_charts=1", true},
+		{"unknown pin", "_pin=nope&_charts=2", "/p", false},
+		{"hide", "_hide=page&price=1", "/p?price=1&_column=price&_column=_column&_column=x%5Bgte%5D&_column=a%2Cb", false},
+		{"hide the pinned column", "_fields=page%2Cprice&_pin=page&_hide=page", "/p?_fields=price", false},
+		{"move left", "_fields=page%2Cprice%2C_column&_left=price", "/p?_fields=price%2Cpage%2C_column", false},
+		{"move right", "_fields=page%2Cprice%2C_column&_right=price", "/p?_fields=page%2C_column%2Cprice", false},
+		{"move beyond the end", "_fields=page%2Cprice&_right=price", "/p?_fields=page%2Cprice", false},
+		{"hide the only column", "_fields=page&_hide=page", "/p?_fields=page", false},
+		{"number as shown", "price%5Bgte%5D=50%2C000%2C000&price%5Blte%5D=%E2%88%921+000.5", "/p?price%5Bgte%5D=50000000&price%5Blte%5D=-1000.5", false},
+		{"not a number", "price%5Bgte%5D=50%2C000x", "/p?price%5Bgte%5D=50%2C000x", true},
+		{"menu", "_menu=columns&_find=pri", "/p?_find=pri&_menu=columns", true},
+		{"unknown menu", "_menu=x", "/p", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, canonical, err := ParseState("/p", tt.raw, testFields())
+			s, canonical, err := ParseState("/p", tt.raw, testDataset())
 			if err != nil || canonical != tt.canonical || s.URL() != tt.url {
 				t.Errorf("got %s, canonical %t, %v; want %s, %t", s.URL(), canonical, err, tt.url, tt.canonical)
 			}
 		})
 	}
-	if _, _, err := ParseState("/p", "a=%zz", nil); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, _, err := ParseState("/p", "a=%zz", &herb.Dataset{}); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("a malformed query string gives %v", err)
 	}
 }
 
 func TestState_toggle(t *testing.T) {
 	t.Parallel()
-	s, _, err := ParseState("/p", "page%5Beq%5D=a&price%5Beq%5D=1&page=3", testFields())
+	s, _, err := ParseState("/p", "page%5Beq%5D=a&price%5Beq%5D=1&page=3", testDataset())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +103,14 @@ func TestState_toggle(t *testing.T) {
 func TestState_toggleEmpty(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NA"}}}}
-	s, _, err := ParseState("/p", "n[empty]=true", fields)
+	s, _, err := ParseState("/p", "n[empty]=true", &herb.Dataset{Fields: fields})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ps, active := s.toggle(0, ""); !active || len(ps) != 0 {
 		t.Errorf("the filter of missing values is not removed: %s, %t", ps.Encode(), active)
 	}
-	s, _, _ = ParseState("/p", "", fields)
+	s, _, _ = ParseState("/p", "", &herb.Dataset{Fields: fields})
 	if ps, active := s.toggle(0, ""); active || ps.Get("n[empty]") != "true" {
 		t.Errorf("missing values are not filtered: %s, %t", ps.Encode(), active)
 	}
@@ -104,7 +125,7 @@ func TestState_validListing(t *testing.T) {
 		{"price=1&colour=red&sort=nope", "price=1", []string{"colour", "sort"}},
 		{"sort=price&sort=price", "", nil}, // valid one by one
 	} {
-		s, _, err := ParseState("/p", tt.raw, testFields())
+		s, _, err := ParseState("/p", tt.raw, testDataset())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,10 @@ package view
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -15,149 +17,215 @@ type Table struct {
 	From, To, Total int
 	Headers         []Header
 	Rows            []Row
+	Path            string       // of the page
+	Hidden          query.Params // carried along by the buttons of the column menus
+	ShowCharts      string       // link to the page with charts, for browsers without a script; empty: it has them
 }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the original order.
 type Header struct {
-	Heading string
-	Class   string
-	Sort    string // value of aria-sort; empty: not sorted by this column
-	Href    string // empty: not sortable
-	Hint    string // what the link does
+	Column
+	Class     string
+	Pinned    bool
+	Sort      string // value of aria-sort; empty: this column is not the first sort key
+	Arrow     string // direction; empty: not sorted by this column
+	Rank      int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	Href      string // empty: not sortable
+	Hint      string // what the link does
+	Ascending string // links of the menu
+	Descend   string
+	Filter    string // empty: not filterable
+	Chart     Chart
 }
 
 // Row is a row of the table.
 type Row struct {
-	Number string // in the whole result, from 1
-	Href   string
-	Open   bool
-	Cells  []Cell
+	Position int    // on the page, from 1
+	Number   string // in the whole result, from 1
+	Href     string
+	Open     bool
+	Cells    []Cell
 }
 
-// Cell is a cell of the table. At most one of Empty, Number, Href, Date, Image and Tags is set; a cell without any is text.
+// Cell is a cell of the table.
 type Cell struct {
-	Text         string
-	Empty        bool
-	Number       bool
-	Href         string // of an external link
-	Date         string // for machines
-	Image        string
-	Tags         []Tag
-	More         int  // tags that are not shown
-	Long, Medium bool // length of a text
+	Class   string
+	Text    string
+	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
+	Raw     string  // the value, if Text differs
+	Clipped bool    // the value is too long to be part of the page
+	Href    string  // of an external link
+	Image   string
+	Tags    []Tag
+	More    int // tags that are not shown
 }
 
-// Tag is an element of a list value. Its link filters by the element.
-type Tag struct{ Text, Href string }
+// Plain reports whether the text cannot change the direction of the text around it, as a number cannot.
+func (c Cell) Plain() bool {
+	return len(c.Pieces) == 0 && strings.Trim(c.Text, "0123456789+-.,:% ") == ""
+}
 
-// The limits of a cell in characters; the record panel shows the whole value.
+// Tag is an element of a list value.
+type Tag struct {
+	Text string
+	Mark bool
+}
+
+// The limits of a cell in characters; the record shows the whole value.
 const (
-	maxCell     = 180
-	maxLinkText = 48
-	maxTagText  = 40
-	maxTags     = 6
+	maxCell    = 60
+	maxTagText = 40
+	maxTags    = 5
 )
 
-// NewTable builds the table of a page of rows.
-func NewTable(s *State, columns []Column, req *query.Request, rows [][]string, total int) *Table {
-	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total}
-	tagLinks := make([]string, len(columns)) // up to the value
-	for i, c := range columns {
-		t.Headers = append(t.Headers, newHeader(s, c, req))
-		if c.Kind == KindList && c.Filterable {
-			tagLinks[i] = s.prefix(s.AnyPage(), s.eqParam(c.Index))
-		}
+// NewTable builds the table of a page of rows, and returns its columns. A search may bring other columns into view.
+func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table, []Column) {
+	t := &Table{From: req.Offset() + 1, To: req.Offset() + len(rows), Total: total, Path: s.Path, Hidden: s.Hidden()}
+	if withCharts := *s; !s.Charts {
+		withCharts.Charts = true
+		t.ShowCharts = withCharts.Href(s.Listing)
+	}
+	h := newHighlighter(req.Search)
+	shown := s.ShownColumns()
+	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
+		shown = bringIntoView(h, shown, rows, s.fields)
+	}
+	columns := make([]Column, len(shown))
+	for k, i := range shown {
+		columns[k] = NewColumn(s.dataset, i)
+		t.Headers = append(t.Headers, newHeader(s, columns[k], req))
+	}
+	if len(t.Headers) > 0 {
+		t.Headers[0].Pinned = true
 	}
 	recordLink := s.prefix(s.Listing, ParamRecord)
 	cells := make([]Cell, len(rows)*len(columns))
 	for i, values := range rows {
-		row := Row{Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
+		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
 		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
-		for k, c := range columns {
-			row.Cells[k] = newCell(s, &c, values[c.Index], tagLinks[k])
+		for k := range columns {
+			row.Cells[k] = newCell(s, &columns[k], values[columns[k].Index], h)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t
+	return t, columns
 }
 
 func newHeader(s *State, c Column, req *query.Request) Header {
-	h := Header{Heading: c.Heading}
-	switch c.Kind {
-	case KindNumber, KindCode:
-		h.Class = "num"
-	case KindDate:
-		h.Class = "date"
+	h := Header{Column: c, Class: columnClass(&c), Chart: Chart{Index: c.Index}}
+	if c.Filterable {
+		h.Filter = s.prefix(s.AnyPage(), ParamFacet) + url.QueryEscape(c.Name)
 	}
-	// Only one column is marked as sorted: the first sort field, which decides first.
-	sorted := len(req.Sort) > 0 && req.Sort[0].Field == c.Index
-	desc := sorted && req.Sort[0].Desc
+	keys := req.Sort
+	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
+	desc := at >= 0 && keys[at].Desc
 	switch {
+	case at < 0:
 	case desc:
-		h.Sort = "descending"
-	case sorted:
-		h.Sort = "ascending"
+		h.Sort, h.Arrow = "descending", "↓"
+	default:
+		h.Sort, h.Arrow = "ascending", "↑"
+	}
+	if at > 0 { // a table is sorted by one column, says ARIA
+		h.Sort = ""
+	}
+	if at >= 0 && len(keys) > 1 {
+		h.Rank = at + 1
 	}
 	if !c.Sortable {
 		return h
 	}
-	unsorted := s.AnyPage().Without(query.ParamSort, query.ParamOrder)
-	ascending := s.prefix(unsorted, query.ParamSort) + url.QueryEscape(c.Name)
+	h.Ascending, h.Descend = s.Href(s.sortParams(query.SortField{Field: c.Index})), s.Href(s.sortParams(query.SortField{Field: c.Index, Desc: true}))
 	switch {
-	case !sorted, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
-		h.Href, h.Hint = ascending, "Sort ascending"
+	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
+		h.Href, h.Hint = h.Ascending, "Sort ascending"
 	case desc:
-		h.Href, h.Hint = s.Href(unsorted), "Original order"
+		h.Href, h.Hint = s.Href(s.sortParams()), "Original order"
 	default:
-		h.Href, h.Hint = ascending+"&order=desc", "Sort descending"
+		h.Href, h.Hint = h.Descend, "Sort descending"
 	}
 	return h
 }
 
-func newCell(s *State, c *Column, value, tagLink string) Cell {
-	if value == "" {
-		return Cell{Empty: true}
-	}
+// columnClass returns the class of the cells of a column.
+func columnClass(c *Column) string {
 	switch c.Kind {
-	case KindNumber:
-		return Cell{Number: true, Text: herb.Clip(Number(value), maxCell)}
-	case KindCode:
-		return Cell{Number: true, Text: herb.Clip(value, maxCell)}
-	case KindDate:
-		if machine, shown := Time(&c.Field, value); machine != "" {
-			return Cell{Date: machine, Text: shown}
-		}
+	case KindNumber, KindCode:
+		return "n"
 	case KindList:
-		return newTags(value, tagLink)
+		return "tags"
 	case KindImage:
-		if image := imageAddress(s.Files, value); image != "" {
-			return Cell{Image: image}
-		}
+		return "image"
 	}
-	if IsWebAddress(value) {
-		_, text, _ := strings.Cut(value, "://")
-		return Cell{Href: value, Text: herb.Clip(strings.TrimSuffix(strings.TrimPrefix(text, "www."), "/"), maxLinkText)}
-	}
-	return Cell{Text: herb.Clip(value, maxCell), Long: len(value) > 60, Medium: len(value) > 20}
+	return ""
 }
 
-// newTags returns the cell of a list value. An empty link is that of a column that cannot be filtered.
-func newTags(value, link string) Cell {
-	var c Cell
+func newCell(s *State, c *Column, value string, h *highlighter) Cell {
+	cell := Cell{Class: columnClass(c)}
+	switch {
+	case value == "":
+		cell.Class = strings.TrimSpace("e " + cell.Class)
+		return cell
+	case c.Kind == KindNumber:
+		cell.Text = Number(value)
+	case c.Kind == KindDate:
+		cell.Text = Time(&c.Field, value)
+	case c.Kind == KindList:
+		cell.addTags(value, h)
+		return cell
+	case c.Kind == KindImage && imageAddress(s.Files, value) != "":
+		if cell.Image = imageAddress(s.Files, value); cell.Image != value {
+			cell.Raw = value
+		}
+		return cell
+	case IsWebAddress(value):
+		_, cell.Text, _ = strings.Cut(value, "://")
+		cell.Text, cell.Href = strings.TrimSuffix(strings.TrimPrefix(cell.Text, "www."), "/"), value
+	default:
+		cell.Text = value
+	}
+	cell.Text = strings.Map(oneLine, cell.Text)
+	if c.Searchable {
+		cell.Text = h.excerpt(cell.Text)
+	}
+	cell.Text = herb.Clip(cell.Text, maxCell)
+	switch {
+	case cell.Text == value || cell.Href == value && isASCII(value):
+	case len(value) > maxCell:
+		cell.Clipped = true // the script loads the value when it is copied
+	default:
+		cell.Raw = value
+	}
+	if c.Searchable {
+		cell.Pieces = h.pieces(cell.Text)
+	}
+	return cell
+}
+
+// isASCII reports whether a browser keeps a URL as it is.
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// oneLine replaces the characters that HTML would collapse into a space, or that would break a line.
+func oneLine(r rune) rune {
+	if r == '\n' || r == '\r' || r == '\t' {
+		return ' '
+	}
+	return r
+}
+
+func (cell *Cell) addTags(value string, h *highlighter) {
 	for tag := range strings.SplitSeq(value, ",") {
 		switch {
 		case tag == "":
-		case len(c.Tags) == maxTags:
-			c.More++
+		case len(cell.Tags) == maxTags:
+			cell.More++
 		default:
-			t := Tag{Text: herb.Clip(tag, maxTagText)}
-			if link != "" {
-				t.Href = link + url.QueryEscape(tag)
-			}
-			c.Tags = append(c.Tags, t)
+			cell.Tags = append(cell.Tags, Tag{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
 		}
 	}
-	return c
+	cell.Raw = value
 }
 
 // DecodeRows returns the values of records in the order of the fields.

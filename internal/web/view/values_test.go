@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -11,12 +12,16 @@ import (
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"0": "0", "2024": "2024", "12345": "12,345", "-12345.678": "-12,345.678", "+1234567": "+1,234,567", "1234.56789": "1234.56789",
-		"00042": "00,042", "1e10000": "1e10000", "": "",
+		"0": "0", "2024": "2,024", "12345": "12,345", "-12345.67": "-12,345.67", "+1234567": "+1,234,567", "57000.50": "57,000.50",
+		"3521418059.923445": "3,521,418,060", "48.783125": "48.7831", "-123456.789": "-123,456.79", "0.000123456789": "0.0001235", "999999.999": "1,000,000.00",
+		"8.00": "8.00", "1e10000": "1e10000", "": "", "1.234,50": "1.234,50", "--1": "--1", "12:30": "12:30",
 	} {
 		if got := Number(in); got != want {
 			t.Errorf("Number(%q) = %q, want %q", in, got, want)
 		}
+	}
+	if long := strings.Repeat("1", 100); Number(long) != long {
+		t.Error("a number that is too long is formatted")
 	}
 }
 
@@ -26,25 +31,23 @@ func TestTime(t *testing.T) {
 	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y", Missing: []string{"NA"}}}
 	datetime := herb.Field{Type: herb.TypeDateTime}
 	for _, tt := range []struct {
-		name                 string
-		field                herb.Field
-		in, machine, display string
+		name     string
+		field    herb.Field
+		in, want string
 	}{
-		{"date", date, "2024-02-29", "2024-02-29", "29 Feb 2024"},
-		{"one digit", date, "2024-12-01", "2024-12-01", "1 Dec 2024"},
-		{"not a date", date, "2024-13-01", "", "2024-13-01"},
-		{"empty", date, "", "", ""},
-		{"own notation", european, "1/12/2024", "2024-12-01", "1 Dec 2024"},
-		{"ISO operand", european, "2024-12-01", "2024-12-01", "1 Dec 2024"},
-		{"missing", european, "NA", "", "NA"},
-		{"minutes", datetime, "2024-02-29 10:00", "2024-02-29T10:00:00Z", "29 Feb 2024, 10:00"},
-		{"seconds and zone", datetime, "2024-02-29T10:00:05+01:00", "2024-02-29T09:00:05Z", "29 Feb 2024, 09:00:05 UTC"},
-		{"fraction", datetime, "2024-02-29T10:00:00.250", "2024-02-29T10:00:00.25Z", "29 Feb 2024, 10:00:00.25"},
+		{"date", date, "2024-02-29", "2024-02-29"},
+		{"not a date", date, "2024-13-01", "2024-13-01"},
+		{"empty", date, "", ""},
+		{"own notation", european, "1/12/2024", "2024-12-01"},
+		{"missing", european, "NA", "NA"},
+		{"minutes", datetime, "2024-02-29T10:00", "2024-02-29 10:00"},
+		{"seconds and zone", datetime, "2024-02-29T10:00:05+01:00", "2024-02-29 09:00:05 UTC"},
+		{"fraction", datetime, "2024-02-29T10:00:00.250", "2024-02-29 10:00:00.25"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if machine, display := Time(&tt.field, tt.in); machine != tt.machine || display != tt.display {
-				t.Errorf("Time(%q) = %q, %q; want %q, %q", tt.in, machine, display, tt.machine, tt.display)
+			if got := Time(&tt.field, tt.in); got != tt.want {
+				t.Errorf("Time(%q) = %q, want %q", tt.in, got, tt.want)
 			}
 		})
 	}

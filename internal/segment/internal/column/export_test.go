@@ -1,5 +1,7 @@
 package column
 
+import "herbarium/internal/query"
+
 // Counters returns the names of the methods of counting runs.
 func Counters() []string { return []string{"sets", "marks"} }
 
@@ -29,15 +31,12 @@ func (c *Column) Run(i int) (from, to int) { return c.run(i) }
 func (c *Column) RecordAt(rank int) uint32 { return c.sorted.At(rank) }
 
 // TopElements returns the most frequent elements, counted in the lists of the records or by the postings.
-func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []string, counts []int, distinct int) {
-	best := topElements{topValues: topValues{most: most}}
+func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []query.ValueCount, distinct int) {
+	v := newValueCollector(&query.FacetRequest{Top: most})
 	if byRecord {
-		distinct = c.elementsOfFew(m, &best)
+		c.elementsOfFew(m, v)
 	} else {
-		distinct = c.elementsOfMany(m, &best)
+		c.elementsOfMany(m, v)
 	}
-	for _, v := range best.values {
-		values, counts = append(values, v.value), append(counts, v.n)
-	}
-	return values, counts, distinct
+	return v.list(nil), v.distinct
 }

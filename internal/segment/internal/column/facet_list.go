@@ -3,7 +3,6 @@ package column
 import (
 	"slices"
 
-	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/text"
 )
@@ -12,21 +11,17 @@ import (
 const costOfList = 1500
 
 // countElements counts the elements of a list field.
-func (c *Column) countElements(m *Matches, top int, f *query.Facet) {
-	best := topElements{topValues: topValues{most: top}}
+func (c *Column) countElements(m *Matches, values *valueCollector) {
 	through := costOfByte*float64(c.listed.Size()) + costOfRun*float64(c.elements.Len())
 	if m.set != nil && costOfList*float64(m.n) < through {
-		f.Distinct = c.elementsOfFew(m, &best)
+		c.elementsOfFew(m, values)
 	} else {
-		f.Distinct = c.elementsOfMany(m, &best)
-	}
-	for _, v := range best.values {
-		f.Values = append(f.Values, query.ValueCount{Value: v.value, Count: v.n})
+		c.elementsOfMany(m, values)
 	}
 }
 
-// elementsOfFew splits the list of each record and returns the number of distinct elements.
-func (c *Column) elementsOfFew(m *Matches, best *topElements) (distinct int) {
+// elementsOfFew splits the list of each record.
+func (c *Column) elementsOfFew(m *Matches, values *valueCollector) {
 	counts := map[string]int{}
 	m.set.Each(m.steps, func(records []uint32) {
 		for _, rec := range records {
@@ -39,41 +34,31 @@ func (c *Column) elementsOfFew(m *Matches, best *topElements) (distinct int) {
 	})
 	for e, n := range counts {
 		m.steps.Add(1)
-		best.offer([]byte(e), n)
+		values.addElement([]byte(e), n)
 	}
-	return len(counts)
 }
 
-// elementsOfMany counts the records of each element and returns the number of elements with any.
-func (c *Column) elementsOfMany(m *Matches, best *topElements) (distinct int) {
+// elementsOfMany counts the records of each element.
+func (c *Column) elementsOfMany(m *Matches, values *valueCollector) {
 	var among bitmap.Bits
 	if m.set != nil {
 		among = m.dense()
 	}
 	for i := range c.elements.Len() {
 		if n := c.listed.Set(int(c.numbers.At(i))).CountIn(m.steps, among); n > 0 {
-			distinct++
-			best.offer(c.elements.At(i), n)
+			values.addElement(c.elements.At(i), n)
 		}
 	}
-	return distinct
 }
 
-// topElements keeps the most frequent elements, which are not stored in collation order.
-type topElements struct {
-	topValues
-	key []byte
-}
-
-func (r *topElements) offer(element []byte, n int) {
-	if !r.qualifies(n) {
+// addElement adds an element of a list. Elements are not stored in collation order, so their order needs a sort key.
+func (v *valueCollector) addElement(element []byte, n int) {
+	if v.find == nil {
+		v.addDistinct(1)
+	} else if !v.count(string(element)) {
 		return
 	}
-	r.key = appendElementKey(r.key[:0], element)
-	v := valueCount{n: n, key: r.key, value: string(element)}
-	if len(r.values) == r.most && !v.before(&r.values[r.most-1]) {
-		return
+	if v.qualifies(n) {
+		v.offer(valueCount{n: n, key: appendElementKey(nil, element), value: string(element)})
 	}
-	v.key = slices.Clone(r.key)
-	r.topValues.offer(v)
 }

@@ -50,13 +50,8 @@ func (v *Values) Add(f *herb.Field, later Values) {
 	v.All, v.Empty = merged, v.Empty+later.Empty
 }
 
-// MatchingValues returns the values of the matches.
-func (c *Column) MatchingValues(m *Matches) (values Values) {
-	if m.n == 0 {
-		return values
-	}
-	o, each := c.runCounter(m)
-	defer o.release()
+// matchingValues returns the values of the matches.
+func (c *Column) matchingValues(m *Matches, o *sortedResult, each func(func(run, n int))) (values Values) {
 	values.Empty = m.n - o.countBelow(c.Values())
 	each(func(run, n int) { values.All = append(values.All, c.runValues(m, run, n)...) })
 	return values
@@ -101,69 +96,124 @@ func (c *Column) runValues(m *Matches, run, n int) []Value {
 	return values
 }
 
-// FacetOf returns the facet of values, which are in order and distinct.
-func FacetOf(f *herb.Field, values Values, q *query.FacetRequest) query.Facet {
-	m := facetMerger{Facet: query.Facet{Field: f.Name, Type: f.Type, Empty: values.Empty}, top: q.Top}
-	if n := len(values.All); n > 0 && query.HasRange(f.Type) {
-		m.Min, m.Max = values.All[0].Text, values.All[n-1].Text
-		m.Histogram = addToBuckets(f, query.Buckets(*f, m.Min, m.Max, q.Buckets), values.All)
-	}
-	for _, v := range values.All {
-		m.add(v)
-	}
-	return m.Facet
+// Part is the matches in one segment of a union.
+type Part struct {
+	Column  *Column
+	Matches *Matches
 }
 
-// FacetWith counts the values of the field among the matches and in other records. The other values are in order and
-// distinct. Each of them is looked up in the value runs; between them, runs are counted without reading their values.
-func (c *Column) FacetWith(matches *Matches, others Values, q *query.FacetRequest) query.Facet {
-	o, each := c.runCounter(matches)
-	defer o.release()
-	withValue := o.countBelow(c.Values())
-	if others.Empty += matches.n - withValue; withValue == 0 {
-		return FacetOf(&c.Field, others, q)
-	}
-	m := facetMerger{Facet: query.Facet{Field: c.Field.Name, Type: c.Field.Type, Empty: others.Empty}, top: q.Top}
-	if query.HasRange(c.Field.Type) {
-		first, last := c.runAt(0, o.rank(0)), c.runAt(0, o.rank(withValue-1))
-		m.Min, m.Max = c.RunValue(first), c.RunValue(last)
-		if n := len(others.All); n > 0 && others.All[0].Key < c.runKey(first) {
-			m.Min = others.All[0].Text
+// FacetOfParts returns the facet of a field in several segments and of values in memory: of the matching records, and of all
+// for the edges of histograms. Values are in order and distinct.
+//
+// The values of the segment with the most records are counted in place; those of the others are collected, and each is
+// looked up in its value runs.
+func FacetOfParts(f *herb.Field, parts []Part, tail, allTail Values, q *query.FacetRequest) query.Facet {
+	facet := query.Facet{Field: f.Name, Type: f.Type}
+	largest := 0
+	for i, p := range parts {
+		if p.Column.sorted.Len() > parts[largest].Column.sorted.Len() {
+			largest = i
 		}
-		if n := len(others.All); n > 0 && others.All[n-1].Key > c.runKey(last) {
-			m.Max = others.All[n-1].Text
-		}
-		buckets := o.histogram(query.Buckets(c.Field, m.Min, m.Max, q.Buckets))
-		m.Histogram = addToBuckets(&c.Field, buckets, others.All)
 	}
-	next := 0                  // run of the next other value, or the one before which it sorts
-	equal := false             // whether the run has the same key
-	take := func() (v Value) { // returns the next other value
+	var others Values
+	counted, edges := []population{}, []population{}
+	each := func(func(run, n int)) {}
+	for i, p := range parts {
+		o, eachRun := p.Column.runCounter(p.Matches)
+		defer o.release()
+		counted = append(counted, o)
+		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
+		facet.Total += p.Matches.n
+		if i == largest {
+			others.Empty += p.Matches.n - o.countBelow(p.Column.Values())
+			each = eachRun
+		} else {
+			others.Add(f, p.Column.matchingValues(p.Matches, o, eachRun))
+		}
+	}
+	others.Add(f, tail)
+	facet.Empty = others.Empty
+	facet.Total += tail.records()
+	if query.HasRange(f.Type) {
+		counted = append(counted, valuePopulation{f, tail.All})
+		if edges = append(edges, valuePopulation{f, allTail.All}); !q.AllEdges {
+			edges = counted
+		}
+		setHistogram(&facet, f, counted, edges, q)
+	}
+	values := &merger{valueCollector: newValueCollector(q)}
+	if len(parts) > 0 {
+		values.mergeRuns(parts[largest], each, &others)
+	}
+	for _, v := range others.All {
+		values.add(v)
+	}
+	values.setFacet(&facet, nil)
+	return facet
+}
+
+// records returns the number of records with these values.
+func (v *Values) records() int {
+	n := v.Empty
+	for _, value := range v.All {
+		n += value.Count
+	}
+	return n
+}
+
+// merger collects values in ascending order. Each counts as a run of its own.
+type merger struct {
+	*valueCollector
+	next int
+}
+
+func (m *merger) add(v Value) {
+	m.addValue(valueCount{n: v.Count, run: m.next, value: v.Text})
+	m.next++
+}
+
+// addRun adds the value of a run, which is read only if it is needed.
+func (m *merger) addRun(c *Column, run, n int) {
+	v := valueCount{n: n, run: m.next}
+	m.next++
+	switch {
+	case m.find != nil:
+		v.value = c.RunValue(run)
+		m.addValue(v)
+	case !m.rejects(&v):
+		v.value = c.RunValue(run)
+		m.addValue(v)
+	default:
+		m.addDistinct(1)
+	}
+}
+
+// mergeRuns adds the values of the matches of a segment together with others, and removes those from others that are not
+// after all of the segment.
+func (m *merger) mergeRuns(p Part, each func(func(run, n int)), others *Values) {
+	c, asWritten := p.Column, countsAsWritten(p.Column.Field.Type)
+	next, equal := c.locate(0, others.All) // run of the next other value, or the one before which it sorts; whether it has the same key
+	take := func() (v Value) {
 		v, others.All = others.All[0], others.All[1:]
 		next, equal = c.locate(next, others.All)
 		return v
 	}
-	next, equal = c.locate(0, others.All)
 	each(func(run, n int) {
 		for next < run || next == run && !equal {
 			m.add(take())
 		}
-		if next > run && !(countsAsWritten(c.Field.Type) && c.isNonUniform(run)) {
+		if next > run && !(asWritten && c.isNonUniform(run)) {
 			m.addRun(c, run, n)
 			return
 		}
-		values := c.runValues(matches, run, n)
+		values := c.runValues(p.Matches, run, n)
 		for next == run {
-			values = mergeValue(values, take(), countsAsWritten(c.Field.Type))
+			values = mergeValue(values, take(), asWritten)
 		}
 		for _, v := range values {
 			m.add(v)
 		}
 	})
-	for _, v := range others.All {
-		m.add(v)
-	}
-	return m.Facet
 }
 
 // locate returns the run of the first value, or the one before which it sorts, searching from a run on. Without a value, it
@@ -193,50 +243,4 @@ func mergeValue(values []Value, v Value, asWritten bool) []Value {
 		return values
 	}
 	return slices.Insert(values, i, v)
-}
-
-// addToBuckets counts values in ascending order.
-func addToBuckets(f *herb.Field, buckets []query.Bucket, values []Value) []query.Bucket {
-	for i := len(buckets) - 1; i >= 0; i-- {
-		from := 0
-		if border := borderKey(f, buckets[i].From); i > 0 {
-			from = sort.Search(len(values), func(i int) bool { return values[i].Key >= border })
-		}
-		for _, v := range values[from:] {
-			buckets[i].Count += v.Count
-		}
-		values = values[:from]
-	}
-	return buckets
-}
-
-// facetMerger collects the most frequent of values in ascending order.
-type facetMerger struct {
-	query.Facet
-	top int
-}
-
-func (m *facetMerger) add(v Value) {
-	if m.count(v.Count) {
-		m.insert(v.Text, v.Count)
-	}
-}
-
-// addRun adds the value of a run.
-func (m *facetMerger) addRun(c *Column, run, n int) {
-	if m.count(n) {
-		m.insert(c.RunValue(run), n)
-	}
-}
-
-// count counts a value and reports whether it is among the most frequent.
-func (m *facetMerger) count(n int) bool {
-	m.Distinct++
-	return m.top > 0 && (len(m.Values) < m.top || n > m.Values[m.top-1].Count)
-}
-
-func (m *facetMerger) insert(value string, n int) {
-	i := sort.Search(len(m.Values), func(i int) bool { return m.Values[i].Count < n })
-	m.Values = slices.Insert(m.Values, i, query.ValueCount{Value: value, Count: n})
-	m.Values = m.Values[:min(len(m.Values), m.top)]
 }

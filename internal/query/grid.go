@@ -1,0 +1,183 @@
+package query
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// Limits of a grid request. Exceeding one is an error that names it.
+const (
+	DefaultGridColumns = 256
+	DefaultGridRows    = 128
+	MaxGridSide        = 1024
+	MaxGridCells       = 1 << 16
+)
+
+// Parameters of grid requests in addition to those of a listing.
+const (
+	ParamX       = "_x"
+	ParamY       = "_y"
+	ParamBounds  = "_bounds"
+	ParamColumns = "_columns"
+	ParamRows    = "_rows"
+)
+
+// GridRequest asks for the number of records in each cell of a grid over two number fields, among those that match the
+// filters and the search of a request.
+type GridRequest struct {
+	Request       *Request // page and order are ignored
+	X, Y          int      // field positions
+	Columns, Rows int
+	Bounds        Bounds
+}
+
+// Bounds are the minimum and the maximum of both axes of a grid.
+type Bounds struct{ MinX, MinY, MaxX, MaxY float64 }
+
+// Grid is the result of a grid request.
+type Grid struct {
+	Total  int    // records that match the filters and the search
+	Inside int    // those within the bounds
+	Cells  []Cell // that are not empty, by row, then by column
+}
+
+// Cell is a cell of a grid. Column 0 and row 0 are those at the minimum.
+type Cell struct{ Column, Row, Count int }
+
+// SetCells sets the cells from the counts of all cells, by row, then by column.
+func (g *Grid) SetCells(q *GridRequest, counts []int) {
+	for i, n := range counts {
+		if n > 0 {
+			g.Inside += n
+			g.Cells = append(g.Cells, Cell{i % q.Columns, i / q.Columns, n})
+		}
+	}
+}
+
+// GridParams returns the reserved parameters of grid requests.
+func GridParams() []string {
+	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
+}
+
+// noAxis is the position of an axis that is not given.
+const noAxis = -1
+
+// ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say what is valid.
+func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
+	g := &GridRequest{X: noAxis, Y: noAxis, Columns: DefaultGridColumns, Rows: DefaultGridRows}
+	bounds := ""
+	r, err := parseCounting(raw, fields, "grids", GridParams, func(p Param) (err error) {
+		switch p.Name {
+		case ParamX:
+			g.X, err = parseAxis(p, fields)
+		case ParamY:
+			g.Y, err = parseAxis(p, fields)
+		case ParamColumns:
+			g.Columns, err = parseSide(p)
+		case ParamRows:
+			g.Rows, err = parseSide(p)
+		case ParamBounds:
+			bounds = p.Value
+			g.Bounds, err = parseBounds(p.Value)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case g.X == noAxis || g.Y == noAxis:
+		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: %s",
+			ParamX, ParamY, list(names(fields, isAxis)))
+	case bounds == "":
+		return nil, herb.Invalidf("no %q is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90", ParamBounds)
+	case g.Columns*g.Rows > MaxGridCells:
+		return nil, herb.Invalidf("the grid has %d × %d cells; at most %d are allowed", g.Columns, g.Rows, MaxGridCells)
+	}
+	g.Request = r
+	return g, nil
+}
+
+func isAxis(f herb.Field) bool { return f.Filterable && f.Type == herb.TypeNumber }
+
+func parseAxis(p Param, fields []herb.Field) (int, error) {
+	choices := names(fields, isAxis)
+	i := herb.FieldIndex(fields, p.Value)
+	switch {
+	case i < 0:
+		return 0, herb.Invalidf("unknown field %q in %q%s number fields: %s", clip(p.Value), p.Name, text.Suggestion(clip(p.Value), choices), list(choices))
+	case !isAxis(fields[i]):
+		return 0, herb.Invalidf("field %q in %q is not a filterable number field; number fields: %s", p.Value, p.Name, list(choices))
+	}
+	return i, nil
+}
+
+func parseSide(p Param) (int, error) {
+	n, err := parseUpTo(p.Value, 1, MaxGridSide)
+	if err != nil || n == 0 {
+		return 0, herb.Invalidf("%s is %q; it must be a whole number from 1 to %d", p.Name, clip(p.Value), MaxGridSide)
+	}
+	return n, nil
+}
+
+func parseBounds(value string) (b Bounds, err error) {
+	parts := strings.Split(value, ",")
+	dst := []*float64{&b.MinX, &b.MinY, &b.MaxX, &b.MaxY}
+	ok := len(parts) == len(dst)
+	for i := 0; ok && i < len(dst); i++ {
+		*dst[i], err = strconv.ParseFloat(parts[i], 64)
+		ok = err == nil && text.IsNumber([]byte(parts[i]))
+		*dst[i] += 0 // no negative zero
+	}
+	if !ok || b.MinX >= b.MaxX || b.MinY >= b.MaxY || math.IsInf(b.MaxX-b.MinX, 0) || math.IsInf(b.MaxY-b.MinY, 0) {
+		return b, herb.Invalidf("%s is %q; it must be four numbers min x,min y,max x,max y with each minimum less than the maximum, "+
+			"as in -180,-90,180,90", ParamBounds, clip(value))
+	}
+	return b, nil
+}
+
+// EdgesX returns the boundaries of the columns in plain decimal notation, one more than there are columns.
+func (g *GridRequest) EdgesX() []string { return gridEdges(g.Bounds.MinX, g.Bounds.MaxX, g.Columns) }
+
+// EdgesY returns the boundaries of the rows.
+func (g *GridRequest) EdgesY() []string { return gridEdges(g.Bounds.MinY, g.Bounds.MaxY, g.Rows) }
+
+// gridEdges divides a range into n equal parts. Clients that compute with doubles get the same boundaries.
+func gridEdges(low, high float64, n int) []string {
+	edges := make([]string, n+1)
+	for i := range edges {
+		at := high
+		if i < n {
+			at = low + float64((high-low)*float64(i)/float64(n)) // the conversion prevents a fused operation, which rounds differently
+		}
+		edges[i] = strconv.FormatFloat(min(at, high), 'f', -1, 64)
+	}
+	return edges
+}
+
+// String returns the request in canonical form: a query string that parses to the same request.
+func (g *GridRequest) String() string {
+	var b strings.Builder
+	g.Request.writeFilters(&b)
+	writeParam(&b, ParamX, g.Request.fields[g.X].Name)
+	writeParam(&b, ParamY, g.Request.fields[g.Y].Name)
+	writeParam(&b, ParamBounds, g.Bounds.String())
+	writeParam(&b, ParamColumns, strconv.Itoa(g.Columns))
+	writeParam(&b, ParamRows, strconv.Itoa(g.Rows))
+	return b.String()
+}
+
+// String returns the bounds as a value of ParamBounds.
+func (b Bounds) String() string {
+	var parts []string
+	for _, v := range []float64{b.MinX, b.MinY, b.MaxX, b.MaxY} {
+		parts = append(parts, strconv.FormatFloat(v, 'f', -1, 64))
+	}
+	return strings.Join(parts, ",")
+}
+
+// IsExpensive reports whether counting takes work that grows with the number of records of the dataset.
+func (g *GridRequest) IsExpensive(records int) bool { return records > expensiveRecords }

@@ -1,0 +1,89 @@
+package segment
+
+import (
+	"context"
+	"sort"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
+)
+
+// Grid counts the records that match a request in the cells of a grid over two number fields.
+func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
+	counts := make([]int, q.Columns*q.Rows)
+	err = r.file.Guard(func() error {
+		g.Total = r.addToGrid(guard.NewSteps(ctx), q, counts)
+		return nil
+	})
+	if err != nil {
+		return query.Grid{}, err
+	}
+	g.SetCells(q, counts)
+	return g, nil
+}
+
+// addToGrid adds the matching records to counts and returns their number.
+func (r *Reader) addToGrid(st *guard.Steps, q *query.GridRequest, counts []int) (total int) {
+	set := r.evaluate(st, q.Request, nil).set
+	defer set.Release()
+	m := column.NewMatches(st, &r.pool, set)
+	column.AddToGrid(m, &r.columns[q.X], &r.columns[q.Y], q, counts)
+	return m.Len()
+}
+
+// Grid counts the records that match a request in the cells of a grid over two number fields.
+func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
+	counts := make([]int, q.Columns*q.Rows)
+	err = u.guard(func() error {
+		st := guard.NewSteps(ctx)
+		for _, r := range u.Segments {
+			g.Total += r.addToGrid(st, q, counts)
+		}
+		rows := u.Tail.matching(st, q.Request)
+		g.Total += len(rows)
+		addRowsToGrid(rows, q, counts)
+		return nil
+	})
+	if err != nil {
+		return query.Grid{}, err
+	}
+	g.SetCells(q, counts)
+	return g, nil
+}
+
+// addRowsToGrid adds rows in memory to counts.
+func addRowsToGrid(rows []*tailRow, q *query.GridRequest, counts []int) {
+	x, y := newGridAxis(q.EdgesX()), newGridAxis(q.EdgesY())
+	for _, row := range rows {
+		column, okX := x.cell(row.keys[q.X])
+		line, okY := y.cell(row.keys[q.Y])
+		if okX && okY {
+			counts[line*q.Columns+column]++
+		}
+	}
+}
+
+// gridAxis is the sort keys of the edges of one axis of a grid.
+type gridAxis []string
+
+func newGridAxis(edges []string) gridAxis {
+	keys := make(gridAxis, len(edges))
+	for i, edge := range edges {
+		keys[i], _ = text.NumberKey(edge)
+	}
+	return keys
+}
+
+// cell returns the cell of a value. ok is false if it is outside of all cells.
+func (a gridAxis) cell(k column.SortKey) (cell int, ok bool) {
+	last := len(a) - 1
+	if k.Missing > 0 || k.Key < a[0] || k.Key > a[last] {
+		return 0, false
+	}
+	if k.Key == a[last] { // the last cell includes its edge
+		return last - 1, true
+	}
+	return sort.Search(len(a), func(i int) bool { return a[i] > k.Key }) - 1, true
+}

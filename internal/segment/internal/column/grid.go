@@ -1,0 +1,74 @@
+package column
+
+import (
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
+)
+
+// AddToGrid adds the numbers of matches in the cells of a grid over two fields to counts, which are by row, then by column.
+// Cells are ranges of ranks in both fields, so no value of a record is read.
+func AddToGrid(m *Matches, x, y *Column, q *query.GridRequest, counts []int) {
+	columns, rows := x.axis(m, q.EdgesX()), y.axis(m, q.EdgesY())
+	count := func(rec int) {
+		column, row := columns.cell(rec), rows.cell(rec)
+		if column >= 0 && column < q.Columns && row >= 0 && row < q.Rows {
+			counts[row*q.Columns+column]++
+		}
+	}
+	if m.set == nil {
+		m.steps.Blocks(0, m.all, func(from, to int) {
+			for rec := from; rec < to; rec++ {
+				count(rec)
+			}
+		})
+		return
+	}
+	m.set.Each(m.steps, func(records []uint32) {
+		for _, rec := range records {
+			count(int(rec))
+		}
+	})
+}
+
+// axis divides the sorted rows of a field into the cells of a grid.
+type axis struct {
+	ranks  file.U32s
+	starts []int // first rank of each cell, and the one after the last cell
+	first  []int // cell of the first rank of each block of ranks, and after all
+}
+
+// ranksPerBlock is the number of ranks whose cell is searched for from the same one.
+const ranksPerBlock = 64
+
+// axis returns the axis with the given edges.
+func (c *Column) axis(m *Matches, edges []string) axis {
+	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, m.all/ranksPerBlock+2)}
+	for i, edge := range edges {
+		key, _ := text.NumberKey(edge)
+		if i == len(edges)-1 {
+			key += "\x00" // the last cell includes its edge
+		}
+		a.starts[i] = int(c.runs.At(c.firstRun(key)))
+	}
+	cell := -1
+	for block := range a.first {
+		m.steps.Add(1)
+		for cell+1 < len(a.starts) && a.starts[cell+1] <= block*ranksPerBlock {
+			cell++
+		}
+		a.first[block] = cell
+	}
+	return a
+}
+
+// cell returns the cell of a record: -1 if it is before the first, and the number of cells if it is after the last.
+func (a *axis) cell(rec int) int {
+	rank := int(a.ranks.At(rec))
+	block := rank / ranksPerBlock
+	cell, last := a.first[block], a.first[block+1]
+	for cell < last && a.starts[cell+1] <= rank {
+		cell++
+	}
+	return cell
+}

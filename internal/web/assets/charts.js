@@ -1,0 +1,102 @@
+// Charts in the header of the grid. They are requested after the rows, for the columns in view, and stay until new ones
+// arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
+
+import { $$, grid, on, onShow, swap } from "./dom.js";
+import { listing, show, withRange } from "./address.js";
+import { morph } from "./morph.js";
+import { fetchPart } from "./nav.js";
+import { showTip } from "./popup.js";
+
+const maxCharts = 32; // of one request
+
+// missingCharts returns the charts in view, or nearly so, that are neither loaded nor requested.
+function missingCharts() {
+  const area = grid()?.getBoundingClientRect();
+  if (!area) return [];
+  const near = (chart) => {
+    const r = chart.getBoundingClientRect();
+    return r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
+  };
+  return $$("thead .chart:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, maxCharts);
+}
+
+async function loadCharts() {
+  const path = swap()?.dataset.charts;
+  const charts = path ? missingCharts() : [];
+  if (!charts.length) return;
+  for (const c of charts) c.dataset.requested = "";
+  grid().dataset.loading = "";
+  const query = listing();
+  for (const c of charts) query.append("_columns", c.closest("th").dataset.field);
+  const part = await fetchPart(path + "?" + query);
+  if (!part) return; // failed, or another page is shown
+  for (const next of $$(".chart", part)) {
+    const chart = document.getElementById(next.id);
+    if (!chart) continue;
+    next.dataset.loaded = "";
+    for (const title of $$("title", next)) title.remove(); // the tip replaces it
+    for (const part of $$("a", next)) part.setAttribute("tabindex", "-1"); // the grid is one Tab stop
+    morph(chart, next);
+  }
+  if (missingCharts().length) loadCharts();
+  else delete grid().dataset.loading;
+}
+
+let chartFrame = 0;
+document.addEventListener("scroll", (event) => {
+  if (event.target !== grid() || chartFrame) return;
+  chartFrame = requestAnimationFrame(() => {
+    chartFrame = 0;
+    loadCharts();
+  });
+}, { capture: true, passive: true });
+
+// barAt returns the position of the bar at a horizontal position; bars without rows have no height to point at.
+function barAt(histogram, x) {
+  const r = histogram.getBoundingClientRect();
+  const bars = $$(".bar", histogram);
+  return Math.max(0, Math.min(bars.length - 1, Math.floor((x - r.left) / r.width * bars.length)));
+}
+
+let brush = null; // { histogram, from, to }
+
+function markBars(from, to) {
+  $$(".bar", brush.histogram).forEach((bar, i) => bar.classList.toggle("sel", i >= Math.min(from, to) && i <= Math.max(from, to)));
+}
+
+on("pointerdown", "#grid .hist", (event, histogram) => {
+  if (event.button) return;
+  event.preventDefault(); // no text selection
+  const at = barAt(histogram, event.clientX);
+  brush = { histogram, from: at, to: at };
+  if (event.pointerType !== "touch") histogram.setPointerCapture(event.pointerId);
+});
+
+on("pointermove", "#grid .hist", (event, histogram) => {
+  const bars = $$(".bar", histogram);
+  const at = barAt(histogram, event.clientX);
+  if (brush?.histogram === histogram) {
+    brush.to = at;
+    if (brush.from !== at) markBars(brush.from, at);
+  }
+  const [first, last] = brush ? [Math.min(brush.from, at), Math.max(brush.from, at)] : [at, at];
+  const rows = bars.slice(first, last + 1).reduce((sum, bar) => sum + Number(bar.dataset.count), 0);
+  const range = `${bars[first].dataset.from} – ${bars[last].dataset.to}`;
+  showTip(`${range}: ${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}`, histogram.getBoundingClientRect());
+});
+
+on("pointerup", "#grid .hist", (event, histogram) => {
+  if (brush?.histogram !== histogram) return;
+  const bars = $$(".bar", histogram);
+  const first = Math.min(brush.from, brush.to), last = Math.max(brush.from, brush.to);
+  brush = null;
+  showTip("");
+  const { field } = histogram.closest("th").dataset;
+  show(withRange(listing(), field, bars[first].dataset.from, bars[last].dataset.to, last === bars.length - 1));
+});
+
+document.addEventListener("pointercancel", () => (brush = null));
+document.addEventListener("pointerout", (event) => !brush && event.target.closest?.("#grid .hist, #grid .part") && showTip(""));
+on("pointerover", "#grid .part", (event, part) => showTip(part.ariaLabel, part.getBoundingClientRect()));
+
+onShow(loadCharts);

@@ -1,0 +1,98 @@
+// Columns: several sort fields, moving by drag, copying a name, and statistics.
+
+import { $, $$, on } from "./dom.js";
+import { listing, show, sorts, withSorts } from "./address.js";
+import { copyText } from "./copy.js";
+
+// A click with Shift on the name of a column adds it to the order, reverses it, or removes it.
+on("click", "#grid th[data-field] .col-name", (event, name) => {
+  if (!event.shiftKey) return;
+  event.preventDefault();
+  getSelection().empty(); // Shift selects text
+  const field = name.closest("th").dataset.field;
+  const query = listing();
+  const terms = sorts(query);
+  const at = terms.findIndex((t) => t.replace(/^-/, "") === field);
+  if (at < 0) terms.push(field);
+  else if (terms[at].startsWith("-")) terms.splice(at, 1);
+  else terms[at] = "-" + field;
+  show(withSorts(query, terms));
+}, true);
+
+// The menu of a column also copies its name and shows the statistics behind its chart.
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.open || !target.matches(".col-menu") || $(".stats", target)) return;
+  const th = target.closest("th");
+  const copyName = create("button", { type: "button", textContent: "Copy name" });
+  copyName.addEventListener("click", () => copyText(th.dataset.field, "Name"));
+  const item = create("li");
+  item.append(copyName);
+  $(".fields", target).append(item);
+  const { total, empty, distinct, min, max } = $(".chart", th).dataset;
+  const stats = create("dl", { className: "stats" });
+  const count = (n) => n && Number(n).toLocaleString("en");
+  for (const [name, value] of [["Rows", count(total)], ["Empty", count(empty)], ["Distinct", count(distinct)], ["Min", min], ["Max", max]]) {
+    if (value) stats.append(create("dt", { textContent: name }), create("dd", { textContent: value }));
+  }
+  $(".popover", target).append(stats);
+}, true);
+
+const create = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
+
+// Dragging the name of a column moves the column.
+let dragged = null; // { th, x, moved }
+
+on("pointerdown", "#grid th[data-field] .col-name", (event, name) => {
+  if (event.button || event.shiftKey || event.pointerType === "touch") return;
+  dragged = { th: name.closest("th"), x: event.clientX, moved: false };
+});
+
+// targetOf returns the column under the pointer and whether the column is dropped before it.
+function targetOf(x) {
+  const headers = $$("#grid th[data-field]");
+  const over = headers.find((th) => { const r = th.getBoundingClientRect(); return x >= r.left && x < r.right; });
+  if (!over || over === dragged.th) return null;
+  const r = over.getBoundingClientRect();
+  return { over, before: x < r.left + r.width / 2 };
+}
+
+addEventListener("pointermove", (event) => {
+  if (!dragged) return;
+  if (!dragged.moved && Math.abs(event.clientX - dragged.x) < 8) return;
+  dragged.moved = true;
+  unmark();
+  const target = targetOf(event.clientX);
+  dragged.th.classList.add("dragged");
+  target?.over.classList.add(target.before ? "drop-before" : "drop-after");
+});
+
+function unmark() {
+  for (const th of $$("#grid th")) th.classList.remove("dragged", "drop-before", "drop-after");
+}
+
+addEventListener("pointerup", (event) => {
+  const drag = dragged;
+  if (!drag) return;
+  const target = drag.moved && targetOf(event.clientX);
+  dragged = null;
+  unmark();
+  if (!drag.moved) return;
+  const swallow = (click) => { click.preventDefault(); click.stopPropagation(); };
+  addEventListener("click", swallow, { capture: true, once: true });
+  setTimeout(() => removeEventListener("click", swallow, { capture: true })); // there may be none
+  if (target) moveColumn(drag.th.dataset.field, target.over.dataset.field, target.before);
+});
+
+// A link does not start a drag of its own.
+on("dragstart", "#grid th .col-name", (event) => event.preventDefault());
+
+function moveColumn(field, other, before) {
+  const fields = $$("#grid th[data-field]").map((th) => th.dataset.field).filter((f) => f !== field);
+  fields.splice(fields.indexOf(other) + (before ? 0 : 1), 0, field);
+  const query = listing();
+  query.delete("_fields");
+  query.delete("_pin");
+  if (fields.some((f) => f.includes(","))) for (const f of fields) query.append("_column", f);
+  else query.set("_fields", fields.join(","));
+  show(query);
+}

@@ -1,0 +1,43 @@
+// Copying and sharing.
+
+import { $, announce, on } from "./dom.js";
+
+// copyText copies a text and says so.
+export async function copyText(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce(`${what} copied`);
+    return true;
+  } catch {
+    return false; // the page is not served over https, or permission was denied
+  }
+}
+
+// confirmOn shows on a button for a moment what it did.
+function confirmOn(button, text) {
+  const label = button.dataset.label ??= button.textContent;
+  button.textContent = text;
+  setTimeout(() => (button.textContent = label), 1600);
+}
+
+on("click", "button[data-copy]", async (event, button) => {
+  const code = $("code", button.closest(".code"));
+  if (await copyText(code.dataset.url ?? code.textContent, "Code")) return confirmOn(button, "Copied");
+  getSelection().selectAllChildren(code);
+  confirmOn(button, "Press Ctrl+C");
+});
+
+on("click", "button[data-share]", async (event, button) => {
+  const isTouch = matchMedia("(pointer: coarse)").matches;
+  if (isTouch && navigator.share) return navigator.share({ title: document.title, url: location.href }).catch(() => {});
+  confirmOn(button, await copyText(location.href, "Link") ? "Link copied" : "Copy the address");
+});
+
+// Copying a formatted value copies the value as the dataset has it.
+document.addEventListener("copy", (event) => {
+  const selection = getSelection();
+  const element = selection.anchorNode?.parentElement?.closest("[data-raw]");
+  if (!element?.contains(selection.focusNode) || selection.toString().trim() !== element.textContent.trim()) return;
+  event.clipboardData.setData("text/plain", element.dataset.raw);
+  event.preventDefault();
+});

@@ -1,0 +1,63 @@
+// Forms: the search and filters apply while you type.
+
+import { $, $$, on, swap } from "./dom.js";
+import { visit } from "./nav.js";
+
+// formAddress returns the URL that a form submits, without empty values.
+function formAddress(form, submitter = null) {
+  const url = new URL(form.action);
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form, submitter)) {
+    if (value === "" || ["_find", "_values"].includes(name)) continue;
+    query.append(name, name === "search" && form.id === "browse" ? asPrefix(value) : value);
+  }
+  url.search = query;
+  return url.href;
+}
+
+// asPrefix turns the last word of a search into a prefix, because it may be incomplete. A trailing space completes it.
+function asPrefix(search) {
+  const quotes = search.split('"').length - 1;
+  return quotes % 2 === 0 && /[\p{L}\p{N}\p{M}]$/u.test(search) ? search + "*" : search;
+}
+
+let typingTimer;
+function debounce(delay, action) {
+  clearTimeout(typingTimer);
+  typingTimer = setTimeout(action, delay);
+}
+
+document.addEventListener("input", ({ target, isComposing }) => {
+  const form = target.form;
+  if (isComposing || !target.name || target.name.startsWith("_") || target.matches("[type=checkbox], select")) return;
+  if (form?.dataset.live !== undefined) debounce(90, () => visit(formAddress($("form[data-live]")), { typing: true }));
+  else if (form?.dataset.filter !== undefined) {
+    debounce(350, () => form.isConnected && visit(formAddress(form), { typing: true }));
+  }
+});
+document.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
+
+document.addEventListener("change", ({ target }) => {
+  const form = target.form;
+  if (!target.matches("[type=checkbox], select") || !swap()?.contains(form)) return;
+  if (form.dataset.columns !== undefined && !$$("input[type=checkbox]", form).some((box) => box.checked)) return;
+  visit(formAddress(form));
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "get" || event.defaultPrevented || !(swap()?.contains(form) || form.dataset.swap !== undefined)) return;
+  event.preventDefault();
+  clearTimeout(typingTimer);
+  visit(formAddress(form, event.submitter));
+});
+
+// A link or button that opens the form of a filter which the page has already only opens it.
+on("click", "a[href*='_facet='], button[name=_facet]", (event, control) => {
+  const name = control.value ?? new URL(control.href.baseVal ?? control.href).searchParams.getAll("_facet").at(-1);
+  const chip = $(`details[data-facet="${CSS.escape(name)}"]`);
+  if (!chip || chip.contains(control)) return;
+  event.preventDefault();
+  chip.open = true;
+  $("input:not([type=hidden]), select", chip)?.focus();
+}, true);

@@ -1,0 +1,117 @@
+// The grid by keyboard: one Tab stop, arrow keys inside. Cells have a roving tabindex; links and menus within the grid are
+// reached through their cell.
+
+import { $, $$, grid, on, onShow } from "./dom.js";
+import { visit } from "./nav.js";
+
+const rows = () => $$("tr", grid() ?? document.createElement("table"));
+const cellOf = (element) => element?.closest?.("#grid th, #grid td");
+
+// rowsPerScreen returns the number of rows that fit between the header and the bottom of the grid.
+function rowsPerScreen() {
+  const row = $("tbody tr", grid());
+  return Math.max(1, Math.floor((grid().clientHeight - $("thead", grid()).offsetHeight) / row.offsetHeight) - 1);
+}
+
+// focusCell moves the Tab stop and the focus to a cell, and scrolls it out from under the sticky header and columns.
+export function focusCell(cell) {
+  if (!cell) return;
+  for (const other of $$("[tabindex='0']", grid())) other.tabIndex = -1;
+  cell.tabIndex = 0;
+  cell.focus({ preventScroll: true });
+  if (cell.closest("tbody")) revealRow(cell.parentElement);
+  if (isPinned(cell)) return; // always in view
+  const area = grid(), box = area.getBoundingClientRect(), at = cell.getBoundingClientRect();
+  const left = pinnedEnd(cell);
+  if (at.left < left) area.scrollLeft -= left - at.left;
+  else if (at.right > box.left + area.clientWidth) area.scrollLeft += Math.min(at.right - box.left - area.clientWidth, at.left - left);
+}
+
+// revealRow scrolls a row out from under the header, or up from below the grid.
+export function revealRow(row) {
+  const area = grid(), box = area.getBoundingClientRect(), at = row.getBoundingClientRect();
+  const top = box.top + $("thead", area).offsetHeight;
+  if (at.top < top) area.scrollTop -= top - at.top;
+  else if (at.bottom > box.top + area.clientHeight) area.scrollTop += at.bottom - box.top - area.clientHeight;
+}
+
+// The row numbers and the first column stay in view.
+const isPinned = (cell) => cell.cellIndex < 2;
+const pinnedEnd = (cell) => cell.parentElement.cells[1].getBoundingClientRect().right;
+
+function moveTo(row, column) {
+  const all = rows();
+  const cells = all[Math.max(0, Math.min(row, all.length - 1))]?.cells;
+  focusCell(cells?.[Math.max(0, Math.min(column, cells.length - 1))]);
+}
+
+document.addEventListener("keydown", (event) => {
+  const cell = cellOf(event.target);
+  if (!cell || event.target.closest(".popover, input") || event.altKey || event.metaKey || event.isComposing) return;
+  const all = rows(), row = all.indexOf(cell.parentElement), column = cell.cellIndex;
+  const ends = event.ctrlKey;
+  const keys = {
+    ArrowUp: () => moveTo(row - 1, column),
+    ArrowDown: () => moveTo(row + 1, column),
+    ArrowLeft: () => moveTo(row, column - 1),
+    ArrowRight: () => moveTo(row, column + 1),
+    Home: () => moveTo(ends ? 1 : row, 0),
+    End: () => moveTo(ends ? all.length - 1 : row, cell.parentElement.cells.length - 1),
+    PageUp: () => row <= 1 ? turnPage("prev") : moveTo(Math.max(1, row - rowsPerScreen()), column),
+    PageDown: () => row === all.length - 1 ? turnPage("next") : moveTo(row + rowsPerScreen(), column),
+    Enter: () => openCell(cell),
+  };
+  if (ends && !["Home", "End"].includes(event.key)) return;
+  if (!keys[event.key] || event.shiftKey) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+const turnPage = (rel) => $(`.pages a[rel=${rel}]`)?.click();
+
+// open opens the record of a cell, or the menu of a column.
+function openCell(cell) {
+  if (cell.closest("tbody")) return visit($("th a", cell.parentElement).href);
+  const menu = $("details", cell);
+  if (!menu) return;
+  menu.open = true;
+  $("a, button, input", menu.lastElementChild)?.focus();
+}
+
+on("focusin", "#grid th, #grid td", (event, cell) => {
+  if (event.target !== cell || cell.tabIndex === 0) return;
+  for (const other of $$("[tabindex='0']", grid())) other.tabIndex = -1;
+  cell.tabIndex = 0;
+});
+
+let searched = null; // for which matches have been scrolled into view
+
+onShow(() => {
+  const area = grid();
+  if (!area) return;
+  const table = $("table", area);
+  if (!table) return;
+  area.removeAttribute("tabindex"); // its cells can be focused instead
+  table.setAttribute("role", "grid");
+  for (const e of $$("a, button, summary, input", area)) if (!e.closest(".popover")) e.tabIndex = -1;
+  for (const cell of $$("th, td", area)) cell.tabIndex = cell.tabIndex === 0 && cell.hasAttribute("tabindex") ? 0 : -1;
+  const stops = $$("tr > [tabindex='0']", area);
+  for (const extra of stops.slice(1)) extra.tabIndex = -1;
+  if (!stops.length) ($("tbody td", area) ?? $("th", area))?.setAttribute("tabindex", "0");
+  const now = new URLSearchParams(location.search).get("search");
+  if (now !== searched) showMatch();
+  searched = now;
+});
+
+// showMatch scrolls the column of the first match into view if no match is.
+function showMatch() {
+  const area = grid(), box = area.getBoundingClientRect();
+  const marks = $$("tbody mark", area);
+  const seen = (m) => {
+    const r = m.getBoundingClientRect();
+    return r.left >= box.left && r.right <= box.left + area.clientWidth;
+  };
+  if (!marks.length || marks.some(seen)) return;
+  const cell = cellOf(marks[0]);
+  area.scrollLeft += cell.getBoundingClientRect().left - pinnedEnd(cell);
+}

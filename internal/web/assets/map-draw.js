@@ -1,0 +1,96 @@
+// Drawing of the map on its canvas. A place is where the view is on the canvas: k pixels per unit, and the pixels dx, dy of the
+// point 0, 0.
+
+// colorsOf returns the colors of points and of highlights, which the style sheet sets for the current theme. Those of the dark
+// theme are light.
+export function colorsOf(canvas) {
+  const style = getComputedStyle(canvas);
+  const brightness = style.color.match(/[\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+  return { dot: style.color, hot: style.caretColor, dark: brightness > 3 * 128 };
+}
+
+// clearCanvas adapts the canvas to its size on the screen and returns its context.
+export function clearCanvas(canvas) {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(canvas.clientWidth * ratio);
+  canvas.height = Math.round(canvas.clientHeight * ratio);
+  const g = canvas.getContext("2d");
+  g.scale(ratio, ratio);
+  return g;
+}
+
+// drawPoints draws points; the one at the position open is highlighted.
+export function drawPoints(g, place, points, colors, open) {
+  const { k, dx, dy, width, height } = place;
+  const n = points.xs.length;
+  const radius = n < 200 ? 5 : n < 3000 ? 3 : 2;
+  g.fillStyle = colors.dot;
+  g.globalAlpha = n < 3000 ? 0.7 : 0.5;
+  if (colors.dark) g.globalCompositeOperation = "lighter"; // clusters glow
+  for (let i = 0; i < n; i++) {
+    const x = points.xs[i] * k + dx;
+    const y = points.ys[i] * k + dy;
+    if (!(x > -9 && x < width + 9 && y > -9 && y < height + 9)) continue; // also if a coordinate is missing
+    g.beginPath();
+    g.arc(x, y, radius, 0, 7);
+    g.fill();
+  }
+  g.globalAlpha = 1;
+  g.globalCompositeOperation = "source-over";
+  if (open >= 0 && open < n) {
+    g.fillStyle = colors.hot;
+    g.beginPath();
+    g.arc(points.xs[open] * k + dx, points.ys[open] * k + dy, radius + 3, 0, 7);
+    g.fill();
+  }
+}
+
+// cellRect returns the pixels of a cell. They are whole, so that there are no gaps between cells.
+function cellRect(place, cells, column, row) {
+  const [minX, minY, maxX, maxY] = cells.bounds;
+  const at = (low, high, i, n) => 10 * (low + ((high - low) * i) / n);
+  const x0 = at(minX, maxX, column, cells.columns) * place.k + place.dx;
+  const x1 = at(minX, maxX, column + 1, cells.columns) * place.k + place.dx;
+  const y0 = -at(minY, maxY, row + 1, cells.rows) * place.k + place.dy;
+  const y1 = -at(minY, maxY, row, cells.rows) * place.k + place.dy;
+  return { x0: Math.round(x0), y0: Math.round(y0), x1: Math.round(x1), y1: Math.round(y1) };
+}
+
+// drawCells draws cells, on a logarithmic scale of their counts.
+export function drawCells(g, place, cells, colors) {
+  const highest = cells.data.reduce((most, cell) => Math.max(most, cell[2]), 1);
+  for (const [column, row, count] of cells.data) {
+    const share = highest > 1 ? Math.log(count) / Math.log(highest) : 0;
+    const r = cellRect(place, cells, column, row);
+    g.fillStyle = share > 0.8 ? colors.hot : colors.dot;
+    g.globalAlpha = 0.28 + 0.72 * share;
+    g.fillRect(r.x0, r.y0, r.x1 - r.x0, r.y1 - r.y0);
+  }
+  g.globalAlpha = 1;
+}
+
+// drawBox draws an area that is being selected.
+export function drawBox(g, box, colors) {
+  g.strokeStyle = colors.hot;
+  g.setLineDash([4, 3]);
+  g.strokeRect(Math.min(box.x0, box.x1), Math.min(box.y0, box.y1), Math.abs(box.x1 - box.x0), Math.abs(box.y1 - box.y0));
+}
+
+// nearest returns the position of the point near a pixel, or -1.
+export function nearest(place, points, x, y) {
+  let best = -1;
+  let distance = 10 * 10;
+  for (let i = 0; i < points.xs.length; i++) {
+    const d = (points.xs[i] * place.k + place.dx - x) ** 2 + (points.ys[i] * place.k + place.dy - y) ** 2;
+    if (d < distance) [best, distance] = [i, d];
+  }
+  return best;
+}
+
+// cellAt returns the cell at a pixel; undefined if it is empty.
+export function cellAt(place, cells, x, y) {
+  return cells.data.find(([column, row]) => {
+    const r = cellRect(place, cells, column, row);
+    return x >= r.x0 && x < r.x1 && y >= r.y0 && y < r.y1;
+  });
+}

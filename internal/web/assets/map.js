@@ -1,0 +1,170 @@
+// The map: points or cells on a canvas above the coast, which is the SVG of the server. A unit of the view is a tenth of a
+// degree, and y increases to the south, as in the SVG.
+
+import { listing, visit } from "./app.js";
+import { listen } from "./map-input.js";
+import { cellAt, clearCanvas, colorsOf, drawBox, drawCells, drawPoints, nearest } from "./map-draw.js";
+
+const world = { x: -1800, y: -900, w: 3600, h: 1800 };
+let map, canvas, svg, tip;
+let view = world; // the part that is shown
+let fitted = world; // the part that the server has chosen for the rows
+let loaded = ""; // address of the data
+let points = null; // { xs, ys, labels }; null: cells are shown
+let cells = null; // { data, columns, rows, bounds }
+let box = null; // area that is being selected, in pixels
+let request, timer;
+
+// enhance starts the script on a new page, or adopts the changes of the page.
+function enhance() {
+  map = document.getElementById("map");
+  if (!map) return;
+  [canvas, svg, tip] = ["canvas", "svg.world", ".map-tip"].map((s) => map.querySelector(s));
+  const source = map.dataset.points || map.dataset.grid;
+  if (source !== loaded) {
+    const [x, y, w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
+    view = fitted = { x, y, w, h };
+    loaded = source;
+    points = cells = null;
+    if (map.dataset.points) loadPoints(source);
+  }
+  show(view);
+}
+
+// place returns where the view is on the canvas: centered.
+function place() {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const k = Math.min(width / view.w, height / view.h);
+  return { k, dx: width / 2 - (view.x + view.w / 2) * k, dy: height / 2 - (view.y + view.h / 2) * k, width, height };
+}
+
+// show changes the part that is shown.
+function show(next) {
+  const w = Math.min(Math.max(next.w, 0.002), world.w);
+  const h = (next.h * w) / next.w;
+  const limit = (v, size, from, length) => Math.min(Math.max(v, from - size / 2), from + length - size / 2);
+  view = { x: limit(next.x, w, world.x, world.w), y: limit(next.y, h, world.y, world.h), w, h };
+  draw();
+  if (map.dataset.points) return;
+  clearTimeout(timer);
+  timer = setTimeout(loadCells, cells ? 150 : 0);
+}
+
+// zoom enlarges the view around a pixel.
+function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
+  const { k, dx, dy } = place();
+  const [w, h] = [view.w / factor, view.h / factor];
+  const [px, py] = [(x - dx) / k, (y - dy) / k];
+  show({ x: px - (px - view.x) / factor, y: py - (py - view.y) / factor, w, h });
+}
+
+function move(pixelsX, pixelsY) {
+  const { k } = place();
+  show({ ...view, x: view.x - pixelsX / k, y: view.y - pixelsY / k });
+}
+
+function draw() {
+  const g = clearCanvas(canvas);
+  const colors = colorsOf(canvas);
+  svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
+  map.classList.toggle("drawn", Boolean(points || cells));
+  if (points) drawPoints(g, place(), points, colors, Number(map.dataset.open));
+  else if (cells) drawCells(g, place(), cells, colors);
+  if (box) drawBox(g, box, colors);
+}
+
+// load requests data. It returns null if the request fails or is not needed any more; the map of the server then stays.
+async function load(url, read) {
+  request?.abort();
+  request = new AbortController();
+  const source = loaded;
+  try {
+    const response = await fetch(url, { signal: request.signal });
+    const data = response.ok ? await response[read]() : null;
+    return source === loaded ? data : null;
+  } catch {
+    return null;
+  }
+}
+
+async function loadPoints(url) {
+  const { x, y, label } = map.dataset;
+  const text = await load(url, "text");
+  if (text === null) return;
+  const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  const degrees = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
+  points = { xs: rows.map((r) => 10 * degrees(r[x])), ys: rows.map((r) => -10 * degrees(r[y])), labels: rows.map((r) => r[label]) };
+  draw();
+}
+
+// loadCells requests the numbers of rows in cells of a few pixels.
+async function loadCells() {
+  const { k, dx, dy, width, height } = place();
+  const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
+  const bounds = [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => (v / 10).toFixed(6));
+  const found = await load(`${loaded}&_bounds=${bounds}&_columns=${count(width)}&_rows=${count(height)}`, "json");
+  if (!found) return;
+  cells = { data: found.data, ...found.meta };
+  draw();
+}
+
+// select filters by the area between two pixels.
+function select({ x0, y0, x1, y1 }) {
+  const { k, dx, dy } = place();
+  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
+  const degrees = (v) => String(Number((v / 10).toFixed(digits)));
+  const query = listing();
+  const range = (field, from, to) => {
+    for (const op of ["gt", "gte", "lt", "lte"]) query.delete(`${field}[${op}]`);
+    query.set(`${field}[gte]`, degrees(from));
+    query.set(`${field}[lte]`, degrees(to));
+  };
+  range(map.dataset.x, (Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k);
+  range(map.dataset.y, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k);
+  visit(`${location.pathname}?${query}`);
+}
+
+// openAt opens the row at a pixel, or enlarges the cell there.
+function openAt(x, y) {
+  if (!points) {
+    if (cells && cellAt(place(), cells, x, y)) zoom(4, x, y);
+    return;
+  }
+  const i = nearest(place(), points, x, y);
+  if (i < 0) return;
+  const query = listing();
+  const length = Number(map.dataset.pageLength);
+  if (i >= length) query.set("page", Math.floor(i / length) + 1);
+  query.set("_record", (i % length) + 1);
+  visit(`${location.pathname}?${query}`);
+}
+
+// describe shows what is at a pixel.
+function describe(x, y) {
+  let text = "";
+  if (points) text = points.labels[nearest(place(), points, x, y)] ?? "";
+  else if (cells) {
+    const cell = cellAt(place(), cells, x, y);
+    if (cell) text = `${cell[2].toLocaleString("en")} ${cell[2] === 1 ? "row" : "rows"}`;
+  }
+  canvas.classList.toggle("over", text !== "");
+  tip.hidden = text === "";
+  tip.textContent = text;
+  tip.style.left = `${Math.min(x + 14, canvas.clientWidth - tip.offsetWidth - 4)}px`;
+  tip.style.top = `${Math.max(y - 34, 4)}px`;
+}
+
+const redraw = () => map && draw();
+addEventListener("resize", () => map && show(view));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+listen({
+  canvas: () => canvas, move, zoom, openAt, describe, select,
+  fit: () => show(fitted),
+  outline: (area) => {
+    box = area;
+    draw();
+  },
+});
+document.addEventListener("shown", enhance);
+enhance();

@@ -1,0 +1,84 @@
+// Navigation: links within #swap are fetched, and the #swap element of the response is morphed into the current one. All
+// state is in the URL, so history, reload and sharing work as without this script.
+
+import { $, announce, on, swap } from "./dom.js";
+import { morph } from "./morph.js";
+
+// Only the response to the latest request is shown: earlier requests are aborted, and their responses are dropped.
+let latest = 0; // number of the latest request
+let running = null;
+let typing = false; // the last navigation was caused by typing
+const bare = () => location.href.split("#")[0];
+let shown = bare(); // URL of the page on the screen
+
+// visit shows a URL of the current page without loading it as a whole. With typing, one history entry serves for all
+// requests until another navigation; history "none" changes no entry.
+export async function visit(to, { typing: byTyping = false, history: entry = "push" } = {}) {
+  const mine = ++latest;
+  const url = entry === "none" ? to : withoutClosedFilters(to);
+  running?.abort();
+  running = new AbortController();
+  swap()?.setAttribute("aria-busy", "true");
+  let response, text;
+  try {
+    response = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
+    text = await response.text();
+  } catch (error) {
+    if (error.name !== "AbortError" && mine === latest) location.assign(url);
+    return;
+  }
+  if (mine !== latest) return;
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const next = page.getElementById("swap");
+  if (!next || !swap()) {
+    location.assign(url);
+    return;
+  }
+  if (entry !== "none") {
+    const address = response.url + (response.url.includes("#") ? "" : new URL(url, location.href).hash);
+    history[byTyping && typing ? "replaceState" : "pushState"](null, "", address);
+    typing = byTyping;
+  }
+  shown = bare();
+  document.title = page.title;
+  morph(swap(), next, { keepInput: entry !== "none" });
+  announce($("[data-announce]")?.textContent ?? "");
+  document.dispatchEvent(new Event("shown"));
+}
+
+// withoutClosedFilters removes the parameters that open the form of a filter which has been closed since.
+function withoutClosedFilters(to) {
+  const url = new URL(to, location.href);
+  const isClosed = (name) => $(`details[data-facet="${CSS.escape(name)}"]`)?.open === false;
+  for (const name of url.searchParams.getAll("_facet")) if (isClosed(name)) url.searchParams.delete("_facet", name);
+  return url.href;
+}
+
+// fetchPart requests a fragment that completes the page on the screen. It returns null if the request fails or if another
+// page is shown or requested in the meantime.
+export async function fetchPart(url) {
+  const mine = latest;
+  try {
+    const response = await fetch(url, { headers: { Accept: "text/html" }, signal: running?.signal });
+    const text = await response.text();
+    if (!response.ok || mine !== latest) return null;
+    return new DOMParser().parseFromString(text, "text/html").body;
+  } catch {
+    return null;
+  }
+}
+
+addEventListener("popstate", () => {
+  if (!swap() || (bare() === shown && !swap().hasAttribute("aria-busy"))) return; // a fragment of the same page
+  visit(location.href, { history: "none" });
+});
+
+on("click", "a[href]", (event, a) => {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const url = new URL(a.href.baseVal ?? a.href, location.href); // links in charts are SVG elements
+  const inside = swap()?.contains(a) || a.dataset.swap !== undefined;
+  if (!inside || a.hasAttribute("download") || url.origin !== location.origin || url.pathname !== location.pathname) return;
+  if (a.getAttribute("href").startsWith("#")) return;
+  event.preventDefault();
+  visit(url.href);
+});

@@ -1,0 +1,28 @@
+// The record beside the grid: a click on a row opens it, and closing it returns to the row.
+
+import { $, grid, on, onShow } from "./dom.js";
+import { focusCell, revealRow } from "./grid.js";
+import { visit } from "./nav.js";
+
+on("click", "#grid tbody tr", (event, row) => {
+  const selects = !getSelection().isCollapsed; // text
+  if (event.defaultPrevented || event.button || selects || event.target.closest("a, button, input, summary")) return;
+  const { href } = $("th a", row);
+  if (event.metaKey || event.ctrlKey) window.open(href);
+  else visit(href);
+});
+
+let openRow = null; // position on the page, empty in views without rows; null: no record is open
+
+onShow(() => {
+  const record = document.getElementById("record");
+  const before = openRow;
+  const row = grid() && $("tr.open", grid());
+  openRow = record ? row?.dataset.record ?? "" : null;
+  if (row) revealRow(row);
+  if (record && before === null) record.focus();
+  else if (!record && before && document.activeElement === document.body) {
+    const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1;
+    focusCell($(`tr[data-record="${before}"]`, grid())?.cells[column]);
+  }
+});

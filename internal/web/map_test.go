@@ -1,0 +1,76 @@
+package web_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+)
+
+// putTrips adds a dataset with two pairs of coordinates.
+func putTrips(s *site) {
+	fields := []herb.Field{
+		field("name", herb.TypeText), field("start_lat", herb.TypeNumber), field("start_lon", herb.TypeNumber),
+		field("end_lat", herb.TypeNumber), field("end_lon", herb.TypeNumber),
+	}
+	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "trips"}, Fields: fields}, []herb.Record{
+		{"a", "48.1", "11.5", "52.5", "13.4"}, {"b", "48.2", "11.6", "-33.9", "151.2"}, {"c", "", "", "40.7", "-74"},
+	})
+}
+
+func TestMap(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	putTrips(s)
+	const path = "/datasets/geo/trips/map"
+	for _, tt := range []struct {
+		query, points, grid string
+		note                string
+	}{
+		{"", "/datasets/geo/trips/data.ndjson?_fields=start_lon%2Cstart_lat%2Cname", "/datasets/geo/trips/grid?_x=start_lon&_y=start_lat", "2 points of 3 rows"},
+		{"?_map=end_lat&sort=name&name%5Bne%5D=b", "/datasets/geo/trips/data.ndjson?sort=name&name%5Bne%5D=b&_fields=end_lon%2Cend_lat%2Cname",
+			"/datasets/geo/trips/grid?name%5Bne%5D=b&_x=end_lon&_y=end_lat", "2 points"},
+	} {
+		m := one(t, s.page(t, path+tt.query, 200), has("id", "map"))
+		if diff := cmp.Diff([]string{tt.points, tt.grid}, []string{attr(m, "data-points"), attr(m, "data-grid")}); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", tt.query, diff)
+		}
+		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, tt.note) {
+			t.Errorf("%s: the note is %q, want %q", tt.query, got, tt.note)
+		}
+		if len(all(m, tag("path", "l1"))) != 1 {
+			t.Errorf("%s: no cells", tt.query)
+		}
+	}
+	record := s.page(t, path+"?_record=2&start_lat%5Bgte%5D=48", 200)
+	if got := words(one(t, record, has("id", "record-title"))); got != "b" {
+		t.Errorf("the open record is %q", got)
+	}
+	if got := attr(one(t, record, has("id", "map")), "data-open"); got != "1" {
+		t.Errorf("the open record has the position %s", got)
+	}
+	if got := words(one(t, s.page(t, path+"?colour=red", 400), tag("div", "notice"))); !strings.Contains(got, "The map ignores it.") {
+		t.Errorf("an invalid parameter: %q", got)
+	}
+	views := func(path string) (hrefs []string) {
+		for _, a := range all(one(t, s.page(t, path, 200), tag("nav", "tabs")), tag("a", "")) {
+			hrefs = append(hrefs, attr(a, "href"))
+		}
+		return hrefs
+	}
+	if got := views("/datasets/geo/trips?name=a"); !slices.Contains(got, path+"?name=a") {
+		t.Errorf("the table links to %v", got)
+	}
+	if got := views(path + "?name=a"); !slices.Contains(got, "/datasets/geo/trips?name=a") {
+		t.Errorf("the map links to %v", got)
+	}
+	if got := views("/datasets/garden/catalog"); slices.Contains(got, "/datasets/garden/catalog/map") {
+		t.Errorf("a table without coordinates links to %v", got)
+	}
+	if a := s.get(t, "/datasets/garden/catalog/map"); a.status != 404 || !strings.Contains(a.body, "latitudes and longitudes") {
+		t.Errorf("a map without coordinates: %d", a.status)
+	}
+}

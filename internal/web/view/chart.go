@@ -1,0 +1,294 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// The size of charts.
+const (
+	ChartBuckets = 20 // of a histogram, at most
+	ChartValues  = 5  // parts of a proportion bar, besides the rest
+	chartHeight  = 30
+	partsWidth   = 100
+	longText     = 120 // characters; longer values are not a set of values
+)
+
+// Chart is the distribution of a column over the rows of a listing, in its header. The distribution over all rows is drawn
+// behind it.
+type Chart struct {
+	Index  int    // of the field
+	Kind   string // "hist", "cat" or "note"; empty: not counted
+	Note   string // instead of a chart
+	Left   string // labels
+	Right  string
+	Empty  string // share of empty values; empty: none
+	Scale  string // "log" or empty
+	Width  int    // of the histogram, in bars
+	Bars   []Bar
+	Parts  []Part
+	Chosen bool   // the field is filtered by values
+	Ghosts []Part // over all rows; none: the listing contains all rows
+
+	// Facts for the statistics of the column.
+	Min, Max               string
+	Total, Missing, Values int
+}
+
+// Bar is a bucket of a histogram.
+type Bar struct {
+	X, Y, Height        int
+	GhostY, GhostHeight int // over all rows
+	From, To            string
+	Count               int
+	Label               string
+	Out                 bool   // outside the range that the field is filtered by
+	Href                string // filters by the bucket
+}
+
+// Part is a value in a proportion bar.
+type Part struct {
+	X, Width float64
+	Value    string
+	Count    int
+	Label    string
+	Href     string // filters by the value; empty: all other values
+	Rank     int    // from 1
+	Active   bool   // the field is filtered by the value
+}
+
+// ChartKind returns the kind of the chart of a field, with the note for columns of which no chart is drawn: their values are
+// unique, or nearly so. These need no counts.
+func ChartKind(d *herb.Dataset, i int) (kind, note string) {
+	f, c := d.Fields[i], ColumnReport(d, i)
+	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
+	switch {
+	case !f.Filterable:
+		return "note", ""
+	case query.HasRange(f.Type) && !(isUnique && KindOf(d, i) == KindCode):
+		return "hist", ""
+	case isUnique:
+		return "note", "unique"
+	case c != nil && KindOf(d, i) == KindImage:
+		return "note", Plural(c.Distinct, "value", "values")
+	case modeOf(d, i) == ModeValues:
+		return "cat", ""
+	case c.Longest > longText:
+		return "note", "free text"
+	}
+	return "note", Plural(c.Distinct, "value", "values")
+}
+
+// NewNote returns the chart of a column without counts.
+func NewNote(d *herb.Dataset, i int, note string) Chart {
+	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
+	if r := ColumnReport(d, i); r != nil {
+		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
+		c.setEmpty()
+	}
+	return c
+}
+
+// NewChart returns the chart of a column. all is the facet of all rows; nil if the listing contains all rows.
+func NewChart(s *State, i int, facet query.Facet, all *query.Facet) Chart {
+	c := Chart{Index: i, Total: facet.Total, Missing: facet.Empty, Values: facet.Distinct, Min: facet.Min, Max: facet.Max}
+	c.setEmpty()
+	if query.HasRange(s.fields[i].Type) {
+		c.setHistogram(s, facet, all)
+	} else {
+		c.setParts(s, facet, all)
+	}
+	return c
+}
+
+// setEmpty sets the share of empty values in words.
+func (c *Chart) setEmpty() {
+	if c.Missing > 0 && c.Total > 0 {
+		c.Empty = Percent(c.Missing, c.Total) + " empty"
+	}
+}
+
+// Percent formats a share. Only nothing is 0% and only everything is 100%.
+func Percent(n, total int) string {
+	if total == 0 {
+		return "0%"
+	}
+	share := (100*n + total/2) / total
+	switch {
+	case n > 0 && share == 0:
+		return "<1%"
+	case n < total && share == 100:
+		return ">99%"
+	}
+	return strconv.Itoa(share) + "%"
+}
+
+func (c *Chart) setHistogram(s *State, facet query.Facet, all *query.Facet) {
+	f := &s.fields[c.Index]
+	c.Kind, c.Width = "hist", len(facet.Histogram)
+	if len(facet.Histogram) == 0 {
+		c.Kind, c.Note = "note", "no values"
+		return
+	}
+	first, last := facet.Histogram[0].From, facet.Histogram[len(facet.Histogram)-1].To
+	c.Left, c.Right = shortOperand(f, first), shortOperand(f, last)
+	for range 2 { // the ends of whole months and years
+		left, okLeft := strings.CutSuffix(c.Left, "-01")
+		right, okRight := strings.CutSuffix(c.Right, "-01")
+		if okLeft && okRight {
+			c.Left, c.Right = left, right
+		}
+	}
+	heights := barHeights(facet.Histogram)
+	var ghosts []int
+	if all != nil && sameBuckets(facet.Histogram, all.Histogram) {
+		ghosts = barHeights(all.Histogram)
+	}
+	if facet.Scale == query.ScaleLog {
+		c.Scale = string(query.ScaleLog)
+	}
+	form := NewFilter(s, c.Index)
+	for k, b := range facet.Histogram {
+		bar := Bar{X: k, Y: chartHeight - heights[k], Height: heights[k], From: b.From, To: b.To, Count: b.Count, Out: !form.covers(b)}
+		if ghosts != nil {
+			bar.GhostY, bar.GhostHeight = chartHeight-ghosts[k], ghosts[k]
+		}
+		bar.Label = formatOperand(f, b.From) + " – " + formatOperand(f, b.To) + ": " + Plural(b.Count, "row", "rows")
+		if s.Charts {
+			bar.Href = s.bucketHref(c.Index, b, k == len(facet.Histogram)-1)
+		}
+		c.Bars = append(c.Bars, bar)
+	}
+}
+
+// bucketHref returns the link that filters by a bucket.
+func (s *State) bucketHref(field int, b query.Bucket, last bool) string {
+	upper := query.OpLt
+	if last {
+		upper = query.OpLte
+	}
+	name := s.fields[field].Name
+	return s.Href(s.withoutOps(field, query.OpGte, query.OpGt, query.OpLte, query.OpLt).With(
+		query.Param{Name: query.FilterParam(name, query.OpGte), Value: b.From},
+		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
+}
+
+// barHeights scales the counts of a histogram to the height of a chart. A bucket with a row is visible.
+func barHeights(buckets []query.Bucket) []int {
+	highest := 1
+	for _, b := range buckets {
+		highest = max(highest, b.Count)
+	}
+	heights := make([]int, len(buckets))
+	for i, b := range buckets {
+		heights[i] = (b.Count*chartHeight + highest - 1) / highest
+	}
+	return heights
+}
+
+func sameBuckets(a, b []query.Bucket) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].From != b[i].From || a[i].To != b[i].To {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether a bucket lies within the entered range. Without a range, every bucket does.
+func (f *Filter) covers(b query.Bucket) bool {
+	low, okLow := f.key(f.From)
+	high, okHigh := f.key(f.To)
+	from, _ := f.key(b.From)
+	to, _ := f.key(b.To)
+	return !(okLow && to <= low) && !(okHigh && from > high)
+}
+
+// key returns the sort key of an operand.
+func (f *Filter) key(operand string) (string, bool) {
+	canonical, status := text.Operand(&f.Field, operand)
+	if status != text.Valid {
+		return "", false
+	}
+	return text.Key(f.Type, canonical)
+}
+
+func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
+	c.Kind = "cat"
+	if len(facet.Values) == 0 {
+		c.Kind, c.Note = "note", "no values"
+		return
+	}
+	c.Parts = s.parts(c.Index, facet)
+	c.Chosen = slices.ContainsFunc(s.conditions()[c.Index], func(c condition) bool { return c.op == query.OpEq })
+	if all != nil {
+		c.Ghosts = s.parts(c.Index, *all)
+	}
+	top := facet.Values[0]
+	c.Left, c.Right = top.Value+" "+Percent(top.Count, max(c.Total, 1)), Plural(facet.Distinct, "value", "values")
+}
+
+// parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.
+func (s *State) parts(field int, facet query.Facet) (parts []Part) {
+	values := facet.Values[:min(len(facet.Values), ChartValues)]
+	counted := 0
+	for _, v := range values {
+		counted += v.Count
+	}
+	rest := max(facet.Total-facet.Empty-counted, 0)
+	if s.fields[field].Type == herb.TypeList { // a row has several elements, so that they do not add up to the rows
+		rest = 0
+	}
+	whole := float64(max(counted+rest, 1))
+	x := 0.0
+	add := func(p Part) {
+		p.X, p.Width, p.Rank = x, round(partsWidth*float64(p.Count)/whole), len(parts)+1
+		x = round(x + p.Width)
+		parts = append(parts, p)
+	}
+	for _, v := range values {
+		ps, active := s.toggle(field, v.Value)
+		add(Part{Value: v.Value, Count: v.Count, Label: v.Value + ": " + Plural(v.Count, "row", "rows"), Href: s.Href(ps), Active: active})
+	}
+	if rest > 0 && facet.Distinct > len(values) {
+		add(Part{Count: rest, Label: Plural(facet.Distinct-len(values), "other value", "other values") + ": " + Plural(rest, "row", "rows")})
+	}
+	return parts
+}
+
+func round(x float64) float64 { return float64(int(10*x+.5)) / 10 }
+
+// shortOperand formats the end of a range in little space.
+func shortOperand(f *herb.Field, value string) string {
+	switch f.Type {
+	case herb.TypeNumber:
+		return shortNumber(f, value)
+	case herb.TypeDateTime:
+		day, _, _ := strings.Cut(Time(f, value), " ")
+		return day
+	}
+	return Time(f, value)
+}
+
+// shortNumber formats a number with at most four digits and a suffix, as in 1.2M.
+func shortNumber(f *herb.Field, value string) string {
+	canonical, status := text.Operand(f, value)
+	n, err := strconv.ParseFloat(canonical, 64)
+	if status != text.Valid || err != nil {
+		return value
+	}
+	suffixes := []string{"", "k", "M", "B", "T"}
+	size := 0
+	for ; (n >= 10_000 || n <= -10_000 || size > 0 && (n >= 1000 || n <= -1000)) && size < len(suffixes)-1; size++ {
+		n /= 1000
+	}
+	return strconv.FormatFloat(n, 'g', 4, 64) + suffixes[size]
+}

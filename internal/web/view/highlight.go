@@ -1,0 +1,160 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// Piece is a part of a text, which the search matches or not.
+type Piece struct {
+	Text string
+	Mark bool
+}
+
+// highlighter finds the words of a search in values.
+type highlighter struct {
+	clauses []query.Clause // those that must occur
+	spans   []text.Span
+}
+
+func newHighlighter(search *query.Search) *highlighter {
+	h := &highlighter{}
+	if search != nil {
+		for _, c := range search.Clauses {
+			if !c.Exclude && len(c.Words) > 0 {
+				h.clauses = append(h.clauses, c)
+			}
+		}
+	}
+	return h
+}
+
+// matches reports whether a value contains one of the clauses.
+func (h *highlighter) matches(value string) bool {
+	return len(h.ranges(value)) > 0
+}
+
+// pieces splits a text at the matches. It returns nil if there are none.
+func (h *highlighter) pieces(s string) (out []Piece) {
+	at := 0
+	for _, r := range h.ranges(s) {
+		if r[0] > at {
+			out = append(out, Piece{Text: s[at:r[0]]})
+		}
+		out = append(out, Piece{Text: s[r[0]:r[1]], Mark: true})
+		at = r[1]
+	}
+	if len(out) > 0 && at < len(s) {
+		out = append(out, Piece{Text: s[at:]})
+	}
+	return out
+}
+
+// excerpt cuts off the start of a text whose first match would not be visible in a cell.
+func (h *highlighter) excerpt(s string) string {
+	const visible, before = 24, 10 // characters
+	found := h.ranges(s)
+	if len(found) == 0 {
+		return s
+	}
+	start := found[0][0]
+	if utf8.RuneCountInString(s[:start]) <= visible {
+		return s
+	}
+	for range before {
+		_, size := utf8.DecodeLastRuneInString(s[:start])
+		start -= size
+	}
+	return "…" + s[start:]
+}
+
+// ranges returns the start and end of the matches, in order and without overlaps.
+func (h *highlighter) ranges(s string) (found [][2]int) {
+	if s == "" || !h.mayMatch(s) {
+		return nil
+	}
+	h.spans = text.AppendSpans(h.spans[:0], s)
+	for i := 0; i < len(h.spans); i++ {
+		for _, c := range h.clauses {
+			if n := matchClause(c, h.spans[i:]); n > 0 {
+				found = append(found, [2]int{h.spans[i].Start, h.spans[i+n-1].End})
+				i += n - 1
+				break
+			}
+		}
+	}
+	return found
+}
+
+// mayMatch is a fast test that fails for most values.
+func (h *highlighter) mayMatch(s string) bool {
+	if len(h.clauses) == 0 {
+		return false
+	}
+	folded := text.Fold(s)
+	return slices.ContainsFunc(h.clauses, func(c query.Clause) bool { return strings.Contains(folded, c.Words[0]) })
+}
+
+// matchClause returns how many words at the start of spans are those of a clause; 0 if they are others.
+func matchClause(c query.Clause, spans []text.Span) int {
+	if len(spans) < len(c.Words) {
+		return 0
+	}
+	for i, w := range c.Words {
+		isPrefix := c.Prefix && i == len(c.Words)-1
+		if spans[i].Word != w && !(isPrefix && strings.HasPrefix(spans[i].Word, w)) {
+			return 0
+		}
+	}
+	return len(c.Words)
+}
+
+// bringIntoView returns columns such that the first ones contain a match of each row, as far as possible: columns with
+// matches that are not among the first move to the place after the pinned one. A reader then sees why a row was found.
+func bringIntoView(h *highlighter, columns []int, rows [][]string, fields []herb.Field) []int {
+	const inView = 6
+	first := columns[:min(len(columns), inView)]
+	var open [][]int // of each row without a match in view, the fields with a match
+	for _, row := range rows {
+		var matching []int
+		for i, value := range row {
+			if fields[i].Searchable && h.matches(value) {
+				matching = append(matching, i)
+			}
+		}
+		if !slices.ContainsFunc(matching, func(i int) bool { return slices.Contains(first, i) }) {
+			open = append(open, matching)
+		}
+	}
+	var moved []int
+	for len(moved) < inView-2 {
+		best := mostFrequent(open)
+		if best < 0 {
+			break
+		}
+		moved = append(moved, best)
+		open = slices.DeleteFunc(open, func(matching []int) bool { return slices.Contains(matching, best) })
+	}
+	rest := slices.DeleteFunc(slices.Clone(columns[1:]), func(c int) bool { return slices.Contains(moved, c) })
+	return slices.Concat(columns[:1], moved, rest)
+}
+
+// mostFrequent returns the number that is in most of the lists, the lowest of several; -1 if all lists are empty.
+func mostFrequent(lists [][]int) int {
+	counts := map[int]int{}
+	best := -1
+	for _, list := range lists {
+		for _, i := range list {
+			counts[i]++
+			if best < 0 || counts[i] > counts[best] || counts[i] == counts[best] && i < best {
+				best = i
+			}
+		}
+	}
+	return best
+}

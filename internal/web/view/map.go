@@ -1,0 +1,255 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+)
+
+// Pair is two number fields with geographic coordinates.
+type Pair struct {
+	Latitude, Longitude int // positions of the fields
+	Label               string
+	Href                string // link to the map of the pair
+	Current             bool
+}
+
+// MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those whose names and values are
+// latitudes and longitudes.
+func MapPairs(d *herb.Dataset) (pairs []Pair) {
+	latitudes, longitudes := map[string]int{}, map[string]int{}
+	var stems []string
+	for i, f := range d.Fields {
+		if f.Type != herb.TypeNumber || !f.Filterable {
+			continue
+		}
+		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, 90) {
+			latitudes[stem] = i
+			stems = append(stems, stem)
+		} else if stem, ok := coordinateStem(f.Name, "longitude", "long", "lon", "lng"); ok && withinDegrees(d, i, 180) {
+			longitudes[stem] = i
+		}
+	}
+	if p, ok := declaredPair(d); ok {
+		return []Pair{p}
+	}
+	for _, stem := range stems {
+		if longitude, ok := longitudes[stem]; ok {
+			pairs = append(pairs, newPair(d, latitudes[stem], longitude))
+		}
+	}
+	return pairs
+}
+
+func newPair(d *herb.Dataset, latitude, longitude int) Pair {
+	return Pair{Latitude: latitude, Longitude: longitude, Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}
+}
+
+// declaredPair returns the pair of coordinates in the descriptor of a dataset.
+func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
+	var parts struct {
+		Resource struct {
+			Herbarium struct {
+				Map struct{ Latitude, Longitude string }
+			}
+		}
+	}
+	if json.Unmarshal(d.Descriptor, &parts) != nil {
+		return p, false
+	}
+	m := parts.Resource.Herbarium.Map
+	latitude, longitude := herb.FieldIndex(d.Fields, m.Latitude), herb.FieldIndex(d.Fields, m.Longitude)
+	for _, i := range []int{latitude, longitude} {
+		if i < 0 || d.Fields[i].Type != herb.TypeNumber || !d.Fields[i].Filterable {
+			return p, false
+		}
+	}
+	return newPair(d, latitude, longitude), true
+}
+
+// coordinateStem returns the rest of a name such as pickup_latitude, startLat or reclat without one of the words. ok is
+// false if the name contains none of them.
+func coordinateStem(name string, words ...string) (stem string, ok bool) {
+	parts := identifierWords(name)
+	for _, word := range words {
+		if i := slices.Index(parts, word); i >= 0 {
+			return strings.Join(slices.Delete(slices.Clone(parts), i, i+1), " "), true
+		}
+	}
+	joined := strings.Join(parts, " ")
+	for _, word := range words {
+		if stem, ok := strings.CutSuffix(joined, word); ok {
+			return stem, true
+		}
+	}
+	return "", false
+}
+
+// withinDegrees reports whether the values of a field, as far as they are known, are between -most and most.
+func withinDegrees(d *herb.Dataset, i int, most float64) bool {
+	c := ColumnReport(d, i)
+	if c == nil || c.Min == "" && c.Max == "" {
+		return true
+	}
+	least, okLeast := toFloat(&d.Fields[i], c.Min)
+	greatest, okGreatest := toFloat(&d.Fields[i], c.Max)
+	return okLeast && okGreatest && least >= -most && greatest <= most
+}
+
+// toFloat returns the number that a value of a field represents.
+func toFloat(f *herb.Field, value string) (n float64, ok bool) {
+	canonical, status := text.Canonical(f, value)
+	n, err := strconv.ParseFloat(canonical, 64)
+	return n, status == text.Valid && err == nil
+}
+
+// MapPoints is the maximum number of rows that a map shows as points.
+const MapPoints = 20_000
+
+// Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces them by points, or by cells
+// of the part that is shown.
+//
+// Its unit is a tenth of a degree; y increases to the south.
+type Map struct {
+	Pairs      []Pair
+	Pair       Pair
+	X, Y       string // names of the fields
+	Title      string // name of the field that names the rows
+	Total      int    // rows that match
+	Located    int    // rows within the bounds
+	ViewBox    string
+	Transform  string // from cells to the map
+	Levels     []Level
+	Points     string // URL of the points, empty if there are too many
+	Grid       string // URL of the numbers of rows in cells
+	Open       int    // position of the open record in the listing, from 0; -1: none
+	PageLength int
+}
+
+// Level is the cells with a similar number of rows. The last level has the most.
+type Level struct {
+	Number int
+	Path   string
+	Label  string
+}
+
+// NewMapRequest returns the request for the cells of a map that shows the rows with these ranges of values.
+func NewMapRequest(d *herb.Dataset, p Pair, latitude, longitude query.Facet, req *query.Request) *query.GridRequest {
+	x := mapRange(&d.Fields[p.Longitude], longitude, 180)
+	y := mapRange(&d.Fields[p.Latitude], latitude, 90)
+	if isWorld(x, 180) || isWorld(y, 90) {
+		x, y = [2]float64{-180, 180}, [2]float64{-90, 90}
+	}
+	const columns, rows = 144, 72
+	cell := math.Max((x[1]-x[0])/columns, (y[1]-y[0])/rows)
+	across := func(r [2]float64) int { return max(1, int(math.Ceil((r[1]-r[0])/cell-1e-9))) }
+	q := &query.GridRequest{Request: req, X: p.Longitude, Y: p.Latitude, Columns: across(x), Rows: across(y)}
+	q.Bounds = query.Bounds{MinX: x[0], MinY: y[0], MaxX: x[0] + float64(q.Columns)*cell, MaxY: y[0] + float64(q.Rows)*cell}
+	return q
+}
+
+// mapRange returns the range of degrees to show: that of the values with a margin, or all degrees.
+func mapRange(f *herb.Field, facet query.Facet, most float64) [2]float64 {
+	least, okLeast := toFloat(f, facet.Min)
+	greatest, okGreatest := toFloat(f, facet.Max)
+	least, greatest = math.Max(least, -most), math.Min(greatest, most)
+	if !okLeast || !okGreatest || least > greatest {
+		return [2]float64{-most, most}
+	}
+	const leastMargin = 0.01
+	margin := math.Max((greatest-least)/12, leastMargin)
+	return [2]float64{math.Max(least-margin, -most), math.Min(greatest+margin, most)}
+}
+
+func isWorld(r [2]float64, most float64) bool { return r[1]-r[0] > 1.5*most }
+
+// NewMap returns the map of a listing.
+func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid) *Map {
+	m := &Map{
+		Pairs: pairs, Pair: pairs[pair], X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Title: s.fields[NamingColumn(s.dataset)].Name,
+		Total: grid.Total, Located: grid.Inside, Open: -1,
+	}
+	for i := range pairs {
+		other := *s
+		other.Map = s.fields[pairs[i].Latitude].Name
+		pairs[i].Href, pairs[i].Current = other.Href(s.AnyPage()), i == pair
+	}
+	b := q.Bounds
+	cell := (b.MaxX - b.MinX) / float64(q.Columns)
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 32) }
+	m.ViewBox = fmt.Sprintf("%s %s %s %s", number(10*b.MinX), number(-10*b.MaxY), number(10*(b.MaxX-b.MinX)), number(10*(b.MaxY-b.MinY)))
+	m.Transform = fmt.Sprintf("translate(%s %s) scale(%s %s)", number(10*b.MinX), number(-10*b.MinY), number(10*cell), number(-10*cell))
+	m.Levels = newLevels(grid.Cells)
+	return m
+}
+
+// mapLevels is the number of colors of cells.
+const mapLevels = 5
+
+// newLevels groups cells by their counts, on a logarithmic scale.
+func newLevels(cells []query.Cell) (levels []Level) {
+	highest := 1
+	for _, c := range cells {
+		highest = max(highest, c.Count)
+	}
+	paths := make([]strings.Builder, mapLevels)
+	least, greatest := make([]int, mapLevels), make([]int, mapLevels)
+	for _, c := range cells {
+		i := 0
+		if highest > 1 {
+			i = min(int(mapLevels*math.Log(float64(c.Count))/math.Log(float64(highest))), mapLevels-1)
+		}
+		fmt.Fprintf(&paths[i], "M%d %dh1v1h-1z", c.Column, c.Row)
+		if least[i] == 0 || c.Count < least[i] {
+			least[i] = c.Count
+		}
+		greatest[i] = max(greatest[i], c.Count)
+	}
+	for i := range paths {
+		if greatest[i] > 0 {
+			label := herb.Count(least[i])
+			if greatest[i] > least[i] {
+				label += " – " + herb.Count(greatest[i])
+			}
+			levels = append(levels, Level{Number: i + 1, Path: paths[i].String(), Label: label})
+		}
+	}
+	return levels
+}
+
+// SetOpen marks the open record.
+func (m *Map) SetOpen(s *State, req *query.Request) {
+	m.PageLength = req.PerPage
+	if s.Record > 0 {
+		m.Open = req.Offset() + s.Record - 1
+	}
+}
+
+// SetSources sets the addresses of the data for the script. base is the path of the dataset's table.
+func (m *Map) SetSources(s *State, base string) {
+	filters := s.Listing.Without(query.ParamPage, query.ParamPerPage)
+	if m.Total <= MapPoints {
+		fields := []string{m.X, m.Y}
+		if !slices.Contains(fields, m.Title) {
+			fields = append(fields, m.Title)
+		}
+		if names := strings.Join(fields, ","); strings.Count(names, ",") == len(fields)-1 { // a name with a comma cannot be in a list
+			filters = filters.With(query.Param{Name: query.ParamFields, Value: names})
+		}
+		m.Points = Join(base+"/data.ndjson", filters.Encode())
+	}
+	m.Grid = Join(base+"/grid", GridParams(s, m.X, m.Y).Encode())
+}
+
+// GridParams returns the parameters of a request for the numbers of rows in cells, without its bounds.
+func GridParams(s *State, x, y string) query.Params {
+	return s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder).
+		With(query.Param{Name: query.ParamX, Value: x}, query.Param{Name: query.ParamY, Value: y})
+}

@@ -1,0 +1,86 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view"
+)
+
+// numbers returns a dataset of number fields.
+func numbers(names ...string) *herb.Dataset {
+	d := &herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "places"}}
+	for _, name := range names {
+		d.Fields = append(d.Fields, herb.Field{Name: name, Type: herb.TypeNumber, Filterable: true})
+	}
+	return d
+}
+
+func TestMapPairs(t *testing.T) {
+	t.Parallel()
+	ranged := func(low, high string) *herb.Dataset {
+		d := numbers("lat", "lon")
+		d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-90", Max: "90"}, {Field: "lon", Min: low, Max: high}}}
+		return d
+	}
+	text := numbers("lat", "lon")
+	text.Fields[0].Type = herb.TypeText
+	hidden := numbers("lat", "lon")
+	hidden.Fields[1].Filterable = false
+	declared := numbers("lat", "lon", "y", "x")
+	declared.Descriptor = []byte(`{"resource":{"herbarium":{"map":{"latitude":"y","longitude":"x"}}}}`)
+	for _, tt := range []struct {
+		name string
+		d    *herb.Dataset
+		want string
+	}{
+		{"words", numbers("id", "Latitude", "Longitude"), "Latitude, Longitude"},
+		{"short", numbers("lng", "lat"), "lat, lng"},
+		{"two pairs", numbers("pickup_longitude", "pickup_latitude", "dropoff_latitude", "dropoff_longitude"),
+			"pickup_latitude, pickup_longitude; dropoff_latitude, dropoff_longitude"},
+		{"camel case", numbers("decimalLatitude", "decimalLongitude"), "decimalLatitude, decimalLongitude"},
+		{"one word", numbers("reclat", "reclong"), "reclat, reclong"},
+		{"different things", numbers("home_lat", "work_lon"), ""},
+		{"no pair", numbers("flat", "lon"), ""},
+		{"text", text, ""},
+		{"not filterable", hidden, ""},
+		{"degrees", ranged("-180", "180"), "lat, lon"},
+		{"meters", ranged("-180", "7000"), ""},
+		{"declared", declared, "y, x"},
+	} {
+		var got []string
+		for _, p := range view.MapPairs(tt.d) {
+			got = append(got, p.Label)
+		}
+		if got := strings.Join(got, "; "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestNewMapRequest(t *testing.T) {
+	t.Parallel()
+	d := numbers("lat", "lon")
+	pair := view.MapPairs(d)[0]
+	for _, tt := range []struct {
+		name          string
+		lat, lon      [2]string
+		want          query.Bounds
+		columns, rows int
+	}{
+		{"world", [2]string{"-60", "70"}, [2]string{"-170", "175"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
+		{"nothing", [2]string{"", ""}, [2]string{"", ""}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
+		{"country", [2]string{"0", "12"}, [2]string{"100", "124"}, query.Bounds{MinX: 98, MinY: -1, MaxX: 126, MaxY: 13}, 144, 72},
+		{"tall", [2]string{"0", "24"}, [2]string{"100", "100"}, query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.3788888888889, MaxY: 26}, 1, 72},
+	} {
+		q := view.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil)
+		if diff := cmp.Diff(tt.want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" || q.Columns != tt.columns || q.Rows != tt.rows {
+			t.Errorf("%s: %d × %d\n%s", tt.name, q.Columns, q.Rows, diff)
+		}
+	}
+}

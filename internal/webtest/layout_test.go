@@ -1,0 +1,179 @@
+package webtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestBudget bounds the bytes that a first visit transfers, with and without the font.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	const most, mostWithoutFont = 90_000, 40_000
+	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/about", catalog + "/api", catalog + "/versions"} {
+		b := open(t, s, tabOptions{})
+		b.visit(path)
+		b.settled()
+		eval[bool](b, "document.fonts.ready.then(() => true)")
+		b.wait("no request is under way", b.idle)
+		all, font := b.transferred(""), b.transferred(".woff2")
+		if all > most || all-font > mostWithoutFont || all-font < 5000 || font == 0 {
+			t.Errorf("%s transfers %d bytes, %d without the font; at most %d and %d", path, all, all-font, most, mostWithoutFont)
+		}
+		t.Logf("%s: %d bytes, %d without the font, in %d requests", path, all, all-font, len(b.requested(s.url)))
+	}
+}
+
+// visibleRows counts the rows that are completely in view, between the header and the end of the grid.
+func (b *tab) visibleRows() int {
+	b.Helper()
+	return eval[int](b, `(() => {
+		const grid = document.getElementById("grid"), box = grid.getBoundingClientRect();
+		const top = grid.querySelector("thead").getBoundingClientRect().bottom, bottom = Math.min(box.top + grid.clientHeight, innerHeight);
+		return [...grid.querySelectorAll("tbody tr")].map((tr) => tr.getBoundingClientRect()).filter((r) => r.top >= top - 1 && r.bottom <= bottom + 1).length;
+	})()`)
+}
+
+func TestVisibleRows(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	for _, screen := range []struct {
+		opts tabOptions
+		want int
+	}{{tabOptions{width: 1440, height: 900}, 20}, {tabOptions{phone: true, width: 390, height: 844}, 8}} {
+		b.screen(screen.opts)
+		for _, path := range []string{catalog, catalog + "?status=published&price[gte]=1", wide} {
+			b.visit(path)
+			b.settled()
+			if got := b.visibleRows(); got < screen.want {
+				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.width, screen.opts.height, path, got, screen.want)
+			}
+		}
+	}
+}
+
+// TestLayoutShift checks that nothing but the rows moves when filters are added and removed.
+func TestLayoutShift(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{width: 1440})
+	b.visit(catalog)
+	b.settled()
+	measure := func() map[string][]float64 {
+		b.Helper()
+		return eval[map[string][]float64](b, `Object.fromEntries([".bar1", ".bar2", "#search", "#grid", "#grid thead", "#grid tbody tr", "#main", ".call",
+			"#columns", ".tabs"].map((selector) => {
+				const r = document.querySelector(selector).getBoundingClientRect();
+				const inGrid = selector.startsWith("#grid "), left = r.left + (inGrid ? document.getElementById("grid").scrollLeft : 0);
+				return [selector, selector === "#columns" ? [r.top, r.bottom] : inGrid ? [r.top, r.bottom, left] : [r.top, r.bottom, left, r.right]];
+			}))`)
+	}
+	before := measure()
+	check := func(what string) {
+		b.Helper()
+		if diff := cmp.Diff(before, measure()); diff != "" {
+			b.Errorf("%s moves the page (-before +after):\n%s", what, diff)
+		}
+	}
+	b.next(func() { b.fill("#search", "a") })
+	b.until(`location.search === "?search=a*"`)
+	b.settled()
+	check("a search")
+	b.follow("#grid .part[data-value=herb]")
+	check("the first filter")
+	b.follow("#grid .part[data-value=published]")
+	check("the second filter")
+	b.follow(".clear")
+	check("removing the filters")
+}
+
+// TestScreens checks every view of a dataset with a thousand columns on four screens: the page does not scroll horizontally, the
+// bars keep their height, and nothing in them overlaps.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{fails: []int{400}})
+	for _, path := range []string{
+		wide, wide + "?kind_9=red&amount_8[gte]=10&note_11[prefix]=word&search=word1*&sort=kind_9", wide + "?_record=2", wide + "?sort=nothing",
+		wide + "/map", wide + "/about", wide + "/api", wide + "/versions", "/",
+	} {
+		if status := b.visit(path); status == 404 {
+			t.Errorf("%s is missing", path)
+			continue
+		}
+		b.settled()
+		for _, width := range []int64{390, 820, 1440, 2560} {
+			b.screen(tabOptions{width: width, height: 900, phone: width == 390})
+			wrong := eval[[]string](b, `(() => {
+				const wrong = [], name = (e) => e.outerHTML.slice(0, 100);
+				if (Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) > innerWidth + 1) {
+					wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
+				}
+				const limits = { ".bar1": innerWidth > 760 ? 48 : 96, ".bar2": innerWidth > 760 ? 44 : 48, ".call": 34 };
+				for (const [selector, limit] of Object.entries(limits)) {
+					const bar = document.querySelector(selector);
+					if (!bar) continue;
+					const box = bar.getBoundingClientRect();
+					if (box.height > limit + .5) wrong.push(selector + " is " + box.height + " high");
+					const parts = [...bar.children].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.matches(".vh, .sheet:target"))
+						.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
+					for (const [e, r] of parts) {
+						if (r.top < box.top - .5 || r.bottom > box.bottom + .5) wrong.push(selector + " does not contain " + name(e));
+						if (r.right > innerWidth + .5) wrong.push(selector + " cuts off " + name(e));
+					}
+					for (const [i, [e, r]] of parts.entries()) for (const [other, o] of parts.slice(i + 1)) {
+						if (r.left < o.right - 1 && o.left < r.right - 1 && r.top < o.bottom - 1 && o.top < r.bottom - 1) wrong.push(name(e) + " overlaps " + name(other));
+					}
+				}
+				for (const th of document.querySelectorAll("#grid th[data-field]")) {
+					if (th.scrollWidth > th.clientWidth + 1 && !th.querySelector("[open]")) wrong.push("too wide: " + name(th));
+				}
+				return wrong.slice(0, 5);
+			})()`)
+			if len(wrong) > 0 {
+				t.Errorf("%s at %d: %s", path, width, strings.Join(wrong, "\n"))
+			}
+		}
+	}
+}
+
+// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, charts are loaded for the columns in
+// view only, and a match of the search is brought into view.
+func TestThousandColumns(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(wide)
+	b.settled()
+	requested := func() int { return len(b.requested("_columns=")) }
+	if n := requested(); n != 1 {
+		t.Errorf("the charts take %d requests", n)
+	}
+	b.click("#columns summary")
+	b.fill("#columns [name=_find]", "skewed_991")
+	b.until(`document.querySelector("#column-list input[value=skewed_991]")`)
+	b.follow("#column-list input[value=skewed_991]")
+	if b.count("#grid th[data-field=skewed_991]") != 1 {
+		t.Errorf("the column is not shown: %v", b.query())
+	}
+	b.press("\x1b")
+	b.visit(wide)
+	b.settled()
+	b.click("#add-filter summary")
+	b.fill("#add-filter [name=_find]", "kind_985")
+	b.until(`document.querySelector("#filter-list button[value=kind_985]")`)
+	b.follow("#filter-list button[value=kind_985]")
+	b.follow(`details[data-facet="kind_985"] input[value=red]`)
+	if got := b.query().Get("kind_985"); got != "red" {
+		t.Errorf("the filter leads to %v", b.query())
+	}
+	b.visit(wide)
+	b.settled()
+	b.next(func() { b.fill("#search", "word96 ") })
+	b.until(`location.search.includes("word96")`)
+	b.settled()
+	if !eval[bool](b, `(() => { const box = document.getElementById("grid").getBoundingClientRect();
+		return [...document.querySelectorAll("#grid mark")].map((m) => m.getBoundingClientRect()).some((r) => r.left >= box.left && r.right <= box.right); })()`) {
+		t.Errorf("no match of %s is in view", fmt.Sprint(b.query()))
+	}
+}

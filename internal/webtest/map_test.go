@@ -1,0 +1,179 @@
+package webtest_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+
+	"herbarium/internal/programtest"
+)
+
+// pixelOf returns the pixel of coordinates on the map, by the part of the world that the map shows.
+func (b *tab) pixelOf(latitude, longitude float64) (x, y float64) {
+	b.Helper()
+	at := eval[[]float64](b, fmt.Sprintf(`(() => {
+		const [vx, vy, vw, vh] = document.querySelector("svg.world").getAttribute("viewBox").split(" ").map(Number);
+		const r = document.querySelector("#map canvas").getBoundingClientRect();
+		const k = Math.min(r.width / vw, r.height / vh);
+		return [r.x + r.width / 2 + (10 * %v - vx - vw / 2) * k, r.y + r.height / 2 + (-10 * %v - vy - vh / 2) * k];
+	})()`, longitude, latitude))
+	return at[0], at[1]
+}
+
+// The steps of a mouse.
+const (
+	moved    = input.DispatchMouseEventTypeMouseMoved
+	pressed  = input.DispatchMouseEventTypeMousePressed
+	released = input.DispatchMouseEventTypeMouseReleased
+)
+
+const shift = 8 // modifier of the DevTools protocol
+
+// mapMouse sends a mouse event with modifiers.
+func (b *tab) mapMouse(step input.DispatchMouseEventType, x, y float64, modifiers int64) {
+	b.Helper()
+	p := input.DispatchMouseEventParams{Type: step, X: x, Y: y, Modifiers: modifiers}
+	if step != moved {
+		p.Button, p.ClickCount = input.MouseButtonLeft, 1
+	}
+	call(b, input.DispatchMouseEvent, p)
+}
+
+// drawn waits until the script has drawn the map.
+func (b *tab) drawn() {
+	b.Helper()
+	b.settled()
+	b.until(`document.querySelector("#map.drawn")`)
+}
+
+func TestMap(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(wide)
+	b.settled()
+	b.click(b.pick(".tabs a", "Map"))
+	b.until(`location.pathname.endsWith("/map")`)
+	b.drawn()
+	if !eval[bool](b, `(() => { const c = document.querySelector("#map canvas");
+		return c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v > 0); })()`) {
+		t.Error("the map has no points")
+	}
+	if size := eval[int](b, `performance.getEntriesByType("resource").filter((e) => /map|land/.test(e.name.split("/").pop()))
+		.reduce((sum, e) => sum + e.encodedBodySize, 0)`); size < 5_000 || size > 45_000 {
+		t.Errorf("the map loads %d bytes", size)
+	}
+	x, y := b.pixelOf(0, 80) // of row 85
+	b.mapMouse(moved, x, y, 0)
+	b.until(`document.querySelector(".map-tip").innerText === "Row 85"`)
+	b.next(func() {
+		b.mapMouse(pressed, x, y, 0)
+		b.mapMouse(released, x, y, 0)
+	})
+	if got := b.text("#record-title"); got != "Row 85" {
+		t.Errorf("a click opens %q", got)
+	}
+	b.wantQuery("_record=36&page=2")
+
+	b.follow("[data-record=close]")
+	x0, y0 := b.pixelOf(20, 60)
+	x1, y1 := b.pixelOf(-20, 100)
+	b.next(func() {
+		b.mapMouse(pressed, x0, y0, shift)
+		b.mapMouse(moved, (x0+x1)/2, (y0+y1)/2, shift)
+		b.mapMouse(moved, x1, y1, shift)
+		b.mapMouse(released, x1, y1, shift)
+	})
+	b.drawn()
+	for _, name := range []string{"latitude[gte]", "latitude[lte]", "longitude[gte]", "longitude[lte]"} {
+		if b.query().Get(name) == "" {
+			t.Errorf("the selection does not set %s: %v", name, b.query())
+		}
+	}
+	l := get(t, b.url+"/api/v1/wide/thousand/data?latitude[gte]=-20&latitude[lte]=20&longitude[gte]=60&longitude[lte]=100&_fields=key")
+	if got, want := b.text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want || l.Meta.Total == 0 {
+		t.Errorf("the selected area has %s, want %s", got, want)
+	}
+	if n := b.count(".chip"); n != 2 {
+		t.Errorf("there are %d chips", n)
+	}
+}
+
+// TestMap_cells shows numbers of rows in cells, as maps of many rows do.
+func TestMap_cells(t *testing.T) {
+	t.Parallel()
+	points := regexp.MustCompile(`data-points="[^"]*"`)
+	s := newSite(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("Accept-Encoding")
+			recorded := httptest.NewRecorder()
+			next.ServeHTTP(recorded, r)
+			body := points.ReplaceAll(recorded.Body.Bytes(), []byte(`data-points=""`))
+			for name, values := range recorded.Header() {
+				if name != "Content-Length" {
+					w.Header()[name] = values
+				}
+			}
+			w.WriteHeader(recorded.Code)
+			_, _ = w.Write(bytes.Clone(body)) // an error is one of the browser
+		})
+	})
+	b := open(t, s, tabOptions{dark: true})
+	b.visit(wide + "/map")
+	b.drawn()
+	x, y := b.pixelOf(0, 80)
+	tries := 0.0
+	b.wait("a cell shows its number of rows", func() bool {
+		tries++ // the edges of cells are whole pixels, so that of the point may be in the next cell
+		b.mapMouse(moved, x+math.Mod(tries, 5)-2, y+math.Mod(tries/5, 5)-2, 0)
+		return eval[bool](b, `/^\d+ rows?$/.test(document.querySelector(".map-tip").innerText)`)
+	})
+	before := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`)
+	b.click("[data-zoom='2']")
+	b.until(`document.querySelector("svg.world").getAttribute("viewBox") !== ` + quote(before))
+}
+
+func TestMap_withoutScript(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{noScript: true})
+	b.visit(wide + "/map?latitude[gte]=0")
+	b.settled()
+	l := get(t, b.url+"/api/v1/wide/thousand/data?latitude[gte]=0&_fields=key")
+	if got, want := b.text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want {
+		t.Errorf("the map says %q, want %q", got, want)
+	}
+	if n := b.count(".world .cells path"); n == 0 {
+		t.Error("the map has no cells")
+	}
+	if b.count("#map canvas:not([hidden])") != 0 {
+		t.Error("the canvas is visible")
+	}
+	b.visit(catalog)
+	b.settled()
+	if b.count(".tabs a[href$='/map']") != 0 {
+		t.Error("a dataset without coordinates has a map")
+	}
+}
+
+func TestMap_accessibility(t *testing.T) {
+	t.Parallel()
+	script, err := axeScript()
+	if err != nil {
+		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
+	}
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.visit(wide + "/map?kind_9=red&_record=2")
+	b.drawn()
+	eval[bool](b, string(script)+"; true")
+	b.axe("map, light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
+	b.dark(true)
+	b.axe("map, dark", `{ runOnly: ["color-contrast", "link-in-text-block"], resultTypes: ["violations"] }`)
+	b.dark(false)
+	b.screen(tabOptions{phone: true})
+	b.axe("map, phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
+}

@@ -1,0 +1,36 @@
+package webtest_test
+
+import (
+	"testing"
+)
+
+// TestReadme visits every view of the dataset that the README serves. The tab reports console errors, missing images and requests
+// to other hosts.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	l := &library{}
+	t.Cleanup(l.stop)
+	if err := l.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.publishFolder(t.Context(), example); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.data.Library.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, l.serve(t, nil), tabOptions{width: 1440})
+	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about", catalog + "/api", catalog + "/versions"} {
+		if status := b.visit(path); status != 200 {
+			t.Errorf("%s gives %d", path, status)
+		}
+		b.settled()
+		b.wait("no request is under way", b.idle)
+		if broken := b.texts(".gone"); len(broken) > 0 {
+			t.Errorf("%s has %d broken images", path, len(broken))
+		}
+	}
+	if b.count("h1") != 1 || b.text("h1") == "catalog" {
+		t.Errorf("the dataset has no title: %q", b.texts("h1"))
+	}
+}
