@@ -62,6 +62,8 @@ func (c caller) general() {
 	c.report("getReadiness", ready.JSON200, ready.Body, err)
 	datasets, err := c.client.ListDatasetsWithResponse(c.ctx, &generated.ListDatasetsParams{Page: new(1), PerPage: new(2)})
 	c.report("listDatasets", datasets.JSON200, datasets.Body, err)
+	matches, err := c.client.SearchRecordsWithResponse(c.ctx, &generated.SearchRecordsParams{Search: "fern"})
+	c.report("searchRecords", matches.JSON200, matches.Body, err)
 	document, err := c.client.GetOpenAPIWithResponse(c.ctx, &generated.GetOpenAPIParams{Dataset: new("garden/catalog")})
 	c.report("getOpenAPI", document.JSON200, document.Body, err)
 	schema, err := c.client.GetDescriptorSchemaWithResponse(c.ctx, nil)

@@ -20,6 +20,7 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     countValues: () => body(api.countValues({ path, query: { ...counted, field: ["category", "price"], _filter: filters } })),
     countInGrid: () => body(api.countInGrid({ path, query: grid })),
     listDatasets: () => body(api.listDatasets({ query: { page: 1, per_page: 2 } })),
+    searchRecords: () => body(api.searchRecords({ query: { search: "fern" } })),
     describeDataset: () => body(api.describeDataset({ path })),
     getOpenAPI: () => body(api.getOpenApi({ query: { dataset: "garden/catalog" } })),
     getDescriptorSchema: () => body(api.getDescriptorSchema()),

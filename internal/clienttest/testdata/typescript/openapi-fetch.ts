@@ -35,6 +35,7 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
       body(client.GET("/api/v1/{namespace}/{dataset}/facets", { params: { path, query: { ...counted, field: ["category", "price"], _filter: filters } } })),
     countInGrid: () => body(client.GET("/api/v1/{namespace}/{dataset}/grid", { params: { path, query: grid } })),
     listDatasets: () => body(client.GET("/api/v1", { params: { query: { page: 1, per_page: 2 } } })),
+    searchRecords: () => body(client.GET("/api/v1/search", { params: { query: { search: "fern" } } })),
     describeDataset: () => body(client.GET("/api/v1/{namespace}/{dataset}", { params: { path } })),
     getOpenAPI: () => body(client.GET("/openapi.json", { params: { query: { dataset: "garden/catalog" } } })),
     getDescriptorSchema: () => body(client.GET("/schemas/datapackage.json")),

@@ -27,6 +27,7 @@ export function calls(key: string, id: number): Calls {
     countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),
     countInGrid: () => body(api.countInGrid("garden", "catalog", grid)),
     listDatasets: () => body(api.listDatasets({ page: 1, per_page: 2 })),
+    searchRecords: () => body(api.searchRecords({ search: "fern" })),
     describeDataset: () => body(api.describeDataset("garden", "catalog")),
     getOpenAPI: () => body(api.getOpenAPI({ dataset: "garden/catalog" })),
     getDescriptorSchema: () => body(api.getDescriptorSchema()),
