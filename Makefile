@@ -13,7 +13,7 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 # Packages with the longest tests, which start first.
-LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres
+LONG := ./internal/webtest ./internal/clustertest ./internal/store/postgres ./internal/clienttest
 
 # Tests that run the program as a process use this one instead of building it again.
 PROGRAM := $(CURDIR)/herbarium
@@ -69,8 +69,8 @@ check: ## formatting, vet, staticcheck, go mod tidy
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json \
-		postgres s3 chromium
+	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json tools/adapters/node_modules/.package-lock.json \
+		tools/clients/node_modules/.package-lock.json tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -97,6 +97,12 @@ s3: tools/s3/versitygw ## build the S3 server that the tests run
 # Compiling it is a tenth of a first test run, so its packages are not optimized.
 tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
+	mv $@.new $@
+
+# The client generator for Go, not optimized either, and the library of the clients that it generates.
+tools/clients/oapi-codegen: tools/clients/go.mod tools/clients/go.sum
+	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/clients/go.mod -ldflags '-s -w' -o $@.new github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
+	$(GO) build -modfile=tools/clients/go.mod github.com/oapi-codegen/runtime
 	mv $@.new $@
 
 # The browser for the tests of the pages, and fonts for it.

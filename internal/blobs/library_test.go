@@ -81,7 +81,17 @@ func TestLibrary(t *testing.T) {
 	if diff := cmp.Diff([]string{second + ".segment"}, left); diff != "" {
 		t.Errorf("after the collection there are (-want +got):\n%s", diff)
 	}
-	wantNote(t, node(0), second, 2200, 1)
+	fresh := node(0)
+	if _, err := fresh.AcquireVersion(t.Context(), notes, first); herb.CodeOf(err) != herb.CodeGone {
+		t.Errorf("the first version: %v; want gone", err)
+	}
+	view, err := fresh.AcquireVersion(t.Context(), notes, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Release()
+	checkNotes(t, view, 2200, 2)
+	wantNote(t, fresh, second, 2200, 1)
 }
 
 var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}
@@ -123,6 +133,12 @@ func wantNote(t *testing.T, l *library.Library, version string, total, n int) {
 		t.Fatal(err)
 	}
 	defer s.Release()
+	checkNotes(t, s, total, n)
+}
+
+// checkNotes checks how many notes a view lists, and one of them.
+func checkNotes(t *testing.T, s library.View, total, n int) {
+	t.Helper()
 	for _, c := range []struct {
 		query string
 		total int

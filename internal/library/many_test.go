@@ -86,7 +86,7 @@ func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
 // read from the catalogue are counted.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	const copies = 60
+	const copies = 150 // more than a server opens in advance
 	dir := manyDatasets(t, copies)
 	publisher, db := openMany(t, dir)
 	counted := &unsteady{Catalogue: db}

@@ -74,6 +74,9 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v library.View) e
 	if page.controls, err = p.controls(r.Context(), "table", &s, &shown, v, invalid); err != nil {
 		return err
 	}
+	if err := p.setRejection(w, r, &page.Head); err != nil {
+		return err
+	}
 	if err := page.list(r.Context(), &shown, v, req); err != nil {
 		return err
 	}
@@ -107,10 +110,10 @@ func resolve(s view.State, parseErr error, order herb.Order) (req *query.Request
 	return req, shown, invalid, err
 }
 
-// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages of datasets that
-// require a key have no tag.
+// notModified sets the entity tag of a page, and responds with 304 if the client has that page. Pages that depend on the key of
+// the browser have no tag.
 func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, d *herb.Dataset) bool {
-	if d.Access == herb.AccessKey {
+	if d.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}
 	tag := etag.New(p.opts.Version, p.assets.fingerprint, d.Version, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery)

@@ -149,19 +149,34 @@ func TestBrowser_sorting(t *testing.T) {
 	}
 }
 
-// TestBrowser_severalSortFields checks that the page marks the columns of all sort fields.
+// TestBrowser_severalSortFields checks that the page names all sort fields and marks their columns.
 func TestBrowser_severalSortFields(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?sort=category,-price,id&per_page=5&page=2", 200)
-	sorted := map[string]string{}
+	doc := s.page(t, catalog+"?sort=category,-price&per_page=5&page=2", 200)
+	menu := one(t, doc, has("id", "order"))
+	if got := words(one(t, menu, tag("summary", ""))); got != "Sorted by category ↑, Price in € ↓" {
+		t.Errorf("got %q", got)
+	}
+	var links []string
+	for _, a := range all(menu, tag("a", "")) {
+		links = append(links, attr(a, "href"))
+	}
+	want := []string{
+		"?per_page=5&sort=-category%2C-price", "?per_page=5&sort=price&order=desc", // reverse and remove the first field
+		"?per_page=5&sort=category%2Cprice", "?per_page=5&sort=category", "?per_page=5",
+	}
+	if diff := cmp.Diff(want, links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	marks := map[string]string{}
 	for _, th := range all(one(t, doc, tag("thead", "")), tag("th", "")) {
-		if aria := attr(th, "aria-sort"); aria != "" {
-			sorted[attr(th, "data-field")] = aria
+		for _, arrow := range all(th, tag("span", "arrow")) {
+			marks[attr(th, "data-field")] = attr(th, "aria-sort") + words(arrow)
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"category": "ascending", "price": "descending", "id": "ascending"}, sorted); diff != "" {
-		t.Errorf("sorted columns (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[string]string{"category": "ascending↑1", "price": "↓2"}, marks); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	if doc := s.page(t, catalog+"?sort=category,prize", 400); !strings.Contains(words(doc), `did you mean "price"?`) {
 		t.Errorf("an unknown field: %s", words(doc))

@@ -1,42 +1,86 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
 )
 
 // catalogue is the front page: the list of datasets.
 type catalogue struct {
-	Base     string
-	Search   string
-	Total    int // datasets
-	Found    int // datasets that match the search
-	Rows     int // of all datasets
-	Datasets []entry
-	Prev     string
-	Next     string
-	Page     int
-	Pages    int
+	Base      string
+	Search    string
+	Namespace string // empty: all
+	Sort      string
+	Sorts     []sortLink
+	Reset     string // link to all datasets
+	Total     int    // datasets
+	Found     int    // datasets that match
+	Rows      int    // of all datasets
+	Groups    []group
+	Matches   *rowMatches // rows that match the search; nil: no search
+	Prev      string
+	Next      string
+	Page      int
+	Pages     int
+	HasKey    bool               // the browser has a key
+	Rejected  []herb.SourceError // that the visitor may see
+}
+
+// sortLink is an order of the catalogue.
+type sortLink struct {
+	Label, Href string
+	Current     bool
+}
+
+// group is adjacent datasets of the same namespace.
+type group struct {
+	Namespace string // empty: the list is not grouped
+	Href      string
+	Datasets  []entry
 }
 
 // entry is a dataset in the catalogue.
 type entry struct {
 	view.Head
-	ColumnNames string
-	Rejected    time.Time // when its newest source was rejected; zero: it was not, or that is not public
+	Summary string
+	Spark   string // URL of its chart; empty: none
+	Age     string
+	Failed  bool // its newest file was rejected, and the visitor may see that
 }
 
-const datasetsPerPage = 48
+// rowMatches are the rows of all datasets that match a search.
+type rowMatches struct {
+	library.RecordMatches
+	Links []matchLink
+	More  int // datasets that are not shown
+}
+
+// matchLink is a dataset with matching rows.
+type matchLink struct {
+	Title, Href string
+	Total       int
+}
+
+const datasetsPerPage = 50
+
+// The parameters of the catalogue besides search, sort and page, and the orders.
+const (
+	paramNamespace = "namespace"
+	sortName       = "name"
+	sortRows       = "rows"
+	sortUpdated    = "updated"
+)
 
 // catalogue serves the list of datasets.
 func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
@@ -48,21 +92,34 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("list datasets: %w", err)
 	}
-	rejected, err := p.sourceErrors(r.Context())
+	rejected, err := p.rejections(r)
 	if err != nil {
-		return fmt.Errorf("reading source errors: %w", err)
+		return err
 	}
-	c := catalogue{Base: p.base, Search: params.Get(query.ParamSearch), Total: len(live)}
+	if p.Key(r) != "" {
+		setPrivate(w)
+	}
+	c := catalogue{
+		Base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Sort: params.Get(query.ParamSort),
+		Reset: p.base + pathCatalogue, Total: len(live), HasKey: p.Key(r) != "", Rejected: sortRejections(rejected),
+	}
+	if c.Sort != sortRows && c.Sort != sortUpdated {
+		c.Sort = sortName
+	}
 	for _, v := range live {
 		c.Rows += v.Records
 	}
-	if c.Search != "" {
+	if strings.TrimSpace(c.Search) != "" {
 		if live, err = p.opts.Library.Search(r.Context(), c.Search); err != nil {
 			return fmt.Errorf("search datasets: %w", err)
 		}
+		if c.Matches, err = p.searchRows(r, c.Search); err != nil {
+			return err
+		}
 	}
+	live = c.selectAndSort(live)
 	c.Found = len(live)
-	from, err := c.paginate(p.base, params.Get(query.ParamPage))
+	from, err := c.paginate(params.Get(query.ParamPage))
 	if err != nil {
 		return err
 	}
@@ -71,11 +128,8 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("describe datasets: %w", err)
 	}
 	for i := range datasets {
-		e := p.entry(&datasets[i])
-		if !e.Locked { // this page is public: it says that a source was rejected, never why, and nothing of protected datasets
-			e.Rejected = rejected[e.Ref].Since
-		}
-		c.Datasets = append(c.Datasets, e)
+		_, failed := rejected[datasets[i].Ref]
+		c.add(p.entry(&datasets[i], failed))
 	}
 	l := p.layout(r, siteName, fmt.Sprintf("%s to browse, search and filter, each with an API.", view.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", p.origin(r)+pathCatalogue
@@ -83,8 +137,37 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, "catalogue", http.StatusOK, l, &c)
 }
 
+// selectAndSort returns the datasets of the namespace in the order of the page, and sets the links to other orders.
+func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
+	for _, s := range []sortLink{{Label: "Name", Href: sortName}, {Label: "Rows", Href: sortRows}, {Label: "Updated", Href: sortUpdated}} {
+		c.Sorts = append(c.Sorts, sortLink{Label: s.Label, Href: c.href(s.Href, 1), Current: c.Sort == s.Href})
+	}
+	if c.Namespace != "" {
+		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Namespace != c.Namespace })
+	}
+	switch c.Sort {
+	case sortRows:
+		slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Records - a.Records })
+	case sortUpdated:
+		slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Published.Compare(a.Published) })
+	}
+	return live
+}
+
+// href returns the URL of a page of the catalogue in an order.
+func (c *catalogue) href(sort string, page int) string {
+	ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: paramNamespace, Value: c.Namespace}}
+	if sort != sortName {
+		ps = append(ps, query.Param{Name: query.ParamSort, Value: sort})
+	}
+	if page > 1 {
+		ps = append(ps, query.Param{Name: query.ParamPage, Value: strconv.Itoa(page)})
+	}
+	return view.Join(c.Base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
+}
+
 // paginate selects a page and returns the position of its first dataset.
-func (c *catalogue) paginate(base, page string) (from int, err error) {
+func (c *catalogue) paginate(page string) (from int, err error) {
 	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: page}}.Encode(), nil)
 	if err != nil {
 		return 0, err
@@ -92,49 +175,69 @@ func (c *catalogue) paginate(base, page string) (from int, err error) {
 	req.PerPage = datasetsPerPage
 	m := req.Meta(c.Found)
 	c.Page, c.Pages = m.Page, m.TotalPages
-	href := func(n int) string {
-		ps := query.Params{{Name: query.ParamSearch, Value: c.Search}, {Name: query.ParamPage, Value: strconv.Itoa(n)}}
-		return view.Join(base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
-	}
 	if m.HasPrev {
-		c.Prev = href(min(m.Page-1, m.TotalPages))
+		c.Prev = c.href(c.Sort, min(m.Page-1, m.TotalPages))
 	}
 	if m.HasNext {
-		c.Next = href(m.Page + 1)
+		c.Next = c.href(c.Sort, m.Page+1)
 	}
 	return min(req.Offset(), c.Found), nil
 }
 
-func (p *Pages) entry(d *herb.Dataset) entry {
-	const shown = 8
-	var names []string
-	for _, f := range d.Fields[:min(len(d.Fields), shown)] {
-		names = append(names, view.Heading(f))
+// add appends a dataset. Datasets in the order of their names are grouped by namespace.
+func (c *catalogue) add(e entry) {
+	namespace := ""
+	if c.Sort == sortName {
+		namespace = e.Namespace
 	}
-	list := strings.Join(names, ", ")
-	if len(d.Fields) > shown {
-		list += " …"
+	if n := len(c.Groups); n == 0 || c.Groups[n-1].Namespace != namespace {
+		c.Groups = append(c.Groups, group{Namespace: namespace, Href: namespaceHref(c.Base, namespace)})
 	}
-	return entry{Head: p.head(d, ""), ColumnNames: list}
+	last := &c.Groups[len(c.Groups)-1]
+	last.Datasets = append(last.Datasets, e)
 }
 
-// sourceErrors returns the errors of sources that could not be published, by dataset. Their messages quote values of the
-// source, whose access is unknown: show them only to holders of a key for the dataset. Paths are reduced to file names.
-func (p *Pages) sourceErrors(ctx context.Context) (map[herb.Ref]herb.SourceError, error) {
-	if p.opts.SourceErrors == nil {
+// namespaceHref returns the link to the datasets of a namespace.
+func namespaceHref(base, namespace string) string {
+	return view.Join(base+pathCatalogue, query.Params{{Name: paramNamespace, Value: namespace}}.Encode())
+}
+
+func (p *Pages) entry(d *herb.Dataset, failed bool) entry {
+	const maxSummary = 200
+	e := entry{Head: p.head(d, ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
+	switch {
+	case e.Mutable:
+		e.Age = "live"
+	case !d.Published.IsZero():
+		e.Age = view.Age(time.Now(), d.Published)
+	}
+	if !e.Locked && !e.Mutable && !e.Unavailable && d.Records > 0 {
+		e.Spark = view.Join(e.Path+"/spark.svg", query.Params{{Name: paramVersion, Value: d.Version}}.Encode())
+	}
+	return e
+}
+
+// searchRows counts the matching rows of all datasets that the visitor may read. The last word may be incomplete, as it is in the
+// search of a table while you type.
+func (p *Pages) searchRows(r *http.Request, search string) (*rowMatches, error) {
+	const shown = 12
+	last, _ := utf8.DecodeLastRuneInString(search)
+	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
+		search += "*"
+	}
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, p.mayRead(r))
+	if herb.CodeOf(err) == herb.CodeInvalid { // the datasets are searched all the same
 		return nil, nil
 	}
-	found, err := p.opts.SourceErrors(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("search rows: %w", err)
 	}
-	out := map[herb.Ref]herb.SourceError{}
-	for _, t := range found {
-		if t.Ref != (herb.Ref{}) {
-			path, _, _ := strings.Cut(t.Path, "#") // without the table
-			t.Message = strings.ReplaceAll(t.Message, path, filepath.Base(path))
-			out[t.Ref] = t
-		}
+	m := &rowMatches{RecordMatches: found, More: max(len(found.Datasets)-shown, 0)}
+	for _, d := range found.Datasets[:min(len(found.Datasets), shown)] {
+		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
+		m.Links = append(m.Links, matchLink{
+			Title: view.Title(&dataset), Total: d.Total, Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
+		})
 	}
-	return out, nil
+	return m, nil
 }

@@ -51,11 +51,15 @@ func refOf(r *http.Request) herb.Ref {
 
 // setCaching requires caches to revalidate pages of a dataset. Pages that required a key are cached only by the browser.
 func setCaching(w http.ResponseWriter, d *herb.Dataset) {
-	h := w.Header()
 	if d.Access == herb.AccessKey {
-		h.Set("Cache-Control", "private, no-cache")
-		h.Set("Vary", "Cookie, Accept, Accept-Encoding")
+		setPrivate(w)
 		return
 	}
-	h.Set("Cache-Control", "no-cache")
+	w.Header().Set("Cache-Control", "no-cache")
+}
+
+// setPrivate restricts the caching of a page to the browser, because it depends on the key of the visitor.
+func setPrivate(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("Vary", "Cookie, Accept, Accept-Encoding")
 }

@@ -89,13 +89,12 @@ func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVer
 }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
-	for _, d := range l.datasets {
-		if slices.ContainsFunc(versions, func(v herb.LiveVersion) bool { return v.Ref == d.Ref }) {
-			if !details {
-				d.Details = herb.Details{}
-			}
-			all = append(all, d)
+	for _, v := range versions {
+		d := l.datasets[slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })]
+		if !details {
+			d.Details = herb.Details{}
 		}
+		all = append(all, d)
 	}
 	return all, l.err
 }

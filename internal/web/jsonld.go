@@ -38,13 +38,11 @@ func datasetJSONLD(origin string, d *herb.Dataset) node {
 		n["license"] = l.Name
 		n.put("license", l.Href)
 	}
-	if view.IsWebAddress(about.Homepage) {
-		n["sameAs"] = about.Homepage
-	}
+	n.put("sameAs", about.Homepage)
 	fields := make([]node, 0, min(len(d.Fields), maxFields))
 	for _, f := range d.Fields[:min(len(d.Fields), maxFields)] {
 		v := node{"@type": "PropertyValue", "name": f.Name}
-		v.put("description", f.Description)
+		v.put("description", view.MarkdownText(f.Description))
 		fields = append(fields, v)
 	}
 	n["variableMeasured"] = fields

@@ -102,6 +102,7 @@ const (
 	pathDCAT      = "/catalog.jsonld"
 	pathOpenAPI   = "/openapi.json"
 	pathDatasets  = "/datasets/"
+	pathKey       = "/key"
 	pathAPI       = "/api/v1/"
 )
 
@@ -110,6 +111,9 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 	const dataset = "/datasets/{namespace}/{dataset}"
 	return map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                                    p.catalogue,
+		"GET " + pathKey:                              p.siteKey,
+		"POST " + pathKey:                             p.saveSiteKey,
+		"POST " + pathKey + "/forget":                 p.deleteKey,
 		"GET " + dataset:                              p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":         p.dataset(p.file),
 		"GET " + dataset + "/map":                     p.dataset(p.mapOf),
@@ -117,6 +121,8 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"GET " + dataset + "/charts":                  p.dataset(p.charts),
 		"GET " + dataset + "/record":                  p.dataset(p.record),
 		"GET " + dataset + "/fields":                  p.dataset(p.fields),
+		"GET " + dataset + "/spark.svg":               p.dataset(p.spark),
+		"GET " + dataset + "/about":                   p.dataset(p.about),
 		"GET " + dataset + "/api":                     p.dataset(p.reference),
 		"GET " + dataset + "/versions":                p.dataset(p.versions),
 		"POST " + dataset + "/key":                    p.dataset(p.saveKey),
@@ -135,7 +141,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to += "?search=" + url.QueryEscape(ns)
+		to = namespaceHref(p.base, ns)
 	}
 	return redirect(w, to)
 }

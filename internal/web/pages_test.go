@@ -18,8 +18,9 @@ func everyPage() map[string]int {
 		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
 		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_charts=1": 200,
 		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
-		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200,
+		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200, "/datasets/garden/catalog/about": 200, "/key": 200,
 		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
+		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200, "/datasets/wide/many/about": 200,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
 		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_charts=1": 200, "/datasets/evil/nasty/api": 200,
 		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
@@ -66,7 +67,7 @@ func checkHeaders(t *testing.T, path string, a reply) {
 		t.Errorf("the content policy is %s", policy)
 	}
 	images := strings.Contains(path, "/garden/catalog") || strings.Contains(path, "/evil/nasty")
-	isBrowser := images && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
+	isBrowser := images && !strings.Contains(path, "/about") && !strings.Contains(path, "/api") && !strings.Contains(path, "/versions")
 	if strings.Contains(policy, "img-src 'self' https:") != isBrowser {
 		t.Errorf("images: the content policy is %s", policy)
 	}
@@ -200,7 +201,7 @@ func TestCanonicalAddresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = tt.public })
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
 			doc := s.page(t, path, 200)
 			want := tt.want + path
 			link := one(t, doc, func(n *html.Node) bool { return n.Data == "link" && attr(n, "rel") == "canonical" })
@@ -231,64 +232,6 @@ func TestOrigin_invalidHost(t *testing.T) {
 	}
 }
 
-func TestCatalogue(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	doc := s.page(t, "/", 200)
-	cards := all(doc, tag("li", "card"))
-	if len(cards) != 5 {
-		t.Fatalf("%d datasets are shown", len(cards))
-	}
-	got := words(cards[2])
-	for _, want := range []string{"The garden", "garden/catalog", "public", "What grows in it.", "Rows60", "Columns8", "Updated20 March 2026"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the card lacks %q: %s", want, got)
-		}
-	}
-	if !strings.Contains(words(cards[3]), "key") {
-		t.Errorf("a dataset with a key is not marked: %s", words(cards[3]))
-	}
-	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1, "staff": 1, "-": 0, "f1": 1, "  ": 5} {
-		if got := len(all(s.page(t, "/?search="+url.QueryEscape(search), 200), tag("li", "card"))); got != want {
-			t.Errorf("%q finds %d datasets, want %d", search, got, want)
-		}
-	}
-	if a := s.get(t, "/?page=0"); a.status != 400 {
-		t.Errorf("page 0 gives %d", a.status)
-	}
-}
-
-func TestCatalogue_empty(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
-	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
-		t.Errorf("the page does not say what to do: %s", got)
-	}
-}
-
-func TestCatalogue_pages(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
-		for i := range 100 {
-			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
-		}
-	})
-	shown := 0
-	for path := "/"; path != ""; {
-		doc := s.page(t, path, 200)
-		shown += len(all(doc, tag("li", "card")))
-		path = ""
-		for _, a := range all(doc, tag("a", "button")) {
-			if attr(a, "rel") == "next" {
-				path = attr(a, "href")
-			}
-		}
-	}
-	if shown != 105 {
-		t.Errorf("%d datasets are shown on all pages, want 105", shown)
-	}
-}
-
 // TestFailures checks that errors of the library give an error page without internals.
 func TestFailures(t *testing.T) {
 	t.Parallel()
@@ -296,7 +239,7 @@ func TestFailures(t *testing.T) {
 		s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
 			l.err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
 		})
-		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
+		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
 			a := s.get(t, path)
 			if a.status != status && status == 503 || a.status < 500 || !strings.Contains(a.body, "<h1>") {
 				t.Errorf("%s: %s gives %d %.100s", code, path, a.status, a.body)

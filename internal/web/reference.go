@@ -24,8 +24,10 @@ type reference struct {
 // columnDoc is a column with some of its values.
 type columnDoc struct {
 	herb.Field
-	PrimaryKey bool
-	Examples   []string
+	Description string // as plain text
+	PrimaryKey  bool
+	Examples    []string
+	Report      *herb.ColumnReport // nil: there is none, or it is hidden
 }
 
 // maxColumnDocs is how many columns a page documents.
@@ -39,13 +41,9 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request, v library.View
 		Hidden: p.authorize(r, d) != nil, MoreColumns: max(len(d.Fields)-maxColumnDocs, 0),
 	}
 	page.Head.Unlocked = page.Head.Locked && !page.Hidden
-	for _, f := range d.Fields[:min(len(d.Fields), maxColumnDocs)] {
-		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(d.PrimaryKey, f.Name)})
-	}
-	if !page.Hidden {
-		if err := page.addExamples(r.Context(), v); err != nil {
-			return err
-		}
+	var err error
+	if page.Columns, err = documentColumns(r.Context(), v, !page.Hidden); err != nil {
+		return err
 	}
 	l := p.layout(r, view.Title(d)+": API", "Columns and parameters of the API of "+view.Title(d)+".")
 	l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/api"
@@ -54,28 +52,37 @@ func (p *Pages) reference(w http.ResponseWriter, r *http.Request, v library.View
 	return p.render(w, "reference", http.StatusOK, l, &page)
 }
 
-// addExamples adds values of the first rows.
-func (page *reference) addExamples(ctx context.Context, v library.View) error {
+// documentColumns documents the first columns of a dataset, with values of the first rows if they may be shown.
+func documentColumns(ctx context.Context, v library.View, values bool) ([]columnDoc, error) {
 	const examples, maxExample = 3, 48
+	docs := make([]columnDoc, min(len(v.Fields), maxColumnDocs))
+	for i := range docs {
+		f := v.Fields[i]
+		docs[i] = columnDoc{Field: f, PrimaryKey: slices.Contains(v.PrimaryKey, f.Name), Description: view.MarkdownText(f.Description)}
+	}
+	if !values {
+		return docs, nil
+	}
 	req, err := query.Parse("", v.Fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := v.List(ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, err := view.DecodeRows(found.Records, v.Fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range page.Columns {
-		c := &page.Columns[i]
+	for i := range docs {
+		c := &docs[i]
+		c.Report = view.ColumnReport(&v.Dataset, i)
 		for _, row := range rows {
 			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
 				c.Examples = append(c.Examples, v)
 			}
 		}
 	}
-	return nil
+	return docs, nil
 }

@@ -41,7 +41,7 @@ func TestRejected_public(t *testing.T) {
 	s := newSite(t, withRejections)
 	for _, path := range []string{
 		"/", "/?search=garden", "/catalog.jsonld", "/openapi.json", "/api/v1", "/readyz",
-		"/datasets/garden/catalog", "/datasets/garden/catalog/versions", "/datasets/garden/catalog/api", "/api/v1/garden/catalog",
+		"/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/versions", locked + "/about", "/datasets/garden/catalog/api", "/api/v1/garden/catalog",
 		locked, locked + "/versions", locked + "/api", "/api/v1/locked/staff",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -59,31 +59,50 @@ func TestRejected_public(t *testing.T) {
 func TestRejected_shown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, withRejections)
-	const note = "The newest file was rejected on"
-	for _, tt := range []struct {
-		name, path, key string
-		notes           int
-		want            string
-	}{
-		{"front page: the open dataset only", "/", "", 1, ""},
-		{"open dataset", "/datasets/garden/catalog/versions", "", 1, ""},
-		{"open dataset with a key", "/datasets/garden/catalog/versions", otherKey, 1, ""},
-		{"protected dataset", locked + "/versions", "", 0, ""},
-		{"protected dataset with a key for another", locked + "/versions", otherKey, 0, ""},
-		{"protected dataset with its key", locked + "/versions", staffKey, 1, `staff.csv: &#34;quoted &lt;b&gt;&#34; in records 1 and 3`},
+	const open, staff = `catalog.csv: &#34;quoted open&#34;`, `staff.csv: &#34;quoted &lt;b&gt;&#34; in records 1 and 3`
+	for _, tt := range []struct{ name, path, key, want string }{
+		{"front page without a key", "/", "", ""},
+		{"front page with an unknown key", "/", "herb_nothing", ""},
+		{"front page with a key of the open dataset", "/", otherKey, open},
+		{"front page with a key of the protected dataset", "/", staffKey, staff},
+		{"open dataset", "/datasets/garden/catalog/versions", "", ""},
+		{"open dataset with a key of another", "/datasets/garden/catalog/versions", staffKey, ""},
+		{"open dataset with its key", "/datasets/garden/catalog/versions", otherKey, open},
+		{"description of the open dataset with its key", "/datasets/garden/catalog/about", otherKey, open},
+		{"protected dataset", locked + "/versions", "", ""},
+		{"protected dataset with a key for another", locked + "/versions", otherKey, ""},
+		{"protected dataset with its key", locked + "/versions", staffKey, staff},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := s.get(t, tt.path, "Cookie", "herbarium_key="+tt.key)
-			if n := strings.Count(a.body, note); n != tt.notes {
-				t.Errorf("%d notes, want %d", n, tt.notes)
+			if got := strings.Count(a.body, "ewest file was rejected on"); got != strings.Count(tt.want, "csv") {
+				t.Errorf("%d notes", got)
 			}
 			if quoted := strings.Contains(a.body, "quoted"); quoted != (tt.want != "") || !strings.Contains(a.body, tt.want) {
 				t.Errorf("the page lacks %q, or quotes a value: %t", tt.want, quoted)
+			}
+			if tt.want != "" && !strings.HasPrefix(a.header.Get("Cache-Control"), "private") {
+				t.Errorf("Cache-Control is %s", a.header.Get("Cache-Control"))
 			}
 			if strings.Contains(a.body, "/srv") {
 				t.Error("the page names a folder")
 			}
 		})
+	}
+}
+
+// TestRejected_table checks that the table links to the error, also if the browser has the page without it.
+func TestRejected_table(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, withRejections)
+	const path = "/datasets/garden/catalog"
+	before := s.get(t, path)
+	if strings.Contains(before.body, "publish failed") {
+		t.Error("the public page says that a file was rejected")
+	}
+	after := s.get(t, path, "Cookie", "herbarium_key="+otherKey, "If-None-Match", before.header.Get("Etag"))
+	if after.status != 200 || !strings.Contains(after.body, "publish failed") {
+		t.Errorf("with a key: %d", after.status)
 	}
 }

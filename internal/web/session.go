@@ -11,11 +11,12 @@ import (
 	"herbarium/internal/web/view"
 )
 
-// keyCookie holds the key of a dataset. Its path is that of the dataset, so that a browser can hold the keys of several
-// datasets and sends each only there. It is a session cookie.
+// keyCookie holds a key. The path of the cookie is that of a dataset, so that a browser can hold the keys of several datasets
+// and sends each only there, or that of the site. It is a session cookie.
 const keyCookie = "herbarium_key"
 
-// Key returns the key that the browser sends for the dataset of a page; empty: none.
+// Key returns the key that the browser sends for a page; empty: none. Browsers send the cookie with the longest path first:
+// the key of a dataset takes precedence over that of the site.
 func (p *Pages) Key(r *http.Request) string {
 	c, err := r.Cookie(keyCookie)
 	if err != nil {
@@ -47,6 +48,20 @@ func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 	return nil
 }
 
+// mayRead returns a function that reports whether the key of the browser has the scope to read a dataset, open or not. The
+// function is nil if there is no valid key.
+func (p *Pages) mayRead(r *http.Request) func(herb.Ref) bool {
+	key := p.Key(r)
+	if key == "" {
+		return nil
+	}
+	who, err := p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
+	if err != nil {
+		return nil
+	}
+	return func(ref herb.Ref) bool { return who.May(ref.ReadScopes()...) }
+}
+
 // requestKey responds with the form for the key of a dataset. It returns errors that are not about the key.
 func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Dataset, back string, refused error) error {
 	status, ok := map[herb.Code]int{
@@ -61,7 +76,7 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Datas
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="herbarium"`)
 	h.Set("Cache-Control", "no-store")
-	l := p.layout(r, "Key required: "+view.Title(d), d.Description)
+	l := p.layout(r, "Key required: "+view.Title(d), view.Describe(d))
 	l.Framed = true
 	return p.render(w, "key", status, l, struct {
 		Head          view.Head
@@ -69,42 +84,91 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, d *herb.Datas
 	}{p.head(d, "table"), herb.MessageOf(refused), back})
 }
 
-// saveKey verifies the key that was entered into the form and stores it in a cookie.
+// saveKey verifies the key that was entered into the form of a dataset and stores it in a cookie.
 func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v library.View) error {
-	const maxForm = 32 << 10 // a key and the query string of the page to return to
-	if err := p.csrf.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the dataset here and enter the key again")
+	key, back, err := p.readKeyForm(w, r)
+	if err != nil {
+		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the dataset and enter the key again")
-	}
-	key, back := strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back")
 	if key == "" {
-		return p.requestKey(w, r, &v.Dataset, back, herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key"))
+		return p.requestKey(w, r, &v.Dataset, back, errEmptyKey())
 	}
 	if err := p.verify(r, v.Ref, key); err != nil {
 		return p.requestKey(w, r, &v.Dataset, back, err)
 	}
-	http.SetCookie(w, p.cookie(v.Ref, key))
+	http.SetCookie(w, p.cookie(p.datasetPath(v.Ref), key))
 	return p.redirectBack(w, v.Ref, back)
 }
 
-// deleteKey deletes the cookie with the key of a dataset.
+// readKeyForm reads the key that was entered, and the query string of the page to return to.
+func (p *Pages) readKeyForm(w http.ResponseWriter, r *http.Request) (key, back string, err error) {
+	const maxForm = 32 << 10 // a key and the query string of the page to return to
+	if err := p.csrf.Check(r); err != nil {
+		return "", "", herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return "", "", herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and enter the key again")
+	}
+	return strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), nil
+}
+
+func errEmptyKey() error {
+	return herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key")
+}
+
+// siteKey serves the form for a key that the browser sends for all pages.
+func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
+	return p.requestSiteKey(w, r, http.StatusOK, "")
+}
+
+func (p *Pages) requestSiteKey(w http.ResponseWriter, r *http.Request, status int, message string) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return p.render(w, "sitekey", status, p.layout(r, "Enter a key", "Enter a key to see what it gives access to."), struct{ Base, Message string }{p.base, message})
+}
+
+// saveSiteKey verifies the key that was entered into the form of the site and stores it in a cookie.
+func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
+	key, _, err := p.readKeyForm(w, r)
+	if err != nil {
+		return err
+	}
+	if key == "" {
+		err = errEmptyKey()
+	} else {
+		_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
+	}
+	switch {
+	case herb.CodeOf(err) == herb.CodeUnauthenticated:
+		return p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err))
+	case err != nil:
+		return err
+	}
+	http.SetCookie(w, p.cookie(p.base+pathCatalogue, key))
+	return redirect(w, p.base+pathCatalogue)
+}
+
+// deleteKey deletes the keys that the browser sends for a dataset, or that of the site.
 func (p *Pages) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site")
 	}
-	c := p.cookie(refOf(r), "")
-	c.MaxAge = -1
-	http.SetCookie(w, c)
+	paths := []string{p.base + pathCatalogue}
+	if ref := refOf(r); ref != (herb.Ref{}) {
+		paths = []string{p.datasetPath(ref), p.base + pathCatalogue}
+	}
+	for _, path := range paths {
+		c := p.cookie(path, "")
+		c.MaxAge = -1
+		http.SetCookie(w, c)
+	}
 	return p.redirectBack(w, refOf(r), "")
 }
 
-// cookie returns the cookie for the key of a dataset.
-func (p *Pages) cookie(ref herb.Ref, key string) *http.Cookie {
+// cookie returns the cookie for the key of the pages under a path.
+func (p *Pages) cookie(path, key string) *http.Cookie {
 	return &http.Cookie{
-		Name: keyCookie, Value: key, Path: p.datasetPath(ref), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: keyCookie, Value: key, Path: path, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: p.public != nil && p.public.Scheme == "https",
 	}
 }

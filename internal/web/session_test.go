@@ -59,7 +59,7 @@ func TestKey(t *testing.T) {
 	if a := s.get(t, locked, "Cookie", kept); !strings.Contains(a.body, "Secretive Ana") || strings.Contains(a.body, staffKey) {
 		t.Error("the page lacks the records, or shows the key")
 	}
-	for _, path := range []string{locked + "/api", locked + "/versions"} {
+	for _, path := range []string{locked + "/about", locked + "/api", locked + "/versions"} {
 		if a := s.get(t, path); a.status != 200 || strings.Contains(a.body, "Secretive") {
 			t.Errorf("%s without a key: %d, and it shows values", path, a.status)
 		}
@@ -127,5 +127,34 @@ func TestKey_public(t *testing.T) {
 	want := "herbarium_key=" + staffKey + "; Path=/open" + locked + "; HttpOnly; Secure; SameSite=Strict"
 	if a.status != 303 || a.header.Get("Set-Cookie") != want || a.header.Get("Location") != "/open"+locked {
 		t.Errorf("got %d %v", a.status, a.header)
+	}
+}
+
+// TestSiteKey enters a key for all pages and deletes it.
+func TestSiteKey(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	if a := s.get(t, "/key"); a.status != 200 || !strings.Contains(a.body, `action="/key"`) {
+		t.Errorf("the form: %d", a.status)
+	}
+	for key, status := range map[string]int{"": 401, "herb_nothing": 401, staffKey: 303} {
+		a := s.post(t, "/key", url.Values{"key": {key}})
+		want := ""
+		if status == 303 {
+			want = "herbarium_key=" + staffKey + "; Path=/; HttpOnly; SameSite=Strict"
+		}
+		if a.status != status || a.header.Get("Set-Cookie") != want {
+			t.Errorf("%q: %d %v", key, a.status, a.header)
+		}
+	}
+	if a := s.post(t, "/key", url.Values{"key": {staffKey}}, "Origin", "https://evil.example"); a.status != 403 {
+		t.Errorf("another site can set the key: %d", a.status)
+	}
+	for _, path := range []string{"/key/forget", locked + "/key/forget"} {
+		a := s.post(t, path, nil)
+		cookies := strings.Join(a.header.Values("Set-Cookie"), "\n")
+		if a.status != 303 || !strings.Contains(cookies, "herbarium_key=; Path=/; Max-Age=0") {
+			t.Errorf("%s: %d %s", path, a.status, cookies)
+		}
 	}
 }

@@ -13,7 +13,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	const most, mostWithoutFont = 90_000, 40_000
-	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/api", catalog + "/versions"} {
+	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		b := open(t, s, tabOptions{})
 		b.visit(path)
 		b.settled()

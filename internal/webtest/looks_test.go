@@ -98,7 +98,7 @@ func TestProxy(t *testing.T) {
 	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})
 	b.visit("/")
 	b.settled()
-	b.click(b.pick(".card h2 a", "Garden"))
+	b.click(b.pick(".dataset h3 a", "Garden"))
 	b.until("location.pathname === '/open/data" + catalog + "'")
 	b.settled()
 	b.next(func() { b.fill("#search", "rose ") })

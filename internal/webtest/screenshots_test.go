@@ -28,7 +28,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
 	}
 	s := newSite(t, nil)
-	const columns = "&_fields=title,category,date,price,tags,author,status"
+	const columns = "&_fields=title,image,category,date,price,tags,status"
 	views := []struct {
 		name, path string
 		opts       tabOptions
@@ -40,7 +40,7 @@ func TestPictures(t *testing.T) {
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
 			tabOptions{dark: true, width: 1440, height: 900}, true, ""},
 		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{width: 1440, height: 900}, true, ""},
-		{"phone", catalog + "?tags=fragrant&sort=title", tabOptions{phone: true, width: 390, height: 844, scale: 2}, true, ""},
+		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category", tabOptions{phone: true, width: 390, height: 844, scale: 2}, true, ""},
 		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},

@@ -16,8 +16,8 @@ func TestCatalogue(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
 		b.visit("/")
 		b.settled()
-		got := b.text(".cards")
-		if !strings.Contains(got, "Garden catalogue garden/catalog public") || !strings.Contains(got, "Staff locked/staff key") {
+		got := b.text("main")
+		if !strings.Contains(got, "Garden catalogue garden/catalog") || !strings.Contains(got, "Staff locked/staff requires a key") {
 			b.Errorf("the catalogue is %q", got)
 		}
 		keys := "garden"
@@ -25,8 +25,8 @@ func TestCatalogue(t *testing.T) {
 			keys += kb.Enter
 		}
 		b.next(func() { b.fill("#search", keys) })
-		b.until("location.search === '?search=garden' && document.querySelectorAll('.card').length === 1")
-		b.click(".card h2 a")
+		b.until("location.search === '?search=garden' && document.querySelectorAll('.dataset').length === 1")
+		b.click(".dataset h3 a")
 		b.until("location.pathname === " + quote(catalog) + " && document.readyState === 'complete'")
 		b.settled()
 		b.agree()

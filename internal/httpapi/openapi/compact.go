@@ -20,7 +20,7 @@ func sharedSchema(f herb.Field, goName string) any {
 }
 
 // addCompact adds the operations and the schemas of a dataset in few bytes. Each name of a field occurs once as a member of
-// the records and once in a list of names, which the parameters share.
+// the records and once as a field whose values can be counted.
 func (doc *document) addCompact(d *herb.Dataset, name string) {
 	title, path := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
@@ -31,25 +31,9 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	record := recordSchema(d, "A record of "+d.Ref.String()+".", sharedSchema)
 	record["minProperties"] = len(d.Fields)
 	schemas["Record_"+name] = record
-	newEnum := func(prefix string, names []string) map[string]any {
-		enum := enumSchema(names)
-		enum["description"] = "A field of " + d.Ref.String() + "."
-		schemas[prefix+name] = enum
-		return schemaRef(prefix + name)
-	}
-	var fields map[string]any
-	if len(filterable) > 0 {
-		fields = newEnum("Field_", filterable)
-	}
 
-	list := doc.Paths[listPath]["get"].forCompact(d, "list_"+name, "List "+title, "sort")
+	list := doc.Paths[listPath]["get"].forCompact(d, "list_"+name, "List "+title)
 	list.Description = d.Description
-	if len(sortKeys(d)) > 0 { // not listed: each field would occur twice
-		list.Parameters = append(list.Parameters, parameter{
-			Name: "sort", In: "query", Style: "form", Explode: new(false),
-			Schema: map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
-		})
-	}
 	list.Responses["200"] = jsonResponse("A page of records.", map[string]any{
 		"type": "object", "required": []string{"data", "meta"},
 		"properties": map[string]any{
@@ -61,22 +45,19 @@ func (doc *document) addCompact(d *herb.Dataset, name string) {
 	if len(filterable) == 0 {
 		return
 	}
-	facets := doc.Paths[facetsPath]["get"].forCompact(d, "facets_"+name, "Count the values of "+title, "field")
-	facets.Parameters = append(facets.Parameters, parameter{
-		Name: "field", In: "query", Style: "form", Explode: new(true), Required: true,
-		Schema: map[string]any{"type": "array", "minItems": 1, "items": fields},
-	})
+	facets := doc.Paths[facetsPath]["get"].forCompact(d, "facets_"+name, "Count the values of "+title)
+	doc.restrictItems(&facets, "countedField", filterable)
 	facets.Responses["200"] = jsonResponse("The distribution of the values.", schemaRef("Facets"))
 	doc.Paths[path+"/facets"] = map[string]operation{"get": facets}
 }
 
 // forCompact is forDataset without parameters and responses that the generic operation documents.
-func (op operation) forCompact(d *herb.Dataset, id, summary, replaced string) operation {
+func (op operation) forCompact(d *herb.Dataset, id, summary string) operation {
 	op = op.forDataset(d, id, summary)
 	op.Description = ""
 	var kept []parameter
 	for _, p := range op.Parameters {
-		if p.Name != replaced && p.Ref != "" && !strings.HasSuffix(p.Ref, "/api_key") && !strings.Contains(p.Ref, "-") { // no headers
+		if p.Ref != "" && !strings.HasSuffix(p.Ref, "/api_key") && !strings.Contains(p.Ref, "-") { // no headers
 			kept = append(kept, p)
 		}
 	}

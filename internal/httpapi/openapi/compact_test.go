@@ -47,7 +47,7 @@ func TestGenerate_levels(t *testing.T) {
 				"/api/v1/many/d1/facets?field=f1&top=3&f2=a":              true,
 				"/api/v1/many/d2/data?search=a":                           true,
 				"/api/v1/many/d0/data?page=0":                             false,
-				"/api/v1/many/d0/data?sort=-f2,f3":                        true,
+				"/api/v1/many/d0/data?sort=f2,-f1":                        true,
 				"/api/v1/many/d0/data?sort=unknown":                       level != allOperators,
 				"/api/v1/many/d0/facets?field=unknown":                    level == generic,
 				"/openapi.json?dataset=many/d0":                           true,

@@ -30,7 +30,7 @@ func (doc *document) addDataset(d *herb.Dataset, name string) {
 	if d.Description != "" {
 		list.Description = d.Description + "\n\n" + list.Description
 	}
-	list.replaceParameter("sort", sortKeys(d))
+	doc.restrictItems(&list, "sort", sortKeys(d))
 	list.addFilters(d, query.Reserved())
 	ok := list.Responses["200"]
 	ok.Content = maps.Clone(ok.Content)
@@ -47,7 +47,7 @@ func (doc *document) addDataset(d *herb.Dataset, name string) {
 
 	if len(filterable) > 0 {
 		facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
-		facets.replaceParameter("field", filterable)
+		doc.restrictItems(&facets, "countedField", filterable)
 		facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
 		doc.Paths[url+"/facets"] = map[string]operation{"get": facets}
 	}
@@ -83,27 +83,26 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	return op
 }
 
-// replaceParameter restricts a parameter, or its items, to names of fields, and removes it if there are none.
-func (op *operation) replaceParameter(name string, fields []string) {
-	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return p.Name == name })
-	if len(fields) == 0 {
+// restrictItems replaces the reference of an operation to a shared parameter by a copy whose items are restricted to values.
+// Without values, it removes the reference.
+func (doc *document) restrictItems(op *operation, key string, values []string) {
+	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return path.Base(p.Ref) == key })
+	if len(values) == 0 {
 		op.Parameters = slices.Delete(op.Parameters, i, i+1)
 		return
 	}
-	p := &op.Parameters[i]
-	if _, ok := p.Schema["items"]; ok {
-		p.Schema = maps.Clone(p.Schema)
-		p.Schema["items"] = enumSchema(fields)
-	} else {
-		p.Schema = enumSchema(fields)
-	}
+	p := doc.Components.Parameters[key]
+	p.Schema = maps.Clone(p.Schema)
+	p.Schema["items"] = enumSchema(values)
+	op.Parameters[i] = p
 }
 
-// enumSchema returns the schema of a string that is one of the names. Client generators do not support all names.
-func enumSchema(names []string) map[string]any {
+// enumSchema returns the schema of a string that is one of the values, or any string if client generators do not support
+// all of them.
+func enumSchema(values []string) map[string]any {
 	schema := map[string]any{"type": "string"}
-	if !slices.ContainsFunc(names, func(name string) bool { return !isPortable(name) }) {
-		schema["enum"] = names
+	if !slices.ContainsFunc(values, func(value string) bool { return !isPortable(value) }) {
+		schema["enum"] = values
 	}
 	return schema
 }

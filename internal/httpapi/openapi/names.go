@@ -12,7 +12,13 @@ import (
 // isPortable reports whether a field can be a member and a parameter of its own in the document. Client generators copy names
 // into code and tags, and generated clients copy them into URLs, without escaping. Go ignores tags with other characters.
 func isPortable(field string) bool {
-	return field != "-" && field != "__proto__" && !strings.ContainsFunc(field, func(r rune) bool {
+	switch field {
+	case "-": // a Go tag that excludes a member
+		return false
+	case "__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf":
+		return false // members of every object in JavaScript
+	}
+	return !strings.ContainsFunc(field, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" !()*-./:;?@[]_~", r)
 	})
 }

@@ -26,11 +26,11 @@ type document struct {
 	Tags       json.RawMessage                 `json:"tags"`
 	Paths      map[string]map[string]operation `json:"paths"` // by path and method
 	Components struct {
-		Schemas         map[string]any  `json:"schemas"`
-		Responses       json.RawMessage `json:"responses"`
-		Headers         json.RawMessage `json:"headers"`
-		Parameters      json.RawMessage `json:"parameters"`
-		SecuritySchemes json.RawMessage `json:"securitySchemes"`
+		Schemas         map[string]any       `json:"schemas"`
+		Responses       json.RawMessage      `json:"responses"`
+		Headers         json.RawMessage      `json:"headers"`
+		Parameters      map[string]parameter `json:"parameters"`
+		SecuritySchemes json.RawMessage      `json:"securitySchemes"`
 	} `json:"components"`
 }
 
@@ -64,7 +64,7 @@ type parameter struct {
 	In          string         `json:"in,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Style       string         `json:"style,omitempty"`
-	Explode     *bool          `json:"explode,omitempty"` // nil: the default of the style
+	Explode     *bool          `json:"explode,omitempty"`
 	Required    bool           `json:"required,omitempty"`
 	Reserved    bool           `json:"allowReserved,omitempty"` // values are not percent-encoded
 	Schema      map[string]any `json:"schema,omitempty"`

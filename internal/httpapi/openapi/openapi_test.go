@@ -44,6 +44,8 @@ func TestLimits(t *testing.T) {
 		{"offset", []string{"parameters", "offset", "schema", "maximum"}, query.MaxValueOffset},
 		{"buckets", []string{"parameters", "buckets", "schema", "maximum"}, query.MaxBuckets},
 		{"default buckets", []string{"parameters", "buckets", "schema", "default"}, query.DefaultBuckets},
+		{"sort fields", []string{"parameters", "sort", "schema", "maxItems"}, query.MaxSortFields},
+		{"fields of facets", []string{"parameters", "countedField", "schema", "maxItems"}, query.MaxFacetFields},
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
 		{"cells of a grid", []string{"schemas", "Grid", "properties", "data", "maxItems"}, query.MaxGridCells},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},

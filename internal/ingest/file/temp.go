@@ -103,4 +103,6 @@ func (c *copyDir) add(ctx context.Context, suffix string, content io.Reader) err
 }
 
 // remove deletes the folder.
-func (c *copyDir) remove() error { return errors.Join(os.RemoveAll(c.dir), c.lock.Close()) }
+func (c *copyDir) remove() error {
+	return errors.Join(c.lock.Close(), os.RemoveAll(c.dir)) // Windows removes no open folders
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -65,19 +64,6 @@ func FindTable(kind, name string, names []string) (int, error) {
 		return i, nil
 	}
 	return 0, herb.Invalidf("no such %s %q%s %ss: %s", kind, Clip(name), text.Suggestion(Clip(name), names), kind, JoinNames(names))
-}
-
-// TempFile returns a temporary file without a name, so that a killed process leaves nothing behind. An empty dir is the
-// folder of the system.
-func TempFile(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "herbarium-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // SplitCells appends the cells that are concatenated in buf, by the end of each.

@@ -65,7 +65,7 @@ type Part struct {
 // ChartKind returns the kind of the chart of a field, with the note for columns of which no chart is drawn: their values are
 // unique, or nearly so. These need no counts.
 func ChartKind(d *herb.Dataset, i int) (kind, note string) {
-	f, c := d.Fields[i], columnReport(d, i)
+	f, c := d.Fields[i], ColumnReport(d, i)
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
 	switch {
 	case !f.Filterable:
@@ -87,7 +87,7 @@ func ChartKind(d *herb.Dataset, i int) (kind, note string) {
 // NewNote returns the chart of a column without counts.
 func NewNote(d *herb.Dataset, i int, note string) Chart {
 	c := Chart{Index: i, Kind: "note", Note: note, Total: d.Records}
-	if r := columnReport(d, i); r != nil {
+	if r := ColumnReport(d, i); r != nil {
 		c.Missing, c.Values, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxCell), herb.Clip(r.Max, maxCell)
 		c.setEmpty()
 	}
@@ -109,12 +109,15 @@ func NewChart(s *State, i int, facet query.Facet, all *query.Facet) Chart {
 // setEmpty sets the share of empty values in words.
 func (c *Chart) setEmpty() {
 	if c.Missing > 0 && c.Total > 0 {
-		c.Empty = percent(c.Missing, c.Total) + " empty"
+		c.Empty = Percent(c.Missing, c.Total) + " empty"
 	}
 }
 
-// percent formats a share. Only nothing is 0% and only everything is 100%.
-func percent(n, total int) string {
+// Percent formats a share. Only nothing is 0% and only everything is 100%.
+func Percent(n, total int) string {
+	if total == 0 {
+		return "0%"
+	}
 	share := (100*n + total/2) / total
 	switch {
 	case n > 0 && share == 0:
@@ -230,7 +233,7 @@ func (c *Chart) setParts(s *State, facet query.Facet, all *query.Facet) {
 		c.Ghosts = s.parts(c.Index, *all)
 	}
 	top := facet.Values[0]
-	c.Left, c.Right = top.Value+" "+percent(top.Count, max(c.Total, 1)), Plural(facet.Distinct, "value", "values")
+	c.Left, c.Right = top.Value+" "+Percent(top.Count, max(c.Total, 1)), Plural(facet.Distinct, "value", "values")
 }
 
 // parts returns the most frequent values with widths in proportion to their counts, and all others as the last part.

@@ -61,7 +61,7 @@ func KindOf(d *herb.Dataset, i int) Kind {
 		if hasWord(f.Name, "id", "no", "nr", "code", "year", "zip", "key", "number") { // identifies something
 			return KindCode
 		}
-		if c := columnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+		if c := ColumnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
 			return KindCode
 		}
 		return KindNumber
@@ -75,7 +75,7 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	if hasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
 		return KindImage
 	}
-	if c := columnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
+	if c := ColumnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
 		return KindImage
 	}
 	return KindText
@@ -86,8 +86,8 @@ func isYear(s string) bool {
 	return len(s) == 4 && (s[0] == '1' || s[0] == '2') && strings.Trim(s, "0123456789") == ""
 }
 
-// columnReport returns the publish report of a field; nil if there is none.
-func columnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+// ColumnReport returns the publish report of a field; nil if there is none.
+func ColumnReport(d *herb.Dataset, i int) *herb.ColumnReport {
 	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
 		return nil
 	}

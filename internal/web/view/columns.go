@@ -107,7 +107,7 @@ func namingScore(d *herb.Dataset, i int, f herb.Field) int {
 	if KindOf(d, i) != KindText || f.Type != herb.TypeText {
 		return 0
 	}
-	if c := columnReport(d, i); c != nil && d.Records > 0 && (10*c.Filled < 9*d.Records || 2*c.Distinct < c.Filled) {
+	if c := ColumnReport(d, i); c != nil && d.Records > 0 && (10*c.Filled < 9*d.Records || 2*c.Distinct < c.Filled) {
 		return 0 // often empty, or shared by many records
 	}
 	switch lower := strings.ToLower(f.Name); {

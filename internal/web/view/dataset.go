@@ -1,10 +1,7 @@
 package view
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -22,7 +19,8 @@ type Head struct {
 	Tab      string // the current view: "table", "map", "about", "api" or "versions"
 	License  *License
 	Views    []ViewLink
-	Download *Download // nil: not offered
+	Download *Download         // nil: not offered
+	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
 }
 
 // ViewLink is a link to a view of the dataset.
@@ -30,9 +28,6 @@ type ViewLink struct {
 	Tab, Label, Href string
 	Current          bool
 }
-
-// License is the license of a dataset.
-type License struct{ Name, Href string }
 
 // Download is the menu of files with the rows and columns of a view.
 type Download struct {
@@ -56,6 +51,7 @@ func NewHead(d *herb.Dataset, base, path, tab string) Head {
 	h.Views = []ViewLink{
 		{Tab: "table", Label: "Table", Href: path},
 		{Tab: "map", Label: "Map", Href: path + "/map"},
+		{Tab: "about", Label: "About", Href: path + "/about"},
 		{Tab: "api", Label: "API", Href: path + "/api"},
 		{Tab: "versions", Label: "Versions", Href: path + "/versions"},
 	}
@@ -103,51 +99,11 @@ func Title(d *herb.Dataset) string {
 	return d.Ref.String()
 }
 
-// Describe returns a description of a dataset for search engines and previews.
+// Describe returns a description of a dataset for search engines and previews, as plain text.
 func Describe(d *herb.Dataset) string {
-	if PlainText(d.Description) != "" {
-		return d.Description
+	if s := MarkdownText(d.Description); s != "" {
+		return s
 	}
 	return Plural(d.Records, "row", "rows") + " with " + Plural(len(d.Fields), "column", "columns") +
 		": browse, search and filter them, or read them through the API."
-}
-
-// Descriptor contains the members of a Data Package descriptor that pages show.
-type Descriptor struct {
-	Keywords []string
-	Homepage string
-	licenses []struct{ Name, Title, Path string }
-}
-
-// ReadDescriptor reads the descriptor of a dataset. Members of the resource override those of the package; malformed ones
-// are ignored. The descriptor of a dataset that requires a key is not read, because it may quote values.
-func ReadDescriptor(d *herb.Dataset) Descriptor {
-	var out Descriptor
-	var parts struct{ Package, Resource map[string]json.RawMessage }
-	if d.Access == herb.AccessKey || json.Unmarshal(d.Descriptor, &parts) != nil {
-		return out
-	}
-	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
-		// One by one, so that a malformed member does not hide the others.
-		_ = json.Unmarshal(members["keywords"], &out.Keywords)
-		_ = json.Unmarshal(members["homepage"], &out.Homepage)
-		_ = json.Unmarshal(members["licenses"], &out.licenses)
-	}
-	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
-	return out
-}
-
-// License returns the first license; nil if there is none.
-func (d Descriptor) License() *License {
-	for _, l := range d.licenses {
-		name := cmp.Or(l.Title, l.Name, l.Path)
-		if name == "" {
-			continue
-		}
-		if !IsWebAddress(l.Path) {
-			l.Path = ""
-		}
-		return &License{Name: name, Href: l.Path}
-	}
-	return nil
 }

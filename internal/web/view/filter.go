@@ -87,7 +87,7 @@ func modeOf(d *herb.Dataset, i int) FilterMode {
 	if query.HasRange(f.Type) {
 		return ModeRange
 	}
-	c := columnReport(d, i)
+	c := ColumnReport(d, i)
 	if f.Type != herb.TypeText || c == nil || c.Distinct <= 50 || c.Distinct <= manyValues && 2*c.Distinct <= d.Records {
 		return ModeValues
 	}

@@ -21,6 +21,21 @@ func ShortDay(t time.Time) string { return formatTime(t, "2 Jan 2006", "–") }
 // Moment formats a time to the minute.
 func Moment(t time.Time) string { return formatTime(t, "2 January 2006, 15:04 UTC", "–") }
 
+// Age formats how long ago a time was, in its largest unit.
+func Age(now, t time.Time) string {
+	const day = 24 * time.Hour
+	ago := now.Sub(t)
+	for _, u := range []struct {
+		length    time.Duration
+		one, many string
+	}{{365 * day, "year", "years"}, {30 * day, "month", "months"}, {day, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+		if ago >= u.length {
+			return Plural(int(ago/u.length), u.one, u.many) + " ago"
+		}
+	}
+	return "just now"
+}
+
 // Timestamp formats a time for machines; the zero time is empty.
 func Timestamp(t time.Time) string { return formatTime(t, time.RFC3339, "") }
 

@@ -135,7 +135,7 @@ func TestPercent(t *testing.T) {
 		n, total int
 		want     string
 	}{{1, 1000, "<1%"}, {999, 1000, ">99%"}, {0, 10, "0%"}, {10, 10, "100%"}, {1, 3, "33%"}} {
-		if got := percent(tt.n, tt.total); got != tt.want {
+		if got := Percent(tt.n, tt.total); got != tt.want {
 			t.Errorf("%d of %d is %s, want %s", tt.n, tt.total, got, tt.want)
 		}
 	}

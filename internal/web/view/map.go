@@ -94,7 +94,7 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 
 // withinDegrees reports whether the values of a field, as far as they are known, are between -most and most.
 func withinDegrees(d *herb.Dataset, i int, most float64) bool {
-	c := columnReport(d, i)
+	c := ColumnReport(d, i)
 	if c == nil || c.Min == "" && c.Max == "" {
 		return true
 	}

@@ -27,7 +27,8 @@ type Header struct {
 	Column
 	Class     string
 	Pinned    bool
-	Sort      string // value of aria-sort; empty: not sorted by this column
+	Sort      string // value of aria-sort; empty: this column is not the first sort key
+	Arrow     string // direction; empty: not sorted by this column
 	Rank      int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
 	Href      string // empty: not sortable
 	Hint      string // what the link does
@@ -121,9 +122,12 @@ func newHeader(s *State, c Column, req *query.Request) Header {
 	switch {
 	case at < 0:
 	case desc:
-		h.Sort = "descending"
+		h.Sort, h.Arrow = "descending", "↓"
 	default:
-		h.Sort = "ascending"
+		h.Sort, h.Arrow = "ascending", "↑"
+	}
+	if at > 0 { // a table is sorted by one column, says ARIA
+		h.Sort = ""
 	}
 	if at >= 0 && len(keys) > 1 {
 		h.Rank = at + 1

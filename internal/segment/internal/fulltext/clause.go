@@ -47,7 +47,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 		parts = append(parts, w.prefix(st, out.pattern, name))
 	}
 	if len(parts) > 1 || parts[0].words < len(c.Words) {
-		p := &phrase{clause: out, most: MaxFrequency, name: name}
+		p := &phrase{clause: out, name: name}
 		for _, part := range parts {
 			p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 		}
@@ -128,11 +128,10 @@ func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
 	return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
 }
 
-// phrase is the condition that a record, or a field of it, contains adjacent words.
+// phrase is the condition that a record contains adjacent words.
 type phrase struct {
 	clause     *Clause
 	candidates []plan.Term
-	most       int // frequency up to which it is counted
 	name       string
 }
 
@@ -140,12 +139,17 @@ func (p *phrase) String() string { return p.name }
 
 // Cost implements plan.Condition.
 func (p *phrase) Cost() plan.Cost {
-	const count = 100 // time to examine a record
 	if p.clause.found != nil {
 		return p.clause.found.Cost()
 	}
-	cost := plan.Cost{Records: p.clause.index.lengths.Len(), Contains: count}
-	for _, c := range p.candidates {
+	return examinationCost(p.candidates)
+}
+
+// examinationCost returns the cost of a condition that examines candidates in the forward index.
+func examinationCost(candidates []plan.Term) plan.Cost {
+	const count = 100 // time to examine a record
+	cost := plan.Cost{Records: candidates[0].Cost().Records, Contains: count}
+	for _, c := range candidates[1:] {
 		cost.Records = min(cost.Records, c.Cost().Records)
 	}
 	cost.Fill = count * cost.Records
@@ -166,7 +170,7 @@ func (p *phrase) verify(st *guard.Steps) *matches {
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			st.Add(1)
-			if n := p.clause.pattern.count(rec, p.most); n > 0 {
+			if n := p.clause.pattern.count(rec, MaxFrequency); n > 0 {
 				found.records, found.counts = append(found.records, rec), append(found.counts, byte(n))
 			}
 		}

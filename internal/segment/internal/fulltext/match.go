@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
@@ -61,13 +62,44 @@ func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Con
 	if w.searchable == 1 || clause.Cost().Records == 0 { // an unknown word has no pattern
 		return clause.Condition
 	}
-	p := &phrase{clause: clause, candidates: []plan.Term{{Condition: clause.Condition}}, most: 1, name: name}
-	if words, ok := clause.Condition.(*phrase); ok {
-		p.candidates = words.candidates
-	}
-	clause.Condition, clause.found = p, nil
 	clause.pattern.part = part.first
-	return p
+	f := &fieldClause{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, name: name}
+	if p, ok := clause.Condition.(*phrase); ok {
+		f.candidates = p.candidates
+	}
+	return f
+}
+
+// fieldClause is the condition that a field contains a clause.
+type fieldClause struct {
+	pattern    *pattern
+	candidates []plan.Term // which every such record satisfies
+	name       string
+}
+
+func (f *fieldClause) String() string { return f.name }
+
+// Cost implements plan.Condition.
+func (f *fieldClause) Cost() plan.Cost { return examinationCost(f.candidates) }
+
+// Contains implements plan.Condition.
+func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(record, 1) > 0 }
+
+// Fill implements plan.Condition.
+func (f *fieldClause) Fill(st *guard.Steps, b *bitmap.Builder) {
+	set := plan.Evaluate(st, f.pattern.index.pool, f.candidates, nil)
+	defer set.Release()
+	found := make([]uint32, 0, bitmap.EachAtOnce)
+	set.Each(st, func(records []uint32) {
+		found = found[:0]
+		for _, rec := range records {
+			st.Add(1)
+			if f.Contains(rec) {
+				found = append(found, rec)
+			}
+		}
+		b.AddList(st, found)
+	})
 }
 
 // cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.

@@ -1,0 +1,41 @@
+// Calls with @hey-api/openapi-ts.
+import * as api from "./generated/hey-api";
+import { client } from "./generated/hey-api/client.gen";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { base64, type Calls } from "./result";
+
+export function calls(baseUrl: string, key: string, id: number): Calls {
+  client.setConfig({ baseUrl, auth: key, throwOnError: true });
+  const body = async (response: Promise<{ data?: unknown }>) => (await response).data;
+  const path = { namespace: "garden", dataset: "catalog" };
+  const file = { _filter: filters, sort: page.sort };
+  const plant = { id: [String(id)] };
+  return {
+    createPlant: () => body(api.createPlant({ body: { id, name: "Dog rose", tag: "shrub" } })),
+    listRecords: () => body(api.listRecords({ path, query: { ...page, _filter: filters } })),
+    exportCSV: () => body(api.exportCsv({ path, query: file })),
+    exportNDJSON: async () => (await api.exportNdjson({ path, query: file, throwOnError: true })).data.text(),
+    exportXLSX: async () => base64((await api.exportXlsx({ path, query: file, throwOnError: true })).data),
+    getRecord: () => body(api.getRecord({ path: { namespace: "store", dataset: "plants", key: String(id) } })),
+    countValues: () => body(api.countValues({ path, query: { ...counted, field: ["category", "price"], _filter: filters } })),
+    countInGrid: () => body(api.countInGrid({ path, query: grid })),
+    listDatasets: () => body(api.listDatasets({ query: { page: 1, per_page: 2 } })),
+    describeDataset: () => body(api.describeDataset({ path })),
+    getOpenAPI: () => body(api.getOpenApi({ query: { dataset: "garden/catalog" } })),
+    getDescriptorSchema: () => body(api.getDescriptorSchema()),
+    getHealth: () => body(api.getHealth()),
+    getReadiness: () => body(api.getReadiness()),
+    list_garden_catalog: () => body(api.listGardenCatalog({ query: { ...page, ...catalog } })),
+    "list_garden_catalog sorted": () => body(api.listGardenCatalog({ query: sorted })),
+    facets_garden_catalog: () => body(api.facetsGardenCatalog({ query: { ...counted, ...catalog, field: ["category", "price"] } })),
+    list_hostile_fields: () => body(api.listHostileFields({ query: { ...portable, sort: ["-x"] } })),
+    "list_hostile_fields others": () => body(api.listHostileFields({ query: { _filter: others } })),
+    facets_hostile_fields: () => body(api.facetsHostileFields({ query: { ...portable, _filter: others, field: ["🌵", "#"] } })),
+    list_hostile_a_b: () => body(api.listHostileAB({ query: { "x-y": ["1"] } })),
+    facets_hostile_a_b: () => body(api.facetsHostileAB({ query: { field: ["x-y"] } })),
+    list_hostile_a_b_2: () => body(api.listHostileAB2({ query: { x_y: ["2"] } })),
+    facets_hostile_a_b_2: () => body(api.facetsHostileAB2({ query: { field: ["x_y"] } })),
+    list_store_plants: () => body(api.listStorePlants({ query: plant })),
+    facets_store_plants: () => body(api.facetsStorePlants({ query: { ...plant, field: ["tag"] } })),
+  };
+}

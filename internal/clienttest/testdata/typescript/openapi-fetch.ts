@@ -1,0 +1,62 @@
+// Calls with openapi-typescript and openapi-fetch.
+import createClient from "openapi-fetch";
+import type { paths } from "./generated/openapi-typescript";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { base64, type Calls } from "./result";
+
+export function calls(baseUrl: string, key: string, id: number): Calls {
+  const client = createClient<paths>({ baseUrl });
+  const body = async (response: Promise<{ data?: unknown; error?: unknown }>) => {
+    const { data, error } = await response;
+    if (error !== undefined) {
+      throw new Error(JSON.stringify(error));
+    }
+    return data;
+  };
+  const path = { namespace: "garden", dataset: "catalog" };
+  const file = { _filter: filters, sort: page.sort };
+  const plant = { id: [String(id)] };
+  return {
+    createPlant: () =>
+      body(client.POST("/plants", { headers: { Authorization: `Bearer ${key}` }, body: { id, name: "Dog rose", tag: "shrub" } })),
+    listRecords: () => body(client.GET("/api/v1/{namespace}/{dataset}/data", { params: { path, query: { ...page, _filter: filters } } })),
+    exportCSV: () =>
+      body(client.GET("/api/v1/{namespace}/{dataset}/data.csv", { params: { path, query: file }, parseAs: "text" })),
+    exportNDJSON: () =>
+      body(client.GET("/api/v1/{namespace}/{dataset}/data.ndjson", { params: { path, query: file }, parseAs: "text" })),
+    exportXLSX: async () => {
+      const query = { params: { path, query: file }, parseAs: "blob" } as const;
+      const { data } = await client.GET("/api/v1/{namespace}/{dataset}/data.xlsx", query);
+      return base64(data!);
+    },
+    getRecord: () =>
+      body(client.GET("/api/v1/{namespace}/{dataset}/data/{key}", { params: { path: { namespace: "store", dataset: "plants", key: String(id) } } })),
+    countValues: () =>
+      body(client.GET("/api/v1/{namespace}/{dataset}/facets", { params: { path, query: { ...counted, field: ["category", "price"], _filter: filters } } })),
+    countInGrid: () => body(client.GET("/api/v1/{namespace}/{dataset}/grid", { params: { path, query: grid } })),
+    listDatasets: () => body(client.GET("/api/v1", { params: { query: { page: 1, per_page: 2 } } })),
+    describeDataset: () => body(client.GET("/api/v1/{namespace}/{dataset}", { params: { path } })),
+    getOpenAPI: () => body(client.GET("/openapi.json", { params: { query: { dataset: "garden/catalog" } } })),
+    getDescriptorSchema: () => body(client.GET("/schemas/datapackage.json")),
+    getHealth: () => body(client.GET("/healthz")),
+    getReadiness: () => body(client.GET("/readyz")),
+    list_garden_catalog: () => body(client.GET("/api/v1/garden/catalog/data", { params: { query: { ...page, ...catalog } } })),
+    "list_garden_catalog sorted": () => {
+      // The client repeats lists unless it is told otherwise.
+      const querySerializer = { array: { style: "form", explode: false } } as const;
+      return body(client.GET("/api/v1/garden/catalog/data", { params: { query: sorted }, querySerializer }));
+    },
+    facets_garden_catalog: () =>
+      body(client.GET("/api/v1/garden/catalog/facets", { params: { query: { ...counted, ...catalog, field: ["category", "price"] } } })),
+    list_hostile_fields: () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { ...portable, sort: ["-x"] } } })),
+    "list_hostile_fields others": () => body(client.GET("/api/v1/hostile/fields/data", { params: { query: { _filter: others } } })),
+    facets_hostile_fields: () =>
+      body(client.GET("/api/v1/hostile/fields/facets", { params: { query: { ...portable, _filter: others, field: ["🌵", "#"] } } })),
+    list_hostile_a_b: () => body(client.GET("/api/v1/hostile/a-b/data", { params: { query: { "x-y": ["1"] } } })),
+    facets_hostile_a_b: () => body(client.GET("/api/v1/hostile/a-b/facets", { params: { query: { field: ["x-y"] } } })),
+    list_hostile_a_b_2: () => body(client.GET("/api/v1/hostile/a_b/data", { params: { query: { x_y: ["2"] } } })),
+    facets_hostile_a_b_2: () => body(client.GET("/api/v1/hostile/a_b/facets", { params: { query: { field: ["x_y"] } } })),
+    list_store_plants: () => body(client.GET("/api/v1/store/plants/data", { params: { query: plant } })),
+    facets_store_plants: () => body(client.GET("/api/v1/store/plants/facets", { params: { query: { ...plant, field: ["tag"] } } })),
+  };
+}

@@ -1,0 +1,48 @@
+// Calls with orval.
+import * as api from "./generated/orval";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
+import { base64, type Calls } from "./result";
+
+export function calls(key: string, id: number): Calls {
+  const body = async (response: Promise<{ data: unknown; status: number }>) => {
+    const { data, status } = await response;
+    if (status !== 200) {
+      throw new Error(JSON.stringify(data));
+    }
+    return data;
+  };
+  const file = { _filter: filters, sort: page.sort };
+  const plant = { id: [String(id)] };
+  return {
+    createPlant: () =>
+      body(api.createPlant({ id, name: "Dog rose", tag: "shrub" }, { headers: { Authorization: `Bearer ${key}` } })),
+    listRecords: () => body(api.listRecords("garden", "catalog", { ...page, _filter: filters })),
+    exportCSV: () => body(api.exportCSV("garden", "catalog", file)),
+    exportNDJSON: async () => {
+      const response = await api.exportNDJSON("garden", "catalog", file);
+      return "stream" in response ? response.stream.text() : undefined;
+    },
+    exportXLSX: async () => base64((await body(api.exportXLSX("garden", "catalog", file))) as Blob),
+    getRecord: () => body(api.getRecord("store", "plants", String(id))),
+    countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),
+    countInGrid: () => body(api.countInGrid("garden", "catalog", grid)),
+    listDatasets: () => body(api.listDatasets({ page: 1, per_page: 2 })),
+    describeDataset: () => body(api.describeDataset("garden", "catalog")),
+    getOpenAPI: () => body(api.getOpenAPI({ dataset: "garden/catalog" })),
+    getDescriptorSchema: () => body(api.getDescriptorSchema()),
+    getHealth: () => body(api.getHealth()),
+    getReadiness: () => body(api.getReadiness()),
+    list_garden_catalog: () => body(api.listGardenCatalog({ ...page, ...catalog })),
+    "list_garden_catalog sorted": () => body(api.listGardenCatalog(sorted)),
+    facets_garden_catalog: () => body(api.facetsGardenCatalog({ ...counted, ...catalog, field: ["category", "price"] })),
+    list_hostile_fields: () => body(api.listHostileFields({ ...portable, sort: ["-x"] })),
+    "list_hostile_fields others": () => body(api.listHostileFields({ _filter: others })),
+    facets_hostile_fields: () => body(api.facetsHostileFields({ ...portable, _filter: others, field: ["🌵", "#"] })),
+    list_hostile_a_b: () => body(api.listHostileAB({ "x-y": ["1"] })),
+    facets_hostile_a_b: () => body(api.facetsHostileAB({ field: ["x-y"] })),
+    list_hostile_a_b_2: () => body(api.listHostileAB2({ x_y: ["2"] })),
+    facets_hostile_a_b_2: () => body(api.facetsHostileAB2({ field: ["x_y"] })),
+    list_store_plants: () => body(api.listStorePlants(plant)),
+    facets_store_plants: () => body(api.facetsStorePlants({ ...plant, field: ["tag"] })),
+  };
+}

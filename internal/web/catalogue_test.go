@@ -1,0 +1,154 @@
+package web_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web"
+)
+
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, "/", 200)
+	rows := all(doc, tag("li", "dataset"))
+	if len(rows) != 5 {
+		t.Fatalf("%d datasets are shown", len(rows))
+	}
+	got := words(rows[2])
+	for _, want := range []string{"The garden", "garden/catalog", "What grows in it.", "60 × 8", "ago"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the row lacks %q: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "public") || !strings.Contains(words(rows[3]), "requires a key") {
+		t.Errorf("the badges are wrong: %s; %s", got, words(rows[3]))
+	}
+	if when := attr(one(t, rows[2], tag("time", "")), "datetime"); when != "2026-03-20T08:30:00Z" {
+		t.Errorf("updated %s", when)
+	}
+	for search, want := range map[string]int{"garden": 1, "GRO gar": 1, "price": 1, "keyword": 0, "plants": 1, "staff": 1, "-": 0, "f1": 1, "  ": 5} {
+		if got := len(all(s.page(t, "/?search="+url.QueryEscape(search), 200), tag("li", "dataset"))); got != want {
+			t.Errorf("%q finds %d datasets, want %d", search, got, want)
+		}
+	}
+	if a := s.get(t, "/?page=0"); a.status != 400 {
+		t.Errorf("page 0 gives %d", a.status)
+	}
+}
+
+func TestCatalogue_order(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		for i := range l.datasets {
+			l.datasets[i].Published = time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		}
+	})
+	for rawQuery, want := range map[string]string{
+		"":                 "empty[empty/none] evil[evil/nasty] garden[garden/catalog] locked[locked/staff] wide[wide/many]",
+		"?sort=rows":       "[garden/catalog evil/nasty locked/staff wide/many empty/none]",
+		"?sort=updated":    "[wide/many locked/staff garden/catalog evil/nasty empty/none]",
+		"?namespace=wide":  "wide[wide/many]",
+		"?namespace=other": "",
+	} {
+		var got []string
+		for _, g := range all(s.page(t, "/"+rawQuery, 200), tag("section", "group")) {
+			var refs []string
+			for _, code := range all(g, tag("code", "")) {
+				refs = append(refs, textOf(code))
+			}
+			heading := ""
+			if h := all(g, tag("h2", "")); len(h) > 0 {
+				heading = words(h[0])
+			}
+			got = append(got, fmt.Sprint(heading, refs))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %s, want %s", rawQuery, strings.Join(got, " "), want)
+		}
+	}
+	if a := s.get(t, "/datasets/garden"); a.header.Get("Location") != "/?namespace=garden" {
+		t.Errorf("the path of a namespace leads to %s", a.header.Get("Location"))
+	}
+}
+
+// TestCatalogue_rows searches the rows of all datasets. Those of protected ones are counted only with a key.
+func TestCatalogue_rows(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct{ search, key, heading, href string }{
+		{"moss", "", "19 rows in 1 dataset", "/datasets/garden/catalog?search=moss%2A"},
+		{"mos", "", "19 rows in 1 dataset", "/datasets/garden/catalog?search=mos%2A"},
+		{`"moss kind"`, "", "19 rows in 1 dataset", "/datasets/garden/catalog?search=%22moss+kind%22"},
+		{"nosuchword", "", "", ""},
+		{"secretive", "", "", ""},
+		{"secretive", otherKey, "", ""},
+		{"secretive", staffKey, "2 rows in 1 dataset", "/datasets/locked/staff?search=secretive%2A"},
+	} {
+		doc := parse(t, s.get(t, "/?search="+url.QueryEscape(tt.search), "Cookie", "herbarium_key="+tt.key).body)
+		var heading, href string
+		if found := all(doc, tag("section", "matches")); len(found) > 0 {
+			heading, href = words(one(t, found[0], tag("h2", ""))), attr(one(t, found[0], tag("a", "")), "href")
+		}
+		if heading != tt.heading || href != tt.href {
+			t.Errorf("%q: %q leads to %q, want %q, %q", tt.search, heading, href, tt.heading, tt.href)
+		}
+		if href != "" {
+			if a := s.get(t, href, "Cookie", "herbarium_key="+tt.key); a.status != 200 {
+				t.Errorf("%s gives %d", href, a.status)
+			}
+		}
+	}
+}
+
+func TestSpark(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for path, bars := range map[string]bool{"/datasets/garden/catalog": true, "/datasets/wide/many": false, "/datasets/empty/none": false} {
+		a := s.get(t, path+"/spark.svg?v=v1")
+		if a.status != 200 || a.header.Get("Content-Type") != "image/svg+xml" || strings.Contains(a.body, "<rect") != bars {
+			t.Errorf("%s: %d %s %s", path, a.status, a.header.Get("Content-Type"), a.body)
+		}
+		if got := a.header.Get("Cache-Control"); got != "public, max-age=86400" {
+			t.Errorf("%s: Cache-Control is %s", path, got)
+		}
+	}
+	if a := s.get(t, locked+"/spark.svg?v=v1"); a.status != 401 {
+		t.Errorf("a protected dataset: %d", a.status)
+	}
+}
+
+func TestCatalogue_empty(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
+	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
+		t.Errorf("the page does not say what to do: %s", got)
+	}
+}
+
+func TestCatalogue_pages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		for i := range 100 {
+			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
+		}
+	})
+	shown := 0
+	for path := "/"; path != ""; {
+		doc := s.page(t, path, 200)
+		shown += len(all(doc, tag("li", "dataset")))
+		path = ""
+		for _, a := range all(doc, tag("a", "button")) {
+			if attr(a, "rel") == "next" {
+				path = attr(a, "href")
+			}
+		}
+	}
+	if shown != 105 {
+		t.Errorf("%d datasets are shown on all pages, want 105", shown)
+	}
+}
