@@ -39,7 +39,7 @@ func TestHighlighter(t *testing.T) {
 		{"strasse", "Lange Straße 1", "Lange [Straße] 1"},
 		{"植", "植物園", "[植]物園"},
 		{"rose", "tulip", ""},
-		{"end", "a text that is long before its end", "…efore its [end]"},
+		{"end", "a text that is long before its end", "…its [end]"},
 	} {
 		if got := mark(t, tt.search, tt.value); got != tt.want {
 			t.Errorf("%s in %q: %q, want %q", tt.search, tt.value, got, tt.want)

@@ -70,6 +70,9 @@ func (h *highlighter) excerpt(s string) string {
 		_, size := utf8.DecodeLastRuneInString(s[:start])
 		start -= size
 	}
+	if i := strings.IndexByte(s[start:found[0][0]], ' '); i >= 0 { // begins with a whole word
+		start += i + 1
+	}
 	return "…" + s[start:]
 }
 
