@@ -30,6 +30,11 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s has %d broken images", path, len(broken))
 		}
 	}
+	b.visit(catalog)
+	b.settled()
+	if b.count("#grid td img") == 0 {
+		t.Error("the table shows no images")
+	}
 	if b.count("h1") != 1 || b.text("h1") == "catalog" {
 		t.Errorf("the dataset has no title: %q", b.texts("h1"))
 	}
