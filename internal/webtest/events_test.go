@@ -87,6 +87,13 @@ func (e *events) problem(format string, args ...any) {
 
 func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.mu.Lock()
+	if string(r.RequestID) == string(r.LoaderID) { // a navigation: requests of the previous page may be canceled without an event
+		for id := range e.started {
+			if _, ok := e.ended[id]; !ok {
+				e.ended[id] = 0
+			}
+		}
+	}
 	e.requests = append(e.requests, r.Request.URL)
 	e.started[r.RequestID] = r.Request.URL
 	e.mu.Unlock()
