@@ -69,7 +69,7 @@ check: ## formatting, vet, staticcheck, go mod tidy
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json \
+	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json tools/adapters/node_modules/.package-lock.json \
 		tools/clients/node_modules/.package-lock.json tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.
@@ -99,9 +99,9 @@ tools/s3/versitygw: tools/s3/go.mod tools/s3/go.sum
 	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/s3/go.mod -ldflags '-s -w' -o $@.new github.com/versity/versitygw/cmd/versitygw
 	mv $@.new $@
 
-# The client generator for Go, and the library of the clients that it generates.
+# The client generator for Go, not optimized either, and the library of the clients that it generates.
 tools/clients/oapi-codegen: tools/clients/go.mod tools/clients/go.sum
-	$(GO) build -modfile=tools/clients/go.mod -ldflags '-s -w' -o $@.new github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
+	$(GO) build -gcflags='github.com/...=-N -l' -modfile=tools/clients/go.mod -ldflags '-s -w' -o $@.new github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 	$(GO) build -modfile=tools/clients/go.mod github.com/oapi-codegen/runtime
 	mv $@.new $@
 

@@ -70,8 +70,8 @@ func TestCompose(t *testing.T) {
 			file := readCompose(t, name)
 			for service, s := range file.Services {
 				checkVolumes(t, service, s, file)
-				if s.Build.Dockerfile == "" && !regexp.MustCompile(`^[a-z.]+/[a-z/]+:v?\d`).MatchString(s.Image) {
-					t.Errorf("%s: the image %s has no host or no version", service, s.Image)
+				if s.Build.Dockerfile == "" && !regexp.MustCompile(`^[a-z/]+:v?\d`).MatchString(s.Image) {
+					t.Errorf("%s: the image %s has no version", service, s.Image)
 				}
 			}
 			for _, node := range nodes {

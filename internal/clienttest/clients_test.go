@@ -207,7 +207,7 @@ func checkCalls(t *testing.T, server *programtest.Server, client string, plant i
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
 			if id := operation.OperationID; !called[id] {
-				t.Errorf("%s does not call %s %s (%s)", client, method, path, id)
+				t.Errorf("%s does not call %s (%s %s); add a call in testdata", client, id, method, path)
 			}
 		}
 	}

@@ -112,6 +112,7 @@ func plainRequests(plant int) map[string]plainRequest {
 		"exportXLSX":                 {target: catalog + "/data.xlsx" + file, format: asBase64},
 		"getRecord":                  {literal: map[string]any{"id": id, "name": "Dog rose", "tag": "shrub"}},
 		"countValues":                {target: catalog + "/facets" + counts},
+		"countInGrid":                {target: catalog + "/grid?_x=id&_y=price&_bounds=0,0,600,100&_columns=4&_rows=3&" + query(filters...)[1:]},
 		"listDatasets":               {target: "/api/v1?page=1&per_page=2"},
 		"describeDataset":            {target: catalog},
 		"getOpenAPI":                 {target: "/openapi.json?dataset=garden/catalog"},

@@ -27,6 +27,8 @@ type Library interface {
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	// Live returns the live versions of all datasets, ordered by ref.
 	Live(ctx context.Context) ([]herb.LiveVersion, error)
+	// Search returns those of Live whose metadata matches a search; all of them if it is blank.
+	Search(ctx context.Context, search string) ([]herb.LiveVersion, error)
 	// Datasets describes some of them, without details unless they are requested.
 	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 }
@@ -55,6 +57,7 @@ type Options struct {
 	Stall          time.Duration         // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	Admission      *admission.Controller // nil means admission.DefaultLimits
 	RequestTimeout time.Duration         // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	SearchBudget   time.Duration         // of a search across datasets; 0 means one second
 	Version        string                // of the program; part of entity tags
 	Now            func() time.Time      // nil means time.Now
 	Log            *slog.Logger          // nil disables logging

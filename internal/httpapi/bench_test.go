@@ -29,6 +29,10 @@ func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ st
 
 func (l *preparedLibrary) Live(context.Context) ([]herb.LiveVersion, error) { return nil, nil }
 
+func (l *preparedLibrary) Search(context.Context, string) ([]herb.LiveVersion, error) {
+	return nil, nil
+}
+
 func (l *preparedLibrary) Datasets(context.Context, []herb.LiveVersion, bool) ([]herb.Dataset, error) {
 	return nil, nil
 }

@@ -50,6 +50,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	search := params.Get(query.ParamSearch)
 	params = slices.DeleteFunc(params, func(p query.Param) bool { return p.Name != query.ParamPage && p.Name != query.ParamPerPage })
 	req, err := query.Parse(params.Encode(), nil)
 	if err != nil {
@@ -58,7 +59,7 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	if params.Get(query.ParamPerPage) == "" {
 		req.PerPage = query.MaxPerPage
 	}
-	live, err := a.opts.Library.Live(r.Context())
+	live, err := a.opts.Library.Search(r.Context(), search)
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,9 @@ func TestCatalogue_pages(t *testing.T) {
 	if past, meta, _ := read("/api/v1?page=9&unknown=1"); len(past) != 0 || !meta.HasPrev {
 		t.Errorf("past the end: %v, %+v", past, meta)
 	}
+	if some, meta, link := read("/api/v1?search=garden"); len(some) != 1 || meta.Total != 1 || !strings.Contains(link, "search=garden") {
+		t.Errorf("a search: %v, %+v, %s", some, meta, link)
+	}
 	for _, wrong := range []string{"page=0", "page=x", "per_page=-1", "page=1&page=2"} {
 		w := httptest.NewRecorder()
 		if s.ServeHTTP(w, request("GET", "/api/v1?"+wrong, "")); w.Code != 400 {

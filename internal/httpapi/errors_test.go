@@ -23,7 +23,7 @@ func TestUnknownPaths(t *testing.T) {
 	s := newService(t, nil)
 	tests := []struct{ path, message string }{
 		{"/", "valid paths: GET /api/v1"},
-		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/{namespace}/{dataset}`},
+		{"/nothing", `no such path "/nothing"; valid paths: GET /api/v1, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
 		{"/plants/", `did you mean "/plants"?`},
 		{"/plants/1", "POST /plants"},
 		{"/api", "GET /api/v1,"},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -127,6 +128,11 @@ func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error)
 	}
 	slices.SortFunc(live, func(a, b herb.LiveVersion) int { return a.Ref.Compare(b.Ref) })
 	return live, l.datasetsErr
+}
+
+func (l *fakeLibrary) Search(ctx context.Context, search string) ([]herb.LiveVersion, error) {
+	live, err := l.Live(ctx)
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !strings.Contains(v.Ref.String(), search) }), err
 }
 
 func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
@@ -266,7 +272,7 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	s.library.put(catalog())
 	s.library.put(staff())
 	s.library.put(oddities())
-	opts := httpapi.Options{Library: s.library, Plants: s.plants, Keys: s.keys, Log: s.log.logger(), Version: "test"}
+	opts := httpapi.Options{Library: s.library, Plants: s.plants, Keys: s.keys, Log: s.log.logger(), Version: "test", SearchBudget: time.Hour}
 	if change != nil {
 		change(&opts)
 	}

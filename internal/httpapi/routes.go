@@ -36,6 +36,7 @@ func (a *API) routeTable() []route {
 		{method: http.MethodGet, pattern: facetsPattern, handle: a.facets},
 		{method: http.MethodGet, pattern: gridPattern, handle: a.grid},
 		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
+		{method: http.MethodGet, pattern: searchPattern, handle: a.search},
 		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
 		{method: http.MethodGet, pattern: "/openapi.json", handle: a.openAPI},
 		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,11 +10,17 @@ import (
 	"herbarium/internal/query"
 )
 
-// Limits of a search across datasets.
+// The default limits of a search across datasets.
 const (
-	MaxSearchedDatasets = 200
-	searchBudget        = 500 * time.Millisecond
+	maxSearchedDatasets = 200
+	searchBudget        = time.Second
 )
+
+// SearchOptions configures a search across datasets.
+type SearchOptions struct {
+	MayRead func(herb.Ref) bool // permits datasets that require a key; nil: none
+	Budget  time.Duration       // 0: one second
+}
 
 // RecordSource provides the datasets for SearchRecords.
 type RecordSource interface {
@@ -36,9 +43,9 @@ type DatasetMatch struct {
 	Total int
 }
 
-// SearchRecords counts the records that match a search in each dataset that is open or that mayRead permits, the most recently
-// published first, within limits on the number of datasets and on time. A nil mayRead permits none.
-func SearchRecords(ctx context.Context, source RecordSource, search string, mayRead func(herb.Ref) bool) (RecordMatches, error) {
+// SearchRecords counts the records that match a search in each dataset that is open or permitted, the most recently published
+// first. It searches at most 200 datasets, and as many as it can within its budget of time.
+func SearchRecords(ctx context.Context, source RecordSource, search string, opts SearchOptions) (RecordMatches, error) {
 	var found RecordMatches
 	rawQuery := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: "1"}}.Encode()
 	if req, err := query.Parse(rawQuery, nil); err != nil || req.Search == nil {
@@ -49,13 +56,13 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 		return found, err
 	}
 	slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Published.Compare(a.Published) })
-	if len(live) > MaxSearchedDatasets {
-		live, found.Partial = live[:MaxSearchedDatasets], true
+	if len(live) > maxSearchedDatasets {
+		live, found.Partial = live[:maxSearchedDatasets], true
 	}
-	limited, cancel := context.WithTimeout(ctx, searchBudget)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(opts.Budget, searchBudget))
 	defer cancel()
 	for _, v := range live {
-		m, searched, err := searchDataset(limited, source, v.Ref, rawQuery, mayRead)
+		m, searched, err := searchDataset(limited, source, v.Ref, rawQuery, opts.MayRead)
 		if ctx.Err() != nil {
 			return found, ctx.Err()
 		}

@@ -230,7 +230,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		}
 		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true, First: true}}
 	}
-	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test"}
+	opts := web.Options{Library: lib, Keys: fakeKeys{}, Version: "test", SearchBudget: time.Hour}
 	if change != nil {
 		change(&opts, lib)
 	}

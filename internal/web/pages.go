@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	texttemplate "text/template"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -48,6 +49,8 @@ type Options struct {
 	// PublicURL is the external URL of the pages, such as https://example.org/data; empty: that of the request.
 	PublicURL string
 	Version   string // of the program
+	// SearchBudget is the time that a search for rows in all datasets may take; 0: one second.
+	SearchBudget time.Duration
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.

@@ -29,6 +29,7 @@ func TestAccessibility(t *testing.T) {
 	views := []struct{ name, path, then string }{
 		{"catalogue", "/", ""},
 		{"no dataset", "/?search=nothingofthekind", ""},
+		{"rows of all datasets", "/?search=rose", ""},
 		{"data", catalog + "?category=herb&price[gte]=5&search=a*&sort=price", ""},
 		{"columns", catalog + "?per_page=5", `document.querySelector("#columns").open = true`},
 		{"column menu", catalog + "?per_page=5", `document.querySelector("#grid .col-menu").open = true`},

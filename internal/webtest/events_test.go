@@ -19,6 +19,7 @@ import (
 // events records what happened in a tab.
 type events struct {
 	site string // URL to which requests are allowed
+	also string // another one; empty: none
 
 	listeners sync.WaitGroup
 	mu        sync.Mutex
@@ -29,8 +30,8 @@ type events struct {
 }
 
 // listen records the events of a tab until ctx ends.
-func listen(ctx context.Context, site string) *events {
-	e := &events{site: site, started: map[network.RequestID]string{}, ended: map[network.RequestID]int64{}}
+func listen(ctx context.Context, site, also string) *events {
+	e := &events{site: site, also: also, started: map[network.RequestID]string{}, ended: map[network.RequestID]int64{}}
 	e.listeners.Go(func() {
 		for m, err := range chromedp.Console(ctx) {
 			if err != nil {
@@ -86,11 +87,18 @@ func (e *events) problem(format string, args ...any) {
 
 func (e *events) begin(r network.EventRequestWillBeSent) {
 	e.mu.Lock()
+	if string(r.RequestID) == string(r.LoaderID) { // a navigation: requests of the previous page may be canceled without an event
+		for id := range e.started {
+			if _, ok := e.ended[id]; !ok {
+				e.ended[id] = 0
+			}
+		}
+	}
 	e.requests = append(e.requests, r.Request.URL)
 	e.started[r.RequestID] = r.Request.URL
 	e.mu.Unlock()
 	known := func(prefix string) bool { return strings.HasPrefix(r.Request.URL, prefix) }
-	if !slices.ContainsFunc([]string{e.site + "/", "data:"}, known) {
+	if !slices.ContainsFunc([]string{e.site + "/", "data:"}, known) && (e.also == "" || !known(e.also)) {
 		e.problem("a request left for %s", r.Request.URL)
 	}
 }

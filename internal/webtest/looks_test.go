@@ -52,8 +52,8 @@ func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
 	for _, path := range []string{
-		"/", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
-		catalog + "/api", catalog + "/versions",
+		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
+		catalog + "/about", catalog + "/api", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
 		b.visit(path)

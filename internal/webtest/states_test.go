@@ -153,7 +153,7 @@ func TestKey(t *testing.T) {
 
 func TestHostile(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/api", nasty + "/versions"} {
+		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/about", nasty + "/api", nasty + "/versions"} {
 			if status := b.visit(path); status != 200 {
 				b.Fatalf("%s gives %d", path, status)
 			}

@@ -33,6 +33,7 @@ type tabOptions struct {
 	scale    float64 // device pixels per CSS pixel; 0: 1
 	before   string  // script that runs in each page before all others
 	fails    []int   // expected HTTP statuses other than 200
+	also     string  // URL of another server that pages may use; empty: none
 }
 
 // tab is a browser tab with its own profile. Problems in it fail the test when it ends.
@@ -51,7 +52,7 @@ func open(t *testing.T, s *site, opts tabOptions) *tab {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b.events = listen(ctx, s.url)
+	b.events = listen(ctx, s.url, opts.also)
 	t.Cleanup(func() {
 		cancel()
 		b.report(t, opts.fails)

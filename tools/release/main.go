@@ -197,7 +197,14 @@ func compile(ctx context.Context, o Options, p Platform, path string) error {
 	cmd := goCommand(ctx, o, "build", "-buildvcs=false", "-ldflags=-s -w -X herbarium/internal/cli.release="+o.Version,
 		"-o", path, "./cmd/herbarium")
 	cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Arch)
-	return cmd.Run()
+	if err := cmd.Run(); err != nil || p != host() {
+		return err
+	}
+	printed, err := exec.CommandContext(ctx, path, "version").Output()
+	if err == nil && !strings.HasPrefix(string(printed), "herbarium "+o.Version+" ") {
+		err = fmt.Errorf("the program prints %q instead of version %s", printed, o.Version) // the linker ignores unknown variables
+	}
+	return err
 }
 
 // host returns the platform of this machine.

@@ -284,3 +284,12 @@ func TestCheckChangelog(t *testing.T) {
 		}
 	}
 }
+
+// TestVersion checks that the variable exists that the linker sets. The linker ignores unknown ones.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	source, err := io.ReadAll(open(t, "../../internal/cli/version.go"))
+	if err != nil || !bytes.Contains(source, []byte("\nvar release string\n")) {
+		t.Errorf("package cli has no variable release (%v)", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -132,4 +133,17 @@ func FuzzDecodeRows(f *testing.F) {
 			t.Errorf("%s decodes to %q, %v", record, rows, err)
 		}
 	})
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
+	for ago, want := range map[time.Duration]string{
+		-time.Hour: "just now", 59 * time.Second: "just now", time.Minute: "1 minute ago", 3 * time.Hour: "3 hours ago", 47 * time.Hour: "1 day ago",
+		45 * 24 * time.Hour: "1 month ago", 800 * 24 * time.Hour: "2 years ago",
+	} {
+		if got := Age(now, now.Add(-ago)); got != want {
+			t.Errorf("%v: %q, want %q", ago, got, want)
+		}
+	}
 }

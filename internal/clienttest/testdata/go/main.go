@@ -90,6 +90,12 @@ func (c caller) catalog() {
 	})
 	c.report("countValues", counts.JSON200, counts.Body, err)
 
+	grid, err := c.client.CountInGridWithResponse(c.ctx, namespace, name, &generated.CountInGridParams{
+		UnderscoreX: "id", UnderscoreY: "price", UnderscoreBounds: "0,0,600,100", UnderscoreColumns: new(4), UnderscoreRows: new(3),
+		UnderscoreFilter: filters(),
+	})
+	c.report("countInGrid", grid.JSON200, grid.Body, err)
+
 	own, err := c.client.ListGardenCatalogWithResponse(c.ctx, &generated.ListGardenCatalogParams{
 		Page: new(2), PerPage: new(3), Sort: &[]generated.ListGardenCatalogParamsSort{"price"},
 		Order: new(generated.ListGardenCatalogParamsOrder("desc")), Search: new("rose*"),

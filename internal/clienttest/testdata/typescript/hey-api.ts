@@ -1,7 +1,7 @@
 // Calls with @hey-api/openapi-ts.
 import * as api from "./generated/hey-api";
 import { client } from "./generated/hey-api/client.gen";
-import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -18,6 +18,7 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     exportXLSX: async () => base64((await api.exportXlsx({ path, query: file, throwOnError: true })).data),
     getRecord: () => body(api.getRecord({ path: { namespace: "store", dataset: "plants", key: String(id) } })),
     countValues: () => body(api.countValues({ path, query: { ...counted, field: ["category", "price"], _filter: filters } })),
+    countInGrid: () => body(api.countInGrid({ path, query: grid })),
     listDatasets: () => body(api.listDatasets({ query: { page: 1, per_page: 2 } })),
     describeDataset: () => body(api.describeDataset({ path })),
     getOpenAPI: () => body(api.getOpenApi({ query: { dataset: "garden/catalog" } })),

@@ -1,7 +1,7 @@
 // Calls with openapi-typescript and openapi-fetch.
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript";
-import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(baseUrl: string, key: string, id: number): Calls {
@@ -33,6 +33,7 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
       body(client.GET("/api/v1/{namespace}/{dataset}/data/{key}", { params: { path: { namespace: "store", dataset: "plants", key: String(id) } } })),
     countValues: () =>
       body(client.GET("/api/v1/{namespace}/{dataset}/facets", { params: { path, query: { ...counted, field: ["category", "price"], _filter: filters } } })),
+    countInGrid: () => body(client.GET("/api/v1/{namespace}/{dataset}/grid", { params: { path, query: grid } })),
     listDatasets: () => body(client.GET("/api/v1", { params: { query: { page: 1, per_page: 2 } } })),
     describeDataset: () => body(client.GET("/api/v1/{namespace}/{dataset}", { params: { path } })),
     getOpenAPI: () => body(client.GET("/openapi.json", { params: { query: { dataset: "garden/catalog" } } })),

@@ -1,6 +1,6 @@
 // Calls with orval.
 import * as api from "./generated/orval";
-import { catalog, counted, filters, others, page, portable, sorted } from "./queries";
+import { catalog, counted, filters, grid, others, page, portable, sorted } from "./queries";
 import { base64, type Calls } from "./result";
 
 export function calls(key: string, id: number): Calls {
@@ -25,6 +25,7 @@ export function calls(key: string, id: number): Calls {
     exportXLSX: async () => base64((await body(api.exportXLSX("garden", "catalog", file))) as Blob),
     getRecord: () => body(api.getRecord("store", "plants", String(id))),
     countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),
+    countInGrid: () => body(api.countInGrid("garden", "catalog", grid)),
     listDatasets: () => body(api.listDatasets({ page: 1, per_page: 2 })),
     describeDataset: () => body(api.describeDataset("garden", "catalog")),
     getOpenAPI: () => body(api.getOpenAPI({ dataset: "garden/catalog" })),

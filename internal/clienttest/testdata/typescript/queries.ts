@@ -12,6 +12,8 @@ export const catalog = { category: ["climber", "shrub"], "price[gte]": ["10"], "
 
 export const counted = { top: 3, buckets: 5, search: "rose*" };
 
+export const grid = { _x: "id", _y: "price", _bounds: "0,0,600,100", _columns: 4, _rows: 3, _filter: filters };
+
 /** Filters of hostile/fields that all clients can send. */
 export const portable = {
   "a-b": ["1", "4", "7"],

@@ -1,0 +1,141 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// headers returns the names of the columns of a page.
+func (s *site) headers(t *testing.T, path string) (names []string) {
+	t.Helper()
+	for _, th := range all(one(t, s.page(t, path, 200), tag("thead", "")), tag("th", ""))[1:] {
+		names = append(names, attr(th, "data-field"))
+	}
+	return names
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for query, want := range map[string]string{
+		"": "title id category price date url image tags", "_fields=tags%2Ctitle": "tags title", "_fields=tags%2Ctitle&_pin=title": "title tags",
+		"_pin=price": "price title id category date url image tags",
+	} {
+		if got := strings.Join(s.headers(t, catalog+"?"+query), " "); got != want {
+			t.Errorf("%s: columns are %s, want %s", query, got, want)
+		}
+	}
+	if got := s.headers(t, "/datasets/wide/many"); len(got) != 30 {
+		t.Errorf("%d columns are shown of 2000", len(got))
+	}
+	if got := s.headers(t, "/datasets/wide/many?_fields=f1999"); !slices.Equal(got, []string{"f1999"}) {
+		t.Errorf("columns are %v", got)
+	}
+	for _, path := range []string{
+		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_charts=1", "/datasets/wide/many/api", "/datasets/wide/many/versions",
+	} {
+		if size := len(s.get(t, path).body); size > 150_000 {
+			t.Errorf("%s has %d bytes", path, size)
+		}
+	}
+}
+
+// submit returns the URL of a form after checking some boxes, as a browser without a script submits it.
+func submit(t *testing.T, form *html.Node, button, value string, checked ...string) string {
+	t.Helper()
+	query := url.Values{}
+	for _, in := range all(form, tag("input", "")) {
+		isBox := attr(in, "type") == "checkbox"
+		isChecked := slices.ContainsFunc(in.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
+		if name := attr(in, "name"); name != "" && (!isBox || isChecked || slices.Contains(checked, attr(in, "value"))) {
+			query.Add(name, attr(in, "value"))
+		}
+	}
+	if button != "" {
+		query.Set(button, value)
+	}
+	return attr(form, "action") + "?" + query.Encode()
+}
+
+// follow returns the URL to which a URL redirects.
+func (s *site) follow(t *testing.T, path string) string {
+	t.Helper()
+	a := s.get(t, path)
+	if a.status == http.StatusSeeOther {
+		return a.header.Get("Location")
+	}
+	return path
+}
+
+// TestColumnMenu checks that the menu selects columns, also those that it does not list at first.
+func TestColumnMenu(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	menu := func(path string) *html.Node {
+		return one(t, one(t, s.page(t, path, 200), tag("details", "columns")), tag("form", ""))
+	}
+	summary := func(path string) string {
+		return words(one(t, s.page(t, path, 200), func(n *html.Node) bool { return n.Data == "summary" && attr(n.Parent, "id") == "columns" }))
+	}
+	if got := summary("/datasets/wide/many"); got != "Columns 30 of 2,000" {
+		t.Errorf("the menu says %q", got)
+	}
+	first := menu(catalog + "?category=fern&_fields=title%2Cprice")
+	if got := s.follow(t, submit(t, first, "", "", "tags")); got != catalog+"?category=fern&_fields=title%2Cprice%2Ctags" {
+		t.Errorf("adding a column leads to %s", got)
+	}
+	path := s.follow(t, submit(t, menu("/datasets/wide/many?_fields=f3%2Cf1"), "_find", "1999"))
+	path = s.follow(t, submit(t, menu(path), "", "", "f1999"))
+	if got := s.headers(t, path); !slices.Equal(got, []string{"f3", "f1", "f1999"}) {
+		t.Errorf("%s has the columns %v", path, got)
+	}
+	if n := len(all(menu("/datasets/wide/many"), tag("label", ""))); n != 100 {
+		t.Errorf("the menu offers %d columns", n)
+	}
+	list := s.page(t, "/datasets/wide/many/fields?_find=F199&_fields=f1990", 200)
+	if n := len(all(list, tag("label", ""))); n != 11 { // f199, f1990 to f1999
+		t.Errorf("the fragment offers %d columns", n)
+	}
+}
+
+// TestColumnButtons checks the buttons of a column menu.
+func TestColumnButtons(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, catalog+"?_fields=title%2Cprice%2Ctags&page=2&per_page=10", 200)
+	form := one(t, doc, func(n *html.Node) bool { return n.Data == "form" && attr(n, "id") == "view" })
+	for button, want := range map[string]string{"_hide": "title tags", "_left": "price title tags", "_right": "title tags price", "_pin": "price title tags"} {
+		path := s.follow(t, submit(t, form, button, "price"))
+		if got := strings.Join(s.headers(t, path), " "); got != want {
+			t.Errorf("%s: columns are %s, want %s", button, got, want)
+		}
+	}
+}
+
+// TestDownload checks that the files have the columns, filters and order of the view.
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := s.page(t, catalog+"?category=fern&sort=price&order=desc&page=2&per_page=5&_fields=title%2Cprice", 200)
+	menu := one(t, doc, tag("details", "download"))
+	if got := words(one(t, menu, tag("p", ""))); got != "19 rows, 2 columns" {
+		t.Errorf("the menu says %q", got)
+	}
+	for _, a := range all(menu, tag("a", "")) {
+		r := s.get(t, attr(a, "href"))
+		if r.status != 200 || r.header.Get("X-Total-Count") != "19" {
+			t.Errorf("%s gives %d with %s rows", attr(a, "href"), r.status, r.header.Get("X-Total-Count"))
+		}
+		if words(a) == "CSV" && !strings.HasPrefix(r.body, "title,price\r\nPlant 58 of the fern kind,57000.50\r\n") {
+			t.Errorf("the file is %.200s", r.body)
+		}
+	}
+	if n := len(all(menu, tag("a", ""))); n != 3 {
+		t.Errorf("%d files are offered", n)
+	}
+}

@@ -1,0 +1,86 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestRecord checks that the record shows every value byte for byte, once.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	d, records := evil()
+	for i, want := range records {
+		doc := s.page(t, fmt.Sprintf("/datasets/evil/nasty?per_page=100&_record=%d", i+1), 200)
+		record := one(t, doc, tag("aside", "record"))
+		var got []string
+		for _, dd := range all(record, tag("dd", "")) {
+			raw := textOf(one(t, dd, tag("bdi", "raw")))
+			if attr(dd, "data-raw") != "" {
+				raw = attr(dd, "data-raw")
+			}
+			got = append(got, raw)
+		}
+		for k := range d.Fields {
+			if shown := strings.ReplaceAll(want[k], "\x00", "\uFFFD"); got[k] != shown {
+				t.Errorf("record %d, field %d: %q, want %q", i+1, k, got[k], shown)
+			}
+		}
+		var fromJSON map[string]string
+		if err := json.Unmarshal([]byte(textOf(one(t, record, tag("pre", "")))), &fromJSON); err != nil || fromJSON["image"] != want[1] {
+			t.Errorf("record %d: the JSON has %q, %v; want %q", i+1, fromJSON["image"], err, want[1])
+		}
+	}
+}
+
+func TestRecord_neighbours(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, tt := range []struct{ query, prev, next string }{
+		{"per_page=10&_record=1", "", "?per_page=10&_record=2"},
+		{"per_page=10&page=2&_record=1", "?per_page=10&_record=10", "?per_page=10&page=2&_record=2"},
+		{"per_page=10&page=2&_record=10", "?per_page=10&page=2&_record=9", "?per_page=10&page=3&_record=1"},
+	} {
+		doc := s.page(t, catalog+"?"+tt.query, 200)
+		got := map[string]string{}
+		for _, a := range all(doc, func(n *html.Node) bool { return attr(n, "data-record") != "" }) {
+			got[attr(a, "data-record")] = attr(a, "href")
+		}
+		if got["prev"] != tt.prev || got["next"] != tt.next {
+			t.Errorf("%s: %v", tt.query, got)
+		}
+	}
+}
+
+// TestRecord_fragment checks that the fragment is the record of the page.
+func TestRecord_fragment(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, query := range []string{"category=fern&sort=price&_record=3", "per_page=10&page=2&_record=10"} {
+		want := one(t, s.page(t, catalog+"?"+query, 200), tag("aside", "record"))
+		got := one(t, s.page(t, catalog+"/record?"+query, 200), tag("aside", "record"))
+		if words(got) != words(want) {
+			t.Errorf("%s: the fragment is %s, want %s", query, words(got), words(want))
+		}
+	}
+	for path, status := range map[string]int{
+		catalog + "/record": 404, catalog + "/record?_record=99": 404, catalog + "/record?colour=red": 400, "/datasets/locked/staff/record?_record=1": 401,
+	} {
+		if a := s.get(t, path); a.status != status {
+			t.Errorf("%s gives %d, want %d", path, a.status, status)
+		}
+	}
+	record := one(t, s.page(t, catalog+"?sort=price&order=desc&_record=2", 200), tag("aside", "record"))
+	if got := words(one(t, record, tag("h2", ""))); got != "Plant 59 of the moss kind" {
+		t.Errorf("the title is %q", got)
+	}
+	link := one(t, record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" })
+	linked := one(t, s.page(t, attr(link, "href"), 200), tag("aside", "record"))
+	if got := words(one(t, linked, tag("h2", ""))); got != "Plant 59 of the moss kind" {
+		t.Errorf("the permalink %s leads to %q", attr(link, "href"), got)
+	}
+}
