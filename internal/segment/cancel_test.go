@@ -103,6 +103,15 @@ func TestCancel(t *testing.T) {
 			return err
 		}
 	}
+	find := func(ctx context.Context, q *query.Request) error {
+		_, err := r.Facets(ctx, &query.FacetRequest{Request: q, Fields: []int{0}, Top: 5, Containing: "9"})
+		return err
+	}
+	grid := func(ctx context.Context, q *query.Request) error {
+		bounds := query.Bounds{MaxX: cancelRecords, MaxY: 1000}
+		_, err := r.Grid(ctx, &query.GridRequest{Request: q, X: 3, Y: 5, Columns: 100, Rows: 100, Bounds: bounds})
+		return err
+	}
 	for _, tt := range []struct {
 		name  string
 		raw   string
@@ -140,6 +149,10 @@ func TestCancel(t *testing.T) {
 		{"facets: elements of some", "group=g1", facets(2), pass},
 		{"facets: histogram", "group=g1", facets(3), 4},
 		{"facets: few values", "search=rose", facets(4), 1},
+		{"facets: value search", "", find, pass},
+		{"facets: value search of some", "group=g1", find, pass / 3},
+		{"grid: all", "", grid, pass},
+		{"grid: some", "group=g1", grid, pass / 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q, err := query.Parse(tt.raw, cancelFields())

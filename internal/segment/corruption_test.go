@@ -182,6 +182,18 @@ func use(r *segment.Reader, asked []*query.Request, what string) error {
 		case err == nil && (len(facets.Fields) != len(r.Fields()) || facets.Total > r.Len()):
 			return fmt.Errorf("%s: facets of %q: %d fields, %d of %d in all", what, q, len(facets.Fields), facets.Total, r.Len())
 		}
+		number := slices.IndexFunc(r.Fields(), func(f herb.Field) bool { return f.Type == herb.TypeNumber })
+		if number < 0 {
+			continue
+		}
+		bounds := query.Bounds{MinX: -100, MinY: -100, MaxX: 100, MaxY: 100}
+		grid, err := r.Grid(context.Background(), &query.GridRequest{Request: q, X: number, Y: number, Columns: 9, Rows: 9, Bounds: bounds})
+		switch {
+		case err != nil && !isDamage(err):
+			return fmt.Errorf("%s: grid of %q: %w", what, q, err)
+		case err == nil && (grid.Total > r.Len() || grid.Inside > grid.Total):
+			return fmt.Errorf("%s: grid of %q: %d of %d, %d inside", what, q, grid.Total, r.Len(), grid.Inside)
+		}
 	}
 	return nil
 }

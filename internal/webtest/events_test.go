@@ -121,12 +121,12 @@ func (e *events) idle() bool {
 	return true
 }
 
-// transferred returns the number of bytes received from the site, including headers, for URLs with a suffix.
-func (e *events) transferred(suffix string) (total int64) {
+// transferred returns the number of bytes received from the site, including headers, for URLs that contain a text.
+func (e *events) transferred(part string) (total int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, bytes := range e.ended {
-		if strings.HasPrefix(e.started[id], e.site) && strings.HasSuffix(e.started[id], suffix) {
+		if strings.HasPrefix(e.started[id], e.site) && strings.Contains(e.started[id], part) {
 			total += bytes
 		}
 	}

@@ -155,6 +155,15 @@ func TestCellMenu(t *testing.T) {
 		t.Errorf("copied %q, the value is %q", got, price)
 	}
 	b.wantFocus("after the menu", "#grid tbody tr:nth-child(3) td")
+	focus("description") // too long to be part of the page
+	b.pressWith(2, "c", "KeyC")
+	want := b.agree().Data[2]["description"]
+	b.wait("the description is copied", func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
+	b.click("[data-share]")
+	b.until("document.querySelector('[data-share]').textContent === 'Link copied'")
+	if got, want := eval[string](b, "navigator.clipboard.readText()"), eval[string](b, "location.href"); got != want {
+		t.Errorf("shared %q, want %q", got, want)
+	}
 	category := focus("category")
 	b.pressWith(8, "F10", "F10")
 	menu()

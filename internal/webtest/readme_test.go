@@ -25,10 +25,16 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s gives %d", path, status)
 		}
 		b.settled()
-		b.wait("no request is under way", b.idle)
+		b.until(`[...document.images].filter((i) => { const r = i.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth; })
+			.every((i) => i.complete)`)
 		if broken := b.texts(".gone"); len(broken) > 0 {
 			t.Errorf("%s has %d broken images", path, len(broken))
 		}
+	}
+	b.visit(catalog)
+	b.settled()
+	if b.count("#grid td img") == 0 {
+		t.Error("the table shows no images")
 	}
 	if b.count("h1") != 1 || b.text("h1") == "catalog" {
 		t.Errorf("the dataset has no title: %q", b.texts("h1"))

@@ -42,8 +42,9 @@ type library struct {
 	folder   string
 	data     *app.Data
 	verifier *access.Verifier
-	staffKey string // may read locked/staff
-	otherKey string // may not read locked/staff
+	staffKey string              // may read locked/staff
+	otherKey string              // may not read locked/staff
+	sources  map[herb.Ref]string // folders
 	err      error
 }
 
@@ -66,8 +67,11 @@ func (l *library) stop() {
 	}
 }
 
+func (l *library) sourceFolder(ref herb.Ref) string { return l.sources[ref] }
+
 // open opens an empty data folder.
 func (l *library) open(ctx context.Context) (err error) {
+	l.sources = map[herb.Ref]string{}
 	if l.folder, err = os.MkdirTemp("", "webtest"); err != nil {
 		return err
 	}
@@ -137,6 +141,7 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 		return err
 	}
 	for _, s := range set.Sources {
+		l.sources[s.Ref] = filepath.Dir(s.Path)
 		if out, err := l.data.Publish(ctx, s, publish.Options{AllowBreaking: true}); err != nil {
 			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
 		}
@@ -147,7 +152,7 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, Folder: l.data.Folder, PublicURL: publicURL, Version: "1.0"})
+	pages, err := web.New(web.Options{Library: l.data.Library, Keys: l.verifier, Folder: l.sourceFolder, PublicURL: publicURL, Version: "1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ export function clearCanvas(canvas) {
 export function drawPoints(g, place, points, colors, open) {
   const { k, dx, dy, width, height } = place;
   const n = points.xs.length;
-  const radius = n < 200 ? 5 : n < 3000 ? 3 : 2;
+  const radius = (n < 200 ? 5 : n < 3000 ? 3 : 2) * (width < 600 ? 0.7 : 1);
   g.fillStyle = colors.dot;
   g.globalAlpha = n < 3000 ? 0.7 : 0.5;
   if (colors.dark) g.globalCompositeOperation = "lighter"; // clusters glow

@@ -53,7 +53,7 @@ func (v *Values) Add(f *herb.Field, later Values) {
 // matchingValues returns the values of the matches.
 func (c *Column) matchingValues(m *Matches, o *sortedResult, each func(func(run, n int))) (values Values) {
 	values.Empty = m.n - o.countBelow(c.Values())
-	each(func(run, n int) { values.All = append(values.All, c.runValues(m, run, n)...) })
+	each(func(run, n int) { values.All = c.appendRunValues(values.All, m, run, n) })
 	return values
 }
 
@@ -75,12 +75,13 @@ func (c *Column) runCounter(m *Matches) (o *sortedResult, each func(func(run, n 
 	}
 }
 
-// runValues returns the values that facets count in a run, in order. n matches are in the run.
-func (c *Column) runValues(m *Matches, run, n int) []Value {
-	key := c.runKey(run)
+// appendRunValues appends the values that facets count in a run, in order. n matches are in the run.
+func (c *Column) appendRunValues(values []Value, m *Matches, run, n int) []Value {
 	if !countsAsWritten(c.Field.Type) || !c.isNonUniform(run) {
-		return []Value{{key, c.RunValue(run), n}}
+		value := c.RunValue(run)
+		return append(values, Value{sortKey(&c.Field, value), value, n})
 	}
+	key := c.runKey(run)
 	counts := map[string]int{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
@@ -89,7 +90,6 @@ func (c *Column) runValues(m *Matches, run, n int) []Value {
 			counts[c.value(rec)]++
 		}
 	}
-	values := make([]Value, 0, len(counts))
 	for _, written := range slices.Sorted(maps.Keys(counts)) {
 		values = append(values, Value{key, written, counts[written]})
 	}
@@ -192,10 +192,11 @@ func (m *merger) addRun(c *Column, run, n int) {
 // after all of the segment.
 func (m *merger) mergeRuns(p Part, each func(func(run, n int)), others *Values) {
 	c, asWritten := p.Column, countsAsWritten(p.Column.Field.Type)
-	next, equal := c.locate(0, others.All) // run of the next other value, or the one before which it sorts; whether it has the same key
+	cursor := runCursor{c: c}
+	next, equal := cursor.seek(others.All) // run of the next other value, or the one before which it sorts; whether it has the same key
 	take := func() (v Value) {
 		v, others.All = others.All[0], others.All[1:]
-		next, equal = c.locate(next, others.All)
+		next, equal = cursor.seek(others.All)
 		return v
 	}
 	each(func(run, n int) {
@@ -206,7 +207,7 @@ func (m *merger) mergeRuns(p Part, each func(func(run, n int)), others *Values) 
 			m.addRun(c, run, n)
 			return
 		}
-		values := c.runValues(p.Matches, run, n)
+		values := c.appendRunValues(nil, p.Matches, run, n)
 		for next == run {
 			values = mergeValue(values, take(), asWritten)
 		}
@@ -216,20 +217,43 @@ func (m *merger) mergeRuns(p Part, each func(func(run, n int)), others *Values) 
 	})
 }
 
-// locate returns the run of the first value, or the one before which it sorts, searching from a run on. Without a value, it
-// returns one after all runs.
-func (c *Column) locate(from int, values []Value) (run int, equal bool) {
+// runCursor locates ascending keys in the value runs. It computes the sort key of a run once, because that is most of the work
+// of a merge.
+type runCursor struct {
+	c     *Column
+	run   int
+	key   string // of the run
+	known bool   // whether key is computed
+}
+
+// seek returns the run of the first value, or the one before which it sorts. Without a value, it returns one after all runs.
+func (r *runCursor) seek(values []Value) (run int, equal bool) {
+	const near = 8 // runs to examine one by one
 	if len(values) == 0 {
-		return c.Distinct() + 1, false
+		return r.c.Distinct() + 1, false
 	}
-	key, step := values[0].Key, 1
-	for from+step < c.Distinct() && c.runKey(from+step) < key {
+	key := values[0].Key
+	for range near {
+		if r.run == r.c.Distinct() {
+			return r.run, false
+		}
+		if !r.known {
+			r.key, r.known = r.c.runKey(r.run), true
+		}
+		if r.key >= key {
+			return r.run, r.key == key
+		}
+		r.run++
+		r.known = false
+	}
+	from, step := r.run, 1
+	for from+step < r.c.Distinct() && r.c.runKey(from+step) < key {
 		from += step
 		step *= 2
 	}
-	end := min(from+step, c.Distinct())
-	run = from + sort.Search(end-from, func(i int) bool { return c.runKey(from+i) >= key })
-	return run, run < c.Distinct() && c.runKey(run) == key
+	end := min(from+step, r.c.Distinct())
+	r.run = from + sort.Search(end-from, func(i int) bool { return r.c.runKey(from+i) >= key })
+	return r.run, r.run < r.c.Distinct() && r.c.runKey(r.run) == key
 }
 
 // mergeValue adds a value to those of a run, which have the same key.
