@@ -5,8 +5,8 @@ TOOLS := $(GO) tool -modfile=tools/go/go.mod
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath
 
-# Packages whose tests run under the race detector, and only under it. They are those with the most concurrency; `make soak`
-# runs all packages under it.
+# Packages with the most concurrency, which `make race` runs under the race detector. `make test` does not, because compiling
+# everything a second time for it takes a tenth of a first run; `make soak` runs all packages under it.
 RACED := ./internal/access ./internal/admission ./internal/library ./internal/plants ./internal/watch
 
 # SQLite is C translated to Go: it is large, and its memory accesses are not what these tests are about.
@@ -22,7 +22,7 @@ PROGRAM := $(CURDIR)/herbarium
 TIMEOUT := -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build test raced soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures reference man release cross
+.PHONY: help build test race soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures reference man release cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,11 +33,11 @@ build: ## build ./herbarium, one static binary
 # Downloads, linters and compilers rarely use all processors, so they run side by side. `check` runs vet; go test need not
 # repeat it.
 test: ## run all checks and every test once
-	@$(MAKE) --no-print-directory -j4 --output-sync=target parts check build raced
+	@$(MAKE) --no-print-directory -j4 --output-sync=target parts check build
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
-		$(GO) test -vet=off $(TIMEOUT) $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
+		$(GO) test -vet=off $(TIMEOUT) $(LONG) ./...
 
-raced: programs
+race: programs ## run the tests of the most concurrent packages under the race detector
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
 
 # `make release` needs a clean tag for a release; otherwise the version names the commit. PLATFORMS=linux/amd64 builds less.
@@ -69,8 +69,8 @@ check: ## formatting, vet, staticcheck, go mod tidy
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 tools/openapi/node_modules/.package-lock.json tools/axe/node_modules/.package-lock.json tools/adapters/node_modules/.package-lock.json \
-		tools/clients/node_modules/.package-lock.json tools/clients/oapi-codegen postgres s3 chromium
+	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients,tools/$(tool)/node_modules/.package-lock.json) \
+		tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold

@@ -113,7 +113,7 @@ func bundle(t *testing.T, libraries, script, out string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(modules, "esbuild", "bin", "esbuild"),
+	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", "esbuild"),
 		"--bundle", "--log-level=warning", `--define:process.env.NODE_ENV="production"`, "--outfile="+out, script)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
 	if output, err := cmd.CombinedOutput(); err != nil {
