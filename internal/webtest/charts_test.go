@@ -71,6 +71,7 @@ func TestCharts(t *testing.T) {
 	b.visit(catalog)
 	b.settled()
 	b.click(price + "summary")
+	b.until("document.querySelector(" + quote(price+".stats") + ")")
 	if got := b.text(price + ".stats"); !strings.Contains(got, "Rows 513") || !strings.Contains(got, "Min") {
 		t.Errorf("the statistics are %q", got)
 	}

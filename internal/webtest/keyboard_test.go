@@ -32,6 +32,7 @@ func (b *tab) pressWith(modifiers int64, key, code string) {
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: code, Modifiers: modifiers})
 	}
+	b.handled()
 }
 
 // maxTabs is how often Tab may have to be pressed to reach the grid.

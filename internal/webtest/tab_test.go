@@ -213,6 +213,20 @@ func (b *tab) click(selector string) {
 	b.Helper()
 	at := b.center(selector)
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
+	b.handled()
+}
+
+// handled waits until the page has handled an input and the events that follow from it, such as "toggle", which the browser
+// sends later. Without scripts, nothing follows.
+func (b *tab) handled() {
+	b.Helper()
+	if b.noScript {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	// Fails if the input leads to another page, for which tests wait themselves.
+	_ = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("new Promise((done) => setTimeout(() => setTimeout(done)))", chromedp.EvalAwaitPromise))
 }
 
 // mouse sends one event of the mouse.
@@ -223,6 +237,7 @@ func (b *tab) mouse(kind input.DispatchMouseEventType, at []float64, button inpu
 		count = 1
 	}
 	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: button, ClickCount: count})
+	b.handled()
 }
 
 // follow clicks an element and waits for the new view.
@@ -240,6 +255,7 @@ func (b *tab) press(keys string) {
 		call(b, input.DispatchKeyEvent, down)
 		call(b, input.DispatchKeyEvent, *events[len(events)-1])
 	}
+	b.handled()
 }
 
 // text returns the visible text of the first element that matches a selector; empty if there is none.
