@@ -141,6 +141,8 @@ func TestOpen_Layout(t *testing.T) {
 		{"header: only text", "a.csv", "name,color\nrose,red\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"fern", "green"}}, ""},
 		{"header: single record", "a.csv", "1\n2\n", table{{"1"}, {"2"}}, ""},
 		{"header: repeated in the text", "a.csv", "name,color\nrose,red\nname,color\nfern,green\n", table{{"name", "color"}, {"rose", "red"}, {"name", "color"}, {"fern", "green"}}, ""},
+		{"header: equal texts", "a.csv", "s,s\ns,s\ns,s\n", table{{"s", "s"}, {"s", "s"}, {"s", "s"}}, ""},
+		{"no header: equal numbers", "a.csv", "1,2\n1,2\nx,3\n", table{{"column_1", "column_2"}, {"1", "2"}, {"1", "2"}, {"x", "3"}}, "no header"},
 		{"header: repeated above numbers", "a.csv", "name,n\nrose,1\nname,n\nfern,2\n", table{{"name", "n"}, {"rose", "1"}, {"fern", "2"}}, "repeated header lines, which are not published: 1, the first is line 3"},
 		{"groups above the header", "a.csv", ",Boys,,Girls,\nSchool,2019,2020,2019,2020\nA,1,2,3,4\nB,5,6,7,8\n",
 			table{{"School", "Boys 2019", "Boys 2020", "Girls 2019", "Girls 2020"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "lines 1 and 2 name the columns together"},

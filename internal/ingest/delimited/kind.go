@@ -22,12 +22,12 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 	var typed []int // columns of numbers or dates, also in the first record
 	texts, recurring := 0, 0
 	different := slices.DeleteFunc(slices.Clone(others), func(r layout.Row) bool { return slices.EqualFunc(first, r.Cells, bytes.Equal) })
-	if len(different) == 0 {
-		different = others
+	below := others
+	if len(different) > 0 && slices.ContainsFunc(first, func(c []byte) bool { return layout.KindOf(c) == layout.Text }) {
+		below = layout.WithoutUnits(different) // the header may be repeated
 	}
-	different = layout.WithoutUnits(different)
 	for i, name := range first {
-		k, n := layout.ColumnKind(different, i)
+		k, n := layout.ColumnKind(below, i)
 		switch nameKind := layout.KindOf(name); {
 		case n == 0 || nameKind == layout.Missing:
 		case k == layout.Text && nameKind == layout.Text:
@@ -42,7 +42,7 @@ func detectHeader(first [][]byte, others []layout.Row) verdict {
 			return headerYes
 		}
 	}
-	if len(others) > 1 && (len(typed) > 0 && !areNames(first, different, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
+	if len(others) > 1 && (len(typed) > 0 && !areNames(first, below, typed) || recurring >= 2 && 10*recurring >= 7*texts) {
 		return headerNo
 	}
 	return headerUnclear

@@ -185,7 +185,11 @@ func (b *Body) Notes(unit string, header int) (notes []string) {
 		notes = append(notes, fmt.Sprintf("repeated header %ss, which are not published: %d, the first is %s %d", unit, b.repeats, unit, b.repeated))
 	}
 	if len(b.dropped) > 0 {
-		notes = append(notes, fmt.Sprintf("%ss below the table are not published: %s; use --header %d if they are records", unit, List(b.dropped), header))
+		list := List(b.dropped)
+		if blank := len(slices.DeleteFunc(slices.Clone(b.dropped), func(r Row) bool { return r.Filled() > 0 })); blank > 0 {
+			list += fmt.Sprintf(", and %d blank", blank)
+		}
+		notes = append(notes, fmt.Sprintf("%ss below the table are not published: %s; use --header %d if they are records", unit, list, header))
 	}
 	return notes
 }
