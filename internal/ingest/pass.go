@@ -190,6 +190,9 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 			if i == 0 {
 				p.detected = r.Options()
 			}
+			if len(p.src.Parts) > 0 {
+				p.detected.CommentRows = p.src.Dialect.CommentRows // the other parts have other rows
+			}
 			return p.send()
 		case err != nil:
 			return err

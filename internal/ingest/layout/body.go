@@ -22,6 +22,7 @@ type Body struct {
 	footnotes bool // footnotes are recognized
 	first     int  // the first column with a value
 	numeric   bool // it has numbers or dates only, as far as is known
+	prose     bool // it has text like that of footnotes
 	records   int  // with several values
 	sparse    bool // some record has a value in the first column only, so that such a row is not evidently a footnote
 	held      []Row
@@ -39,8 +40,10 @@ func (b *Body) DetectFootnotes(columns int, sample []Row) {
 	for b.first < columns && !slices.ContainsFunc(sample, isFilled) {
 		b.first++
 	}
-	k, n := ColumnKind(slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 }), b.first)
+	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
+	k, n := ColumnKind(records, b.first)
 	b.footnotes, b.numeric = b.first+1 < columns, n > 0 && k != Text
+	b.prose = slices.ContainsFunc(records, func(r Row) bool { return labeled.Match(r.cell(b.first)) || isSentence(r.cell(b.first)) })
 }
 
 // Next returns the next record that read yields.
@@ -165,9 +168,13 @@ var (
 // isFootnote reports whether the first text below the records is evidently not a record.
 func (b *Body) isFootnote(r Row, gap bool) bool {
 	text := bytes.TrimSpace(r.cell(b.first))
-	isSentence := len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3
-	return labeled.Match(text) || gap && !b.sparse && (b.numeric || isSentence || marked.Match(text))
+	if labeled.Match(text) {
+		return gap || !b.prose
+	}
+	return gap && !b.prose && !b.sparse && (b.numeric || isSentence(text) || marked.Match(text))
 }
+
+func isSentence(text []byte) bool { return len(text) >= 30 && bytes.Count(text, []byte(" ")) >= 3 }
 
 // Lines returns the lines of the footnotes.
 func (b *Body) Lines() (lines []int) {

@@ -118,6 +118,8 @@ func TestBody(t *testing.T) {
 		{"blank rows", records + "||\n||", []int{2, 3, 4, 5, 6}, ""},
 		{"sections", "id|n\nEurope\na|1\nb|2\nAsia\nc|3\nd|4\n\n* a remark of a few words", []int{2, 3, 4, 5, 6, 7, 9}, ""},
 		{"more notes than records", "id|n\na|1\nb|2\n\n* x\ny\nz", []int{2, 3, 5, 6, 7}, ""},
+		{"remarks as records", "remark|n\nNote: call Ann|1\nNote: call Bob|2\nNote: call Cid", []int{2, 3, 4}, ""},
+		{"remarks as records and a source", "remark|n\nNote: call Ann|1\nNote: call Bob|2\n\nSource: Cid", []int{2, 3}, "5 (Source: Cid)"},
 		{"a total", records + "\nTotal|9|12", []int{2, 3, 4, 6}, ""},
 		{"repeated header", "id|n|x\na|1|2\nid|n|x\nb|3|4\nid|n|x\nc|5|6", []int{2, 4, 6}, "repeated header rows, which are not published: 2, the first is row 3"},
 		{"repeated header of text", "name|city|land\nAnn|Rome|IT\nname|city|land\nBob|Oslo|NO", []int{2, 4}, "the first is row 3"},
