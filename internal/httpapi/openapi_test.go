@@ -415,3 +415,28 @@ func TestDocument_redocly(t *testing.T) {
 		t.Errorf("redocly: %v\n%s", err, out)
 	}
 }
+
+// TestAPIDocument_rejects checks that responses which the document does not describe are detected.
+func TestAPIDocument_rejects(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d, r := s.parsedOpenAPI(t), request("GET", "/api/v1/garden/catalog/data?per_page=1", "")
+	good := s.get(t, r.URL.String())
+	for name, change := range map[string]func(*checkedResponse){
+		"status":          func(a *checkedResponse) { a.status = 418 },
+		"missing header":  func(a *checkedResponse) { a.header.Del("Etag") },
+		"header":          func(a *checkedResponse) { a.header.Set("X-Total-Count", "many") },
+		"content type":    func(a *checkedResponse) { a.header.Set("Content-Type", "text/plain") },
+		"not JSON":        func(a *checkedResponse) { a.body += "}" },
+		"type of a value": func(a *checkedResponse) { a.body = strings.Replace(a.body, `"total":60`, `"total":"60"`, 1) },
+		"missing member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `"id":"1",`, "", 1) },
+		"another member":  func(a *checkedResponse) { a.body = strings.Replace(a.body, `{"id":`, `{"no":"1","id":`, 1) },
+		"body of a 304":   func(a *checkedResponse) { a.status = 304 },
+	} {
+		a := good
+		a.header = good.header.Clone()
+		if change(&a); d.checkResponse(r, a.status, a.header, a.body) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
