@@ -41,7 +41,7 @@ running or not.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ref, err := herb.ParseRef(args[0])
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 			return checkDataset(ctx, d, ref, r.explain(ctx, d, ref, args[1], asJSON))
@@ -81,7 +81,7 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, asked s
 func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (view library.View, req *query.Request, err error) {
 	version, rest, err := query.CutVersion(strings.TrimPrefix(asked, "?"))
 	if err != nil {
-		return view, nil, &usageError{err}
+		return view, nil, usage(err)
 	}
 	if version == "" {
 		view, err = d.Library.Acquire(ctx, ref)
@@ -93,7 +93,7 @@ func openListing(ctx context.Context, d *app.Data, ref herb.Ref, asked string) (
 	}
 	if req, err = query.ParseOrdered(rest, view.Fields, view.Order); err != nil {
 		view.Release()
-		return view, nil, &usageError{err}
+		return view, nil, usage(err)
 	}
 	return view, req, nil
 }

@@ -38,7 +38,7 @@ With --output, the file is created only when it is complete, and not at all if t
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		if chosen, err = exportFormat(format, file); err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return nil
 	}
@@ -71,7 +71,7 @@ func exportFormat(format, file string) (export.Format, error) {
 // export writes the result of a query.
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, asked string, f export.Format, w io.Writer) error {
 	if err := query.RefusePages(strings.TrimPrefix(asked, "?")); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	view, req, err := openListing(ctx, d, ref, asked)
 	if err != nil {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,10 +41,10 @@ func newRequest(fields []herb.Field) *Request {
 	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 }
 
-// parse parses the filters and the search of a request. It calls set for each other reserved parameter that has a value. Only
-// ParamField and ParamFilter may be repeated. Reserved parameters of listings that are not in reserved are rejected, because
-// what counts records.
-func (r *Request) parse(raw, what string, reserved []string, set func(Param) error) error {
+// parse parses the filters and the search of a request, and calls set for each of its other parameters that has a value. Only
+// filters and ParamField may be repeated. reserved are the parameters of this kind of request; those that only listings have
+// are rejected.
+func (r *Request) parse(raw, kind string, reserved []string, set func(Param) error) error {
 	if len(raw) > MaxQueryBytes {
 		return herb.Invalidf("the query string has %d bytes; at most %d are read", len(raw), MaxQueryBytes)
 	}
@@ -62,7 +63,7 @@ func (r *Request) parse(raw, what string, reserved []string, set func(Param) err
 		case !own && p.Value == "":
 		case !own:
 			err = herb.Invalidf("%q is given, but %s count all records that meet the filters and the search, "+
-				"in no order and without pages; leave %q out", p.Name, what, p.Name)
+				"in no order and without pages; leave %q out", p.Name, kind, p.Name)
 		case slices.Contains(seen, p.Name):
 			err = herb.Invalidf("%q is given more than once; give it once", p.Name)
 		default:
@@ -116,14 +117,13 @@ func parsePage(s string) (int, error) {
 }
 
 func parsePerPage(s string) (int, error) {
-	trimmed := strings.TrimLeft(s, "0")
-	if !onlyDigits(s) || trimmed == "" {
+	n, err := strconv.Atoi(s)
+	if errors.Is(err, strconv.ErrRange) {
+		n = MaxPerPage
+	}
+	if !onlyDigits(s) || n == 0 {
 		return 0, herb.Invalidf("per_page is %q; it must be a whole number from 1 (over %d is served as %d)",
 			clip(s), MaxPerPage, MaxPerPage)
-	}
-	n, err := strconv.Atoi(trimmed)
-	if err != nil { // overflows int
-		return MaxPerPage, nil
 	}
 	return min(n, MaxPerPage), nil
 }
