@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -157,11 +158,11 @@ func (l *Library) Sweep(ctx context.Context) error {
 				l.opts.Log.Info("removed files of interrupted publish or download", "name", stem)
 			}
 			errs = append(errs, err)
-		case errors.Is(err, errNoLockFile), errors.Is(err, errLocksUnsupported):
+		case errors.Is(err, errNoLockFile), errors.Is(err, filesystem.ErrLocksUnsupported):
 			if !inCatalogue[stem] {
 				errs = append(errs, l.sweepOld(byStem[stem]))
 			}
-		case !errors.Is(err, errLocked):
+		case !errors.Is(err, filesystem.ErrLocked):
 			errs = append(errs, err)
 		}
 	}

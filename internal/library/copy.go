@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -82,7 +83,7 @@ func (l *Library) saveCatalogueCopy() {
 
 // saveFile writes a small file atomically. Other processes may write it concurrently.
 func (l *Library) saveFile(path string, content []byte) error {
-	return l.writeFile(path+"."+rand.Text()+segment.PartSuffix, path, func(w io.Writer) error {
+	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})

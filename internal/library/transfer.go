@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 )
@@ -191,7 +192,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err e
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
 	part := filepath.Join(l.opts.Dir, stem+segment.PartSuffix)
-	err = l.writeFile(part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
+	err = filesystem.WriteFile(l.opts.FS, part, l.file(d.Version), func(file io.Writer) error { return l.receive(ctx, f, d, file) })
 	if err != nil {
 		return err
 	}
@@ -199,25 +200,6 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err e
 	defer l.mu.Unlock()
 	l.cache.files[d.Version], l.cache.stored[d.Version] = f.received.Load(), true
 	return nil
-}
-
-// writeFile writes a file atomically: it is written to part, synced and renamed to path.
-func (l *Library) writeFile(part, path string, write func(io.Writer) error) error {
-	file, err := l.opts.FS.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = l.opts.FS.Rename(part, path)
-	}
-	if err != nil {
-		err = errors.Join(err, l.opts.FS.RemoveAll(part))
-	}
-	return err
 }
 
 // receive writes the stored file of a version to a writer and verifies it.
