@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -36,7 +35,7 @@ func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 	return i, setupError(config.ConnConfig, i.read(ctx, conn))
 }
 
-func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) error {
+func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
 	_, i.TLS = conn.PgConn().Conn().(interface{ HandshakeContext(context.Context) error }) // *tls.Conn
 	var readOnly string
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('transaction_read_only')").
@@ -51,14 +50,6 @@ func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) error {
 	}
 	i.Accuracy = time.Since(sent) / 2
 	i.ClockOffset = now.Sub(sent.Add(i.Accuracy))
-	var version, needs sql.Null[int64]
-	err := conn.QueryRow(ctx, "SELECT max(m.version_id), max(l.needs) FROM "+migrationsTable+" m, migrations_lock l").Scan(&version, &needs)
-	if codeOf(err) == undefinedTable {
-		return nil // new database
-	}
-	i.Version = version.V
-	if err == nil && needs.V > latest {
-		return &newerError{needs: needs.V}
-	}
+	i.Version, _, err = schemaVersion(conn.QueryRow(ctx, selectSchema))
 	return err
 }
