@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,7 +16,7 @@ type Inspection struct {
 	Latest   int64  // version of the schema that this program uses
 	Server   string // version of the server
 	ReadOnly bool   // the server is a standby, or set to read-only
-	TLS      bool   // the connection is encrypted
+	Exposed  bool   // the connection leaves this machine and is not encrypted
 	// ClockOffset is the time of the server minus the local time. Accuracy is half the time of the request.
 	ClockOffset, Accuracy time.Duration
 }
@@ -36,7 +38,9 @@ func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 }
 
 func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
-	_, i.TLS = conn.PgConn().Conn().(interface{ HandshakeContext(context.Context) error }) // *tls.Conn
+	addr, remote := conn.PgConn().Conn().RemoteAddr().(*net.TCPAddr)
+	_, encrypted := conn.PgConn().Conn().(*tls.Conn)
+	i.Exposed = remote && !addr.IP.IsLoopback() && !encrypted
 	var readOnly string
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('transaction_read_only')").
 		Scan(&i.Server, &readOnly); err != nil {
