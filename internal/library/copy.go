@@ -7,8 +7,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -62,12 +64,14 @@ func (l *Library) saveCatalogueCopy() {
 		return
 	}
 	copied := catalogueCopy{Generation: s.generation, Datasets: l.liveVersions()}
-	for ref := range l.mutable {
-		if d, ok := l.mutable[ref].lastDescription(); ok {
-			copied.Mutable = append(copied.Mutable, d)
+	for _, ref := range slices.SortedFunc(maps.Keys(l.mutable), herb.Ref.Compare) {
+		k := l.mutable[ref]
+		k.mu.Lock()
+		if k.known {
+			copied.Mutable = append(copied.Mutable, k.dataset)
 		}
+		k.mu.Unlock()
 	}
-	byRef(copied.Mutable)
 	content, err := json.Marshal(copied)
 	l.cache.saving.Lock()
 	defer l.cache.saving.Unlock()

@@ -206,11 +206,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) (err e
 func (l *Library) receive(ctx context.Context, f *fetch, d herb.Dataset, to io.Writer) error {
 	w := &receiver{to: to, sum: sha256.New(), received: &f.received, want: d.File}
 	f.received.Store(0)
-	err := l.opts.Blobs.Get(ctx, objectName(d.Version), w)
-	switch {
-	case w.err != nil: // Blobs may not return the error of the writer
-		return w.err
-	case err != nil:
+	if err := l.opts.Blobs.Get(ctx, objectName(d.Version), w); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	if err := checkSize(d, f.received.Load()); err != nil {
@@ -228,21 +224,15 @@ type receiver struct {
 	sum      hash.Hash
 	received *atomic.Int64
 	want     *herb.File // nil: unknown
-	err      error
 }
 
 // Write implements io.Writer.
 func (w *receiver) Write(p []byte) (n int, err error) {
 	if w.want != nil && w.received.Load()+int64(len(p)) > w.want.Size {
-		w.err = fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
-		return 0, w.err
+		return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, w.want.Size)
 	}
 	n, err = w.to.Write(p)
 	w.sum.Write(p[:n])
 	w.received.Add(int64(n))
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
-	w.err = err
 	return n, err
 }
