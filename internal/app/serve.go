@@ -195,7 +195,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	var running sync.WaitGroup
 	for name, run := range map[string]func(context.Context) error{
 		"plants": creator.Run, "plants index": d.Plants.Run, "keys": verifier.Run, "library": d.Library.Run, "watch": follow,
-		"health": health.Run, "uploads": d.abortUploads(opts.Log),
+		"health": health.Run,
 	} {
 		if run == nil {
 			continue

@@ -67,6 +67,8 @@ type Blobs interface {
 	Get(ctx context.Context, name string, to io.Writer) error
 	// Delete removes the object with a name. A missing object is not an error.
 	Delete(ctx context.Context, name string) error
+	// Abort removes unfinished uploads that are older than a duration. They are not listed, but cost as much as objects.
+	Abort(ctx context.Context, olderThan time.Duration) error
 	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
