@@ -204,7 +204,7 @@ func namespaceHref(base, namespace string) string {
 
 func (p *Pages) entry(d *herb.Dataset, failed bool) entry {
 	const maxSummary = 200
-	e := entry{Head: p.head(d, ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
+	e := entry{Head: view.NewHead(d, p.base, p.datasetPath(d.Ref), "", ""), Summary: herb.Clip(view.MarkdownText(d.Description), maxSummary), Failed: failed}
 	switch {
 	case e.Mutable:
 		e.Age = "live"
