@@ -51,7 +51,7 @@ type fakeLibrary struct {
 	datasets []herb.Dataset
 	versions map[herb.Ref][]library.VersionInfo
 	kept     []library.View // earlier versions
-	err      error // returned by every method, if set
+	err      error          // returned by every method, if set
 }
 
 func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {

@@ -144,7 +144,7 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
 	to := p.base + pathCatalogue
 	if ns := r.PathValue("namespace"); ns != "" {
-		to = namespaceHref(p.base, ns)
+		to = catalogueHref(p.base, paramNamespace, ns)
 	}
 	return redirect(w, to)
 }
