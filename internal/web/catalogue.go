@@ -133,7 +133,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	live = c.selectAndSort(live)
 	c.Found = len(live)
-	from, err := c.paginate(params.Get(query.ParamPage))
+	from, err := c.paginate(params)
 	if err != nil {
 		return err
 	}
@@ -205,13 +205,21 @@ func (c *catalogue) href(sort string, page int) string {
 	return view.Join(c.Base+pathCatalogue, slices.DeleteFunc(ps, func(p query.Param) bool { return p.Value == "" }).Encode())
 }
 
+// parsePage returns the request for the page of a list of datasets that the parameters name.
+func parsePage(params query.Params, perPage int) (*query.Request, error) {
+	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
+	if err == nil {
+		req.PerPage = perPage
+	}
+	return req, err
+}
+
 // paginate selects a page and returns the position of its first dataset.
-func (c *catalogue) paginate(page string) (from int, err error) {
-	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: page}}.Encode(), nil)
+func (c *catalogue) paginate(params query.Params) (from int, err error) {
+	req, err := parsePage(params, datasetsPerPage)
 	if err != nil {
 		return 0, err
 	}
-	req.PerPage = datasetsPerPage
 	m := req.Meta(c.Found)
 	c.Page, c.Pages = m.Page, m.TotalPages
 	if m.HasPrev {

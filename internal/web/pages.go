@@ -132,7 +132,6 @@ func (p *Pages) Handlers() map[string]func(http.ResponseWriter, *http.Request) e
 		"POST " + dataset + "/key/forget":             p.deleteKey,
 		"GET /assets/{fingerprint}/{file}":            p.asset,
 		"GET " + pathDocs:                             p.docs,
-		"GET " + pathDocs + "/{file}":                 p.docsAsset,
 		"GET " + pathDCAT:                             p.dcat,
 		"GET /datasets/{namespace}/{$}":               p.redirectToCatalogue,
 		"GET /datasets/{namespace}":                   p.redirectToCatalogue,

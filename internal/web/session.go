@@ -89,9 +89,6 @@ func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v datasetView) e
 	if err != nil {
 		return err
 	}
-	if key == "" {
-		return p.requestKey(w, r, v, back, errEmptyKey())
-	}
 	if err := p.verify(r, v.Ref, key); err != nil {
 		return p.requestKey(w, r, v, back, err)
 	}
@@ -112,10 +109,6 @@ func (p *Pages) readKeyForm(w http.ResponseWriter, r *http.Request) (key, back s
 	return strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), nil
 }
 
-func errEmptyKey() error {
-	return herb.Errorf(herb.CodeUnauthenticated, "the key is empty; enter a key")
-}
-
 // siteKey serves the form for a key that the browser sends for all pages.
 func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
 	return p.requestSiteKey(w, r, http.StatusOK, "")
@@ -132,11 +125,7 @@ func (p *Pages) saveSiteKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if key == "" {
-		err = errEmptyKey()
-	} else {
-		_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
-	}
+	_, err = p.opts.Keys.Verify(r.Context(), key, r.RemoteAddr)
 	switch {
 	case herb.CodeOf(err) == herb.CodeUnauthenticated:
 		return p.requestSiteKey(w, r, http.StatusUnauthorized, herb.MessageOf(err))
