@@ -3,6 +3,7 @@ package fulltext
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -185,7 +186,7 @@ type pattern struct {
 	words    []byte // the words, or those before the prefix, as encoded in the forward index
 	prefix   bool
 	from, to int         // prefix: range of its terms
-	last     bitmap.Bits // prefix: their numbers; nil if not collected yet
+	last     bitmap.Bits // prefix: their numbers + 1; nil if not collected yet
 }
 
 const allParts = -1
@@ -193,31 +194,31 @@ const allParts = -1
 func (p *pattern) setPrefix(from, to int) { p.prefix, p.from, p.to = true, from, to }
 
 // count returns the number of occurrences in a record, up to most; 0 means no limit.
-//
-// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
-// word boundary, which is after a byte without the continuation bit.
 func (p *pattern) count(record uint32, most int) int {
 	w := p.index
 	if p.prefix && p.last == nil {
-		p.last = bitmap.NewBits(w.terms.Len())
+		p.last = bitmap.NewBits(w.terms.Len() + 1)
 		for t := p.from; t < p.to; t++ {
-			p.last.Add(w.ids.At(t))
+			p.last.Add(w.ids.At(t) + 1)
 		}
 	}
 	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
 	if p.part != allParts {
 		b = cutPart(b, p.part)
 	}
+	if len(p.words) == 0 {
+		return p.countPrefix(b, most)
+	}
+	// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
+	// word boundary, which is after a byte without the continuation bit.
 	n := 0
 	for at := 0; at < len(b); at++ {
-		if len(p.words) > 0 {
-			i := bytes.Index(b[at:], p.words)
-			if i < 0 {
-				break
-			}
-			at += i
+		i := bytes.Index(b[at:], p.words)
+		if i < 0 {
+			break
 		}
-		if at > 0 && b[at-1] >= 0x80 || p.prefix && !p.mayEnd(b[at+len(p.words):]) {
+		at += i
+		if at > 0 && b[at-1] >= 0x80 || p.prefix && p.countPrefix(firstWord(b[at+len(p.words):]), 1) == 0 {
 			continue
 		}
 		if n++; n == most {
@@ -227,8 +228,31 @@ func (p *pattern) count(record uint32, most int) int {
 	return n
 }
 
-// mayEnd reports whether b begins with a word that matches the prefix.
-func (p *pattern) mayEnd(b []byte) bool {
-	id, size := binary.Uvarint(b)
-	return size > 0 && id > 0 && p.last.Has(uint32(id-1))
+// countPrefix returns the number of words in b that match the prefix, up to most; 0 means no limit.
+func (p *pattern) countPrefix(b []byte, most int) (n int) {
+	for i := 0; i < len(b); i++ {
+		id := uint32(b[i])
+		if id >= 0x80 {
+			id &= 0x7f
+			for shift := 7; ; shift += 7 {
+				i++
+				id |= uint32(b[i]&0x7f) << shift
+				if b[i] < 0x80 {
+					break
+				}
+			}
+		}
+		if p.last.Has(id) {
+			if n++; n == most {
+				break
+			}
+		}
+	}
+	return n
+}
+
+// firstWord returns the first word in b, or the end of the part.
+func firstWord(b []byte) []byte {
+	end := slices.IndexFunc(b, func(c byte) bool { return c < 0x80 })
+	return b[:end+1]
 }

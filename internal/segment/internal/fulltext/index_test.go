@@ -195,7 +195,7 @@ func TestRanking(t *testing.T) {
 			if got := ranking.Page(from, to); !slices.Equal(got, all[from:to]) {
 				t.Errorf("%s: records %d to %d differ", raw, from, to)
 			}
-			score := scorer.Scores(all[from : from+1])[0]
+			score := scorer.Score(all[from])
 			if got := ranking.Score(from); got != score {
 				t.Errorf("%s: record %d has the score %v, want %v", raw, from, got, score)
 			}
