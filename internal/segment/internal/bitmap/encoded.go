@@ -56,6 +56,7 @@ func (e Encoded) intersect(st *guard.Steps, b Bits) (n int) {
 // AppendTo appends the members to a list.
 func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
 	all := openContainers(e)
+	list = slices.Grow(list, e.Len())
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + c.count)
 		list = c.appendTo(list)
@@ -139,6 +140,15 @@ func NewByteMap(members []uint32, values []byte) *ByteMap {
 		from, _ := slices.BinarySearch(members, key)
 		for i := from; i < len(members) && members[i]>>16<<16 == key; i++ {
 			bytes[uint16(members[i])] = values[i] - 1
+		}
+	}}
+}
+
+// NewDenseByteMap returns a map of all records, of which only those with a value are read.
+func NewDenseByteMap(values []byte) *ByteMap {
+	return &ByteMap{key: noContainer, fill: func(key uint32, bytes *[ContainerMembers]byte) {
+		for i, v := range values[key:min(int(key)+ContainerMembers, len(values))] {
+			bytes[i] = v - 1
 		}
 	}}
 }

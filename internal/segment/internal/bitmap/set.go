@@ -237,6 +237,22 @@ func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
 	e.AddTo(st, b.bits)
 }
 
+// Union adds a set, which remains unchanged.
+func (b *Builder) Union(st *guard.Steps, s *Set) {
+	switch {
+	case s.bits != nil:
+		if b.bits == nil {
+			b.AddBits(b.pool.Get())
+		}
+		st.Add(len(s.bits) / 16)
+		b.bits.Or(s.bits)
+	case s.stored != nil:
+		b.AddSet(st, s.stored)
+	default:
+		b.AddList(st, s.list)
+	}
+}
+
 // AddRecords adds records in any order.
 func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
 	if b.bits == nil && b.fits(records.Len()) {

@@ -63,10 +63,9 @@ func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 // each calls f for the records of a set and their scores, some at a time. In a few records, it counts the clauses instead
 // of reading all stored frequencies.
 func (s *Scorer) each(set *bitmap.Set, f func(records []uint32, scores []float64)) {
-	const countCost = 32 // reading so many stored frequencies takes as long as counting in a record
 	maps := make([]*bitmap.ByteMap, len(s.clauses))
 	for i, c := range s.clauses {
-		if c.postings == nil || set.Len() > c.postings.freqs.Set(c.number).Len()/countCost {
+		if c.readsFrequencies(set.Len()) {
 			maps[i] = c.frequencies(s.steps)
 		}
 	}
