@@ -126,7 +126,7 @@ func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
 
 // readsFrequencies reports whether counting the clause in n records takes longer than reading its frequencies.
 func (c *Clause) readsFrequencies(n int) bool {
-	const countCost = 32 // reading so many stored frequencies takes as long as counting in a record
+	const countCost = 256 // reading so many stored frequencies takes as long as counting in a record, which is seldom cached
 	switch condition := c.Condition.(type) {
 	case *union:
 		return n > condition.Cost().Records/countCost
@@ -159,7 +159,7 @@ func (p *phrase) Cost() plan.Cost {
 }
 
 // examineCost is the time to examine a record in the forward index.
-const examineCost = 80
+const examineCost = 150
 
 // examinationCost returns the cost of a condition that examines candidates in the forward index.
 func examinationCost(candidates []plan.Term) plan.Cost {

@@ -50,7 +50,11 @@ func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms [
 	}
 	for _, c := range s.Clauses {
 		st.Check()
-		terms = append(terms, plan.Term{Condition: w.matchClause(st, field, c), Exclude: c.Exclude})
+		condition := w.matchClause(st, field, c)
+		if f, ok := condition.(*fieldClause); ok && !c.Exclude {
+			terms, f.filter = append(terms, f.candidates...), true // only those that satisfy the other terms are examined
+		}
+		terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
 	}
 	return terms
 }
@@ -112,13 +116,19 @@ func (w *Index) examineTerms(st *guard.Steps, part fieldPart, terms []termRange,
 type fieldClause struct {
 	pattern    *pattern
 	candidates []plan.Term // which every such record satisfies
+	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
 	name       string
 }
 
 func (f *fieldClause) String() string { return f.name }
 
 // Cost implements plan.Condition.
-func (f *fieldClause) Cost() plan.Cost { return examinationCost(f.candidates) }
+func (f *fieldClause) Cost() plan.Cost {
+	if n := f.pattern.index.lengths.Len(); f.filter {
+		return plan.Cost{Records: n, Fill: examineCost * n, Contains: examineCost}
+	}
+	return examinationCost(f.candidates)
+}
 
 // Contains implements plan.Condition.
 func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(record, 1) > 0 }
@@ -127,17 +137,11 @@ func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(reco
 func (f *fieldClause) Fill(st *guard.Steps, b *bitmap.Builder) {
 	set := plan.Evaluate(st, f.pattern.index.pool, f.candidates, nil)
 	defer set.Release()
-	found := make([]uint32, 0, bitmap.EachAtOnce)
-	set.Each(st, func(records []uint32) {
-		found = found[:0]
-		for _, rec := range records {
-			st.Add(1)
-			if f.Contains(rec) {
-				found = append(found, rec)
-			}
-		}
-		b.AddList(st, found)
+	set.Keep(st, func(record uint32) bool {
+		st.Add(1)
+		return f.Contains(record)
 	})
+	b.Union(st, set)
 }
 
 // cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.

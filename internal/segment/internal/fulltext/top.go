@@ -54,11 +54,14 @@ func (t *topOf) cut() bool {
 // no frequency above 1, it also examines the records with a frequency of 1 in length order.
 func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
 	w := s.index
-	if len(s.clauses) != 1 || s.clauses[0].postings == nil || w.lengthOrder.Len() == 0 || set.Len() < 16*n+4096 {
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || w.lengthOrder.Len() == 0 || set.Len() < 512*n+4096 {
 		return nil, false
 	}
 	c := s.clauses[0]
 	freqs := c.postings.freqs.Set(c.number)
+	if 4*set.Len() < freqs.Len() {
+		return nil, false
+	}
 	counts := c.postings.freqs.Trailer(c.number)[:freqs.Len()]
 	s.steps.Add(len(counts) / 16)
 	// Of all records with the clause, about this many contain n of the set.
