@@ -55,13 +55,20 @@ func (e Encoded) intersect(st *guard.Steps, b Bits) (n int) {
 
 // AppendTo appends the members to a list.
 func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
-	all := openContainers(e)
 	list = slices.Grow(list, e.Len())
+	e.Each(st, func(members []uint32) { list = append(list, members...) })
+	return list
+}
+
+// Each calls f for all members in ascending order, those of a container at a time.
+func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
+	var members []uint32
+	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + c.count)
-		list = c.appendTo(list)
+		members = c.appendTo(slices.Grow(members[:0], c.count))
+		f(members)
 	}
-	return list
 }
 
 // CountIn returns the number of members that are in among, a bitset with room for complete containers; nil counts all.

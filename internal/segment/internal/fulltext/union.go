@@ -64,16 +64,19 @@ func (u *union) frequencies(st *guard.Steps) []byte {
 	w := u.index
 	counts := make([]byte, w.lengths.Len())
 	add := func(rec uint32, n byte) { counts[rec] = byte(min(uint(counts[rec])+uint(n), MaxFrequency)) }
-	var records []uint32
 	u.each(st, func(id int) {
-		records = w.docs.Set(id).AppendTo(st, records[:0])
-		for _, rec := range records {
-			add(rec, 1)
-		}
-		records = w.freqs.Set(id).AppendTo(st, records[:0])
-		for i, n := range w.freqs.Trailer(id)[:len(records)] {
-			add(records[i], n-1)
-		}
+		w.docs.Set(id).Each(st, func(records []uint32) {
+			for _, rec := range records {
+				add(rec, 1)
+			}
+		})
+		freqs := w.freqs.Trailer(id)
+		w.freqs.Set(id).Each(st, func(records []uint32) {
+			for i, rec := range records {
+				add(rec, freqs[i]-1)
+			}
+			freqs = freqs[len(records):]
+		})
 	})
 	return counts
 }
