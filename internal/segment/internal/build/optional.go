@@ -8,20 +8,22 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words that occur in
-// many records.
+// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words, and sorted listings of
+// values, that occur in many records.
 type OptionalIndexes struct {
-	Bigrams  BigramRules
-	Prefixes PrefixRules
-	Fields   FieldRules
+	Bigrams     BigramRules
+	Prefixes    PrefixRules
+	BlockCounts BlockCountRules
+	Fields      FieldRules
 }
 
 // DefaultIndexes returns the rules of docs/format/segment.md.
 func DefaultIndexes() OptionalIndexes {
 	return OptionalIndexes{
-		Bigrams:  BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
-		Prefixes: PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
-		Fields:   FieldRules{MinRecords: 1 << 12, Share: 1 << 5},
+		Bigrams:     BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
+		Prefixes:    PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
+		BlockCounts: BlockCountRules{MinRecords: 1 << 12, Share: 1 << 8, Max: 1 << 9},
+		Fields:      FieldRules{MinRecords: 1 << 12, Share: 1 << 5},
 	}
 }
 
