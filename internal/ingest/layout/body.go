@@ -26,7 +26,6 @@ type Body struct {
 	records   int  // with several values
 	sparse    bool // some record has a value in the first column only, so that such a row is not evidently a footnote
 	held      []Row
-	size      int   // bytes of held
 	ready     []Row // that were held and are records
 	end       error // io.EOF while ready has rows
 	repeats   int   // rows that repeat the header
@@ -191,19 +190,19 @@ func (b *Body) Notes(unit string, header int) (notes []string) {
 	if b.repeats > 0 {
 		notes = append(notes, fmt.Sprintf("repeated header %ss, which are not published: %d, the first is %s %d", unit, b.repeats, unit, b.repeated))
 	}
-	if len(b.dropped) > 0 {
-		list := List(b.dropped)
-		if blank := len(slices.DeleteFunc(slices.Clone(b.dropped), func(r Row) bool { return r.Filled() > 0 })); blank > 0 {
-			list += fmt.Sprintf(", and %d blank", blank)
+	if n := len(b.dropped); n > 0 {
+		where := fmt.Sprintf("%s %d is", unit, b.dropped[0].Line)
+		if n > 1 {
+			where = fmt.Sprintf("%ss %d to %d are", unit, b.dropped[0].Line, b.dropped[n-1].Line)
 		}
-		notes = append(notes, fmt.Sprintf("%ss below the table are not published: %s; use --header %d if they are records", unit, list, header))
+		notes = append(notes, fmt.Sprintf("%s below the table and not published: %s; use --header %d to publish all rows", where, List(b.dropped), header))
 	}
 	return notes
 }
 
 // List lists the rows that have values for a message.
 func List(skipped []Row) string {
-	const limit = 10
+	const limit = 50
 	var texts []string
 	for _, r := range skipped {
 		if len(texts) == limit {

@@ -105,10 +105,10 @@ func TestBody(t *testing.T) {
 		note       string // empty: none
 	}{
 		{"a plain table", records, []int{2, 3, 4}, ""},
-		{"a source", records + "Source: the garden", []int{2, 3, 4}, "rows below the table are not published: 5 (Source: the garden); use --header 1"},
+		{"a source", records + "Source: the garden", []int{2, 3, 4}, "row 5 is below the table and not published: 5 (Source: the garden); use --header 1"},
 		{"notes after a gap", records + "\n* estimated\nanother line", []int{2, 3, 4}, "6 (* estimated), 7 (another line)"},
 		{"a sentence after a gap", records + "\nValues may not add up due to rounding", []int{2, 3, 4}, "6 (Values"},
-		{"blank rows above", records + "||\n||\nNote: x||", []int{2, 3, 4}, "7 (Note: x), and 2 blank; use"},
+		{"blank rows above", records + "||\n||\nNote: x||", []int{2, 3, 4}, "rows 5 to 7 are below the table and not published: 7 (Note: x); use"},
 		{"text below numbers", "year|n\n2001|2\n2002|3\n2003|4\n\nprovisional", []int{2, 3, 4}, "6 (provisional)"},
 		{"an incomplete record", records + "d||", []int{2, 3, 4, 5}, ""},
 		{"an incomplete record after a gap", records + "\nd", []int{2, 3, 4, 6}, ""},
