@@ -35,7 +35,6 @@ type Table struct {
 	src      Source
 	opts     Options
 	dataset  herb.Dataset
-	warnings []string
 	format   rows.Format
 	detected rows.Options // of the first file
 	columns  []string
@@ -87,14 +86,12 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 		}
 	}
 	cells, hidden := e.account(p.raw, v.listed, v.narrower)
-	warnings := append(e.notes, p.notes...)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.survey.Rows(),
-		Columns: reports, Hidden: hidden, Notes: slices.Clone(warnings), SourceCells: &cells,
+		Columns: reports, Hidden: hidden, Notes: append(e.notes, p.notes...), SourceCells: &cells,
 	}
 	return &Table{
-		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick,
-		warnings: warnings, spill: p.spill,
+		src: p.src, opts: p.opts, format: p.format, detected: p.detected, columns: e.columns, pick: e.pick, spill: p.spill,
 		dataset: herb.Dataset{
 			Ref:         src.Ref,
 			Title:       src.Title,
@@ -116,7 +113,7 @@ func (t *Table) Dataset() herb.Dataset {
 }
 
 // Warnings returns notes for the publisher that do not prevent publication.
-func (t *Table) Warnings() []string { return slices.Clone(t.warnings) }
+func (t *Table) Warnings() []string { return slices.Clone(t.dataset.Report.Notes) }
 
 // Source returns the source with the format and the options that were detected.
 func (t *Table) Source() Source {
