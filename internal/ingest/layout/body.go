@@ -74,7 +74,7 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		default:
 			b.records++
 			b.release()
-			b.ready = append(b.ready, row.Clone())
+			b.ready = append(b.ready, row) // returned before the next row is read
 		}
 	}
 }
@@ -125,6 +125,7 @@ func (b *Body) mayBeFootnote(row Row) bool {
 func (b *Body) hold(row Row) {
 	b.held = append(b.held, row.Clone())
 	if len(b.held) > maxHeld {
+		b.footnotes = false
 		b.release()
 	}
 }

@@ -51,6 +51,8 @@ func TestGroups(t *testing.T) {
 		{"a column without a name", "|Size||\nid|w|h|\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
 		{"records", "|A||B|\nx|1|2|1|2\ny|3|4|5|6", nil, ""},
 		{"no group of several columns", "|Size||\nid|w||x\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, ""},
+		{"merged beyond the table", "a|||G\nx|y|z|w\nk|1|2|3\nl|1|2|3", []layout.Merge{{1, 3, 1, 9}}, ""},
+		{"merged, units below", "|Size||\nid|w|h|n\n|m|m|kg\na|1|2|3\nb|1|2|3", []layout.Merge{{1, 1, 1, 2}}, "id,Size w,Size h,n"},
 		{"equal names", "|Size||Size|\nid|w|h|w|h\na|1|2|3|4", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,6 +84,7 @@ func TestUnits(t *testing.T) {
 		{"not a unit", "|kg|big\na|1|2\nb|3|4", ""},
 		{"numbers", "|1|2\na|1|2\nb|3|4", ""},
 		{"only powers of ten", "|1000|100\na|1|2\nb|3|4", ""},
+		{"most powers of ten", "|1000|100|kg\na|1|2|3\nb|3|4|5", ""},
 		{"missing values", "|NA|NA\na|1|2\nb|3|4", ""},
 		{"one record", "|kg|m/s\na|1|2", ""},
 	} {
@@ -120,6 +123,7 @@ func TestBody(t *testing.T) {
 		{"more notes than records", "id|n\na|1\nb|2\n\n* x\ny\nz", []int{2, 3, 5, 6, 7}, ""},
 		{"remarks as records", "remark|n\nNote: call Ann|1\nNote: call Bob|2\nNote: call Cid", []int{2, 3, 4}, ""},
 		{"remarks as records and a source", "remark|n\nNote: call Ann|1\nNote: call Bob|2\n\nSource: Cid", []int{2, 3}, "5 (Source: Cid)"},
+		{"a source below one record", "id|n|x\na|1|2\nSource: x", []int{2, 3}, ""},
 		{"a total", records + "\nTotal|9|12", []int{2, 3, 4, 6}, ""},
 		{"repeated header", "id|n|x\na|1|2\nid|n|x\nb|3|4\nid|n|x\nc|5|6", []int{2, 4, 6}, "repeated header rows, which are not published: 2, the first is row 3"},
 		{"repeated header of text", "name|city|land\nAnn|Rome|IT\nname|city|land\nBob|Oslo|NO", []int{2, 4}, "the first is row 3"},
@@ -181,6 +185,12 @@ func TestBody_Held(t *testing.T) {
 	got, err := lines(&b, slices.Clone(rows))
 	if len(got) != len(rows) || !slices.IsSorted(got) || err != io.EOF || b.Notes("row", 1) != nil {
 		t.Errorf("%d of %d records, error %v, notes %q", len(got), len(rows), err, b.Notes("row", 1))
+	}
+	rows = table(strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
+	b = layout.Body{}
+	b.DetectFootnotes(2, rows[:500])
+	if got, err := lines(&b, rows); len(got) != 900 || err != io.EOF || b.Notes("row", 1) != nil {
+		t.Errorf("%d of 900 records, error %v, notes %q", len(got), err, b.Notes("row", 1))
 	}
 	failure := errors.New("damaged")
 	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != io.EOF {
