@@ -80,21 +80,22 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 }
 
 // UniqueHeader returns the values of a header if no record can be equal to it, else nil. It has several names, and one is
-// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names in its column.
+// above numbers or dates; or it has three names or occurs three times, and no other row has one of the names.
 func UniqueHeader(header [][]byte, below []Row) [][]byte {
 	b := Body{Header: header}
 	others := slices.DeleteFunc(slices.Clone(below), b.isRepeated)
-	names, contrast, recurs := 0, false, false
+	names, contrast := map[string]bool{}, false
 	for i, name := range header {
 		if KindOf(name) != Text {
 			continue
 		}
-		names++
+		names[string(name)] = true
 		k, n := ColumnKind(others, i)
 		contrast = contrast || n > 0 && k != Text
-		recurs = recurs || slices.ContainsFunc(others, func(r Row) bool { return bytes.Equal(r.cell(i), name) })
 	}
-	if names > 1 && len(others) > 0 && (contrast || !recurs && (names > 2 || len(below)-len(others) > 1)) {
+	isName := func(c []byte) bool { return names[string(c)] }
+	recurs := slices.ContainsFunc(others, func(r Row) bool { return slices.ContainsFunc(r.Cells, isName) })
+	if len(names) > 1 && len(others) > 0 && (contrast || !recurs && (len(names) > 2 || len(below)-len(others) > 1)) {
 		return header
 	}
 	return nil

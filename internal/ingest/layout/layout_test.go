@@ -132,6 +132,7 @@ func TestBody(t *testing.T) {
 		{"two names above numbers", "name|n\nAnn|1\nname|n\nBob|2", []int{2, 4}, "the first is row 3"},
 		{"one name above numbers", "n\n1\nn\n2", []int{2, 3, 4}, ""},
 		{"recurring words", "p|x|s\ne|x|t\np|x|s\ne|b|s", []int{2, 3, 4}, ""},
+		{"words in other columns", "foo|bar|baz\nbar|baz|foo\nfoo|bar|baz\nbaz|foo|bar", []int{2, 3, 4}, ""},
 		{"nothing but the header", "a|b|c\na|b|c", []int{2}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
