@@ -60,10 +60,9 @@ type Cell struct {
 	More    int // tags that are not shown
 }
 
-// Plain reports whether the text cannot change the direction of the text around it, as a number cannot.
-func (c Cell) Plain() bool {
-	return len(c.Pieces) == 0 && strings.Trim(c.Text, "0123456789+-.,:% ") == ""
-}
+// Plain reports whether the text is that of the whole cell and written from left to right, so that it needs no element of its own.
+// A page has thousands of cells.
+func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
 
 // Tag is an element of a list value.
 type Tag struct {
@@ -200,7 +199,7 @@ func newCell(s *State, c *Column, value string, h *highlighter) Cell {
 	return cell
 }
 
-// isASCII reports whether a browser keeps a URL as it is.
+// isASCII reports whether a text consists of ASCII characters. Browsers keep such a URL as it is.
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
