@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,11 +96,9 @@ func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table,
 	if len(t.Headers) > 0 {
 		t.Headers[0].Pinned = true
 	}
-	recordLink := s.prefix(s.Listing, ParamRecord)
-	cells := make([]Cell, len(rows)*len(columns))
+	recordLink := s.hrefWith(s.Listing, ParamRecord, "") // the same for all rows up to the position
 	for i, values := range rows {
-		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1}
-		row.Cells, cells = cells[:len(columns)], cells[len(columns):]
+		row := Row{Position: i + 1, Number: herb.Count(t.From + i), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(columns))}
 		for k := range columns {
 			row.Cells[k] = newCell(s, &columns[k], values[columns[k].Index], h)
 		}
@@ -113,7 +110,7 @@ func NewTable(s *State, req *query.Request, rows [][]string, total int) (*Table,
 func newHeader(s *State, c Column, req *query.Request) Header {
 	h := Header{Column: c, Class: columnClass(&c), Chart: Chart{Index: c.Index}}
 	if c.Filterable {
-		h.Filter = s.prefix(s.AnyPage(), ParamFacet) + url.QueryEscape(c.Name)
+		h.Filter = s.hrefWith(s.AnyPage(), ParamFacet, c.Name)
 	}
 	keys := req.Sort
 	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
