@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -129,44 +128,13 @@ func appendPostings(b []byte, records []uint32) []byte {
 	return b
 }
 
-// order returns the numbers of the names in the order of the names. It distributes them by their first two bytes, so that
-// little more memory is needed than for the result, and sorts each part. finish must be called before.
+// order returns the numbers of the names in the order of the names. finish must be called before.
 func (v *inverted) order() []uint32 {
-	first := func(id uint32) int { return int(keyWindow(v.name(id), 0) >> 48) }
-	starts := make([]int, 1<<16+1)
-	for id := range v.count {
-		starts[first(uint32(id))+1]++
-	}
-	for i := range starts[1:] {
-		starts[i+1] += starts[i]
-	}
-	order, next := make([]uint32, v.count), slices.Clone(starts)
+	order := make([]uint32, v.count)
 	for id := range order {
-		part := first(uint32(id))
-		order[next[part]] = uint32(id)
-		next[part]++
+		order[id] = uint32(id)
 	}
-	type entry struct {
-		window uint64 // the next bytes, which decide most comparisons
-		id     uint32
-	}
-	var entries []entry
-	for i := range starts[1:] {
-		part := order[starts[i]:starts[i+1]]
-		entries = entries[:0]
-		for _, id := range part {
-			entries = append(entries, entry{keyWindow(v.name(id), 2), id})
-		}
-		slices.SortFunc(entries, func(a, b entry) int {
-			if a.window != b.window {
-				return cmp.Compare(a.window, b.window)
-			}
-			return bytes.Compare(v.name(a.id), v.name(b.id))
-		})
-		for k, e := range entries {
-			part[k] = e.id
-		}
-	}
+	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(v.name(a), v.name(b)) })
 	return order
 }
 
@@ -240,27 +208,22 @@ func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []u
 	return sizes, nil
 }
 
-// postingsTable contains the postings of every name.
-type postingsTable struct {
-	docs  *setTable
-	freqs *setTable // term-frequency postings
-	sizes []uint32  // number of records of each name
-}
-
-// postings returns the postings of every name. finish must be called before.
-func (v *inverted) postings(ctx context.Context) (*postingsTable, error) {
-	t := &postingsTable{docs: newSetTable(v.tmp), freqs: newSetTable(v.tmp)}
-	var err error
-	t.sizes, err = v.encode(ctx, t.docs, t.freqs)
-	return t, err
-}
-
-// writeTo writes the two sections of the table.
-func (t *postingsTable) writeTo(w *file.Writer, docs, freqs file.Tag) error {
-	if err := t.docs.writeTo(w, docs, file.NoField); err != nil {
-		return err
+// writeTo writes the postings of every name and, if it has a tag, its term-frequency postings. It returns the number of
+// records of each name. finish must be called before.
+func (v *inverted) writeTo(ctx context.Context, w *file.Writer, tags ...file.Tag) (sizes []uint32, err error) {
+	tables := []*setTable{newSetTable(v.tmp), nil}
+	if len(tags) > 1 {
+		tables[1] = newSetTable(v.tmp)
 	}
-	return t.freqs.writeTo(w, freqs, file.NoField)
+	if sizes, err = v.encode(ctx, tables[0], tables[1]); err != nil {
+		return nil, err
+	}
+	for i, tag := range tags {
+		if err := tables[i].writeTo(w, tag, file.NoField); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
 }
 
 // decoder decodes the postings of one name.
