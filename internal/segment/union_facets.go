@@ -26,7 +26,7 @@ func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Face
 			if request := q.Without(i); request != q.Request {
 				own = u.matchForFacets(st, request)
 			}
-			f.Fields = append(f.Fields, u.facet(own, i, q))
+			f.Fields = append(f.Fields, u.facet(st, own, i, q))
 			if own != m {
 				own.release()
 			}
@@ -66,7 +66,7 @@ func (m *facetMatches) release() {
 }
 
 // facet counts the values of a field.
-func (u *Union) facet(m *facetMatches, field int, q *query.FacetRequest) query.Facet {
+func (u *Union) facet(st *guard.Steps, m *facetMatches, field int, q *query.FacetRequest) query.Facet {
 	var parts []column.Part
 	for i, r := range u.Segments {
 		if m.segments[i].Len() > 0 || q.AllEdges {
@@ -80,7 +80,7 @@ func (u *Union) facet(m *facetMatches, field int, q *query.FacetRequest) query.F
 	if q.AllEdges {
 		all = tailValues(field, u.Tail.rows)
 	}
-	return column.FacetOfParts(&u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
+	return column.FacetOfParts(st, &u.Tail.fields[field], parts, tailValues(field, m.tail), all, q)
 }
 
 // tailValues returns the values of a field.

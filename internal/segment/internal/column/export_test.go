@@ -15,13 +15,15 @@ func (c *Column) ChosenCounter(m *Matches) string {
 
 // CountRuns counts the matches of every run.
 func (c *Column) CountRuns(counter string, m *Matches, f func(run, n int)) {
-	if counter == "sets" {
-		c.eachIntersection(m, f)
-		return
-	}
-	o := newSortedResult(m.steps, c, m.set, true)
+	o := newSortedResult(m.steps, c, m.set, counter != "sets")
 	defer o.release()
-	c.eachMarked(m.steps, o.marks, f)
+	next := c.intersections(m)
+	if counter == "marks" {
+		next = c.markedRuns(m.steps, o.marks)
+	}
+	for run, n, ok := next(); ok; run, n, ok = next() {
+		f(run, n)
+	}
 }
 
 // Run returns the ranks of a run.
