@@ -121,7 +121,7 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.Tag.String()] = s.Field != file.NoField
 	}
-	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs} {
+	for _, t := range []file.Tag{file.TagLengthOrder, file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs, file.TagFieldRanges, file.TagFieldDocs, file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs} {
 		perField[t.String()] = false // the example is too small for it
 	}
 	perField[file.TagFrequent.String()], perField[file.TagBlockCounts.String()] = false, true
@@ -218,6 +218,7 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().Bigrams.MinRecords),
 		fmt.Sprintf("at least *n*² / %d", build.DefaultIndexes().Bigrams.Share),
 		fmt.Sprintf("more than *n* / %d bigrams", 8/build.DefaultIndexes().Bigrams.MaxPerEight),
+		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().Fields.Share),
 		fmt.Sprintf("set *j* (1 to %d)", column.PrefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d ranks", column.PrefixSets),
 	} {

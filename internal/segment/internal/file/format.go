@@ -81,6 +81,10 @@ var (
 	TagPrefixDocs   = Tag{'B', 'S', 'E', 'T'} // sets: postings of each prefix
 	TagPrefixFreqs  = Tag{'B', 'M', 'U', 'L'} // sets: term-frequency postings of each prefix
 
+	// Field postings; not in small files.
+	TagFieldRanges = Tag{'F', 'R', 'N', 'G'} // u32: range of each frequent term or prefix in TERM
+	TagFieldDocs   = Tag{'F', 'S', 'E', 'T'} // sets: postings of each in each searchable field
+
 	// Bigrams of frequent terms; not in small files.
 	TagBigramTerms = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
 	TagBigramDocs  = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
