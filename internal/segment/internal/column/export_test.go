@@ -1,6 +1,10 @@
 package column
 
-import "herbarium/internal/query"
+import (
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
+)
 
 // Counters returns the names of the methods of counting runs.
 func Counters() []string { return []string{"sets", "marks"} }
@@ -41,4 +45,11 @@ func (c *Column) TopElements(m *Matches, most int, byRecord bool) (values []quer
 		c.elementsOfMany(m, v)
 	}
 	return v.list(nil), v.distinct
+}
+
+// CountBelow returns the number of records of a set, nil for all, whose sort key is less than the given one.
+func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
+	o := newSortedResult(st, c, set, false)
+	defer o.release()
+	return o.countBelowKey(key)
 }

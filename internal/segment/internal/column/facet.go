@@ -22,7 +22,7 @@ func (c *Column) Facet(m *Matches, q *query.FacetRequest) query.Facet {
 	distinct := c.Distinct() == c.Values() && values.find == nil // every value is different, and all can be returned
 	o := newSortedResult(m.steps, c, m.set, !isList && !distinct && !c.countsBySets(m))
 	defer o.release()
-	withValue := o.countBelow(c.Values())
+	withValue := o.len()
 	f.Empty = m.n - withValue
 	if isList {
 		c.countElements(m, values)

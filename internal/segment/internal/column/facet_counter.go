@@ -7,7 +7,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Matches is the set of records that match a request.
+// Matches is the set of records that match a request. Release it after use.
 type Matches struct {
 	steps *guard.Steps
 	set   *bitmap.Set // nil means all records
@@ -15,16 +15,20 @@ type Matches struct {
 	all   int // number of all records
 }
 
-// NewMatches returns the matches of a set; nil means all records.
+// NewMatches returns the matches of a set; nil means all records. The set then belongs to the matches.
 func NewMatches(st *guard.Steps, pool *bitmap.Pool, set *bitmap.Set) *Matches {
 	m := &Matches{steps: st, set: set, n: pool.Records, all: pool.Records}
 	if set != nil {
 		if m.n = set.Len(); m.n == m.all {
+			m.Release()
 			m.set = nil
 		}
 	}
 	return m
 }
+
+// Release recycles memory.
+func (m *Matches) Release() { m.set.Release() }
 
 // Len returns the number of records.
 func (m *Matches) Len() int { return m.n }

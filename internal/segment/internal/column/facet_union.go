@@ -20,17 +20,8 @@ type Value struct {
 
 // Values are the values of a field in several records.
 type Values struct {
-	All   []Value // in ascending order; several may be equal
+	All   []Value // of each record that has one, in ascending order
 	Empty int     // records whose value is missing
-}
-
-// records returns the number of records with these values.
-func (v *Values) records() int {
-	n := v.Empty
-	for _, value := range v.All {
-		n += value.Count
-	}
-	return n
 }
 
 // distinct returns the values with those merged that facets count as one. Of scalar values that are written differently, it
@@ -56,7 +47,7 @@ type Part struct {
 // FacetOfParts returns the facet of a field in several segments and of values in memory: of the matching records, and of all
 // for the edges of histograms. The values of all parts are merged in ascending order, without collecting them.
 func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Values, q *query.FacetRequest) query.Facet {
-	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.records(), Empty: tail.Empty}
+	facet := query.Facet{Field: f.Name, Type: f.Type, Total: tail.Empty + len(tail.All), Empty: tail.Empty}
 	counted, edges := []population{}, []population{}
 	values := valueMerger{valueCollector: newValueCollector(q)}
 	for i, p := range parts {
@@ -65,15 +56,15 @@ func FacetOfParts(st *guard.Steps, f *herb.Field, parts []Part, tail, allTail Va
 		counted = append(counted, &o)
 		edges = append(edges, new(newSortedResult(p.Matches.steps, p.Column, nil, false)))
 		facet.Total += p.Matches.n
-		facet.Empty += p.Matches.n - o.countBelow(p.Column.Values())
+		facet.Empty += p.Matches.n - o.len()
 		values.add(&valueStream{
 			field: f, index: i, matches: p.Matches, next: p.Column.runCounts(p.Matches, &o), runs: p.Column.newRunValues(p.Matches.n),
 		})
 	}
 	values.add(&valueStream{field: f, index: len(parts), pending: tail.distinct(f)})
 	if query.HasRange(f.Type) {
-		counted = append(counted, valuePopulation{f, tail.All})
-		if edges = append(edges, valuePopulation{f, allTail.All}); !q.AllEdges {
+		counted = append(counted, valuePopulation(tail.All))
+		if edges = append(edges, valuePopulation(allTail.All)); !q.AllEdges {
 			edges = counted
 		}
 		setHistogram(&facet, f, counted, edges, q)
