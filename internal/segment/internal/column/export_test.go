@@ -4,6 +4,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
 )
 
 // Counters returns the names of the methods of counting runs.
@@ -52,4 +53,13 @@ func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	o := newSortedResult(st, c, set, false)
 	defer o.release()
 	return o.countBelowKey(key)
+}
+
+// HasStoredValues reports whether the values of runs are stored.
+func (c *Column) HasStoredValues() bool { return len(c.values) > 0 }
+
+// ReadRunValues returns functions that read the values of ascending runs, and search them for a substring.
+func (c *Column) ReadRunValues(find *text.Substring) (at func(run int) string, contains func(run int) bool) {
+	v := c.newRunValues(c.Distinct())
+	return func(run int) string { return string(v.at(run)) }, func(run int) bool { return v.contains(run, find) }
 }

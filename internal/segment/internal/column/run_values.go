@@ -27,7 +27,8 @@ func (c *Column) newRunValues(n int) runValues {
 // at returns the value of a run, which must not be before that of the last call. The bytes are valid until the next call.
 func (v *runValues) at(run int) []byte {
 	if !v.stored && v.next <= run {
-		v.value, v.folded, v.next = append(v.value[:0], v.c.RunValue(run)...), v.folded[:0], run+1
+		first := v.c.sorted.At(int(v.c.runs.At(run)))
+		v.value, v.folded, v.next = v.c.records.appendValue(v.value[:0], first, v.c.position), v.folded[:0], run+1
 	}
 	for v.next <= run {
 		shared := v.uvarint()
