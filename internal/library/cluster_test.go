@@ -165,12 +165,12 @@ func (u *unsteady) Changes(ctx context.Context, since int64) (store.Changes, err
 	return c, err
 }
 
-func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error) {
+func (u *unsteady) Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
 	u.rows.Add(int64(len(versions)))
-	return u.Catalogue.Descriptions(ctx, versions)
+	return u.Catalogue.Descriptions(ctx, versions, details)
 }
 
 func (u *unsteady) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {

@@ -43,7 +43,7 @@ import (
 // Catalogue stores which versions are published.
 type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
-	Descriptions(ctx context.Context, versions []herb.LiveVersion) ([]herb.Dataset, error)
+	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
 	Search(ctx context.Context, search []string) (matches map[herb.Ref]bool, err error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
