@@ -12,7 +12,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
-	"herbarium/internal/storetest"
 )
 
 // creations are plants, the first of them with a idempotency key.
@@ -28,8 +27,8 @@ func creations(ids ...int64) []store.Creation {
 // wantTotal checks how many plants there are.
 func wantTotal(t *testing.T, s *postgres.Store, want int) {
 	t.Helper()
-	if records, total, err := storetest.List(t.Context(), s, ""); err != nil || total != want || len(records) != want {
-		t.Errorf("%d plants of %d, %v; want %d", len(records), total, err, want)
+	if plants := list(t, s); len(plants) != want {
+		t.Errorf("there are the plants %q; want %d", plants, want)
 	}
 }
 
