@@ -83,9 +83,6 @@ func TestPublish_survivesKill(t *testing.T) {
 		if files := s.files(t); len(files) != len(history) {
 			t.Errorf("files %v are left of the versions %v", files, history)
 		}
-		if locks := s.locks(t); len(locks) != 0 {
-			t.Errorf("lock files %v are left", locks)
-		}
 	}
 }
 

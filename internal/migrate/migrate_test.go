@@ -291,3 +291,28 @@ func TestMigrate_damaged(t *testing.T) {
 		})
 	}
 }
+
+// sweepingObjects sweeps the target after each file that is copied to it.
+type sweepingObjects struct {
+	Objects
+	sweep func()
+}
+
+func (o sweepingObjects) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
+	defer o.sweep()
+	return o.Objects.Put(ctx, name, path, progress)
+}
+
+// TestMigrate_sweep migrates into a data folder while a server removes leftovers there.
+func TestMigrate_sweep(t *testing.T) {
+	t.Parallel()
+	g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
+	_, err := migrateWith(t.Context(), g.Place, to, func(_, target *Installation) {
+		target.Files.Objects = sweepingObjects{target.Files.Objects, func() {
+			to.use(t, func(d *app.Data) { must(t, d.Library.Sweep(t.Context())) })
+		}}
+	})
+	must(t, err)
+	wantAlike(t, g.Place, to)
+	g.works(t, to)
+}
