@@ -55,12 +55,20 @@ func (e Encoded) intersect(st *guard.Steps, b Bits) (n int) {
 
 // AppendTo appends the members to a list.
 func (e Encoded) AppendTo(st *guard.Steps, list []uint32) []uint32 {
+	list = slices.Grow(list, e.Len())
+	e.Each(st, func(members []uint32) { list = append(list, members...) })
+	return list
+}
+
+// Each calls f for all members in ascending order, those of a container at a time.
+func (e Encoded) Each(st *guard.Steps, f func(members []uint32)) {
+	var members []uint32
 	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + c.count)
-		list = c.appendTo(list)
+		members = c.appendTo(slices.Grow(members[:0], c.count))
+		f(members)
 	}
-	return list
 }
 
 // CountIn returns the number of members that are in among, a bitset with room for complete containers; nil counts all.
@@ -126,59 +134,80 @@ func (e Encoded) Picked(positions []uint32, f func(i int, member uint32)) {
 // ByteMap maps records to bytes: the members of a set to the values that belong to them, other records to 1. It is read in
 // ascending order and holds the bytes of one container at a time.
 type ByteMap struct {
-	members func(key uint32) (members []uint32, values []byte) // returns those of a container
-	key     uint32                                             // of the container whose bytes are held
-	held    []uint32                                           // its members
-	bytes   [ContainerMembers]byte                             // values - 1
+	fill  func(key uint32, bytes *[ContainerMembers]byte) // stores the values of a container - 1
+	key   uint32                                          // of the container whose bytes are held
+	bytes [ContainerMembers]byte                          // values - 1
 }
 
 const noContainer = 1 // is not a key
 
 // NewByteMap returns a map of a list of ascending members.
 func NewByteMap(members []uint32, values []byte) *ByteMap {
-	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+	return &ByteMap{key: noContainer, fill: func(key uint32, bytes *[ContainerMembers]byte) {
 		from, _ := slices.BinarySearch(members, key)
-		to, _ := slices.BinarySearch(members, key+ContainerMembers) // fits, because there are fewer than 2^31 records
-		return members[from:to], values[from:to]
+		for i := from; i < len(members) && members[i]>>16<<16 == key; i++ {
+			bytes[uint16(members[i])] = values[i] - 1
+		}
+	}}
+}
+
+// NewDenseByteMap returns a map of all records, of which only those with a value are read.
+func NewDenseByteMap(values []byte) *ByteMap {
+	return &ByteMap{key: noContainer, fill: func(key uint32, bytes *[ContainerMembers]byte) {
+		for i, v := range values[key:min(int(key)+ContainerMembers, len(values))] {
+			bytes[i] = v - 1
+		}
 	}}
 }
 
 // NewStoredByteMap returns a map of the members of a set, which the values follow.
 func NewStoredByteMap(e Encoded) *ByteMap {
 	rest, values := openContainers(e), e.trailer()
-	var members []uint32
-	return &ByteMap{key: noContainer, members: func(key uint32) ([]uint32, []byte) {
+	return &ByteMap{key: noContainer, fill: func(key uint32, bytes *[ContainerMembers]byte) {
 		for len(rest.heads) > 0 && rest.key() <= key {
 			c, _ := rest.next()
-			of := values[:c.count]
-			if values = values[c.count:]; c.key == key {
-				members = c.appendTo(slices.Grow(members[:0], c.count))
-				return members, of
+			if c.key == key {
+				c.scatter(values[:c.count], bytes)
 			}
+			values = values[c.count:]
 		}
-		return nil, nil
 	}}
+}
+
+// scatter stores a value - 1 for each member.
+func (c container) scatter(values []byte, bytes *[ContainerMembers]byte) {
+	if c.kind != bitmapContainer {
+		for i, m := range c.appendTo(nil) {
+			bytes[uint16(m)] = values[i] - 1
+		}
+		return
+	}
+	for i := range bitmapWords {
+		word := c.word(i)
+		part, of := (*[64]byte)(bytes[64*i:]), values[:bits.OnesCount64(word)]
+		values = values[len(of):]
+		for _, v := range of {
+			part[bits.TrailingZeros64(word)&63] = v - 1
+			word &= word - 1
+		}
+	}
 }
 
 // Read stores the values of records in out. Records must not be less than those of earlier calls.
 func (m *ByteMap) Read(records []uint32, out []byte) {
-	for i, rec := range records {
-		if key := rec >> 16 << 16; key != m.key {
-			m.load(key)
+	for len(records) > 0 {
+		if key := records[0] >> 16 << 16; key != m.key {
+			clear(m.bytes[:])
+			m.fill(key, &m.bytes)
+			m.key = key
 		}
-		out[i] = m.bytes[uint16(rec)] + 1
+		n := len(records)
+		if records[n-1]>>16<<16 != m.key {
+			n, _ = slices.BinarySearch(records, m.key+ContainerMembers)
+		}
+		for i, rec := range records[:n] {
+			out[i] = m.bytes[uint16(rec)] + 1
+		}
+		records, out = records[n:], out[n:]
 	}
-}
-
-// load holds the bytes of a container.
-func (m *ByteMap) load(key uint32) {
-	for _, rec := range m.held {
-		m.bytes[uint16(rec)] = 0
-	}
-	var values []byte
-	m.held, values = m.members(key)
-	for i, rec := range m.held {
-		m.bytes[uint16(rec)] = values[i] - 1
-	}
-	m.key = key
 }

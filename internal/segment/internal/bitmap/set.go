@@ -156,17 +156,20 @@ func (e Encoded) slice(st *guard.Steps, from, to int) []uint32 {
 	return out
 }
 
-// Keep removes the records that do not satisfy a predicate. The others become a list, so there should be few.
+// Keep removes the records that do not satisfy a predicate.
 func (s *Set) Keep(st *guard.Steps, keep func(record uint32) bool) {
-	var list []uint32
+	b, kept := NewBuilder(s.pool), make([]uint32, 0, min(s.n, EachAtOnce))
 	s.Each(st, func(records []uint32) {
+		kept = kept[:0]
 		for _, rec := range records {
 			if keep(rec) {
-				list = append(list, rec)
+				kept = append(kept, rec)
 			}
 		}
+		b.AddList(st, kept)
 	})
-	s.becomeList(list)
+	s.Release()
+	*s = *b.Set(st)
 }
 
 func (s *Set) becomeList(list []uint32) {
@@ -235,6 +238,22 @@ func (b *Builder) AddSet(st *guard.Steps, e Encoded) {
 		return
 	}
 	e.AddTo(st, b.bits)
+}
+
+// Union adds a set, which remains unchanged.
+func (b *Builder) Union(st *guard.Steps, s *Set) {
+	switch {
+	case s.bits != nil:
+		if b.bits == nil {
+			b.AddBits(b.pool.Get())
+		}
+		st.Add(len(s.bits) / 16)
+		b.bits.Or(s.bits)
+	case s.stored != nil:
+		b.AddSet(st, s.stored)
+	default:
+		b.AddList(st, s.list)
+	}
 }
 
 // AddRecords adds records in any order.

@@ -64,7 +64,7 @@ func (b *wordsBuilder) newBigrams(docFreqs []uint32) *optionalIndex {
 	}
 	x := &optionalIndex{
 		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
-		tags:  [3]file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
+		tags:  []file.Tag{file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs},
 	}
 	ranks := make([]uint32, len(docFreqs)) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
 	firsts := make([]uint32, len(words))   // by frequent term, the number of its first bigram

@@ -114,16 +114,17 @@ func newBuilder(dir string, fields []herb.Field, opts Options) (_ *builder, err 
 		return nil, err
 	}
 	b.starts = b.tmp.newSpillFile()
-	searchable, lists := 0, 0
+	var weights []int // of the searchable fields
+	lists := 0
 	for _, f := range fields {
 		if f.Searchable {
-			searchable += max(f.Weight, 1)
+			weights = append(weights, max(f.Weight, 1))
 		}
 		if f.Type == herb.TypeList {
 			lists++
 		}
 	}
-	b.words = newWordsBuilder(b.tmp, searchable, opts.Memory/2, opts.Indexes)
+	b.words = newWordsBuilder(b.tmp, weights, opts.Memory/2, opts.Indexes)
 	for _, f := range fields {
 		b.columns = append(b.columns, newColumnBuilder(f, b.tmp, opts.Memory/8/max(lists, 1)))
 	}
@@ -331,6 +332,9 @@ func (b *builder) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := b.writeBlockCounts(ctx); err != nil {
+		return err
 	}
 	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
 }

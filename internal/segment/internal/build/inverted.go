@@ -240,27 +240,22 @@ func (v *inverted) encode(ctx context.Context, docs, freqs *setTable) (sizes []u
 	return sizes, nil
 }
 
-// postingsTable contains the postings of every name.
-type postingsTable struct {
-	docs  *setTable
-	freqs *setTable // term-frequency postings
-	sizes []uint32  // number of records of each name
-}
-
-// postings returns the postings of every name. finish must be called before.
-func (v *inverted) postings(ctx context.Context) (*postingsTable, error) {
-	t := &postingsTable{docs: newSetTable(v.tmp), freqs: newSetTable(v.tmp)}
-	var err error
-	t.sizes, err = v.encode(ctx, t.docs, t.freqs)
-	return t, err
-}
-
-// writeTo writes the two sections of the table.
-func (t *postingsTable) writeTo(w *file.Writer, docs, freqs file.Tag) error {
-	if err := t.docs.writeTo(w, docs, file.NoField); err != nil {
-		return err
+// writeTo writes the postings of every name and, if it has a tag, its term-frequency postings. It returns the number of
+// records of each name. finish must be called before.
+func (v *inverted) writeTo(ctx context.Context, w *file.Writer, tags ...file.Tag) (sizes []uint32, err error) {
+	tables := []*setTable{newSetTable(v.tmp), nil}
+	if len(tags) > 1 {
+		tables[1] = newSetTable(v.tmp)
 	}
-	return t.freqs.writeTo(w, freqs, file.NoField)
+	if sizes, err = v.encode(ctx, tables[0], tables[1]); err != nil {
+		return nil, err
+	}
+	for i, tag := range tags {
+		if err := tables[i].writeTo(w, tag, file.NoField); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
 }
 
 // decoder decodes the postings of one name.

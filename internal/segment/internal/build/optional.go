@@ -8,18 +8,22 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words that occur in
-// many records.
+// OptionalIndexes determines which optional indexes a file gets. These accelerate searches for words, and sorted listings of
+// values, that occur in many records.
 type OptionalIndexes struct {
-	Bigrams  BigramRules
-	Prefixes PrefixRules
+	Bigrams     BigramRules
+	Prefixes    PrefixRules
+	BlockCounts BlockCountRules
+	Fields      FieldRules
 }
 
 // DefaultIndexes returns the rules of docs/format/segment.md.
 func DefaultIndexes() OptionalIndexes {
 	return OptionalIndexes{
-		Bigrams:  BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
-		Prefixes: PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
+		Bigrams:     BigramRules{MinRecords: 1 << 12, Share: 1 << 10, MaxPerEight: 1},
+		Prefixes:    PrefixRules{MinRecords: 1 << 12, Share: 1 << 5, Max: 1 << 10, Room: 2},
+		BlockCounts: BlockCountRules{MinRecords: 1 << 12, Share: 1 << 8, Max: 1 << 9},
+		Fields:      FieldRules{MinRecords: 1 << 12, Share: 1 << 5},
 	}
 }
 
@@ -27,8 +31,8 @@ func DefaultIndexes() OptionalIndexes {
 type optionalIndex struct {
 	add   func(record uint32, words []uint32) // adds a record; see eachRecord
 	table *inverted
-	head  []byte // describes the entries of the table
-	tags  [3]file.Tag
+	head  []byte     // describes the entries of the table
+	tags  []file.Tag // of the head, the postings and, if there are any, the term-frequency postings
 }
 
 // writeTo writes the head and the postings.
@@ -36,22 +40,25 @@ func (x *optionalIndex) writeTo(ctx context.Context, w *file.Writer) error {
 	if err := x.table.finish(); err != nil {
 		return err
 	}
-	postings, err := x.table.postings(ctx)
-	if err != nil {
-		return err
-	}
 	if err := w.Section(x.tags[0], file.NoField, bytes.NewReader(x.head)); err != nil {
 		return err
 	}
-	return postings.writeTo(w, x.tags[1], x.tags[2])
+	_, err := x.table.writeTo(ctx, w, x.tags[1:]...)
+	return err
 }
 
 // writeOptionalIndexes writes the optional indexes in one pass over the words of all records. order contains the terms in
 // sorted order; common is the length of the common prefix of each with the one before it; docFreqs is the document
 // frequency by term number.
 func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
-	indexes := slices.DeleteFunc([]*optionalIndex{b.newPrefixPostings(order, common, docFreqs), b.newBigrams(docFreqs)},
-		func(x *optionalIndex) bool { return x == nil })
+	sorted := make([]uint32, len(order)) // document frequency by sorted term
+	for i, id := range order {
+		sorted[i] = docFreqs[id]
+	}
+	prefixes := b.optional.Prefixes.choose(common, sorted, int(b.records))
+	indexes := slices.DeleteFunc([]*optionalIndex{
+		b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, prefixes, sorted), b.newBigrams(docFreqs),
+	}, func(x *optionalIndex) bool { return x == nil })
 	if len(indexes) == 0 {
 		return nil
 	}
@@ -75,7 +82,7 @@ func (b *wordsBuilder) writeOptionalIndexes(ctx context.Context, w *file.Writer,
 	return nil
 }
 
-// eachRecord calls f for each record with its entries of the forward index: term numbers + 1, and 0 after each field.
+// eachRecord calls f for each record with its entries of the forward index: term numbers + 1, and 0 after each part.
 func (b *wordsBuilder) eachRecord(ctx context.Context, f func(record uint32, words []uint32) error) error {
 	r, err := b.forward.reader()
 	if err != nil {
@@ -87,13 +94,13 @@ func (b *wordsBuilder) eachRecord(ctx context.Context, f func(record uint32, wor
 			return context.Cause(ctx)
 		}
 		words = words[:0]
-		for fields := 0; fields < b.fields; {
+		for parts := 0; parts < b.parts; {
 			word, err := r.uvarint()
 			if err != nil {
 				return err
 			}
 			if words = append(words, uint32(word)); word == 0 {
-				fields++
+				parts++
 			}
 		}
 		if err := f(record, words); err != nil {

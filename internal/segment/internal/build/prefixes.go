@@ -50,8 +50,13 @@ func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []t
 		n++
 	}
 	all = all[:n]
-	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	sortRanges(all)
 	return all
+}
+
+// sortRanges sorts ranges by their start; of two with the same start, the longer is first.
+func sortRanges(all []termPrefix) {
+	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 }
 
 // prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each term, that cost at
@@ -98,40 +103,48 @@ func commonLength(a, b []byte) int {
 	return n
 }
 
-// newPrefixPostings returns an index of term prefixes, or nil if there are none. See writeOptionalIndexes.
-func (b *wordsBuilder) newPrefixPostings(order []uint32, common []uint16, docFreqs []uint32) *optionalIndex {
-	sorted := make([]uint32, len(order))
-	for i, id := range order {
-		sorted[i] = docFreqs[id]
-	}
-	all := b.optional.Prefixes.choose(common, sorted, int(b.records))
+// newPrefixPostings returns an index of term prefixes, or nil if there are none. order contains the terms in sorted order.
+func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *optionalIndex {
 	if len(all) == 0 {
 		return nil
 	}
 	x := &optionalIndex{
 		table: newInverted(b.tmp, b.memory/4), // fields are sorted concurrently
-		tags:  [3]file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
+		tags:  []file.Tag{file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs},
 	}
 	x.table.numbers = len(all)
-	inner := make([]uint32, len(order)) // by term number, the innermost prefix from 1, or 0
-	outer := make([]uint32, len(all))   // by prefix, the enclosing one
-	for i, a := range all {
-		outer[i] = inner[order[a.from]]
-		for _, id := range order[a.from:a.to] {
-			inner[id] = uint32(i + 1)
-		}
-		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.from))
-		x.head = binary.LittleEndian.AppendUint32(x.head, uint32(a.to))
-	}
+	nested := newNestedRanges(order, all)
+	x.head = nested.head
 	x.add = func(record uint32, words []uint32) {
 		for _, word := range words {
 			if word == 0 {
 				continue
 			}
-			for i := inner[word-1]; i > 0; i = outer[i-1] {
+			for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
 				x.table.addPair(i-1, record)
 			}
 		}
 	}
 	return x
+}
+
+// nestedRanges finds the ranges of sorted terms that contain a term.
+type nestedRanges struct {
+	inner []uint32 // by term number, the innermost range from 1, or 0
+	outer []uint32 // by range, the enclosing one from 1, or 0
+	head  []byte   // u32: start and end of each range
+}
+
+// newNestedRanges returns the ranges in all, which are nested or disjoint; of nested ones, the longer is first.
+func newNestedRanges(order []uint32, all []termPrefix) *nestedRanges {
+	n := &nestedRanges{inner: make([]uint32, len(order)), outer: make([]uint32, len(all))}
+	for i, a := range all {
+		n.outer[i] = n.inner[order[a.from]]
+		for _, id := range order[a.from:a.to] {
+			n.inner[id] = uint32(i + 1)
+		}
+		n.head = binary.LittleEndian.AppendUint32(n.head, uint32(a.from))
+		n.head = binary.LittleEndian.AppendUint32(n.head, uint32(a.to))
+	}
+	return n
 }

@@ -13,8 +13,9 @@ import (
 // wordsBuilder builds the full-text index of a segment.
 type wordsBuilder struct {
 	tmp      *tempDir
-	memory   int // bytes for sorting
-	fields   int // number of searchable fields
+	memory   int   // bytes for sorting
+	weights  []int // of the searchable fields
+	parts    int   // number of parts of a record; a field has as many as its weight
 	terms    *inverted
 	forward  *spillFile
 	starts   *spillFile
@@ -28,11 +29,16 @@ type wordsBuilder struct {
 	words, begin, count []byte
 }
 
-func newWordsBuilder(tmp *tempDir, fields, memory int, optional OptionalIndexes) *wordsBuilder {
+func newWordsBuilder(tmp *tempDir, weights []int, memory int, optional OptionalIndexes) *wordsBuilder {
+	parts := 0
+	for _, weight := range weights {
+		parts += weight
+	}
 	return &wordsBuilder{
 		tmp:      tmp,
 		memory:   memory,
-		fields:   fields,
+		weights:  weights,
+		parts:    parts,
 		terms:    newInverted(tmp, memory),
 		forward:  tmp.newSpillFile(),
 		starts:   tmp.newSpillFile(),
@@ -41,14 +47,14 @@ func newWordsBuilder(tmp *tempDir, fields, memory int, optional OptionalIndexes)
 	}
 }
 
-// add adds the words of the next records: one part for each searchable field of each record.
+// add adds the words of the next records: the parts of each record.
 func (b *wordsBuilder) add(words *tokens, records int) error {
 	words.assignIDs(&b.terms.dictionary)
 	b.words, b.begin, b.count = b.words[:0], b.begin[:0], b.count[:0]
 	for range records {
 		b.begin = binary.LittleEndian.AppendUint64(b.begin, b.at+uint64(len(b.words)))
 		count := 0
-		for range b.fields {
+		for range b.parts {
 			ids := words.next()
 			for _, id := range ids {
 				b.words = binary.AppendUvarint(b.words, uint64(id)+1)
@@ -86,11 +92,8 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 		return err
 	}
 	b.terms.release()
-	postings, err := b.terms.postings(ctx)
+	docFreqs, err := b.terms.writeTo(ctx, w, file.TagDocs, file.TagFreqs)
 	if err != nil {
-		return err
-	}
-	if err := postings.writeTo(w, file.TagDocs, file.TagFreqs); err != nil {
 		return err
 	}
 	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
@@ -108,7 +111,7 @@ func (b *wordsBuilder) writeTo(ctx context.Context, w *file.Writer) error {
 			return err
 		}
 	}
-	return b.writeOptionalIndexes(ctx, w, order, common, postings.sizes)
+	return b.writeOptionalIndexes(ctx, w, order, common, docFreqs)
 }
 
 // writeTerms writes the terms in sorted order. It returns the length of the common prefix of each with the one before it.

@@ -1,7 +1,6 @@
 package fulltext
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"herbarium/internal/query"
@@ -17,7 +16,6 @@ type Clause struct {
 	postings *postingsTable // table with its postings, if it is a term, bigram or prefix with postings; else nil
 	number   int            // its number in the table
 	pattern  *pattern
-	found    *matches // if it has no postings: its matches, or nil if they are not computed yet
 }
 
 // Clause returns a clause for evaluation.
@@ -35,7 +33,7 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 	for i, word := range words {
 		t, ok := w.terms.Find(word)
 		if !ok {
-			out.Condition, out.found = plan.Stored{Name: name}, &matches{}
+			out.Condition = plan.Stored{Name: name}
 			return out
 		}
 		ids[i] = w.ids.At(t)
@@ -43,18 +41,19 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, name string) *Clause 
 	}
 	parts := w.phrase(ids, name)
 	if c.Prefix {
-		out.pattern.setPrefix(w.terms.WithPrefix(c.Words[len(words)]))
-		parts = append(parts, w.prefix(st, out.pattern, name))
+		from, to := w.terms.WithPrefix(c.Words[len(words)])
+		out.pattern.last = []termRange{{from, to}}
+		parts = append(parts, w.prefix(st, from, to, name))
 	}
 	if len(parts) > 1 || parts[0].words < len(c.Words) {
-		p := &phrase{clause: out, name: name}
+		p := &phrase{pattern: out.pattern, name: name}
 		for _, part := range parts {
 			p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
 		}
 		out.Condition = p
 		return out
 	}
-	out.Condition, out.postings, out.number, out.found = parts[0].Condition, parts[0].table, parts[0].number, parts[0].found
+	out.Condition, out.postings, out.number = parts[0].Condition, parts[0].table, parts[0].number
 	return out
 }
 
@@ -64,7 +63,6 @@ type part struct {
 	words  int            // number of words of the phrase that it matches
 	table  *postingsTable // of its postings; nil if it has none
 	number int
-	found  *matches
 }
 
 func storedPart(t *postingsTable, number, words int, name string) part {
@@ -90,145 +88,110 @@ func (w *Index) phrase(ids []uint32, name string) (parts []part) {
 	return parts
 }
 
-// prefix returns the records with any term that matches the prefix of a pattern.
-func (w *Index) prefix(st *guard.Steps, p *pattern, name string) part {
-	if p.to-p.from == 1 {
-		return storedPart(&w.postingsTable, int(w.ids.At(p.from)), 1, name)
+// prefix returns the condition that a record contains any of the terms in [from, to), which share a prefix.
+func (w *Index) prefix(st *guard.Steps, from, to int, name string) part {
+	if to-from == 1 {
+		return storedPart(&w.postingsTable, int(w.ids.At(from)), 1, name)
 	}
-	if number, ok := w.prefixes.number(p.from, p.to); ok {
+	if number, ok := w.prefixes.ranges.number(from, to); ok {
 		return storedPart(&w.prefixes.postingsTable, number, 1, name)
 	}
-	found := w.union(st, p.from, p.to)
-	found.name = name
-	return part{Condition: found, words: 1, found: found}
+	return part{Condition: w.union(st, name, termRange{from, to}), words: 1}
 }
 
 // DocFreq returns the number of records that contain the clause.
 func (c *Clause) DocFreq(st *guard.Steps) int {
-	if c.postings != nil {
-		return c.postings.docs.Set(c.number).Len()
+	switch c := c.Condition.(type) {
+	case *union:
+		return c.evaluate(st).Len()
+	case *phrase:
+		return len(c.matches(st).records)
+	default:
+		return c.(plan.Stored).Len()
 	}
-	return len(c.matches(st).records)
-}
-
-// matches returns the matches of a clause without postings.
-func (c *Clause) matches(st *guard.Steps) *matches {
-	if c.found == nil {
-		c.found = c.Condition.(*phrase).verify(st)
-	}
-	return c.found
 }
 
 // frequencies returns the frequencies of the clause in each record with more than one, or in all records.
 func (c *Clause) frequencies(st *guard.Steps) *bitmap.ByteMap {
-	if c.postings == nil {
-		found := c.matches(st)
+	switch condition := c.Condition.(type) {
+	case *union:
+		return bitmap.NewDenseByteMap(condition.frequencies(st))
+	case *phrase:
+		found := condition.matches(st)
 		return bitmap.NewByteMap(found.records, found.counts)
+	default:
+		return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
 	}
-	return bitmap.NewStoredByteMap(c.postings.freqs.Set(c.number))
+}
+
+// readsFrequencies reports whether counting the clause in n records takes longer than reading its frequencies.
+func (c *Clause) readsFrequencies(n int) bool {
+	const countCost = 256 // reading so many stored frequencies takes as long as counting in a record, which is seldom cached
+	switch condition := c.Condition.(type) {
+	case *union:
+		return n > condition.Cost().Records/countCost
+	case *phrase:
+		return true // all of them are counted already
+	default:
+		return n > c.postings.freqs.Set(c.number).Len()/countCost
+	}
 }
 
 // phrase is the condition that a record contains adjacent words.
 type phrase struct {
-	clause     *Clause
+	pattern    *pattern
 	candidates []plan.Term
+	found      *matches // nil if they are not computed yet
 	name       string
+}
+
+// matches contains the records of a phrase, in order, and its frequency in each of them.
+type matches struct {
+	records []uint32
+	counts  []byte // up to MaxFrequency
 }
 
 func (p *phrase) String() string { return p.name }
 
 // Cost implements plan.Condition.
 func (p *phrase) Cost() plan.Cost {
-	if p.clause.found != nil {
-		return p.clause.found.Cost()
-	}
 	return examinationCost(p.candidates)
 }
 
+// examineCost is the time to examine a record in the forward index.
+const examineCost = 150
+
 // examinationCost returns the cost of a condition that examines candidates in the forward index.
 func examinationCost(candidates []plan.Term) plan.Cost {
-	const count = 100 // time to examine a record
-	cost := plan.Cost{Records: candidates[0].Cost().Records, Contains: count}
+	cost := plan.Cost{Records: candidates[0].Cost().Records, Contains: examineCost}
 	for _, c := range candidates[1:] {
 		cost.Records = min(cost.Records, c.Cost().Records)
 	}
-	cost.Fill = count * cost.Records
+	cost.Fill = examineCost * cost.Records
 	return cost
 }
 
 // Contains implements plan.Condition.
-func (p *phrase) Contains(record uint32) bool { return p.clause.pattern.count(record, 1) > 0 }
+func (p *phrase) Contains(record uint32) bool { return p.pattern.count(record, 1) > 0 }
 
 // Fill implements plan.Condition.
-func (p *phrase) Fill(st *guard.Steps, b *bitmap.Builder) { p.clause.matches(st).Fill(st, b) }
+func (p *phrase) Fill(st *guard.Steps, b *bitmap.Builder) { b.AddList(st, p.matches(st).records) }
 
-// verify counts the phrase in all candidates.
-func (p *phrase) verify(st *guard.Steps) *matches {
-	found := &matches{name: p.name}
-	set := plan.Evaluate(st, p.clause.index.pool, p.candidates, nil)
+// matches counts the phrase in all candidates.
+func (p *phrase) matches(st *guard.Steps) *matches {
+	if p.found != nil {
+		return p.found
+	}
+	p.found = &matches{}
+	set := plan.Evaluate(st, p.pattern.index.pool, p.candidates, nil)
 	defer set.Release()
 	set.Each(st, func(records []uint32) {
 		for _, rec := range records {
 			st.Add(1)
-			if n := p.clause.pattern.count(rec, MaxFrequency); n > 0 {
-				found.records, found.counts = append(found.records, rec), append(found.counts, byte(n))
+			if n := p.pattern.count(rec, MaxFrequency); n > 0 {
+				p.found.records, p.found.counts = append(p.found.records, rec), append(p.found.counts, byte(n))
 			}
 		}
 	})
-	return found
-}
-
-// pattern matches adjacent words in the forward index, of which the last may be a prefix.
-type pattern struct {
-	index    *Index
-	part     int    // the part of a record in which it must occur, or allParts
-	words    []byte // the words, or those before the prefix, as encoded in the forward index
-	prefix   bool
-	from, to int         // prefix: range of its terms
-	last     bitmap.Bits // prefix: their numbers; nil if not collected yet
-}
-
-const allParts = -1
-
-func (p *pattern) setPrefix(from, to int) { p.prefix, p.from, p.to = true, from, to }
-
-// count returns the number of occurrences in a record, up to most; 0 means no limit.
-//
-// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
-// word boundary, which is after a byte without the continuation bit.
-func (p *pattern) count(record uint32, most int) int {
-	w := p.index
-	if p.prefix && p.last == nil {
-		p.last = bitmap.NewBits(w.terms.Len())
-		for t := p.from; t < p.to; t++ {
-			p.last.Add(w.ids.At(t))
-		}
-	}
-	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
-	if p.part != allParts {
-		b = cutPart(b, p.part)
-	}
-	n := 0
-	for at := 0; at < len(b); at++ {
-		if len(p.words) > 0 {
-			i := bytes.Index(b[at:], p.words)
-			if i < 0 {
-				break
-			}
-			at += i
-		}
-		if at > 0 && b[at-1] >= 0x80 || p.prefix && !p.mayEnd(b[at+len(p.words):]) {
-			continue
-		}
-		if n++; n == most {
-			break
-		}
-	}
-	return n
-}
-
-// mayEnd reports whether b begins with a word that matches the prefix.
-func (p *pattern) mayEnd(b []byte) bool {
-	id, size := binary.Uvarint(b)
-	return size > 0 && id > 0 && p.last.Has(uint32(id-1))
+	return p.found
 }

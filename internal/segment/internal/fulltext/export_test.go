@@ -5,6 +5,9 @@ import "herbarium/internal/segment/internal/bitmap"
 // Top returns the best records if they are found without scoring all.
 func (s *Scorer) Top(set *bitmap.Set, n int) ([]uint32, bool) { return s.top(set, n) }
 
+// Score returns the score of a record that contains all clauses.
+func (s *Scorer) Score(record uint32) float64 { return s.sort([]uint32{record})[0].score }
+
 // LengthOrder returns the records in length order and the lengths by record.
 func (w *Index) LengthOrder() (records, lengths []uint32) {
 	return w.lengthOrder.AppendTo(nil), w.lengths.AppendTo(nil)

@@ -2,7 +2,6 @@ package fulltext
 
 import (
 	"fmt"
-	"sync"
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
@@ -34,6 +33,7 @@ type Index struct {
 	postingsTable // of the terms, by number
 	bigrams       bigrams
 	prefixes      prefixPostings
+	fieldPostings fieldPostings
 	terms         file.Strings
 	ids           file.U32s // by term, its number
 	forward       []byte
@@ -42,8 +42,7 @@ type Index struct {
 	lengthOrder   file.U32s // records by ascending number of words; empty in small files
 	words         int       // number of words of all records
 	fields        []fieldPart
-	searchable    int       // number of searchable fields
-	sums          sync.Pool // of *frequencySum
+	searchable    int // number of searchable fields
 	pool          *bitmap.Pool
 }
 
@@ -68,6 +67,9 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 		return nil, fmt.Errorf("%w: words", guard.ErrCorrupt)
 	}
 	if w.prefixes, err = openPrefixPostings(f); err != nil {
+		return nil, err
+	}
+	if w.fieldPostings, err = openFieldPostings(f, w.searchable); err != nil {
 		return nil, err
 	}
 	w.bigrams, err = openBigrams(f)

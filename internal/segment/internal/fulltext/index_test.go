@@ -24,12 +24,14 @@ func allIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{
 		Bigrams:  build.BigramRules{MinRecords: 1, Share: 1 << 62, MaxPerEight: 64},
 		Prefixes: build.PrefixRules{MinRecords: 1, Share: 1 << 30, Max: 1 << 20, Room: 1},
+		Fields:   build.FieldRules{MinRecords: 1, Share: 1 << 30},
 	}
 }
 
 func noIndexes() build.OptionalIndexes {
 	return build.OptionalIndexes{
 		Bigrams: build.BigramRules{MinRecords: math.MaxInt}, Prefixes: build.PrefixRules{MinRecords: math.MaxInt},
+		Fields: build.FieldRules{MinRecords: math.MaxInt},
 	}
 }
 
@@ -153,6 +155,46 @@ func TestPrefixPostings(t *testing.T) {
 	}
 }
 
+// TestFieldPostings compares searches within a field in files with and without field postings, and checks that these are
+// used.
+func TestFieldPostings(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	with, without := openIndex(t, n, build.Options{Indexes: allIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
+	partial := openIndex(t, n, build.Options{Indexes: build.OptionalIndexes{
+		Bigrams: noIndexes().Bigrams, Prefixes: noIndexes().Prefixes, Fields: build.FieldRules{MinRecords: 1, Share: 4},
+	}})
+	stored := 0
+	for _, raw := range []string{
+		"words[match]=oak", "words[match]=a", "kind[match]=a", "kind[match]=a*", "words[match]=a*", "words[match]=o*+-b*", "kind[match]=oak",
+		"words[match]=z*", "words[match]=absent", "words[match]=oak&words[match]=e*", "words[match]=i*", "words[match]=%22oak+elm%22",
+		"words[match]=oak-e*", "kind[match]=b*+a*", "words[match]=b*",
+	} {
+		q, err := query.Parse(raw, fields())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := guard.NewSteps(t.Context())
+		evaluate := func(index *fulltext.Index) []uint32 {
+			terms := index.Match(st, q.Conditions[0])
+			if _, ok := terms[0].Condition.(plan.Stored); ok && index == with {
+				stored++
+			}
+			set := plan.Evaluate(st, &bitmap.Pool{Records: n}, terms, nil)
+			return set.Slice(st, 0, set.Len())
+		}
+		want := evaluate(without)
+		for name, index := range map[string]*fulltext.Index{"all": with, "some": partial} {
+			if got := evaluate(index); !slices.Equal(got, want) {
+				t.Errorf("%s, %s field postings: %d records; want %d", raw, name, len(got), len(want))
+			}
+		}
+	}
+	if stored < 8 {
+		t.Errorf("%d searches use field postings; want at least 8", stored)
+	}
+}
+
 // TestTop compares the top records found by frequency and length with those found by scoring all.
 func TestTop(t *testing.T) {
 	t.Parallel()
@@ -195,7 +237,7 @@ func TestRanking(t *testing.T) {
 			if got := ranking.Page(from, to); !slices.Equal(got, all[from:to]) {
 				t.Errorf("%s: records %d to %d differ", raw, from, to)
 			}
-			score := scorer.Scores(all[from : from+1])[0]
+			score := scorer.Score(all[from])
 			if got := ranking.Score(from); got != score {
 				t.Errorf("%s: record %d has the score %v, want %v", raw, from, got, score)
 			}

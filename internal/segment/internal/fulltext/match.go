@@ -2,6 +2,7 @@ package fulltext
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -13,6 +14,7 @@ import (
 // fieldPart is the position of a field in the forward index.
 type fieldPart struct {
 	name  string
+	index int // number of searchable fields before it
 	first int // number of parts of a record before it; a field has as many parts as its weight
 }
 
@@ -20,7 +22,7 @@ type fieldPart struct {
 func fieldParts(f *file.File) (parts []fieldPart, searchable int) {
 	next := 0
 	for _, field := range f.Meta.Fields {
-		parts = append(parts, fieldPart{field.Name, next})
+		parts = append(parts, fieldPart{field.Name, searchable, next})
 		if field.Searchable {
 			next += max(field.Weight, 1)
 			searchable++
@@ -48,24 +50,64 @@ func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms [
 	}
 	for _, c := range s.Clauses {
 		st.Check()
-		terms = append(terms, plan.Term{Condition: w.matchClause(st, field, c), Exclude: c.Exclude})
+		condition := w.matchClause(st, field, c)
+		if f, ok := condition.(*fieldClause); ok && !c.Exclude {
+			terms, f.filter = append(terms, f.candidates...), true // only those that satisfy the other terms are examined
+		}
+		terms = append(terms, plan.Term{Condition: condition, Exclude: c.Exclude})
 	}
 	return terms
 }
 
-// matchClause returns the condition that a field contains a clause. The postings are those of all fields together, so
+// matchClause returns the condition that a field contains a clause. Most postings are those of all fields together, so
 // the records that contain the clause in any field are examined in the forward index.
 func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
 	part := w.fields[field]
 	name := part.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
+	if w.searchable > 1 && len(c.Words) == 1 {
+		return w.matchWord(st, part, c, name)
+	}
 	clause := w.newClause(st, c, name)
-	if w.searchable == 1 || clause.Cost().Records == 0 { // an unknown word has no pattern
+	p, ok := clause.Condition.(*phrase)
+	if w.searchable == 1 || !ok { // an unknown word has no pattern
 		return clause.Condition
 	}
 	clause.pattern.part = part.first
-	f := &fieldClause{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, name: name}
-	if p, ok := clause.Condition.(*phrase); ok {
-		f.candidates = p.candidates
+	return &fieldClause{pattern: clause.pattern, candidates: p.candidates, name: name}
+}
+
+// matchWord returns the condition that a field contains a word or a prefix.
+func (w *Index) matchWord(st *guard.Steps, part fieldPart, c query.Clause, name string) plan.Condition {
+	var terms termRange
+	if c.Prefix {
+		terms.from, terms.to = w.terms.WithPrefix(c.Words[0])
+	} else if t, ok := w.terms.Find(c.Words[0]); ok {
+		terms = termRange{t, t + 1}
+	}
+	sets, rest := w.fieldPostings.split(terms, part.index)
+	any := plan.AnyOf{}
+	for _, set := range sets {
+		any = append(any, plan.Stored{Encoded: set, Name: name})
+	}
+	if len(rest) > 0 {
+		any = append(any, w.examineTerms(st, part, rest, name))
+	}
+	if len(any) == 1 {
+		return any[0]
+	}
+	return any
+}
+
+// examineTerms returns the condition that a field contains any of some terms.
+func (w *Index) examineTerms(st *guard.Steps, part fieldPart, terms []termRange, name string) plan.Condition {
+	f := &fieldClause{pattern: &pattern{index: w, part: part.first}, name: name, candidates: make([]plan.Term, 1)}
+	if first := terms[0].from; len(terms) == 1 && terms[0].to == first+1 {
+		id := w.ids.At(first)
+		f.pattern.words = binary.AppendUvarint(nil, uint64(id)+1)
+		f.candidates[0].Condition = plan.Stored{Encoded: w.docs.Set(int(id)), Name: name}
+	} else {
+		f.pattern.last = terms
+		f.candidates[0].Condition = w.union(st, name, terms...)
 	}
 	return f
 }
@@ -74,13 +116,19 @@ func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Con
 type fieldClause struct {
 	pattern    *pattern
 	candidates []plan.Term // which every such record satisfies
+	filter     bool        // the candidates are conditions of the query, too, so it only has to test the remaining records
 	name       string
 }
 
 func (f *fieldClause) String() string { return f.name }
 
 // Cost implements plan.Condition.
-func (f *fieldClause) Cost() plan.Cost { return examinationCost(f.candidates) }
+func (f *fieldClause) Cost() plan.Cost {
+	if n := f.pattern.index.lengths.Len(); f.filter {
+		return plan.Cost{Records: n, Fill: examineCost * n, Contains: examineCost}
+	}
+	return examinationCost(f.candidates)
+}
 
 // Contains implements plan.Condition.
 func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(record, 1) > 0 }
@@ -89,17 +137,11 @@ func (f *fieldClause) Contains(record uint32) bool { return f.pattern.count(reco
 func (f *fieldClause) Fill(st *guard.Steps, b *bitmap.Builder) {
 	set := plan.Evaluate(st, f.pattern.index.pool, f.candidates, nil)
 	defer set.Release()
-	found := make([]uint32, 0, bitmap.EachAtOnce)
-	set.Each(st, func(records []uint32) {
-		found = found[:0]
-		for _, rec := range records {
-			st.Add(1)
-			if f.Contains(rec) {
-				found = append(found, rec)
-			}
-		}
-		b.AddList(st, found)
+	set.Keep(st, func(record uint32) bool {
+		st.Add(1)
+		return f.Contains(record)
 	})
+	b.Union(st, set)
 }
 
 // cutPart returns a part of the words of a record; b contains all of them. A zero ends a part.

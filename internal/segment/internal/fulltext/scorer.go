@@ -1,9 +1,6 @@
 package fulltext
 
 import (
-	"maps"
-	"slices"
-
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
@@ -25,10 +22,16 @@ func (w *Index) Statistics(st *guard.Steps, clauses []*Clause) Statistics {
 	return s
 }
 
-// Scorer scores the records of a search and orders them by descending score, ties by number.
-//
-// A score depends only on record length and term frequencies, so many records have the same. A page is located by
-// counting: the records by level, a rounded score, and then those on the levels of the page by exact score.
+// Add adds the statistics of other records for the same clauses.
+func (s *Statistics) Add(other Statistics) {
+	s.Records += other.Records
+	s.Words += other.Words
+	for i, n := range other.DocFreqs {
+		s.DocFreqs[i] += n
+	}
+}
+
+// Scorer scores the records of a search.
 type Scorer struct {
 	index   *Index
 	steps   *guard.Steps
@@ -49,89 +52,20 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 	return s
 }
 
-// Page returns the records of a set at positions [from, to).
+// Page returns the records of a set at positions [from, to) by descending score, ties by number.
 func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if top, ok := s.top(set, to); ok {
 		return top[from:]
 	}
-	levels := min(max(set.Len()/4, 1), 1<<12) // number of levels into which scores are rounded
-	scale := float64(levels-1) / s.best
-	all, counts, at := make([]uint16, set.Len()), make([]int, levels), 0
-	s.each(set, func(_ []uint32, scores []float64) {
-		part := all[at:][:len(scores)]
-		for i, score := range scores {
-			l := levels - 1 - min(int(score*scale), levels-1)
-			part[i] = uint16(l)
-			counts[l]++
-		}
-		at += len(scores)
-	})
-	first, last, before := levelsOf(counts, from, to)
-	var records []uint32
-	at = 0
-	set.Each(s.steps, func(part []uint32) {
-		for i, l := range all[at:][:len(part)] {
-			if l >= first && l <= last {
-				records = append(records, part[i])
-			}
-		}
-		at += len(part)
-	})
-	return selectByScore(records, s.Scores(records), from-before, to-before)
-}
-
-// levelsOf returns the levels of positions [from, to), given the number of records on each, and the number of records on
-// better levels.
-func levelsOf(counts []int, from, to int) (first, last uint16, before int) {
-	for before+counts[first] <= from {
-		before += counts[first]
-		first++
-	}
-	last = first
-	for end := before + counts[first]; end < to; end += counts[last] {
-		last++
-	}
-	return first, last, before
-}
-
-// selectByScore returns the records at positions [from, to), ordered by score. It counts the distinct scores, of which
-// there are few.
-func selectByScore(records []uint32, scores []float64, from, to int) []uint32 {
-	next := map[float64]int{} // by score, the number of records; then the position of the next one
-	for _, score := range scores {
-		next[score]++
-	}
-	at := 0
-	for _, score := range slices.Backward(slices.Sorted(maps.Keys(next))) {
-		n := next[score]
-		next[score] = at
-		at += n
-	}
-	page := make([]uint32, to-from)
-	for i, score := range scores {
-		p := next[score]
-		next[score]++
-		if p >= from && p < to {
-			page[p-from] = records[i]
-		}
-	}
-	return page
-}
-
-// Scores returns the scores of ascending records that contain all clauses.
-func (s *Scorer) Scores(records []uint32) (all []float64) {
-	set := bitmap.ListSet(s.index.pool, records)
-	s.each(set, func(_ []uint32, scores []float64) { all = append(all, scores...) })
-	return all
+	return s.Rank(set).Page(from, to)
 }
 
 // each calls f for the records of a set and their scores, some at a time. In a few records, it counts the clauses instead
 // of reading all stored frequencies.
 func (s *Scorer) each(set *bitmap.Set, f func(records []uint32, scores []float64)) {
-	const countCost = 64 // reading so many stored frequencies takes as long as counting in a record
 	maps := make([]*bitmap.ByteMap, len(s.clauses))
 	for i, c := range s.clauses {
-		if c.postings == nil || set.Len() > c.postings.freqs.Set(c.number).Len()/countCost {
+		if c.readsFrequencies(set.Len()) {
 			maps[i] = c.frequencies(s.steps)
 		}
 	}

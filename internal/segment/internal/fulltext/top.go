@@ -54,23 +54,25 @@ func (t *topOf) cut() bool {
 // no frequency above 1, it also examines the records with a frequency of 1 in length order.
 func (s *Scorer) top(set *bitmap.Set, n int) ([]uint32, bool) {
 	w := s.index
-	if len(s.clauses) != 1 || s.clauses[0].postings == nil || w.lengthOrder.Len() == 0 || set.Len() < 16*n+4096 {
+	if len(s.clauses) != 1 || s.clauses[0].postings == nil || w.lengthOrder.Len() == 0 || set.Len() < 512*n+4096 {
 		return nil, false
 	}
 	c := s.clauses[0]
 	freqs := c.postings.freqs.Set(c.number)
+	if 4*set.Len() < freqs.Len() {
+		return nil, false
+	}
 	counts := c.postings.freqs.Trailer(c.number)[:freqs.Len()]
-	s.steps.Add(len(counts) / 16)
 	// Of all records with the clause, about this many contain n of the set.
 	wanted := n * c.DocFreq(s.steps) / set.Len()
-	least := minFrequency(counts, wanted)
-	best := s.withFrequency(set, counts, positionsOf(counts, least), topOf{n: n})
+	least := s.minFrequency(counts, wanted)
+	best := s.withFrequency(set, counts, s.positionsOf(counts, least), topOf{n: n})
 	lowest := least // minimum frequency of records that can be among the best
 	for lowest > 1 && (len(best.kept) < n || s.scored(w.lengthOrder.At(0), lowest-1).score >= best.worst) {
 		lowest--
 	}
 	if lowest < least {
-		best = s.withFrequency(set, counts, positionsOf(counts, max(lowest, 2)), topOf{n: n, worst: best.worst})
+		best = s.withFrequency(set, counts, s.positionsOf(counts, max(lowest, 2)), topOf{n: n, worst: best.worst})
 	}
 	if lowest == 1 && !s.addShortest(set, freqs, &best) {
 		return nil, false
@@ -88,17 +90,13 @@ func (s *Scorer) scored(record uint32, frequency int) scored {
 }
 
 // minFrequency returns the greatest frequency that at least the wanted number of records reach, or 2 if there is none.
-func minFrequency(counts []byte, wanted int) int {
+func (s *Scorer) minFrequency(counts []byte, wanted int) int {
 	var of [4][256]uint32 // several, to avoid dependent additions
-	for ; len(counts) >= 4; counts = counts[4:] {
-		of[0][counts[0]]++
-		of[1][counts[1]]++
-		of[2][counts[2]]++
-		of[3][counts[3]]++
-	}
-	for _, c := range counts {
-		of[0][c]++
-	}
+	s.steps.Blocks(0, len(counts), func(from, to int) {
+		for i, c := range counts[from:to] {
+			of[i%4][c]++
+		}
+	})
 	least := MaxFrequency
 	for n := 0; least > 2; least-- {
 		if n += int(of[0][least] + of[1][least] + of[2][least] + of[3][least]); n >= wanted {
@@ -149,11 +147,13 @@ func (s *Scorer) addShortest(set *bitmap.Set, freqs bitmap.Encoded, best *topOf)
 }
 
 // positionsOf returns the positions of the counts that are at least the given one.
-func positionsOf(counts []byte, least int) (positions []uint32) {
-	for i, c := range counts {
-		if int(c) >= least {
-			positions = append(positions, uint32(i))
+func (s *Scorer) positionsOf(counts []byte, least int) (positions []uint32) {
+	s.steps.Blocks(0, len(counts), func(from, to int) {
+		for i, c := range counts[from:to] {
+			if int(c) >= least {
+				positions = append(positions, uint32(from+i))
+			}
 		}
-	}
+	})
 	return positions
 }

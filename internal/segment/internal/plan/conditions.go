@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"herbarium/internal/segment/internal/bitmap"
@@ -63,7 +64,7 @@ func (c AnyOf) String() string {
 	for i, one := range c {
 		names[i] = one.String()
 	}
-	return strings.Join(names, " or ")
+	return strings.Join(slices.Compact(names), " or ") // several conditions can be parts of one
 }
 
 // AllOf is the condition that a record satisfies all of several terms, as a part of another condition.
@@ -93,7 +94,7 @@ func (c AllOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 		set = bitmap.All(c.Pool)
 	}
 	defer set.Release()
-	set.Each(st, func(records []uint32) { b.AddList(st, records) })
+	b.Union(st, set)
 }
 
 // Contains implements Condition.

@@ -1,0 +1,85 @@
+package fulltext
+
+import (
+	"bytes"
+	"slices"
+
+	"herbarium/internal/segment/internal/bitmap"
+)
+
+// pattern matches adjacent words in the forward index, of which the last may be any of several.
+type pattern struct {
+	index *Index
+	part  int         // the part of a record in which it must occur, or allParts
+	words []byte      // the words, or those before the last, as encoded in the forward index
+	last  []termRange // the terms of the last word if it may be any of several, such as those with a prefix
+	ids   bitmap.Bits // their numbers + 1; nil if not collected yet
+}
+
+const allParts = -1
+
+// count returns the number of occurrences in a record, up to most; 0 means no limit.
+func (p *pattern) count(record uint32, most int) int {
+	w := p.index
+	if p.last != nil && p.ids == nil {
+		p.ids = bitmap.NewBits(w.terms.Len() + 1)
+		for _, r := range p.last {
+			for t := r.from; t < r.to; t++ {
+				p.ids.Add(w.ids.At(t) + 1)
+			}
+		}
+	}
+	b := w.forward[w.starts.At(int(record)):w.starts.At(int(record)+1)]
+	if p.part != allParts {
+		b = cutPart(b, p.part)
+	}
+	if len(p.words) == 0 {
+		return p.countLast(b, most)
+	}
+	// The words of a phrase are adjacent in the forward index, so it is found by a byte search. A match must start at a
+	// word boundary, which is after a byte without the continuation bit.
+	n := 0
+	for at := 0; at < len(b); at++ {
+		i := bytes.Index(b[at:], p.words)
+		if i < 0 {
+			break
+		}
+		at += i
+		if at > 0 && b[at-1] >= 0x80 || p.last != nil && p.countLast(firstWord(b[at+len(p.words):]), 1) == 0 {
+			continue
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return n
+}
+
+// countLast returns the number of words in b that match the last one, up to most; 0 means no limit.
+func (p *pattern) countLast(b []byte, most int) (n int) {
+	for i := 0; i < len(b); i++ {
+		id := uint32(b[i])
+		if id >= 0x80 {
+			id &= 0x7f
+			for shift := 7; ; shift += 7 {
+				i++
+				id |= uint32(b[i]&0x7f) << shift
+				if b[i] < 0x80 {
+					break
+				}
+			}
+		}
+		if p.ids.Has(id) {
+			if n++; n == most {
+				break
+			}
+		}
+	}
+	return n
+}
+
+// firstWord returns the first word in b, or the end of the part.
+func firstWord(b []byte) []byte {
+	end := slices.IndexFunc(b, func(c byte) bool { return c < 0x80 })
+	return b[:end+1]
+}
