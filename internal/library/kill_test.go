@@ -136,7 +136,7 @@ func killWhilePublishing(t *testing.T, dir, objects string, after time.Duration)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		word, ok := strings.CutPrefix(lines.Text(), "live ")
 		if !ok {
-			t.Logf("the publisher says %q", lines.Text())
+			t.Logf("the publisher printed %q", lines.Text())
 			continue
 		}
 		if last == 0 {

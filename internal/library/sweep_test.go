@@ -70,7 +70,7 @@ func TestSweep_killed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "paused"; {
-				t.Logf("the publisher says %q", lines.Text())
+				t.Logf("the publisher printed %q", lines.Text())
 			}
 			s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 			if err := l.Sweep(t.Context()); err != nil {

@@ -211,7 +211,7 @@ func TestMigrate_refused(t *testing.T) {
 			before := contentOf(t, to)
 			_, err := Migrate(t.Context(), g.Place, to, Options{})
 			if herb.CodeOf(err) != herb.CodeRefused || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
 			if diff := cmp.Diff(before, contentOf(t, to), cmp.AllowUnexported(content{})); diff != "" {
 				t.Errorf("the target has changed (-before +after):\n%s", diff)
@@ -283,7 +283,7 @@ func TestMigrate_damaged(t *testing.T) {
 			must(t, err)
 			must(t, tt.damage(files[0]))
 			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that says %q", err, tt.want)
+				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
 			}
 			if c := contentOf(t, to); !c.isEmpty() {
 				t.Errorf("the target has %+v", c)

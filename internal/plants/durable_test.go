@@ -21,7 +21,7 @@ import (
 // victimVariable holds the path of the database in the environment of a process that is there to be killed.
 const victimVariable = "HERBARIUM_TEST_VICTIM"
 
-// TestVictim is that process: it creates plants until it is killed, and says of each that it was created.
+// TestVictim is that process: it creates plants until it is killed and prints the ID of each created one.
 func TestVictim(t *testing.T) {
 	path := os.Getenv(victimVariable)
 	if path == "" {

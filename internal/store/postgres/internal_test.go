@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// TestLatest holds that the constant names the last migration.
+// TestLatest checks that the constant is the number of the last migration.
 func TestLatest(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted
@@ -75,7 +75,7 @@ func TestConfigure(t *testing.T) {
 
 func reported(code string) error { return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code}) }
 
-// TestRetry counts how often something that fails once is run, and looks at what is said in the end.
+// TestRetry counts the attempts of a call that fails once, and checks the error of one that always fails.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/store/postgres"
 )
 
-// creations are plants, the first of them with a idempotency key.
+// creations are plants, the first of them with an idempotency key.
 func creations(ids ...int64) []store.Creation {
 	var out []store.Creation
 	for _, id := range ids {
@@ -133,8 +133,8 @@ func connect(t testing.TB, address string) *pgx.Conn {
 	return conn
 }
 
-// TestBusy holds the locks of those who write from outside: writing fails in time and says that it may be tried again,
-// reading goes on.
+// TestBusy holds the locks that writes need: writes fail in time with an error that advises to try again,
+// and reads work.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)

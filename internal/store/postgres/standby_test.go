@@ -29,7 +29,7 @@ func TestStandby(t *testing.T) {
 	t.Run("killed", func(t *testing.T) { testKilled(t, primary, standby, s, standby.Alone(address)) })
 }
 
-// testReadOnly gives a store the standby alone: it lists, and says what to do about creations.
+// testReadOnly opens the standby alone: reads work, and the error of a write names the remedy.
 func testReadOnly(t *testing.T, address string) {
 	s := openLater(t, address, postgres.Options{RetryBudget: 20 * time.Millisecond})
 	for s.Migrate(t.Context()) != nil || len(list(t, s)) == 0 { // until the standby has caught up
@@ -40,7 +40,7 @@ func testReadOnly(t *testing.T, address string) {
 	}
 }
 
-// testFrozen has the primary say nothing for a while. Nothing hangs, and the same store works again afterwards.
+// testFrozen suspends the primary for a while. Every call returns, and the same store works again afterwards.
 func testFrozen(t *testing.T, primary *pgtest.Cluster, s *postgres.Store, address string) {
 	ctx := t.Context()
 	late := openLater(t, address, postgres.Options{Timeout: time.Second})

@@ -117,7 +117,7 @@ func TestExecModes(t *testing.T) {
 	}
 }
 
-// recordVersion runs the scenario and writes down each statement, and then what each has for an answer.
+// recordVersion runs the scenario and records each statement and its result.
 func recordVersion(t *testing.T, version int64) {
 	t.Helper()
 	address := cluster.Database(t)
@@ -274,7 +274,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	check(t, err)
 }
 
-// checkScenario looks at what the scenario leaves behind, by both programs.
+// checkScenario checks what the scenario of both programs has stored.
 func checkScenario(t *testing.T, s *postgres.Store) {
 	t.Helper()
 	want := []string{
@@ -285,7 +285,7 @@ func checkScenario(t *testing.T, s *postgres.Store) {
 	}
 	outcomes, err := s.CreatePlants(t.Context(), []store.Creation{plant(1, "Tree fern", "sun", "k1")})
 	if err != nil || !outcomes[0].Replayed {
-		t.Errorf("a idempotency key of the other program: %+v, %v", outcomes, err)
+		t.Errorf("an idempotency key of the other program: %+v, %v", outcomes, err)
 	}
 	keys, err := s.Keys(t.Context())
 	check(t, err)
