@@ -37,15 +37,15 @@ func TestConfigure(t *testing.T) {
 		conns   int32
 	}{
 		"defaults": {
-			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{MaxConns: 3},
+			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{},
 			map[string]string{
 				"statement_timeout": "10000", "lock_timeout": "5000", "idle_in_transaction_session_timeout": "5000",
 				"application_name": "herbarium",
 			}, 7,
 		},
 		"options": {
-			"postgres:///x?lock_timeout=4&application_name=test",
-			Options{MaxConns: 3, StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
+			"postgres:///x?lock_timeout=4&application_name=test&pool_max_conns=3",
+			Options{StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
 			map[string]string{
 				"statement_timeout": "1", "lock_timeout": "4", "idle_in_transaction_session_timeout": "60000",
 				"application_name": "test",

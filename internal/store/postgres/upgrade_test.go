@@ -125,7 +125,7 @@ func recordVersion(t *testing.T, version int64) {
 		t.Fatal(err)
 	}
 	var r tape
-	s, err := postgres.OpenTraced(t.Context(), address, postgres.Options{MaxConns: 1, Now: noon}, &r)
+	s, err := postgres.OpenTraced(t.Context(), address+"&pool_max_conns=1", postgres.Options{Now: noon}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
