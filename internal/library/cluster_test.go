@@ -137,7 +137,7 @@ func (n *node) files(t testing.TB) map[string]int64 {
 type unsteady struct {
 	library.Catalogue
 	away   atomic.Bool
-	silent atomic.Bool // it does not even say so
+	silent atomic.Bool // it does not answer
 	edit   func(d *herb.Dataset)
 	rows   atomic.Int64 // read
 }
@@ -469,7 +469,7 @@ func TestStart_withNothing(t *testing.T) {
 	})
 }
 
-// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, whatever its
+// TestCatalogueCopy_anotherCatalogue: the copy of one catalogue is replaced when another catalogue is read, regardless of its
 // generation.
 func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()

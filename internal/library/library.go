@@ -188,7 +188,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if opts.FS == nil {
 		opts.FS = filesystem.OS{}
 	}
-	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, notificationFile))
+	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, store.ChangedFile))
 	if err != nil {
 		return nil, err
 	}
