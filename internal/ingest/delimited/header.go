@@ -167,8 +167,7 @@ func (r *reader) readGroups(names []string, table []layout.Row, isDetected bool)
 		return nil
 	}
 	r.headerRows = []int{table[0].Line, table[1].Line}
-	r.note("lines %d and %d name the columns together, such as %q; use --header %d if the first one does not", table[0].Line, table[1].Line,
-		rows.Clip(names[len(names)-1]), table[1].Line)
+	r.notes = append(r.notes, layout.GroupNote("line", table[0], table[1], r.header))
 	return r.detectBody(table[2:])
 }
 

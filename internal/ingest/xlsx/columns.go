@@ -60,8 +60,7 @@ func (r *reader) readHeader() error {
 	}
 	if first < header {
 		o.HeaderRows = []int{sampled[first].Line, r.header}
-		r.note("rows %d and %d name the columns together, such as %q; use --header %d if the first one does not", sampled[first].Line, r.header,
-			rows.Clip(r.columns[len(r.columns)-1].Name), r.header)
+		r.note("%s", layout.GroupNote("row", sampled[first], sampled[header], r.columns))
 	} else {
 		r.addNames(sampled[header])
 		r.body.Header = layout.UniqueHeader(sampled[header].Cells, sampled[header+1:])
