@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -129,44 +128,13 @@ func appendPostings(b []byte, records []uint32) []byte {
 	return b
 }
 
-// order returns the numbers of the names in the order of the names. It distributes them by their first two bytes, so that
-// little more memory is needed than for the result, and sorts each part. finish must be called before.
+// order returns the numbers of the names in the order of the names. finish must be called before.
 func (v *inverted) order() []uint32 {
-	first := func(id uint32) int { return int(keyWindow(v.name(id), 0) >> 48) }
-	starts := make([]int, 1<<16+1)
-	for id := range v.count {
-		starts[first(uint32(id))+1]++
-	}
-	for i := range starts[1:] {
-		starts[i+1] += starts[i]
-	}
-	order, next := make([]uint32, v.count), slices.Clone(starts)
+	order := make([]uint32, v.count)
 	for id := range order {
-		part := first(uint32(id))
-		order[next[part]] = uint32(id)
-		next[part]++
+		order[id] = uint32(id)
 	}
-	type entry struct {
-		window uint64 // the next bytes, which decide most comparisons
-		id     uint32
-	}
-	var entries []entry
-	for i := range starts[1:] {
-		part := order[starts[i]:starts[i+1]]
-		entries = entries[:0]
-		for _, id := range part {
-			entries = append(entries, entry{keyWindow(v.name(id), 2), id})
-		}
-		slices.SortFunc(entries, func(a, b entry) int {
-			if a.window != b.window {
-				return cmp.Compare(a.window, b.window)
-			}
-			return bytes.Compare(v.name(a.id), v.name(b.id))
-		})
-		for k, e := range entries {
-			part[k] = e.id
-		}
-	}
+	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(v.name(a), v.name(b)) })
 	return order
 }
 

@@ -133,7 +133,7 @@ func (c *Clause) readsFrequencies(n int) bool {
 	case *phrase:
 		return true // all of them are counted already
 	default:
-		return n > c.postings.freqs.Set(c.number).Len()/countCost
+		return c.postings != nil && n > c.postings.freqs.Set(c.number).Len()/countCost
 	}
 }
 

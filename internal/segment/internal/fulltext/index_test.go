@@ -169,6 +169,7 @@ func TestFieldPostings(t *testing.T) {
 		"words[match]=oak", "words[match]=a", "kind[match]=a", "kind[match]=a*", "words[match]=a*", "words[match]=o*+-b*", "kind[match]=oak",
 		"words[match]=z*", "words[match]=absent", "words[match]=oak&words[match]=e*", "words[match]=i*", "words[match]=%22oak+elm%22",
 		"words[match]=oak-e*", "kind[match]=b*+a*", "words[match]=b*",
+		"kind[match]=%22oak+elm%22", "kind[match]=oak-e*",
 	} {
 		q, err := query.Parse(raw, fields())
 		if err != nil {

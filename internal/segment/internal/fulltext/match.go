@@ -68,12 +68,15 @@ func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Con
 		return w.matchWord(st, part, c, name)
 	}
 	clause := w.newClause(st, c, name)
-	p, ok := clause.Condition.(*phrase)
-	if w.searchable == 1 || !ok { // an unknown word has no pattern
+	if w.searchable == 1 || clause.Cost().Records == 0 { // an unknown word has no pattern
 		return clause.Condition
 	}
 	clause.pattern.part = part.first
-	return &fieldClause{pattern: clause.pattern, candidates: p.candidates, name: name}
+	f := &fieldClause{pattern: clause.pattern, candidates: []plan.Term{{Condition: clause.Condition}}, name: name}
+	if p, ok := clause.Condition.(*phrase); ok {
+		f.candidates = p.candidates
+	}
+	return f
 }
 
 // matchWord returns the condition that a field contains a word or a prefix.
