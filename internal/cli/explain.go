@@ -28,7 +28,7 @@ listing URL; _version=VERSION selects a stored version. The command reads the da
 running or not.`,
 		Example: `  herbarium explain garden/catalog 'category=tree&sort=price'
   herbarium explain garden/catalog 'search=rose "climbing plant"&price[lt]=20&page=3'`,
-		Args: exactly(2, "one namespace/dataset and a query"),
+		Args: expectArgs(2, 2, "one namespace/dataset and a query"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
