@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
@@ -27,6 +28,8 @@ type columnBuilder struct {
 	runCount   int        // number of entries in runs
 	nonUniform []byte
 	sets       *sortedSets
+	runStarts  bitmap.Bits // ranks; nil after they are no longer needed
+	runValues  *spillFile  // see collectRunValues; nil if there are none
 }
 
 func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
@@ -63,6 +66,10 @@ func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
 	if err := b.sortRows(ctx, buf); err != nil {
 		return err
 	}
+	if err := b.collectRunValues(ctx, buf); err != nil {
+		return err
+	}
+	b.runStarts = nil
 	return b.values.remove()
 }
 
@@ -113,7 +120,7 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err != nil {
 		return err
 	}
-	b.sorted, b.sets = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records)
+	b.sorted, b.sets, b.runStarts = b.tmp.newSpillFile(), newSortedSets(b.tmp, b.records), bitmap.NewBits(b.records)
 	var before []byte
 	var firstHash uint64
 	err = s.each(func(key []byte, record uint32, hash uint64) error {
@@ -122,6 +129,7 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 				return err
 			}
 			before, firstHash = append(before[:0], key...), hash
+			b.runStarts.Add(uint32(b.sets.placed))
 		} else if hash != firstHash && !column.EqualByKey(b.field.Type) {
 			b.markNonUniform(b.runCount - 1)
 		}
@@ -203,6 +211,14 @@ func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	}
 	if b.records > 0 {
 		if err := b.sets.prefix.writeTo(w, file.TagPrefix, field); err != nil {
+			return err
+		}
+	}
+	if b.runValues != nil {
+		if err := w.Section(file.TagValues, field, b.runValues); err != nil {
+			return err
+		}
+		if err := b.runValues.remove(); err != nil {
 			return err
 		}
 	}
