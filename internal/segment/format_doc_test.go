@@ -209,11 +209,11 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| parts of the sorted rows | %d |", column.PrefixSets),
 		fmt.Sprintf("| long run | from %d records |", column.LongRun),
 		fmt.Sprintf("| stored term frequency | up to %d |", fulltext.MaxFrequency),
-		fmt.Sprintf("fewer than %d records do not have it", build.LengthOrderMin),
-		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().Bigrams.MinRecords),
+		fmt.Sprintf("fewer than %d records do not have it", build.DefaultIndexes().MinRecords),
+		fmt.Sprintf("fewer than %d records do not have them", build.DefaultIndexes().MinRecords),
 		fmt.Sprintf("at least *n*² / %d", build.DefaultIndexes().Bigrams.Share),
 		fmt.Sprintf("more than *n* / %d bigrams", 8/build.DefaultIndexes().Bigrams.MaxPerEight),
-		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().Fields.Share),
+		fmt.Sprintf("at least *n* / %d", build.DefaultIndexes().FieldShare),
 		fmt.Sprintf("set *j* (1 to %d)", column.PrefixSets-1),
 		fmt.Sprintf("the first *j* · *n* / %d ranks", column.PrefixSets),
 	} {
@@ -479,7 +479,7 @@ func longRuns() dataset {
 func bigramWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
 	texts := []string{"red oak", "red oak red oak", "oak red", "red", "red oak elm", "oak", "elm oak"}
-	for i := range build.DefaultIndexes().Bigrams.MinRecords {
+	for i := range build.DefaultIndexes().MinRecords {
 		d.records = append(d.records, herb.Record{texts[i%7*(i%5)%7]})
 	}
 	return d
@@ -489,7 +489,7 @@ func bigramWords() dataset {
 // frequent, that occur once, twice and not at all.
 func prefixWords() dataset {
 	d := dataset{fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true, Sortable: true}}}
-	for i := range build.DefaultIndexes().Prefixes.MinRecords {
+	for i := range build.DefaultIndexes().MinRecords {
 		text := fmt.Sprintf("elm oak%02d", i%20)
 		switch i % 7 {
 		case 0:

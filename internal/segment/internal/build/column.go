@@ -58,14 +58,6 @@ func (b *columnBuilder) add(values []byte, elements *tokens, records int) error 
 	return nil
 }
 
-// sort computes the sorted rows and everything derived from them.
-func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) error {
-	if err := b.sortRows(ctx, buf); err != nil {
-		return err
-	}
-	return b.values.remove()
-}
-
 // each calls f for every value. The bytes are only valid until f returns.
 func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []byte) error) error {
 	in, err := b.values.reader()
@@ -91,14 +83,11 @@ func (b *columnBuilder) each(ctx context.Context, f func(record uint32, value []
 	return nil
 }
 
-// appendKey appends the sort key of a value.
-func (b *columnBuilder) appendKey(dst, value []byte) ([]byte, error) {
-	return column.AppendSortKey(dst, &b.field, value)
-}
-
-// sortRows sorts the records by value and divides them into runs.
-func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err error) {
-	s := newSorter(b.tmp, buf, b.appendKey)
+// sort sorts the records by value and divides them into runs.
+func (b *columnBuilder) sort(ctx context.Context, buf *sortBuffer) (err error) {
+	s := newSorter(b.tmp, buf, func(dst, value []byte) ([]byte, error) {
+		return column.AppendSortKey(dst, &b.field, value)
+	})
 	defer func() { err = errors.Join(err, s.close()) }()
 	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
 	for i := range missing {
@@ -148,8 +137,10 @@ func (b *columnBuilder) sortRows(ctx context.Context, buf *sortBuffer) (err erro
 	if err := b.sets.finish(); err != nil {
 		return err
 	}
-	b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4)
-	return err
+	if b.ranks, err = b.tmp.invert(b.sorted, b.records, buf.memory/4); err != nil {
+		return err
+	}
+	return b.values.remove()
 }
 
 // place appends a record to the sorted rows.
